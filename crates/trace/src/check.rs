@@ -1,0 +1,566 @@
+//! Well-formedness: could any program have produced these events in this order?
+//!
+//! [`Checker`] looks at each event once and keeps what it needs to know about each lock, thread, variable and so on. It
+//! also puts events into the form that analyses rely on: repeated acquires are marked as such, and a read that saw a
+//! value that no write explains is flagged ([`Event::unexplained`]).
+
+use std::fmt;
+
+use crate::error::TraceError;
+use crate::event::{Event, Op};
+use crate::id::{BarrierId, CondId, EventId, LockId, SemId, ThreadId, VarId};
+use crate::name::Names;
+use crate::source::Batch;
+use crate::symbol::Value;
+
+/// Something that no run of a program could have done.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Violation {
+    /// The event that cannot be.
+    pub event: EventId,
+    /// What is wrong, with the names of the trace.
+    pub text: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// A read that saw a value that no recorded write explains.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UnexplainedRead {
+    /// The read.
+    pub event: EventId,
+    /// The variable.
+    pub var: VarId,
+    /// What it saw.
+    pub seen: Value,
+    /// What the recorded writes had left there.
+    pub expected: Value,
+}
+
+/// How many unexplained reads are kept in detail; beyond this they are only counted.
+const UNEXPLAINED_KEPT: usize = 1000;
+
+/// Checks events one after the other. Its memory grows with the number of names, not with the length of the trace.
+#[derive(Debug, Default)]
+pub struct Checker {
+    seen: usize,
+    threads: Vec<ThreadState>,
+    locks: Vec<LockState>,
+    vars: Vec<VarState>,
+    sems: Vec<SemState>,
+    barriers: Vec<BarrierState>,
+    unexplained: Vec<UnexplainedRead>,
+    unexplained_count: u64,
+    has_values: bool,
+    has_branches: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct ThreadState {
+    forked: Option<EventId>,
+    first: Option<EventId>,
+    ended: Option<EventId>,
+    joined: Option<EventId>,
+    /// What the thread waits for, and how deep it held the lock when it began to.
+    waiting: Option<(CondId, LockId, u32)>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct LockState {
+    /// Who holds the lock exclusively, since when, and how often it was acquired.
+    writer: Option<(ThreadId, EventId, u32)>,
+    /// Who holds the lock shared, since when, and how often it was acquired. Short: searched linearly.
+    readers: Vec<(ThreadId, EventId, u32)>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct VarState {
+    content: Content,
+    allocated: bool,
+    touched: bool,
+    freed: Option<EventId>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum Content {
+    /// Nothing is known: the next read tells.
+    #[default]
+    Unknown,
+    Known(Value),
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct SemState {
+    /// Permits left, once the semaphore's creation was seen.
+    permits: Option<u64>,
+    touched: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct BarrierState {
+    /// Threads that have arrived and not departed yet, with their generation.
+    inside: Vec<(ThreadId, u32)>,
+    /// The generation that the next arrival joins.
+    open: u32,
+}
+
+/// Names in a message; a macro so that messages are built only when something is wrong.
+macro_rules! wrong {
+    ($($text:tt)*) => { Err(format!($($text)*)) };
+}
+
+type Verdict = Result<(), String>;
+
+impl Checker {
+    /// Checks the next events and puts them into the form that analyses rely on. Stops at the first violation.
+    pub fn check_batch(&mut self, batch: &mut Batch, names: &Names) -> Result<(), TraceError> {
+        for index in 0..batch.events.len() {
+            if let Err(violation) = self.check(&mut batch.events[index], names)? {
+                let at = batch.position(index, violation.event);
+                return Err(TraceError::Malformed { at, violation: Box::new(violation) });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the next event. After a violation the checker goes on as if the event had not happened.
+    pub fn check(&mut self, event: &mut Event, names: &Names) -> Result<Result<(), Violation>, TraceError> {
+        let id = EventId::from_index(self.seen).ok_or(TraceError::TooManyEvents)?;
+        self.seen += 1;
+        let verdict = self.thread_may_run(id, event, names).and_then(|()| self.operation(id, event, names));
+        Ok(verdict.map_err(|text| Violation { event: id, text }))
+    }
+
+    /// To be called after the last event.
+    pub fn finish(&self) -> Result<(), TraceError> {
+        if self.seen == 0 { Err(TraceError::Empty) } else { Ok(()) }
+    }
+
+    /// How many events were checked.
+    pub fn event_count(&self) -> usize {
+        self.seen
+    }
+
+    /// Whether any access showed its value.
+    pub fn has_values(&self) -> bool {
+        self.has_values
+    }
+
+    /// Whether any event was a branch.
+    pub fn has_branches(&self) -> bool {
+        self.has_branches
+    }
+
+    /// The reads that no write explains: the first thousand of them, and how many there are.
+    pub fn unexplained(&self) -> (&[UnexplainedRead], u64) {
+        (&self.unexplained, self.unexplained_count)
+    }
+
+    fn thread_may_run(&mut self, id: EventId, event: &Event, names: &Names) -> Verdict {
+        let thread = at(&mut self.threads, event.thread.index());
+        if thread.first.is_none() {
+            thread.first = Some(id);
+        } else if event.op == Op::Begin {
+            return wrong!(
+                "{} begins again; its first event is {}",
+                names.threads.name(event.thread),
+                thread.first.map_or(0, EventId::number)
+            );
+        }
+        if thread.ended.is_some() || thread.joined.is_some() || thread.waiting.is_some() {
+            return self.thread_is_stopped(event, names);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn thread_is_stopped(&mut self, event: &Event, names: &Names) -> Verdict {
+        let thread = at(&mut self.threads, event.thread.index());
+        let name = names.threads.name(event.thread);
+        if let Some(ended) = thread.ended {
+            return wrong!("{name} goes on after its end at event {ended}");
+        }
+        if let Some(joined) = thread.joined {
+            return wrong!("{name} goes on after it was joined at event {joined}");
+        }
+        match (thread.waiting, event.op) {
+            (
+                Some((cond, lock, _)),
+                Op::Woken { cond: c, lock: l } | Op::WaitTimeout { cond: c, lock: l },
+            ) if (c, l) == (cond, lock) => Ok(()),
+            (Some((cond, _, _)), _) => {
+                wrong!("{name} goes on while it waits on {}", names.conds.name(cond))
+            }
+            (None, _) => Ok(()),
+        }
+    }
+
+    fn operation(&mut self, id: EventId, event: &mut Event, names: &Names) -> Verdict {
+        let thread = event.thread;
+        match event.op {
+            Op::Read { .. } | Op::Write { .. } | Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => {
+                self.access(id, event, names)
+            }
+            Op::Alloc(var) => self.alloc(var, names),
+            Op::Free(var) => self.free(id, var, names),
+            Op::Acquire(lock) | Op::AcquireAgain(lock) => {
+                event.op = if self.acquire(id, thread, lock, names)? {
+                    Op::Acquire(lock)
+                } else {
+                    Op::AcquireAgain(lock)
+                };
+                Ok(())
+            }
+            Op::Release(lock) | Op::ReleaseAgain(lock) => {
+                event.op = if self.release(thread, lock, names)? {
+                    Op::Release(lock)
+                } else {
+                    Op::ReleaseAgain(lock)
+                };
+                Ok(())
+            }
+            Op::AcquireShared(lock) | Op::AcquireSharedAgain(lock) => {
+                event.op = if self.acquire_shared(id, thread, lock, names)? {
+                    Op::AcquireShared(lock)
+                } else {
+                    Op::AcquireSharedAgain(lock)
+                };
+                Ok(())
+            }
+            Op::ReleaseShared(lock) | Op::ReleaseSharedAgain(lock) => {
+                event.op = if self.release_shared(thread, lock, names)? {
+                    Op::ReleaseShared(lock)
+                } else {
+                    Op::ReleaseSharedAgain(lock)
+                };
+                Ok(())
+            }
+            Op::TryAcquireFailed(lock) => self.try_failed(lock, false, names),
+            Op::TryAcquireSharedFailed(lock) => self.try_failed(lock, true, names),
+            Op::Fork(child) => self.fork(id, thread, child, names),
+            Op::Join(child) => self.join(id, thread, child, names),
+            Op::End => {
+                at(&mut self.threads, thread.index()).ended = Some(id);
+                Ok(())
+            }
+            Op::Branch => {
+                self.has_branches = true;
+                Ok(())
+            }
+            Op::SemInit { sem, permits } => self.sem_init(sem, permits, names),
+            Op::SemWait(sem) => self.sem_wait(sem, names),
+            Op::SemPost(sem) => {
+                let state = at(&mut self.sems, sem.index());
+                state.touched = true;
+                state.permits = state.permits.map(|permits| permits.saturating_add(1));
+                Ok(())
+            }
+            Op::Wait { cond, lock } => self.wait(thread, cond, lock, names),
+            Op::Woken { cond, lock } | Op::WaitTimeout { cond, lock } => {
+                self.return_from_wait(id, thread, cond, lock, names)
+            }
+            Op::Arrive(barrier) => self.arrive(thread, barrier, names),
+            Op::Depart(barrier) => self.depart(thread, barrier, names),
+            Op::Begin
+            | Op::Fence { .. }
+            | Op::Notify(_)
+            | Op::NotifyAll(_)
+            | Op::Enter(_)
+            | Op::Exit(_)
+            | Op::Dummy(_) => Ok(()),
+        }
+    }
+
+    fn access(&mut self, id: EventId, event: &mut Event, names: &Names) -> Verdict {
+        let Some(access) = event.op.access() else { return Ok(()) };
+        let var = at(&mut self.vars, access.var.index());
+        if let Some(freed) = var.freed {
+            return wrong!("{} is used after it was freed at event {freed}", names.vars.name(access.var));
+        }
+        var.touched = true;
+        let (seen, written) = (event.op.value_read(), event.op.value_written());
+        self.has_values |= seen.is_some() || written.is_some();
+        event.unexplained = false;
+        if let Some(seen) = seen {
+            match var.content {
+                Content::Known(expected) if expected != seen => {
+                    event.unexplained = true;
+                    self.unexplained_count += 1;
+                    if self.unexplained.len() < UNEXPLAINED_KEPT {
+                        self.unexplained.push(UnexplainedRead { event: id, var: access.var, seen, expected });
+                    }
+                }
+                Content::Known(_) | Content::Unknown => {}
+            }
+            var.content = Content::Known(seen);
+        }
+        if access.kind.writes() {
+            var.content = written.map_or(Content::Unknown, Content::Known);
+        }
+        Ok(())
+    }
+
+    fn alloc(&mut self, var: VarId, names: &Names) -> Verdict {
+        let state = at(&mut self.vars, var.index());
+        if state.allocated || state.touched {
+            return wrong!("{} is allocated again without a generation of its own", names.vars.name(var));
+        }
+        state.allocated = true;
+        Ok(())
+    }
+
+    fn free(&mut self, id: EventId, var: VarId, names: &Names) -> Verdict {
+        let state = at(&mut self.vars, var.index());
+        if let Some(freed) = state.freed {
+            return wrong!("{} is freed again; it was freed at event {freed}", names.vars.name(var));
+        }
+        state.freed = Some(id);
+        Ok(())
+    }
+
+    /// Whether the acquire begins a section (and does not merely repeat one).
+    fn acquire(
+        &mut self,
+        id: EventId,
+        thread: ThreadId,
+        lock: LockId,
+        names: &Names,
+    ) -> Result<bool, String> {
+        let state = at(&mut self.locks, lock.index());
+        match &mut state.writer {
+            Some((owner, _, depth)) if *owner == thread => {
+                *depth = depth.checked_add(1).ok_or("the lock is acquired too deeply")?;
+                Ok(false)
+            }
+            Some((owner, since, _)) => held(lock, *owner, *since, thread, names),
+            None => match state.readers.iter().find(|reader| reader.0 != thread) {
+                Some(&(owner, since, _)) => held(lock, owner, since, thread, names),
+                None => {
+                    state.writer = Some((thread, id, 1));
+                    Ok(true)
+                }
+            },
+        }
+    }
+
+    /// Whether the release ends the section.
+    fn release(&mut self, thread: ThreadId, lock: LockId, names: &Names) -> Result<bool, String> {
+        let state = at(&mut self.locks, lock.index());
+        match &mut state.writer {
+            Some((owner, _, depth)) if *owner == thread => {
+                *depth -= 1;
+                let ends = *depth == 0;
+                if ends {
+                    state.writer = None;
+                }
+                Ok(ends)
+            }
+            Some((owner, since, _)) => not_owner(lock, Some((*owner, *since)), thread, names),
+            None => not_owner(lock, None, thread, names),
+        }
+    }
+
+    fn acquire_shared(
+        &mut self,
+        id: EventId,
+        thread: ThreadId,
+        lock: LockId,
+        names: &Names,
+    ) -> Result<bool, String> {
+        let state = at(&mut self.locks, lock.index());
+        if let Some((owner, since, _)) = state.writer
+            && owner != thread
+        {
+            return held(lock, owner, since, thread, names);
+        }
+        match state.readers.iter_mut().find(|reader| reader.0 == thread) {
+            Some((_, _, depth)) => {
+                *depth = depth.checked_add(1).ok_or("the lock is acquired too deeply")?;
+                Ok(false)
+            }
+            None => {
+                state.readers.push((thread, id, 1));
+                Ok(true)
+            }
+        }
+    }
+
+    fn release_shared(&mut self, thread: ThreadId, lock: LockId, names: &Names) -> Result<bool, String> {
+        let state = at(&mut self.locks, lock.index());
+        let Some(position) = state.readers.iter().position(|reader| reader.0 == thread) else {
+            return not_owner(lock, state.writer.map(|(owner, since, _)| (owner, since)), thread, names);
+        };
+        state.readers[position].2 -= 1;
+        let ends = state.readers[position].2 == 0;
+        if ends {
+            state.readers.swap_remove(position);
+        }
+        Ok(ends)
+    }
+
+    fn try_failed(&mut self, lock: LockId, shared: bool, names: &Names) -> Verdict {
+        let state = at(&mut self.locks, lock.index());
+        if state.writer.is_some() || (!shared && !state.readers.is_empty()) {
+            return Ok(());
+        }
+        wrong!("the attempt to take {} fails although nobody holds it", names.locks.name(lock))
+    }
+
+    fn fork(&mut self, id: EventId, parent: ThreadId, child: ThreadId, names: &Names) -> Verdict {
+        let name = names.threads.name(child);
+        if parent == child {
+            return wrong!("{name} forks itself");
+        }
+        let state = at(&mut self.threads, child.index());
+        if let Some(forked) = state.forked {
+            return wrong!("{name} is forked again; it was forked at event {forked}");
+        }
+        if let Some(first) = state.first {
+            return wrong!("{name} is forked although it runs since event {first}");
+        }
+        state.forked = Some(id);
+        Ok(())
+    }
+
+    fn join(&mut self, id: EventId, parent: ThreadId, child: ThreadId, names: &Names) -> Verdict {
+        let name = names.threads.name(child);
+        if parent == child {
+            return wrong!("{name} joins itself");
+        }
+        let state = at(&mut self.threads, child.index());
+        if state.forked.is_none() && state.first.is_none() {
+            return wrong!("join of {name}, which was neither forked nor seen before");
+        }
+        if let Some((cond, _, _)) = state.waiting {
+            return wrong!("join of {name} while it waits on {}", names.conds.name(cond));
+        }
+        state.joined.get_or_insert(id);
+        Ok(())
+    }
+
+    fn sem_init(&mut self, sem: SemId, permits: u32, names: &Names) -> Verdict {
+        let state = at(&mut self.sems, sem.index());
+        if state.touched {
+            return wrong!("the semaphore {} is created after its first use", names.sems.name(sem));
+        }
+        *state = SemState { permits: Some(u64::from(permits)), touched: true };
+        Ok(())
+    }
+
+    fn sem_wait(&mut self, sem: SemId, names: &Names) -> Verdict {
+        let state = at(&mut self.sems, sem.index());
+        state.touched = true;
+        match &mut state.permits {
+            Some(0) => wrong!("the semaphore {} has no permit left", names.sems.name(sem)),
+            Some(permits) => {
+                *permits -= 1;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn wait(&mut self, thread: ThreadId, cond: CondId, lock: LockId, names: &Names) -> Verdict {
+        let state = at(&mut self.locks, lock.index());
+        match state.writer {
+            Some((owner, _, depth)) if owner == thread => {
+                state.writer = None;
+                at(&mut self.threads, thread.index()).waiting = Some((cond, lock, depth));
+                Ok(())
+            }
+            other => not_owner(lock, other.map(|(owner, since, _)| (owner, since)), thread, names),
+        }
+    }
+
+    fn return_from_wait(
+        &mut self,
+        id: EventId,
+        thread: ThreadId,
+        cond: CondId,
+        lock: LockId,
+        names: &Names,
+    ) -> Verdict {
+        let Some((_, _, depth)) = at(&mut self.threads, thread.index()).waiting else {
+            let (thread, cond) = (names.threads.name(thread), names.conds.name(cond));
+            return wrong!("{thread} returns from a wait on {cond} that it did not begin");
+        };
+        if !self.acquire(id, thread, lock, names)? {
+            let (thread, lock) = (names.threads.name(thread), names.locks.name(lock));
+            return wrong!("{thread} returns from a wait although it holds {lock}");
+        }
+        if let Some((_, _, held)) = &mut at(&mut self.locks, lock.index()).writer {
+            *held = depth;
+        }
+        at(&mut self.threads, thread.index()).waiting = None;
+        Ok(())
+    }
+
+    fn arrive(&mut self, thread: ThreadId, barrier: BarrierId, names: &Names) -> Verdict {
+        let state = at(&mut self.barriers, barrier.index());
+        if state.inside.iter().any(|inside| inside.0 == thread) {
+            let (thread, barrier) = (names.threads.name(thread), names.barriers.name(barrier));
+            return wrong!("{thread} arrives at {barrier} again before it departed");
+        }
+        state.inside.push((thread, state.open));
+        Ok(())
+    }
+
+    fn depart(&mut self, thread: ThreadId, barrier: BarrierId, names: &Names) -> Verdict {
+        let state = at(&mut self.barriers, barrier.index());
+        let Some(position) = state.inside.iter().position(|inside| inside.0 == thread) else {
+            let (thread, barrier) = (names.threads.name(thread), names.barriers.name(barrier));
+            return wrong!("{thread} departs from {barrier} without having arrived");
+        };
+        let (_, generation) = state.inside.swap_remove(position);
+        if generation == state.open {
+            if state.inside.iter().any(|inside| inside.1 != generation) {
+                let barrier = names.barriers.name(barrier);
+                return wrong!("a departure from {barrier} overtakes one of the generation before it");
+            }
+            state.open += 1;
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn held<T>(
+    lock: LockId,
+    owner: ThreadId,
+    since: EventId,
+    thread: ThreadId,
+    names: &Names,
+) -> Result<T, String> {
+    let (lock, owner, thread) =
+        (names.locks.name(lock), names.threads.name(owner), names.threads.name(thread));
+    wrong!("{thread} acquires {lock} while {owner} holds it since event {since}")
+}
+
+#[cold]
+fn not_owner<T>(
+    lock: LockId,
+    owner: Option<(ThreadId, EventId)>,
+    thread: ThreadId,
+    names: &Names,
+) -> Result<T, String> {
+    let (lock, thread) = (names.locks.name(lock), names.threads.name(thread));
+    match owner {
+        Some((owner, since)) => {
+            let owner = names.threads.name(owner);
+            wrong!("{thread} releases {lock}, which {owner} holds since event {since}")
+        }
+        None => wrong!("{thread} releases {lock}, which it does not hold"),
+    }
+}
+
+/// The state at `index` of a table that grows as needed.
+fn at<T: Default + Clone>(table: &mut Vec<T>, index: usize) -> &mut T {
+    if index >= table.len() {
+        table.resize(index + 1, T::default());
+    }
+    &mut table[index]
+}

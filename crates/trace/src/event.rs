@@ -1,0 +1,280 @@
+//! What a thread can do, and what each operation means.
+//!
+//! The meaning given here is the one that every analysis and the referee keep to. "Runs" means: takes its place in a
+//! schedule. An operation can run only if all earlier operations of its thread have run.
+
+use crate::id::{BarrierId, CondId, LabelId, LockId, SemId, ThreadId, VarId};
+use crate::symbol::{Loc, Value};
+
+/// One step of one thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Event {
+    /// Who did it.
+    pub thread: ThreadId,
+    /// Where in the program.
+    pub loc: Loc,
+    /// What was done.
+    pub op: Op,
+    /// The event read a value that no recorded write explains: somebody outside the recording wrote just before it.
+    ///
+    /// Set by [`crate::check::Checker`] only. Since nobody knows who wrote, nor why, such an event is a fence for
+    /// reordering: what the trace shows after it can run only once it and everything before it have run.
+    pub unexplained: bool,
+}
+
+impl Event {
+    /// An event as a reader finds it, before any check.
+    pub fn new(thread: ThreadId, op: Op, loc: Loc) -> Event {
+        Event { thread, loc, op, unexplained: false }
+    }
+}
+
+/// The memory order of an atomic operation, as C11, C++20 and Rust define them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum MemOrder {
+    /// Atomic, but orders nothing else.
+    Relaxed,
+    /// Sees what was published before the store that it reads from.
+    Acquire,
+    /// Publishes what came before it.
+    Release,
+    /// Both of the two above.
+    AcqRel,
+    /// Both, and part of one total order of all such operations.
+    SeqCst,
+}
+
+impl MemOrder {
+    /// Whether the reading side synchronises.
+    pub fn acquires(self) -> bool {
+        matches!(self, MemOrder::Acquire | MemOrder::AcqRel | MemOrder::SeqCst)
+    }
+
+    /// Whether the writing side synchronises.
+    pub fn releases(self) -> bool {
+        matches!(self, MemOrder::Release | MemOrder::AcqRel | MemOrder::SeqCst)
+    }
+}
+
+/// An operation with just the fields that it has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the fields are what their types say")]
+pub enum Op {
+    /// Plain read; sees the last write to the variable.
+    Read { var: VarId, value: Option<Value> },
+    /// Plain write.
+    Write { var: VarId, value: Option<Value> },
+    /// Atomic read.
+    Load { var: VarId, value: Option<Value>, order: MemOrder },
+    /// Atomic write.
+    Store { var: VarId, value: Option<Value>, order: MemOrder },
+    /// Atomic read-modify-write: nothing can come between its read and its write. A compare-exchange that fails is a
+    /// [`Op::Load`] followed by an [`Op::Branch`].
+    Rmw { var: VarId, read: Option<Value>, written: Option<Value>, order: MemOrder },
+    /// Memory fence. Orders atomics around it for happens-before; has no effect on what a schedule may do.
+    Fence { order: MemOrder },
+
+    /// Takes the lock for itself alone; can run only if nobody else holds it in any mode.
+    Acquire(LockId),
+    /// Gives up exclusive ownership.
+    Release(LockId),
+    /// Takes the lock again while holding it exclusively: no effect.
+    AcquireAgain(LockId),
+    /// Undoes an [`Op::AcquireAgain`]: no effect.
+    ReleaseAgain(LockId),
+    /// Takes the lock together with other readers; can run only if nobody else holds it exclusively.
+    AcquireShared(LockId),
+    /// Gives up shared ownership.
+    ReleaseShared(LockId),
+    /// Takes the lock shared again while holding it shared: no effect.
+    AcquireSharedAgain(LockId),
+    /// Undoes an [`Op::AcquireSharedAgain`]: no effect.
+    ReleaseSharedAgain(LockId),
+    /// An attempt to take the lock exclusively that failed; can run only while somebody holds it in any mode.
+    TryAcquireFailed(LockId),
+    /// An attempt to take the lock shared that failed; can run only while somebody holds it exclusively.
+    TryAcquireSharedFailed(LockId),
+
+    /// Starts the thread; its first event can run only afterwards. A thread that is never forked can start any time.
+    Fork(ThreadId),
+    /// Waits for the thread; can run only if all its events have run.
+    Join(ThreadId),
+    /// First event of a thread.
+    Begin,
+    /// Last event of a thread.
+    End,
+    /// A decision that depends on what its thread has read so far.
+    Branch,
+
+    /// Creates the semaphore with this many permits. Without it the least count that explains the trace is assumed.
+    SemInit { sem: SemId, permits: u32 },
+    /// Takes a permit (`P`); can run only if there is one.
+    SemWait(SemId),
+    /// Gives a permit (`V`).
+    SemPost(SemId),
+
+    /// Gives up the lock entirely and begins to wait for a notification.
+    Wait { cond: CondId, lock: LockId },
+    /// Returns from the wait because of a notification, holding the lock again. Can run only if the notification that
+    /// woke it has run since the wait, and the lock is free. Each [`Op::Notify`] wakes at most one waiter, the one
+    /// whose return comes first in the trace among those that wait.
+    Woken { cond: CondId, lock: LockId },
+    /// Returns from the wait without a notification (timeout or spurious); can run if the lock is free.
+    WaitTimeout { cond: CondId, lock: LockId },
+    /// Wakes one waiter, if there is any.
+    Notify(CondId),
+    /// Wakes all waiters.
+    NotifyAll(CondId),
+
+    /// Comes to the barrier. Arrivals up to the first departure form a generation.
+    Arrive(BarrierId),
+    /// Leaves the barrier; can run only if all arrivals of its generation have run.
+    Depart(BarrierId),
+
+    /// The variable's memory becomes usable; each of its accesses can run only afterwards.
+    Alloc(VarId),
+    /// The variable's memory is given back: conflicts like a plain write, and nothing can access it afterwards.
+    Free(VarId),
+
+    /// A method is entered.
+    Enter(LabelId),
+    /// A method is left.
+    Exit(LabelId),
+    /// An event without any meaning here, kept so that numbering stays that of the input.
+    Dummy(LabelId),
+}
+
+/// How an operation touches a variable.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum AccessKind {
+    /// Only reads.
+    Read,
+    /// Only writes.
+    Write,
+    /// Reads and writes in one step.
+    Update,
+}
+
+impl AccessKind {
+    /// Whether the access observes the variable.
+    pub fn reads(self) -> bool {
+        self != AccessKind::Write
+    }
+
+    /// Whether the access changes the variable.
+    pub fn writes(self) -> bool {
+        self != AccessKind::Read
+    }
+}
+
+/// A touch of a variable.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Access {
+    /// What is touched.
+    pub var: VarId,
+    /// Read, write or both.
+    pub kind: AccessKind,
+    /// Whether the language guarantees atomicity.
+    pub atomic: bool,
+}
+
+impl Access {
+    /// Whether two accesses of different threads would be a data race if nothing ordered them: the same variable, at
+    /// least one of them writes, and not both are atomic.
+    pub fn conflicts_with(self, other: Access) -> bool {
+        self.var == other.var && (self.kind.writes() || other.kind.writes()) && !(self.atomic && other.atomic)
+    }
+}
+
+/// How a lock is held.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum LockMode {
+    /// Together with other readers.
+    Shared,
+    /// Alone.
+    Exclusive,
+}
+
+impl LockMode {
+    /// Whether two threads cannot hold one lock in these modes at the same time.
+    pub fn excludes(self, other: LockMode) -> bool {
+        self == LockMode::Exclusive || other == LockMode::Exclusive
+    }
+}
+
+impl Op {
+    /// The variable that the operation touches, and how. [`Op::Free`] counts as a plain write, [`Op::Alloc`] does not
+    /// count.
+    pub fn access(self) -> Option<Access> {
+        let (var, kind, atomic) = match self {
+            Op::Read { var, .. } => (var, AccessKind::Read, false),
+            Op::Write { var, .. } | Op::Free(var) => (var, AccessKind::Write, false),
+            Op::Load { var, .. } => (var, AccessKind::Read, true),
+            Op::Store { var, .. } => (var, AccessKind::Write, true),
+            Op::Rmw { var, .. } => (var, AccessKind::Update, true),
+            _ => return None,
+        };
+        Some(Access { var, kind, atomic })
+    }
+
+    /// The value that the operation observed, if it reads and the trace shows it.
+    pub fn value_read(self) -> Option<Value> {
+        match self {
+            Op::Read { value, .. } | Op::Load { value, .. } => value,
+            Op::Rmw { read, .. } => read,
+            _ => None,
+        }
+    }
+
+    /// The value that the operation stored, if it writes and the trace shows it.
+    pub fn value_written(self) -> Option<Value> {
+        match self {
+            Op::Write { value, .. } | Op::Store { value, .. } => value,
+            Op::Rmw { written, .. } => written,
+            _ => None,
+        }
+    }
+
+    /// The lock that the thread holds from here on, and how: a section begins. Repeated acquires do not count.
+    pub fn section_begin(self) -> Option<(LockId, LockMode)> {
+        match self {
+            Op::Acquire(lock) | Op::Woken { lock, .. } | Op::WaitTimeout { lock, .. } => {
+                Some((lock, LockMode::Exclusive))
+            }
+            Op::AcquireShared(lock) => Some((lock, LockMode::Shared)),
+            _ => None,
+        }
+    }
+
+    /// The lock that the thread no longer holds from here on: a section ends.
+    pub fn section_end(self) -> Option<(LockId, LockMode)> {
+        match self {
+            Op::Release(lock) | Op::Wait { lock, .. } => Some((lock, LockMode::Exclusive)),
+            Op::ReleaseShared(lock) => Some((lock, LockMode::Shared)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access(kind: AccessKind, atomic: bool) -> Access {
+        Access { var: VarId::from_index(0).unwrap(), kind, atomic }
+    }
+
+    #[test]
+    fn two_reads_and_two_atomics_do_not_conflict() {
+        use AccessKind::{Read, Update, Write};
+        assert!(!access(Read, false).conflicts_with(access(Read, false)));
+        assert!(access(Read, false).conflicts_with(access(Write, false)));
+        assert!(!access(Update, true).conflicts_with(access(Write, true)));
+        assert!(access(Update, true).conflicts_with(access(Read, false)));
+    }
+
+    #[test]
+    fn events_stay_small() {
+        assert!(size_of::<Event>() <= 28, "{}", size_of::<Event>());
+    }
+}

@@ -1,0 +1,4 @@
+//! Formats: one file each, reader and writer together.
+
+mod lines;
+pub mod text;

@@ -1,0 +1,28 @@
+//! The trace of a multithreaded run: who did what, in which order, and where.
+//!
+//! * [`event`]: what threads can do, and what each operation means
+//! * [`id`], [`symbol`], [`name`]: narrow ids, and what they stand for
+//! * [`source`], [`trace`]: a trace as a stream of batches, and as a whole in memory
+//! * [`check`]: could any program have produced this? Flags what the recording does not explain
+//! * [`format`]: text, RAPID's CSV, RoadRunner's `rr`, and the binary recording format
+//! * [`error`]: what can be wrong, and where
+//!
+//! Nothing here opens files or analyses anything.
+
+pub mod check;
+pub mod error;
+pub mod event;
+pub mod format;
+pub mod id;
+pub mod name;
+pub mod source;
+pub mod symbol;
+pub mod trace;
+
+pub use error::{Position, TraceError};
+pub use event::{Access, AccessKind, Event, LockMode, MemOrder, Op};
+pub use id::{BarrierId, CondId, EventId, LabelId, LockId, SemId, ThreadId, VarId};
+pub use name::Names;
+pub use source::{Batch, Ending, Source};
+pub use symbol::{Loc, Symbol, Value};
+pub use trace::Trace;

@@ -1,0 +1,61 @@
+//! Traces as streams: events come in batches, so that a reader of any format costs one virtual call per thousands.
+
+use crate::error::{Position, TraceError};
+use crate::event::Event;
+use crate::id::EventId;
+use crate::name::Names;
+
+/// How many events a reader puts into a batch at most.
+pub const BATCH: usize = 4096;
+
+/// Consecutive events of a trace.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// The events.
+    pub events: Vec<Event>,
+    /// The line of each event, in formats that have lines; otherwise empty.
+    pub lines: Vec<u32>,
+}
+
+impl Batch {
+    /// Forgets all events and keeps the memory.
+    pub fn clear(&mut self) {
+        self.events.clear();
+        self.lines.clear();
+    }
+
+    /// Where the event at `index` stood; `id` is its number in the trace.
+    pub fn position(&self, index: usize, id: EventId) -> Position {
+        match self.lines.get(index) {
+            Some(&line) => Position::Text { line, column: 0 },
+            None => Position::Event(id),
+        }
+    }
+}
+
+/// How a recording ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ending {
+    /// Properly, or the format cannot tell.
+    #[default]
+    Complete,
+    /// In the middle: the program or the machine died before the recording was closed.
+    CutShort,
+}
+
+/// A trace that is read once, from its first event to its last.
+pub trait Source {
+    /// Replaces the content of `batch` by the next events; `false` (and no events) once there are none left.
+    fn fill(&mut self, batch: &mut Batch) -> Result<bool, TraceError>;
+
+    /// What the ids of the events so far stand for. Grows as the trace is read.
+    fn names(&self) -> &Names;
+
+    /// The names, once the events are read.
+    fn into_names(self: Box<Self>) -> Names;
+
+    /// How the recording ended; known once `fill` has returned `false`.
+    fn ending(&self) -> Ending {
+        Ending::Complete
+    }
+}
