@@ -140,6 +140,11 @@ impl Clocks {
         }
     }
 
+    /// Whether every other thread that has been seen knows `thread` up to `time`.
+    pub fn all_know(&self, thread: ThreadId, time: Time) -> bool {
+        self.threads.iter().all(|clock| clock.get(thread) >= time)
+    }
+
     /// How many threads have been seen.
     pub fn len(&self) -> usize {
         self.threads.len()
@@ -158,6 +163,56 @@ impl Clocks {
                 clock.set(own, 1);
             }
             self.threads.push(clock);
+        }
+    }
+}
+
+/// Many clocks in one piece of memory: a table with a row per id.
+#[derive(Debug, Default)]
+pub struct ClockTable {
+    times: Vec<Time>,
+    /// How many threads a row has room for.
+    width: usize,
+}
+
+impl ClockTable {
+    /// Row `row` becomes a copy of `clock`.
+    pub fn copy_from(&mut self, row: usize, clock: &Clock) {
+        if clock.0.len() > self.width {
+            self.widen(clock.0.len().next_power_of_two());
+        }
+        let begin = row * self.width;
+        if begin + self.width > self.times.len() {
+            self.times.resize(begin + self.width, 0);
+        }
+        let (known, rest) = self.times[begin..begin + self.width].split_at_mut(clock.0.len());
+        known.copy_from_slice(&clock.0);
+        rest.fill(0);
+    }
+
+    /// `clock` learns all that row `row` knows.
+    pub fn join_into(&self, row: usize, clock: &mut Clock) {
+        let begin = row * self.width;
+        let Some(times) = self.times.get(begin..begin + self.width) else { return };
+        let known = times.iter().rposition(|&time| time != 0).map_or(0, |last| last + 1);
+        if known > clock.0.len() {
+            clock.0.resize(known, 0);
+        }
+        for (mine, theirs) in clock.0.iter_mut().zip(times) {
+            *mine = (*mine).max(*theirs);
+        }
+    }
+
+    #[cold]
+    fn widen(&mut self, width: usize) {
+        let old = std::mem::replace(&mut self.width, width);
+        let narrow = std::mem::take(&mut self.times);
+        let rows = narrow.len().checked_div(old).unwrap_or(0);
+        self.times = vec![0; rows * width];
+        if old > 0 {
+            for (wide, narrow) in self.times.chunks_exact_mut(width).zip(narrow.chunks_exact(old)) {
+                wide[..old].copy_from_slice(narrow);
+            }
         }
     }
 }
@@ -183,6 +238,23 @@ mod tests {
         let mut joined = clock(&[3]);
         joined.join(&clock(&[1, 5]));
         assert_eq!(joined, clock(&[3, 5]));
+    }
+
+    #[test]
+    fn a_table_keeps_its_rows_when_it_is_widened() {
+        let mut table = ClockTable::default();
+        table.copy_from(2, &clock(&[1, 2]));
+        table.copy_from(0, &clock(&[3, 0, 4]));
+        table.copy_from(1, &clock(&[9, 9, 9, 9, 9]));
+        table.copy_from(1, &clock(&[7]));
+        let mut joined = clock(&[2]);
+        table.join_into(2, &mut joined);
+        assert_eq!(joined, clock(&[2, 2]));
+        table.join_into(0, &mut joined);
+        assert_eq!(joined, clock(&[3, 2, 4]));
+        table.join_into(1, &mut joined);
+        table.join_into(99, &mut joined);
+        assert_eq!(joined, clock(&[7, 2, 4]));
     }
 
     #[test]

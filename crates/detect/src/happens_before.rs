@@ -6,7 +6,7 @@
 //!
 //! Local time advances only where a thread publishes what it did, so that accesses between two such points share a time.
 
-use foretell_trace::{Event, LockId, LockMode, MemOrder, Op, ThreadId, VarId};
+use foretell_trace::{Access, AccessKind, Event, LockId, LockMode, MemOrder, Op, ThreadId, VarId};
 
 use crate::clock::{Clock, Clocks};
 use crate::must::MustOrder;
@@ -41,28 +41,61 @@ struct FenceClocks {
 }
 
 impl HappensBefore {
-    /// Before the event: its thread learns what happens before it, apart from memory.
-    pub fn enter(&mut self, event: &Event) {
-        self.must.enter(event, &mut self.clocks);
-        if let Some((lock, mode)) = event.op.section_begin() {
-            self.begin_section(event.thread, lock, mode);
+    /// Takes the next event. If it is an access, `on_access` is called with the clocks as they are before it; what the
+    /// access itself synchronises takes effect afterwards.
+    // One dispatch per event: the kind of the next event is what the processor cannot guess, so it is asked for once.
+    #[inline]
+    pub fn step(&mut self, event: &Event, mut on_access: impl FnMut(&mut Clocks, Access)) {
+        let thread = event.thread;
+        match event.op {
+            Op::Read { var, .. } => {
+                self.must.enter_access(thread, var, &mut self.clocks);
+                self.clocks.of(thread);
+                on_access(&mut self.clocks, Access { var, kind: AccessKind::Read, atomic: false });
+                if event.unexplained {
+                    self.clocks.fence(thread);
+                }
+            }
+            Op::Write { var, .. } => {
+                self.must.enter_access(thread, var, &mut self.clocks);
+                self.clocks.of(thread);
+                on_access(&mut self.clocks, Access { var, kind: AccessKind::Write, atomic: false });
+                self.end_release_sequence(var);
+            }
+            Op::Acquire(lock) => {
+                self.begin_section(thread, lock, LockMode::Exclusive);
+                self.must.begin_section(thread, lock, LockMode::Exclusive);
+            }
+            Op::Release(lock) => {
+                self.end_section(thread, lock, LockMode::Exclusive);
+                self.must.end_section(thread, lock, LockMode::Exclusive);
+            }
+            _ => self.step_rare(event, on_access),
         }
     }
 
-    /// After the event, and after any check of the access that it is: synchronisation through memory takes effect, and
-    /// the thread publishes what it did.
-    pub fn leave(&mut self, event: &Event) {
+    fn step_rare(&mut self, event: &Event, mut on_access: impl FnMut(&mut Clocks, Access)) {
+        self.must.enter(event, &mut self.clocks);
         let thread = event.thread;
+        if let Some((lock, mode)) = event.op.section_begin() {
+            self.begin_section(thread, lock, mode);
+        }
+        self.clocks.of(thread);
+        if let Some(access) = event.op.access() {
+            on_access(&mut self.clocks, access);
+        }
         match event.op {
             Op::Load { var, order, .. } => self.load(thread, var, order),
-            Op::Store { var, order, .. } => self.store(thread, var, order),
-            Op::Rmw { var, order, .. } => self.update(thread, var, order),
-            // The value that a release sequence was about is gone.
-            Op::Write { var, .. } => {
-                if let Some(released) = self.released.get_mut(var.index()) {
-                    released.clear();
-                }
+            Op::Store { var, order, .. } => {
+                self.end_release_sequence(var);
+                self.publish(thread, var, order);
             }
+            Op::Rmw { var, order, .. } => {
+                // Continues the release sequence that it reads from: what was published stays published.
+                self.load(thread, var, order);
+                self.publish(thread, var, order);
+            }
+            Op::Free(var) => self.end_release_sequence(var),
             Op::Fence { order } => self.fence(thread, order),
             op => {
                 if let Some((lock, mode)) = op.section_end() {
@@ -71,6 +104,13 @@ impl HappensBefore {
             }
         }
         self.must.leave(event, &mut self.clocks);
+    }
+
+    /// The value that a release sequence was about is gone.
+    fn end_release_sequence(&mut self, var: VarId) {
+        if let Some(released) = self.released.get_mut(var.index()) {
+            released.clear();
+        }
     }
 
     fn begin_section(&mut self, thread: ThreadId, lock: LockId, mode: LockMode) {
@@ -99,17 +139,6 @@ impl HappensBefore {
         } else {
             at(&mut self.fences, thread.index()).seen.join(released);
         }
-    }
-
-    fn store(&mut self, thread: ThreadId, var: VarId, order: MemOrder) {
-        at(&mut self.released, var.index()).clear();
-        self.publish(thread, var, order);
-    }
-
-    /// A read-modify-write continues the release sequence that it reads from: what was published stays published.
-    fn update(&mut self, thread: ThreadId, var: VarId, order: MemOrder) {
-        self.load(thread, var, order);
-        self.publish(thread, var, order);
     }
 
     fn publish(&mut self, thread: ThreadId, var: VarId, order: MemOrder) {

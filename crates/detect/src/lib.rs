@@ -17,9 +17,13 @@
 //! ids only: whether a pair is proven is for the referee to say.
 
 pub mod clock;
+pub mod fasttrack;
 pub mod happens_before;
+pub mod hb;
+pub mod history;
 pub mod must;
 pub mod report;
+pub mod shb;
 mod table;
 
 use foretell_trace::{Event, EventId};

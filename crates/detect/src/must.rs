@@ -7,7 +7,7 @@
 //! Deliberately careful where a finer order would be possible: operations on one semaphore, condition or barrier stay in
 //! the order of the trace, and an attempt to lock that failed comes after all that the owner did so far.
 
-use foretell_trace::{CondId, Event, LockId, Op, ThreadId};
+use foretell_trace::{CondId, Event, LockId, LockMode, Op, ThreadId, VarId};
 
 use crate::clock::{Clock, Clocks};
 use crate::table::at;
@@ -22,8 +22,15 @@ pub struct MustOrder {
     barriers: Vec<Barrier>,
     /// For each variable, what came before its allocation; empty if that was not seen.
     allocated: Vec<Clock>,
-    /// Who holds each lock, in any mode. Short: searched linearly.
-    owners: Vec<Vec<ThreadId>>,
+    owners: Vec<Owners>,
+}
+
+/// Who holds a lock.
+#[derive(Clone, Debug, Default)]
+struct Owners {
+    exclusive: Option<ThreadId>,
+    /// Short: searched linearly.
+    shared: Vec<ThreadId>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -48,11 +55,7 @@ impl MustOrder {
             | Op::Load { var, .. }
             | Op::Store { var, .. }
             | Op::Rmw { var, .. }
-            | Op::Free(var) => {
-                if let Some(allocated) = self.allocated.get(var.index()) {
-                    clocks.of(thread).join(allocated);
-                }
-            }
+            | Op::Free(var) => self.enter_access(thread, var, clocks),
             Op::Join(child) => clocks.join(thread, child),
             Op::SemInit { sem, .. } | Op::SemWait(sem) | Op::SemPost(sem) => {
                 clocks.of(thread).join(at(&mut self.sems, sem.index()));
@@ -71,7 +74,8 @@ impl MustOrder {
                 clocks.of(thread).join(&barrier.complete);
             }
             Op::TryAcquireFailed(lock) | Op::TryAcquireSharedFailed(lock) => {
-                for &owner in at(&mut self.owners, lock.index()).iter() {
+                let owners = at(&mut self.owners, lock.index());
+                for &owner in owners.exclusive.iter().chain(&owners.shared) {
                     clocks.join(thread, owner);
                     clocks.advance(owner);
                 }
@@ -106,29 +110,45 @@ impl MustOrder {
                 at(&mut self.allocated, var.index()).join(clocks.of(thread));
                 clocks.advance(thread);
             }
-            op => self.owners_change(op, thread),
+            op => {
+                if let Some((lock, mode)) = op.section_begin() {
+                    self.begin_section(thread, lock, mode);
+                } else if let Some((lock, mode)) = op.section_end() {
+                    self.end_section(thread, lock, mode);
+                }
+            }
         }
         if event.unexplained {
             clocks.fence(thread);
         }
     }
 
-    fn owners_change(&mut self, op: Op, thread: ThreadId) {
-        if let Some((lock, _)) = op.section_begin() {
-            self.owners(lock).push(thread);
-        } else if let Some((lock, _)) = op.section_end() {
-            let owners = self.owners(lock);
-            if let Some(position) = owners.iter().position(|&owner| owner == thread) {
-                owners.swap_remove(position);
-            }
+    /// The part of [`MustOrder::enter`] that concerns accesses.
+    pub fn enter_access(&self, thread: ThreadId, var: VarId, clocks: &mut Clocks) {
+        if let Some(allocated) = self.allocated.get(var.index()) {
+            clocks.of(thread).join(allocated);
+        }
+    }
+
+    /// The part of [`MustOrder::leave`] that concerns the beginning of sections.
+    pub fn begin_section(&mut self, thread: ThreadId, lock: LockId, mode: LockMode) {
+        let owners = at(&mut self.owners, lock.index());
+        match mode {
+            LockMode::Exclusive => owners.exclusive = Some(thread),
+            LockMode::Shared => owners.shared.push(thread),
+        }
+    }
+
+    /// The part of [`MustOrder::leave`] that concerns the end of sections.
+    pub fn end_section(&mut self, thread: ThreadId, lock: LockId, mode: LockMode) {
+        let owners = at(&mut self.owners, lock.index());
+        match mode {
+            LockMode::Exclusive => owners.exclusive = None,
+            LockMode::Shared => owners.shared.retain(|&owner| owner != thread),
         }
     }
 
     fn cond(&mut self, cond: CondId) -> &mut Clock {
         at(&mut self.conds, cond.index())
-    }
-
-    fn owners(&mut self, lock: LockId) -> &mut Vec<ThreadId> {
-        at(&mut self.owners, lock.index())
     }
 }

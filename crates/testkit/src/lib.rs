@@ -1,1 +1,21 @@
-//! x
+//! Traces made to measure, for tests and benchmarks. Never shipped.
+//!
+//! * [`locked`]: long traces of threads that mostly keep to their locks, for benchmarks
+//! * [`tiny`]: random well-formed traces of a few events, for comparison with exhaustive search
+//! * [`random`]: the seeded generator behind both
+
+pub mod locked;
+pub mod random;
+pub mod tiny;
+
+use foretell_trace::Trace;
+use foretell_trace::format::text::TextReader;
+
+/// The trace that `text` spells in the text format.
+///
+/// # Panics
+/// If the text is no well-formed trace.
+pub fn trace(text: &str) -> Trace {
+    let input = std::io::Cursor::new(text.to_string());
+    Trace::read(Box::new(TextReader::new(Box::new(input)))).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
