@@ -75,7 +75,8 @@ impl Blocked {
                 "no recorded write explains it, and not everything before it in the trace has run".to_string()
             }
             Blocked::UnexplainedAfterDeviation => {
-                "no recorded write explains it, and a thread has read something else than observed".to_string()
+                "no recorded write explains it, and a thread has read something else than observed"
+                    .to_string()
             }
         }
     }

@@ -212,10 +212,12 @@ impl<'t> Machine<'t> {
     /// because each of these is a count or a set over the events that have run. Memory, deviations and notifications depend
     /// on the order, too.
     pub fn key(&self) -> Box<[u32]> {
-        let threads = self.threads.iter().flat_map(|thread| {
-            [thread.next, u32::from(thread.deviated) | u32::from(thread.notified) << 1]
-        });
-        let vars = self.vars.iter().flat_map(|cell| [cell.writer, u32::from(cell.content == Content::Foreign)]);
+        let threads = self
+            .threads
+            .iter()
+            .flat_map(|thread| [thread.next, u32::from(thread.deviated) | u32::from(thread.notified) << 1]);
+        let vars =
+            self.vars.iter().flat_map(|cell| [cell.writer, u32::from(cell.content == Content::Foreign)]);
         threads.chain(vars).collect()
     }
 

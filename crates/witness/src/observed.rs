@@ -192,7 +192,8 @@ impl<'t> Observed<'t> {
                 }
                 Op::Depart(barrier) => {
                     let barrier = barrier.index();
-                    let Some(place) = inside[barrier].iter().position(|inside| inside.0 == event.thread) else {
+                    let Some(place) = inside[barrier].iter().position(|inside| inside.0 == event.thread)
+                    else {
                         continue;
                     };
                     let (_, generation) = inside[barrier].swap_remove(place);
@@ -267,4 +268,3 @@ pub(crate) fn id(index: u32) -> EventId {
 pub(crate) fn write_id(index: u32) -> Option<EventId> {
     if index == NONE { None } else { EventId::from_index(index as usize) }
 }
-

@@ -38,7 +38,8 @@ pub fn witnesses(trace: &Trace, model: Model, limit: usize) -> Option<BTreeMap<P
 ///   in the order of the trace and without gaps.
 pub fn sync_preserving_races(trace: &Trace, limit: usize) -> Option<BTreeSet<Pair>> {
     let order = SyncOrder::new(trace);
-    let races = Search::new(trace, limit).run(Model::SameWrite, |machine, event| order.allows(machine, event))?;
+    let races =
+        Search::new(trace, limit).run(Model::SameWrite, |machine, event| order.allows(machine, event))?;
     Some(races.into_keys().collect())
 }
 
@@ -144,7 +145,11 @@ impl SyncOrder {
                 trace
                     .iter()
                     .filter(|&(other, event)| {
-                        if later { other > id && holds(op, event.op) } else { other < id && holds(op, event.op) }
+                        if later {
+                            other > id && holds(op, event.op)
+                        } else {
+                            other < id && holds(op, event.op)
+                        }
                     })
                     .map(|(other, _)| other)
                     .collect()

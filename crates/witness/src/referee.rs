@@ -186,10 +186,7 @@ impl<'t> Referee<'t> {
     }
 
     fn existing(&self, id: EventId) -> Result<&'t Event, Rejection> {
-        self.trace
-            .events()
-            .get(id.index())
-            .ok_or_else(|| Rejection::of_claim(id, Reason::NoSuchEvent))
+        self.trace.events().get(id.index()).ok_or_else(|| Rejection::of_claim(id, Reason::NoSuchEvent))
     }
 
     fn check_schedule(
@@ -227,9 +224,7 @@ impl<'t> Referee<'t> {
 
     fn racing(&self, step: usize, id: EventId) -> Result<(), Rejection> {
         let thread = self.thread_whose_turn_it_is(step, id)?;
-        self.machine
-            .could_race(thread)
-            .map_err(|blocked| self.rejection(step, id, Reason::Blocked(blocked)))
+        self.machine.could_race(thread).map_err(|blocked| self.rejection(step, id, Reason::Blocked(blocked)))
     }
 
     fn thread_whose_turn_it_is(&self, step: usize, id: EventId) -> Result<ThreadId, Rejection> {
@@ -237,20 +232,13 @@ impl<'t> Referee<'t> {
             return Err(self.rejection(step, id, Reason::NoSuchEvent));
         };
         let next = self.machine.next(event.thread);
-        if next == Some(id) {
-            Ok(event.thread)
-        } else {
-            Err(self.rejection(step, id, Reason::NotNext(next)))
-        }
+        if next == Some(id) { Ok(event.thread) } else { Err(self.rejection(step, id, Reason::NotNext(next))) }
     }
 
     fn check_unordered(&self, first: EventId, second: EventId) -> Result<Finding, Rejection> {
         let mut referee = UnorderedReferee::new(vec![(first, second)]);
         referee.batch(EventId::FIRST, self.trace.events());
-        referee
-            .verdicts()
-            .pop()
-            .unwrap_or_else(|| Err(Rejection::of_claim(second, Reason::NoSuchEvent)))
+        referee.verdicts().pop().unwrap_or_else(|| Err(Rejection::of_claim(second, Reason::NoSuchEvent)))
     }
 
     #[cold]

@@ -72,14 +72,7 @@ impl UnorderedReferee {
             .flat_map(|(case, pair)| [pair.first, pair.second].map(|event| Visit { event, case }))
             .collect();
         visits.sort_unstable();
-        UnorderedReferee {
-            order: HappensBefore::default(),
-            cases,
-            visits,
-            visited: 0,
-            passed: 0,
-            gap: false,
-        }
+        UnorderedReferee { order: HappensBefore::default(), cases, visits, visited: 0, passed: 0, gap: false }
     }
 
     /// Takes the next events of the trace; `first_id` is the id of the first of them. All events must come, in order.
@@ -111,7 +104,9 @@ impl UnorderedReferee {
     }
 
     fn until_next_visit(&self) -> usize {
-        self.visits.get(self.visited).map_or(usize::MAX, |visit| visit.event.index().saturating_sub(self.passed))
+        self.visits
+            .get(self.visited)
+            .map_or(usize::MAX, |visit| visit.event.index().saturating_sub(self.passed))
     }
 
     /// Looks at the event, which some pair may be about, before it takes effect.
@@ -121,7 +116,9 @@ impl UnorderedReferee {
         {
             let case = &mut self.cases[visit.case];
             match &case.seen {
-                None if visit.event == case.first => case.seen = Some((*event, self.order.time(event.thread))),
+                None if visit.event == case.first => {
+                    case.seen = Some((*event, self.order.time(event.thread)))
+                }
                 None => {}
                 Some((first, time)) => case.verdict = Some(judge(&self.order, first, *time, event)),
             }
