@@ -117,7 +117,7 @@ impl UnorderedReferee {
             let case = &mut self.cases[visit.case];
             match &case.seen {
                 None if visit.event == case.first => {
-                    case.seen = Some((*event, self.order.time(event.thread)))
+                    case.seen = Some((*event, self.order.time(event.thread)));
                 }
                 None => {}
                 Some((first, time)) => case.verdict = Some(judge(&self.order, first, *time, event)),

@@ -15,7 +15,7 @@ use crate::trace;
 const MODELS: [Model; 3] = [Model::SameWrite, Model::SameValue, Model::ControlFlow];
 const LIMIT: usize = 1_000_000;
 /// Tiny traces make exhaustive search affordable; this many of them make it worth something.
-const CASES: u32 = 1500;
+const CASES: u32 = 6000;
 
 fn races(trace: &Trace, model: Model) -> BTreeSet<Pair> {
     oracle::races(trace, model, LIMIT).unwrap()
