@@ -1,7 +1,7 @@
 //! How many steps a second the referee replays, and how many events a second the streaming proof passes.
 //!
-//! `cargo bench -p foretell-witness` prints the figures for a trace of ten threads that mixes plain accesses with sections
-//! of sixteen locks.
+//! `cargo bench -p foretell-witness` prints the figures for a trace of ten threads that mixes plain accesses with
+//! sections of sixteen locks.
 
 use std::time::Instant;
 
@@ -55,8 +55,8 @@ fn report(what: &str, count: usize, started: Instant) {
     println!("{what}: {rate:.1} million a second ({count} in {seconds:.3} s)");
 }
 
-/// Rounds in which a random thread takes a lock, accesses the variables of that lock, and leaves; the first two events race,
-/// and so do the last two.
+/// Rounds in which a random thread takes a lock, accesses the variables of that lock, and leaves; the first two
+/// events race, and so do the last two.
 struct Rounds {
     names: Names,
     rounds: usize,

@@ -5,10 +5,12 @@
 //! * [`machine`]: the operational semantics: which event can run next, and what it does
 //! * [`blocked`]: why an event cannot run, for people
 //! * [`referee`]: replays a claimed schedule; the only place where a [`Finding`] comes into being
-//! * [`unordered`]: the other proof: the language's happens-before leaves the two accesses of the observed run unordered
+//! * [`unordered`]: the other proof: the language's happens-before leaves the two accesses of the observed run
+//!   unordered
 //! * [`oracle`]: every race of a tiny trace, by exhaustive search
 //!
-//! A proof stands on [`machine`] or on [`unordered`] alone: read these two, and trust the rest of foretell as little as you like.
+//! A proof stands on [`machine`] or on [`unordered`] alone: read these two, and trust the rest of foretell as little
+//! as you like.
 
 pub mod blocked;
 pub mod machine;

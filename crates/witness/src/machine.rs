@@ -118,8 +118,8 @@ impl<'t> Machine<'t> {
         machine
     }
 
-    /// Goes back to the state in which nothing has run. `ran` must hold all events that have run: only what these touched is
-    /// reset, so that a short replay on a long trace is cheap.
+    /// Goes back to the state in which nothing has run. `ran` must hold all events that have run: only what these
+    /// touched is reset, so that a short replay on a long trace is cheap.
     pub fn rewind(&mut self, ran: &[EventId], model: Model) {
         for &event in ran {
             self.forget(self.observed.trace().event(event).op);
@@ -196,8 +196,8 @@ impl<'t> Machine<'t> {
         Ok(())
     }
 
-    /// Whether the thread's next event, an access, could take place now if nothing had to be seen by it: the question that is
-    /// asked about the two events of a race.
+    /// Whether the thread's next event, an access, could take place now if nothing had to be seen by it: the question
+    /// that is asked about the two events of a race.
     pub fn could_race(&self, thread: ThreadId) -> Result<(), Blocked> {
         let index = self.next_taking_place(thread)?;
         match self.observed.event(index).op.access() {
@@ -209,8 +209,8 @@ impl<'t> Machine<'t> {
     /// The state as far as it is not a function of itself: what can happen from here on depends on this alone.
     ///
     /// How far the threads are tells who holds which lock, the permits, the arrivals, and what is allocated or freed,
-    /// because each of these is a count or a set over the events that have run. Memory, deviations and notifications depend
-    /// on the order, too.
+    /// because each of these is a count or a set over the events that have run. Memory, deviations and notifications
+    /// depend on the order, too.
     pub fn key(&self) -> Box<[u32]> {
         let threads = self
             .threads

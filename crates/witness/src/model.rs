@@ -2,8 +2,8 @@
 
 /// How far a schedule may stray from what was observed.
 ///
-/// A read is *faithful* if it sees what it saw in the observed run. The models differ in what "what" means, and in what a
-/// thread can still do after an unfaithful read.
+/// A read is *faithful* if it sees what it saw in the observed run. The models differ in what "what" means, and in
+/// what a thread can still do after an unfaithful read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Model {
     /// Faithful means: the same write. An unfaithful read cannot run.

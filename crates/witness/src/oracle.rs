@@ -1,8 +1,8 @@
 //! Every race of a tiny trace, by exhaustive search through the states of the [`Machine`].
 //!
-//! The judge of all cleverer techniques: no pruning, no argument, just all reachable states. States that were seen are kept in
-//! full, so that no hash collision can lie. The number of states grows exponentially with the number of threads; a
-//! limit makes the search give up honestly.
+//! The judge of all cleverer techniques: no pruning, no argument, just all reachable states. States that were seen
+//! are kept in full, so that no hash collision can lie. The number of states grows exponentially with the number of
+//! threads; a limit makes the search give up honestly.
 
 use std::collections::hash_map::{Entry, HashMap};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,8 @@ pub fn races(trace: &Trace, model: Model, limit: usize) -> Option<BTreeSet<Pair>
     Some(witnesses(trace, model, limit)?.into_keys().collect())
 }
 
-/// All races of the trace, each with a schedule that ends with the two, or `None` if there are more than `limit` states.
+/// All races of the trace, each with a schedule that ends with the two, or `None` if there are more than `limit`
+/// states.
 pub fn witnesses(trace: &Trace, model: Model, limit: usize) -> Option<BTreeMap<Pair, Vec<EventId>>> {
     Search::new(trace, limit).run(model, |_, _| true)
 }
@@ -31,8 +32,8 @@ pub fn witnesses(trace: &Trace, model: Model, limit: usize) -> Option<BTreeMap<P
 /// All sync-preserving races of the trace, or `None` if there are more than `limit` states.
 ///
 /// A schedule is *sync-preserving* if every read sees the same write, and synchronisation keeps the order of the trace:
-/// * of two sections of one lock that both begin in the schedule (and not both are shared), the one that begins first in
-///   the trace begins first; an earlier one that never begins may be left out;
+/// * of two sections of one lock that both begin in the schedule (and not both are shared), the one that begins first
+///   in the trace begins first; an earlier one that never begins may be left out;
 /// * a failed attempt to take a lock keeps its order to the begins and ends of sections of that lock in the same way;
 /// * operations on one semaphore, one barrier or one condition have no sections that could be left out, so these run
 ///   in the order of the trace and without gaps.
@@ -173,7 +174,8 @@ fn keep_order(a: Op, b: Op) -> bool {
     }
 }
 
-/// Whether `attempt` failed to take a lock that `other` begins or ceases to hold in a way that the attempt would notice.
+/// Whether `attempt` failed to take a lock that `other` begins or ceases to hold in a way that the attempt would
+/// notice.
 fn attempt_meets_section(attempt: Op, other: Op) -> bool {
     let (lock, mode) = match attempt {
         Op::TryAcquireFailed(lock) => (lock, LockMode::Exclusive),

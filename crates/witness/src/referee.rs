@@ -1,6 +1,7 @@
 //! The referee: replays a claimed schedule step by step and believes nothing else.
 //!
-//! A [`Finding`] can be made only here and in [`crate::unordered`], after its proof was checked; whoever holds one need not ask.
+//! A [`Finding`] can be made only here and in [`crate::unordered`], after its proof was checked; whoever holds one
+//! need not ask.
 
 use std::fmt;
 use std::sync::Arc;
@@ -144,7 +145,8 @@ impl std::error::Error for Rejection {}
 /// Checks claims about one trace.
 ///
 /// The set-up goes through the trace once; afterwards a claim costs as much as its schedule is long (but for
-/// [`Proof::Unordered`], which looks at the whole trace: use [`UnorderedReferee`] for many of these). A clone shares the set-up.
+/// [`Proof::Unordered`], which looks at the whole trace: use [`UnorderedReferee`] for many of these). A clone shares
+/// the set-up.
 #[derive(Clone, Debug)]
 pub struct Referee<'t> {
     trace: &'t Trace,

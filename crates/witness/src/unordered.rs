@@ -1,22 +1,23 @@
 //! The other proof of a race: in the observed run itself the language's happens-before does not order the two accesses.
 //!
-//! One pass over the events judges any number of pairs. [`order`] keeps the happens-before of what has passed, [`clock`] is
-//! what it is made of.
+//! One pass over the events judges any number of pairs. [`order`] keeps the happens-before of what has passed,
+//! [`clock`] is what it is made of.
 //!
-//! **Why an accepted pair is a data race of the program.** The observed run is sequentially consistent, hence one that C11,
-//! C++20 and Rust allow. These languages call two conflicting accesses, not both atomic, a data race if happens-before
-//! orders neither before the other in such a run. The order kept here contains that happens-before (it has *more* edges where
-//! [`order`] is careful), and happens-before never points backwards in the trace. So what is unordered here is unordered
-//! in the language: nothing more is needed, and values do not matter.
+//! **Why an accepted pair is a data race of the program.** The observed run is sequentially consistent, hence one
+//! that C11, C++20 and Rust allow. These languages call two conflicting accesses, not both atomic, a data race if
+//! happens-before orders neither before the other in such a run. The order kept here contains that happens-before (it
+//! has *more* edges where [`order`] is careful), and happens-before never points backwards in the trace. So what is
+//! unordered here is unordered in the language: nothing more is needed, and values do not matter.
 //!
-//! The definition alone would also accept pairs that exist only because an earlier race went the way it did (`y = 1; x = 1`
-//! against `if (x) use(y)` with plain accesses: the second race is gone once the first is repaired). Therefore a plain read is
-//! also ordered after the write that it saw, for all that comes after it: nothing that follows a racy read is trusted. For
-//! traces without atomics this is schedulable happens-before, and every accepted pair can even be made adjacent.
-//! A failed attempt to take a lock orders nothing, as the languages say; that is the one exception to the last sentence.
+//! The definition alone would also accept pairs that exist only because an earlier race went the way it did (`y = 1;
+//! x = 1` against `if (x) use(y)` with plain accesses: the second race is gone once the first is repaired). Therefore
+//! a plain read is also ordered after the write that it saw, for all that comes after it: nothing that follows a racy
+//! read is trusted. For traces without atomics this is schedulable happens-before, and every accepted pair can even
+//! be made adjacent. A failed attempt to take a lock orders nothing, as the languages say; that is the one exception
+//! to the last sentence.
 //!
-//! Java orders a volatile write before *every* later volatile read of the variable, C++ only before those that see it or
-//! a read-modify-write after it. This is C++'s order: do not use this proof for Java.
+//! Java orders a volatile write before *every* later volatile read of the variable, C++ only before those that see it
+//! or a read-modify-write after it. This is C++'s order: do not use this proof for Java.
 
 pub(crate) mod clock;
 pub(crate) mod order;

@@ -51,16 +51,16 @@ impl Clock {
         self.times[thread] = self.times[thread].max(time);
     }
 
-    /// Lets the local time of `thread`, whose clock this is, go on. At the end of time it stands still: later events then seem
-    /// to be known to whoever knows earlier ones, which can only hide a race.
+    /// Lets the local time of `thread`, whose clock this is, go on. At the end of time it stands still: later events
+    /// then seem to be known to whoever knows earlier ones, which can only hide a race.
     pub(crate) fn tick(&mut self, thread: usize) {
         let time = self.time(thread).saturating_add(1);
         self.raise(thread, time);
     }
 }
 
-/// What a thread knew when it did something that others may learn of: its clock, kept as a shared snapshot for the other
-/// threads' entries and its own time.
+/// What a thread knew when it did something that others may learn of: its clock, kept as a shared snapshot for the
+/// other threads' entries and its own time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Publication {
     /// The index of the thread.
@@ -71,8 +71,8 @@ pub(crate) struct Publication {
     snapshot: u32,
 }
 
-/// The snapshots in use. A thread that writes many variables without learning anything in between shares one among all of
-/// them, so a write costs no copy.
+/// The snapshots in use. A thread that writes many variables without learning anything in between shares one among
+/// all of them, so a write costs no copy.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshots {
     all: Vec<Snapshot>,

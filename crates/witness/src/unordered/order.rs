@@ -1,11 +1,11 @@
 //! Happens-before of C11, C++20 and Rust among the events so far, by vector clocks.
 //!
-//! Exactly as the languages say: thread order, fork and join, locks (a shared release orders later exclusive acquires only),
-//! release/acquire atomics with release sequences (which only read-modify-writes continue), fences.
-//! More order than the languages say, to be careful: all operations on one semaphore are chained, and all notifications on one
-//! condition; an arrival comes after the earlier generations; accesses come after the allocation; an access is ordered
-//! after the write that it saw unless both are atomic; and an event that no recorded write explains orders all before
-//! it before all after it.
+//! Exactly as the languages say: thread order, fork and join, locks (a shared release orders later exclusive acquires
+//! only), release/acquire atomics with release sequences (which only read-modify-writes continue), fences. More order
+//! than the languages say, to be careful: all operations on one semaphore are chained, and all notifications on one
+//! condition; an arrival comes after the earlier generations; accesses come after the allocation; an access is
+//! ordered after the write that it saw unless both are atomic; and an event that no recorded write explains orders
+//! all before it before all after it.
 
 use foretell_trace::{Event, LockId, MemOrder, Op, ThreadId, VarId};
 

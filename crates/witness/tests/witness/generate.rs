@@ -1,7 +1,7 @@
 //! Random tiny traces that some program could have produced: found by simulating one.
 //!
-//! A choice that cannot be followed in the present state is skipped, so any sequence of choices gives a trace, and a shrunk
-//! sequence gives a smaller one.
+//! A choice that cannot be followed in the present state is skipped, so any sequence of choices gives a trace, and a
+//! shrunk sequence gives a smaller one.
 
 use proptest::prelude::*;
 
@@ -95,7 +95,7 @@ impl Simulation {
         if state.waits {
             return self.return_from_wait(thread, argument);
         }
-        if state.inside && (state.may_depart || op % 2 == 0) {
+        if state.inside && (state.may_depart || op.is_multiple_of(2)) {
             return self.depart(thread);
         }
         let kinds = match flavour {
@@ -137,7 +137,7 @@ impl Simulation {
 
     fn write(&mut self, thread: usize, argument: usize) {
         let var = argument % VARS.len();
-        self.memory[var] = u8::from(argument / VARS.len() % 3 != 0);
+        self.memory[var] = u8::from(!(argument / VARS.len()).is_multiple_of(3));
         self.say(thread, &format!("w({}{})", VARS[var], self.value(self.memory[var])));
     }
 
@@ -204,7 +204,7 @@ impl Simulation {
     }
 
     fn semaphore_post(&mut self, thread: usize, argument: usize) {
-        if !self.semaphore_used && argument % 3 == 0 {
+        if !self.semaphore_used && argument.is_multiple_of(3) {
             self.semaphore_created = true;
             self.permits = 1;
             self.say(thread, "sem(s,1)");
@@ -229,7 +229,7 @@ impl Simulation {
         if self.holders(0).next().is_none() {
             self.threads[thread].waits = false;
             self.threads[thread].held.push((0, false));
-            self.say(thread, if argument % 4 == 0 { "timeout(c,l)" } else { "woken(c,l)" });
+            self.say(thread, if argument.is_multiple_of(4) { "timeout(c,l)" } else { "woken(c,l)" });
         }
     }
 
@@ -278,7 +278,7 @@ impl Simulation {
 
     /// Somebody outside writes, and the thread sees it.
     fn unexplained(&mut self, thread: usize, argument: usize) {
-        if self.values && argument % 4 == 0 {
+        if self.values && argument.is_multiple_of(4) {
             self.memory[0] = 7;
             self.say(thread, "r(x,7)");
         }
@@ -286,7 +286,7 @@ impl Simulation {
 
     fn atomic(&mut self, thread: usize, argument: usize) {
         let order = ORDERS[argument % 5];
-        let (seen, written) = (self.memory[3], u8::from(argument % 2 == 0));
+        let (seen, written) = (self.memory[3], u8::from(argument.is_multiple_of(2)));
         match argument / 5 % 3 {
             0 => self.say(thread, &format!("aload{order}(f{})", self.value(seen))),
             1 => {
@@ -302,7 +302,7 @@ impl Simulation {
 
     /// A plain access to the variable that others use atomically.
     fn mixed(&mut self, thread: usize, argument: usize) {
-        if argument % 2 == 0 {
+        if argument.is_multiple_of(2) {
             self.say(thread, &format!("r(f{})", self.value(self.memory[3])));
         } else {
             self.memory[3] = 1;

@@ -2,6 +2,7 @@
 
 mod conformance;
 mod generate;
+mod oracle;
 mod properties;
 mod referee;
 mod rules;

@@ -115,6 +115,16 @@ fn a_notification_before_the_wait_is_lost() {
 }
 
 #[test]
+fn each_wait_needs_a_notification_of_its_own() {
+    let text = "a|acq(l)\na|wait(c,l)\nm|notify(c)\na|woken(c,l)\na|wait(c,l)\nm|notify(c)\na|woken(c,l)";
+    assert_eq!(
+        run(text, &[1, 2, 3, 4, 5, 7]),
+        blocked("7: its notification on c has not come since the wait")
+    );
+    assert_eq!(run(text, &[1, 2, 3, 4, 5, 6, 7]), Ok(()));
+}
+
+#[test]
 fn a_waiter_has_given_up_the_lock_entirely() {
     let text =
         "a|acq(l)\na|acq(l)\na|wait(l)\nb|acq(l)\nb|notify(l)\nb|rel(l)\na|woken(l)\na|rel(l)\na|rel(l)";
@@ -238,10 +248,12 @@ fn updates_form_a_chain() {
 
 #[test]
 fn memory_is_used_between_its_allocation_and_its_end() {
-    let text = "a|alloc(x)\nb|w(x)\na|free(x)";
-    assert_eq!(run(text, &[2]), blocked("2: x is not allocated yet"));
-    assert_eq!(run(text, &[1, 3, 2]), blocked("2: x is freed"));
-    assert_eq!(run(text, &[1, 2, 3]), Ok(()));
+    for access in ["w(x)", "r(x)", "rmw(x)", "aload(x)", "astore(x)"] {
+        let text = format!("a|alloc(x)\nb|{access}\na|free(x)");
+        assert_eq!(run(&text, &[2]), blocked("2: x is not allocated yet"));
+        assert_eq!(run(&text, &[1, 3, 2]), blocked("2: x is freed"));
+        assert_eq!(run(&text, &[1, 2, 3]), Ok(()));
+    }
 }
 
 #[test]
