@@ -18,7 +18,9 @@ pub struct Event {
     /// The event read a value that no recorded write explains: somebody outside the recording wrote just before it.
     ///
     /// Set by [`crate::check::Checker`] only. Since nobody knows who wrote, nor why, such an event is a fence for
-    /// reordering: what the trace shows after it can run only once it and everything before it have run.
+    /// reordering: what the trace shows after it can run only once it and everything before it have run, and it can run
+    /// itself only once everything before it has run and no thread has read anything else than observed (the unknown
+    /// writer may have looked). Running, it counts as the write that it saw: later reads may see it.
     pub unexplained: bool,
 }
 
@@ -90,7 +92,8 @@ pub enum Op {
     AcquireSharedAgain(LockId),
     /// Undoes an [`Op::AcquireSharedAgain`]: no effect.
     ReleaseSharedAgain(LockId),
-    /// An attempt to take the lock exclusively that failed; can run only while somebody holds it in any mode.
+    /// An attempt to take the lock exclusively that failed; can run only while somebody (be it the thread itself) holds
+    /// it in any mode. Synchronises with nothing.
     TryAcquireFailed(LockId),
     /// An attempt to take the lock shared that failed; can run only while somebody holds it exclusively.
     TryAcquireSharedFailed(LockId),
@@ -117,7 +120,8 @@ pub enum Op {
     Wait { cond: CondId, lock: LockId },
     /// Returns from the wait because of a notification, holding the lock again. Can run only if the notification that
     /// woke it has run since the wait, and the lock is free. Each [`Op::Notify`] wakes at most one waiter, the one
-    /// whose return comes first in the trace among those that wait.
+    /// whose return comes first in the trace among those that wait and return so. A return that no notification is left
+    /// for counts as [`Op::WaitTimeout`].
     Woken { cond: CondId, lock: LockId },
     /// Returns from the wait without a notification (timeout or spurious); can run if the lock is free.
     WaitTimeout { cond: CondId, lock: LockId },
@@ -126,12 +130,14 @@ pub enum Op {
     /// Wakes all waiters.
     NotifyAll(CondId),
 
-    /// Comes to the barrier. Arrivals up to the first departure form a generation.
+    /// Comes to the barrier; can run only if all arrivals of the generation before have run. Arrivals up to the first
+    /// departure form a generation, so a recorder must show a departure before the first arrival of the next one.
     Arrive(BarrierId),
     /// Leaves the barrier; can run only if all arrivals of its generation have run.
     Depart(BarrierId),
 
-    /// The variable's memory becomes usable; each of its accesses can run only afterwards.
+    /// The variable's memory becomes usable; each of its accesses can run only afterwards. What it holds then is
+    /// unknown, unless a read before any write shows it.
     Alloc(VarId),
     /// The variable's memory is given back: conflicts like a plain write, and nothing can access it afterwards.
     Free(VarId),

@@ -1,1 +1,27 @@
-//! x
+//! Who finds may not check. This crate decides whether a claimed race is one, and shares no code with any finder.
+//!
+//! * [`model`]: what a read must see for its thread to go on as observed
+//! * [`observed`]: what the observed run says beyond its events: who read from whom, who woke whom, and so on
+//! * [`machine`]: the operational semantics: which event can run next, and what it does
+//! * [`blocked`]: why an event cannot run, for people
+//! * [`referee`]: replays a claimed schedule; the only place where a [`Finding`] comes into being
+//! * [`unordered`]: the other proof: the language's happens-before leaves the two accesses of the observed run
+//!   unordered
+//! * [`oracle`]: every race of a tiny trace, by exhaustive search
+//!
+//! A proof stands on [`machine`] or on [`unordered`] alone: read these two, and trust the rest of foretell as little
+//! as you like.
+
+pub mod blocked;
+pub mod machine;
+pub mod model;
+pub mod observed;
+pub mod oracle;
+pub mod referee;
+pub mod unordered;
+
+pub use blocked::Blocked;
+pub use machine::Machine;
+pub use model::Model;
+pub use referee::{Claim, Finding, Proof, Reason, Referee, Rejection};
+pub use unordered::UnorderedReferee;

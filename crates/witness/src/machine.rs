@@ -1,0 +1,480 @@
+//! The operational semantics: which event can run next, and what it does.
+//!
+//! The meaning of each operation is that of [`foretell_trace::event`]; this is its executable form. A machine is in the
+//! state after some prefix of a schedule. What a thread does next is always its next event of the trace; the machine
+//! knows whether it can do so now, and keeps track of reads that saw something else than observed ([`Model`]).
+//!
+//! What [`foretell_trace::event`] leaves to us:
+//! * An event that no recorded write explains stands for a write from outside, too, by somebody who may have looked at
+//!   anything before: it can run only once everything before it in the trace has run, as observed.
+//! * An update that is unfaithful leaves a content that equals nothing observed.
+//! * Memory whose allocation the trace shows holds something unknown, not 0, unless a read shows what.
+
+use std::sync::Arc;
+
+use foretell_trace::{BarrierId, CondId, Event, EventId, LockId, Op, SemId, ThreadId, Value, VarId};
+
+use crate::blocked::Blocked;
+use crate::model::Model;
+use crate::observed::{NONE, Observed, id, write_id};
+
+/// A replay in progress.
+#[derive(Clone, Debug)]
+pub struct Machine<'t> {
+    observed: Arc<Observed<'t>>,
+    /// The model in force; never [`Model::ControlFlow`] if the trace has no branches.
+    model: Model,
+    /// How far each thread is.
+    threads: Vec<Thread>,
+    /// What each variable holds.
+    vars: Vec<Cell>,
+    /// Who holds each lock.
+    locks: Vec<Lock>,
+    /// The permits of each semaphore; `None` until its creation has run.
+    sems: Vec<Option<u64>>,
+    /// How far each barrier is.
+    barriers: Vec<Barrier>,
+    /// How many events have run. Only grows.
+    ran: usize,
+    /// How many threads have read something else than observed. Only grows.
+    deviated: usize,
+    /// How many events that no recorded write explains have run: always the first ones of the trace.
+    unexplained_ran: usize,
+    /// The index of the next of these, or [`NONE`]. Nothing after it can run.
+    fence: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Thread {
+    /// The index of its next event, or [`NONE`] at its end.
+    next: u32,
+    /// Its fork is in the trace and has not run.
+    unborn: bool,
+    /// It has read something else than observed. Stays.
+    deviated: bool,
+    /// It waits, and the notification that woke it in the trace has come. Reset when it returns.
+    notified: bool,
+}
+
+/// A variable.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    /// The index of the last write, or [`NONE`].
+    writer: u32,
+    content: Content,
+    life: Life,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Content {
+    Known(Value),
+    /// The trace does not show the value. The same write still means the same value.
+    Hidden,
+    /// Written by a thread that had deviated: equals nothing that was observed.
+    Foreign,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Life {
+    NotAllocated,
+    Usable,
+    Freed,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Lock {
+    /// Who holds it exclusively.
+    writer: Option<ThreadId>,
+    /// Who holds it shared. Short: searched linearly.
+    readers: Vec<ThreadId>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Barrier {
+    /// The generation that gathers: all before it are complete.
+    generation: u32,
+    /// How many have arrived for it.
+    arrived: u32,
+}
+
+impl<'t> Machine<'t> {
+    /// A machine on which nothing has run.
+    pub fn new(observed: Arc<Observed<'t>>, model: Model) -> Machine<'t> {
+        let names = observed.trace().names();
+        let mut machine = Machine {
+            model: Model::SameWrite,
+            threads: Vec::with_capacity(observed.threads.len()),
+            vars: (0..names.vars.len()).map(|var| initial_cell(&observed, var)).collect(),
+            locks: vec![Lock::default(); names.locks.len()],
+            sems: observed.permits.clone(),
+            barriers: vec![Barrier::default(); names.barriers.len()],
+            ran: 0,
+            deviated: 0,
+            unexplained_ran: 0,
+            fence: NONE,
+            observed,
+        };
+        machine.rewind(&[], model);
+        machine
+    }
+
+    /// Goes back to the state in which nothing has run. `ran` must hold all events that have run: only what these
+    /// touched is reset, so that a short replay on a long trace is cheap.
+    pub fn rewind(&mut self, ran: &[EventId], model: Model) {
+        for &event in ran {
+            self.forget(self.observed.trace().event(event).op);
+        }
+        let branches = self.observed.trace().has_branches();
+        self.model = if model == Model::ControlFlow && !branches { Model::SameValue } else { model };
+        self.threads.clear();
+        self.threads.extend(self.observed.threads.iter().map(|start| Thread {
+            next: start.first,
+            unborn: start.forked,
+            deviated: false,
+            notified: false,
+        }));
+        self.ran = 0;
+        self.deviated = 0;
+        self.unexplained_ran = 0;
+        self.fence = self.observed.unexplained.first().copied().unwrap_or(NONE);
+    }
+
+    /// Resets what the operation touches.
+    fn forget(&mut self, op: Op) {
+        if let Some(access) = op.access() {
+            self.vars[access.var.index()] = initial_cell(&self.observed, access.var.index());
+        } else if let Op::Alloc(var) = op {
+            self.vars[var.index()] = initial_cell(&self.observed, var.index());
+        } else if let Some((lock, _)) = op.section_begin() {
+            let lock = &mut self.locks[lock.index()];
+            lock.writer = None;
+            lock.readers.clear();
+        } else if let Op::SemInit { sem, .. } | Op::SemWait(sem) | Op::SemPost(sem) = op {
+            self.sems[sem.index()] = self.observed.permits[sem.index()];
+        } else if let Op::Arrive(barrier) = op {
+            self.barriers[barrier.index()] = Barrier::default();
+        }
+    }
+
+    /// The thread's next event, if it has one left.
+    pub fn next(&self, thread: ThreadId) -> Option<EventId> {
+        match self.threads[thread.index()].next {
+            NONE => None,
+            next => Some(id(next)),
+        }
+    }
+
+    /// Whether the event has run.
+    pub fn has_run(&self, event: EventId) -> bool {
+        let thread = self.observed.trace().event(event).thread;
+        self.threads[thread.index()].next as usize > event.index()
+    }
+
+    /// How many events have run.
+    pub fn ran(&self) -> usize {
+        self.ran
+    }
+
+    /// Whether the thread's next event can run now.
+    pub fn enabled(&self, thread: ThreadId) -> Result<(), Blocked> {
+        let index = self.next_taking_place(thread)?;
+        self.operation_enabled(index, self.observed.event(index))
+    }
+
+    /// Runs the thread's next event.
+    pub fn step(&mut self, thread: ThreadId) -> Result<(), Blocked> {
+        let index = self.next_taking_place(thread)?;
+        let event = self.observed.event(index);
+        self.operation_enabled(index, event)?;
+        self.threads[thread.index()].next = self.observed.link(index).next;
+        self.ran += 1;
+        if index == self.fence {
+            self.unexplained_ran += 1;
+            self.fence = self.observed.unexplained.get(self.unexplained_ran).copied().unwrap_or(NONE);
+        }
+        self.apply(index, event);
+        Ok(())
+    }
+
+    /// Whether the thread's next event, an access, could take place now if nothing had to be seen by it: the question
+    /// that is asked about the two events of a race.
+    pub fn could_race(&self, thread: ThreadId) -> Result<(), Blocked> {
+        let index = self.next_taking_place(thread)?;
+        match self.observed.event(index).op.access() {
+            Some(access) => self.usable(access.var),
+            None => Ok(()),
+        }
+    }
+
+    /// The state as far as it is not a function of itself: what can happen from here on depends on this alone.
+    ///
+    /// How far the threads are tells who holds which lock, the permits, the arrivals, and what is allocated or freed,
+    /// because each of these is a count or a set over the events that have run. Memory, deviations and notifications
+    /// depend on the order, too.
+    pub fn key(&self) -> Box<[u32]> {
+        let threads = self
+            .threads
+            .iter()
+            .flat_map(|thread| [thread.next, u32::from(thread.deviated) | u32::from(thread.notified) << 1]);
+        let vars =
+            self.vars.iter().flat_map(|cell| [cell.writer, u32::from(cell.content == Content::Foreign)]);
+        threads.chain(vars).collect()
+    }
+
+    /// The index of the thread's next event, if the thread can take any step at all.
+    fn next_taking_place(&self, thread: ThreadId) -> Result<u32, Blocked> {
+        let state = &self.threads[thread.index()];
+        if state.next == NONE {
+            return Err(Blocked::AtEnd);
+        }
+        if state.unborn {
+            return Err(Blocked::NotForked);
+        }
+        if state.deviated && self.model == Model::SameValue {
+            return Err(Blocked::Deviated);
+        }
+        if state.next > self.fence {
+            return Err(Blocked::BehindUnexplained(id(self.fence)));
+        }
+        Ok(state.next)
+    }
+
+    fn operation_enabled(&self, index: u32, event: &Event) -> Result<(), Blocked> {
+        if index == self.fence {
+            self.as_observed_up_to(index)?;
+        }
+        let thread = event.thread;
+        match event.op {
+            Op::Read { var, .. } | Op::Load { var, .. } | Op::Rmw { var, .. } => {
+                self.usable(var)?;
+                self.readable(index, event, var)
+            }
+            Op::Write { var, .. } | Op::Store { var, .. } | Op::Free(var) => self.usable(var),
+            Op::Acquire(lock) | Op::WaitTimeout { lock, .. } => self.lock_free(lock, thread),
+            Op::AcquireShared(lock) => self.lock_shareable(lock, thread),
+            Op::TryAcquireFailed(lock) => {
+                let state = &self.locks[lock.index()];
+                require(state.writer.is_some() || !state.readers.is_empty(), Blocked::NotHeld(lock))
+            }
+            Op::TryAcquireSharedFailed(lock) => {
+                require(self.locks[lock.index()].writer.is_some(), Blocked::NotHeld(lock))
+            }
+            Op::Join(child) => {
+                let state = &self.threads[child.index()];
+                require(state.next == NONE && !state.unborn, Blocked::StillRuns(child))
+            }
+            Op::Branch => require(!self.threads[thread.index()].deviated, Blocked::Deviated),
+            Op::SemPost(sem) => self.permits(sem).map(|_| ()),
+            Op::SemWait(sem) => require(self.permits(sem)? > 0, Blocked::NoPermit(sem)),
+            Op::Woken { cond, lock } => {
+                self.notified(index, thread, cond)?;
+                self.lock_free(lock, thread)
+            }
+            Op::Arrive(barrier) => {
+                let generation = self.observed.link(index).source;
+                self.gathering(barrier, generation)
+            }
+            Op::Depart(barrier) => {
+                let generation = self.observed.link(index).source;
+                let complete = self.barriers[barrier.index()].generation > generation
+                    || self.arrivals_are_complete(barrier, generation);
+                require(complete, Blocked::ArrivalsMissing(barrier, generation))
+            }
+            Op::Release(_)
+            | Op::ReleaseShared(_)
+            | Op::AcquireAgain(_)
+            | Op::ReleaseAgain(_)
+            | Op::AcquireSharedAgain(_)
+            | Op::ReleaseSharedAgain(_)
+            | Op::Wait { .. }
+            | Op::Notify(_)
+            | Op::NotifyAll(_)
+            | Op::SemInit { .. }
+            | Op::Alloc(_)
+            | Op::Fork(_)
+            | Op::Fence { .. }
+            | Op::Begin
+            | Op::End
+            | Op::Enter(_)
+            | Op::Exit(_)
+            | Op::Dummy(_) => Ok(()),
+        }
+    }
+
+    /// What an event that no recorded write explains needs.
+    #[cold]
+    fn as_observed_up_to(&self, index: u32) -> Result<(), Blocked> {
+        require(self.ran == index as usize, Blocked::UnexplainedTooEarly)?;
+        require(self.deviated == 0, Blocked::UnexplainedAfterDeviation)
+    }
+
+    fn usable(&self, var: VarId) -> Result<(), Blocked> {
+        match self.vars[var.index()].life {
+            Life::Usable => Ok(()),
+            Life::NotAllocated => Err(Blocked::NotAllocated(var)),
+            Life::Freed => Err(Blocked::Freed(var)),
+        }
+    }
+
+    fn readable(&self, index: u32, event: &Event, var: VarId) -> Result<(), Blocked> {
+        if self.model == Model::SameWrite && !self.faithful(index, event, var) {
+            return Err(Blocked::OtherWrite(var, write_id(self.vars[var.index()].writer)));
+        }
+        Ok(())
+    }
+
+    /// Whether a read would see what it saw in the observed run.
+    fn faithful(&self, index: u32, event: &Event, var: VarId) -> bool {
+        let cell = &self.vars[var.index()];
+        let link = self.observed.link(index);
+        if event.unexplained {
+            // The write from outside comes just before, whatever was there.
+            true
+        } else if self.model == Model::SameWrite {
+            cell.writer == link.source
+        } else if link.by_value {
+            event.op.value_read().is_some_and(|seen| cell.content == Content::Known(seen))
+        } else {
+            cell.writer == link.source && cell.content != Content::Foreign
+        }
+    }
+
+    fn lock_free(&self, lock: LockId, thread: ThreadId) -> Result<(), Blocked> {
+        self.lock_shareable(lock, thread)?;
+        match self.locks[lock.index()].readers.iter().find(|&&reader| reader != thread) {
+            Some(&reader) => Err(Blocked::Held(lock, reader)),
+            None => Ok(()),
+        }
+    }
+
+    fn lock_shareable(&self, lock: LockId, thread: ThreadId) -> Result<(), Blocked> {
+        match self.locks[lock.index()].writer {
+            Some(writer) if writer != thread => Err(Blocked::Held(lock, writer)),
+            _ => Ok(()),
+        }
+    }
+
+    fn permits(&self, sem: SemId) -> Result<u64, Blocked> {
+        self.sems[sem.index()].ok_or(Blocked::NotCreated(sem))
+    }
+
+    fn notified(&self, index: u32, thread: ThreadId, cond: CondId) -> Result<(), Blocked> {
+        let spurious = self.observed.link(index).source == NONE;
+        require(spurious || self.threads[thread.index()].notified, Blocked::NotNotified(cond))
+    }
+
+    fn gathering(&self, barrier: BarrierId, generation: u32) -> Result<(), Blocked> {
+        let ready = self.barriers[barrier.index()].generation == generation
+            || generation.checked_sub(1).is_some_and(|before| self.arrivals_are_complete(barrier, before));
+        require(ready, Blocked::ArrivalsMissing(barrier, generation.saturating_sub(1)))
+    }
+
+    fn arrivals_are_complete(&self, barrier: BarrierId, generation: u32) -> bool {
+        let state = &self.barriers[barrier.index()];
+        let needed = self.observed.arrivals[barrier.index()].get(generation as usize);
+        state.generation == generation && needed == Some(&state.arrived)
+    }
+
+    /// What the event at `index`, which can run, does.
+    fn apply(&mut self, index: u32, event: &Event) {
+        let thread = event.thread;
+        match event.op {
+            Op::Read { var, .. } | Op::Load { var, .. } => self.read(index, event, var),
+            Op::Write { var, value } | Op::Store { var, value, .. } => self.write(index, thread, var, value),
+            Op::Rmw { var, written, .. } => {
+                self.read(index, event, var);
+                self.write(index, thread, var, written);
+            }
+            Op::Alloc(var) => self.vars[var.index()].life = Life::Usable,
+            Op::Free(var) => self.vars[var.index()].life = Life::Freed,
+            Op::Acquire(lock) | Op::WaitTimeout { lock, .. } => {
+                self.locks[lock.index()].writer = Some(thread);
+            }
+            Op::Woken { lock, .. } => {
+                self.threads[thread.index()].notified = false;
+                self.locks[lock.index()].writer = Some(thread);
+            }
+            Op::Release(lock) | Op::Wait { lock, .. } => self.locks[lock.index()].writer = None,
+            Op::AcquireShared(lock) => self.locks[lock.index()].readers.push(thread),
+            Op::ReleaseShared(lock) => self.locks[lock.index()].readers.retain(|&reader| reader != thread),
+            Op::Fork(child) => self.threads[child.index()].unborn = false,
+            Op::SemInit { sem, permits } => self.sems[sem.index()] = Some(u64::from(permits)),
+            Op::SemPost(sem) => {
+                self.sems[sem.index()] = self.sems[sem.index()].map(|permits| permits.saturating_add(1));
+            }
+            Op::SemWait(sem) => {
+                self.sems[sem.index()] = self.sems[sem.index()].map(|permits| permits.saturating_sub(1));
+            }
+            Op::Notify(_) | Op::NotifyAll(_) => self.notify(index),
+            Op::Arrive(barrier) => self.arrive(barrier, self.observed.link(index).source),
+            Op::Depart(_)
+            | Op::AcquireAgain(_)
+            | Op::ReleaseAgain(_)
+            | Op::AcquireSharedAgain(_)
+            | Op::ReleaseSharedAgain(_)
+            | Op::TryAcquireFailed(_)
+            | Op::TryAcquireSharedFailed(_)
+            | Op::Join(_)
+            | Op::Branch
+            | Op::Fence { .. }
+            | Op::Begin
+            | Op::End
+            | Op::Enter(_)
+            | Op::Exit(_)
+            | Op::Dummy(_) => {}
+        }
+    }
+
+    fn read(&mut self, index: u32, event: &Event, var: VarId) {
+        if event.unexplained {
+            let content = event.op.value_read().map_or(Content::Hidden, Content::Known);
+            let cell = &mut self.vars[var.index()];
+            cell.writer = index;
+            cell.content = content;
+        } else if self.model != Model::SameWrite && !self.faithful(index, event, var) {
+            let thread = &mut self.threads[event.thread.index()];
+            self.deviated += usize::from(!thread.deviated);
+            thread.deviated = true;
+        }
+    }
+
+    fn write(&mut self, index: u32, thread: ThreadId, var: VarId, value: Option<Value>) {
+        let foreign = self.threads[thread.index()].deviated;
+        let cell = &mut self.vars[var.index()];
+        cell.writer = index;
+        cell.content = match value {
+            _ if foreign => Content::Foreign,
+            Some(value) => Content::Known(value),
+            None => Content::Hidden,
+        };
+    }
+
+    /// Wakes those whom this notification woke in the trace, if they wait now. Who does not wait yet has lost it.
+    fn notify(&mut self, notification: u32) {
+        for back in self.observed.woken_by(notification) {
+            let waiter = &mut self.threads[self.observed.event(back).thread.index()];
+            waiter.notified |= waiter.next == back;
+        }
+    }
+
+    fn arrive(&mut self, barrier: BarrierId, generation: u32) {
+        let state = &mut self.barriers[barrier.index()];
+        if state.generation != generation {
+            *state = Barrier { generation, arrived: 0 };
+        }
+        state.arrived += 1;
+    }
+}
+
+fn initial_cell(observed: &Observed<'_>, var: usize) -> Cell {
+    let initial = observed.initial[var];
+    Cell {
+        writer: NONE,
+        content: initial.value.map_or(Content::Hidden, Content::Known),
+        life: if initial.allocated_later { Life::NotAllocated } else { Life::Usable },
+    }
+}
+
+fn require(condition: bool, otherwise: Blocked) -> Result<(), Blocked> {
+    if condition { Ok(()) } else { Err(otherwise) }
+}

@@ -1,0 +1,18 @@
+//! What a read must see for its thread to go on as observed.
+
+/// How far a schedule may stray from what was observed.
+///
+/// A read is *faithful* if it sees what it saw in the observed run. The models differ in what "what" means, and in
+/// what a thread can still do after an unfaithful read.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Model {
+    /// Faithful means: the same write. An unfaithful read cannot run.
+    SameWrite,
+    /// Faithful means: the same value (the same write where the trace shows no value). A thread stops for good after an
+    /// unfaithful read.
+    SameValue,
+    /// As [`Model::SameValue`], but after an unfaithful read the thread runs on up to its next branch, and what it
+    /// writes meanwhile equals nothing that was observed. In a trace that shows no branch at all nobody knows how far
+    /// that is, so there this is [`Model::SameValue`].
+    ControlFlow,
+}

@@ -1,0 +1,276 @@
+//! The referee: replays a claimed schedule step by step and believes nothing else.
+//!
+//! A [`Finding`] can be made only here and in [`crate::unordered`], after its proof was checked; whoever holds one
+//! need not ask.
+
+use std::fmt;
+use std::sync::Arc;
+
+use foretell_trace::format::text::op_text;
+use foretell_trace::{Event, EventId, ThreadId, Trace};
+
+use crate::blocked::Blocked;
+use crate::machine::Machine;
+use crate::model::Model;
+use crate::observed::Observed;
+use crate::unordered::UnorderedReferee;
+
+/// Somebody says that these two accesses race.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Claim {
+    /// The access that comes first in the trace.
+    pub first: EventId,
+    /// The access that comes second in the trace.
+    pub second: EventId,
+    /// Why.
+    pub proof: Proof,
+}
+
+/// Why two accesses race.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Proof {
+    /// A schedule in which they are next to each other.
+    Adjacent {
+        /// How far the schedule may stray from what was observed.
+        model: Model,
+        /// The events in their new order. The last two are the racing ones, the first of the trace first.
+        schedule: Vec<EventId>,
+    },
+    /// In the observed run itself the language's own happens-before does not order them.
+    Unordered,
+}
+
+/// A race that the referee has checked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finding {
+    claim: Claim,
+}
+
+impl Finding {
+    /// To be called with a claim whose proof holds.
+    pub(crate) fn checked(claim: Claim) -> Finding {
+        Finding { claim }
+    }
+
+    /// The access that comes first in the trace.
+    pub fn first(&self) -> EventId {
+        self.claim.first
+    }
+
+    /// The access that comes second in the trace.
+    pub fn second(&self) -> EventId {
+        self.claim.second
+    }
+
+    /// Why the two race.
+    pub fn proof(&self) -> &Proof {
+        &self.claim.proof
+    }
+}
+
+/// Why a claim is not believed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// The trace has no such event.
+    NoSuchEvent,
+    /// The first event of the claim does not come before the second one in the trace.
+    NotInTraceOrder,
+    /// Both events are of one thread.
+    SameThread,
+    /// The two do not access one variable such that at least one writes and not both are atomic.
+    NoConflict,
+    /// The schedule does not end with the two events of the claim.
+    WrongEnding,
+    /// The event is not the next one of its thread; that would be this one, if there is any.
+    NotNext(Option<EventId>),
+    /// The event cannot run.
+    Blocked(Blocked),
+    /// The language's happens-before orders the two in the observed run.
+    Ordered,
+    /// The referee was not shown all events up to this one.
+    EventsMissing,
+}
+
+/// A claim that is not believed, and why.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rejection {
+    /// Which step of the schedule, counted from 1, if a step is at fault.
+    step: Option<usize>,
+    event: EventId,
+    reason: Reason,
+    /// The whole in words.
+    text: String,
+}
+
+impl Rejection {
+    /// A rejection that is about the claim as a whole; `event` is one of its two.
+    pub(crate) fn of_claim(event: EventId, reason: Reason) -> Rejection {
+        let text = match reason {
+            Reason::NoSuchEvent => format!("event {event} does not exist"),
+            Reason::NotInTraceOrder => format!("event {event} must come after the first of the two"),
+            Reason::SameThread => format!("event {event} is of the same thread as the first of the two"),
+            Reason::NoConflict => format!("event {event} does not conflict with the first of the two"),
+            Reason::WrongEnding => format!("the schedule does not end with the two events and {event} last"),
+            Reason::Ordered => format!("happens-before orders event {event} after the first of the two"),
+            Reason::EventsMissing => format!("not all events before event {event} were shown"),
+            Reason::NotNext(_) | Reason::Blocked(_) => format!("event {event} cannot run"),
+        };
+        Rejection { step: None, event, reason, text }
+    }
+
+    /// Which step of the schedule is at fault, counted from 1; `None` if the claim as a whole is.
+    pub fn step(&self) -> Option<usize> {
+        self.step
+    }
+
+    /// The event at fault.
+    pub fn event(&self) -> EventId {
+        self.event
+    }
+
+    /// What is wrong.
+    pub fn reason(&self) -> Reason {
+        self.reason
+    }
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Rejection {}
+
+/// Checks claims about one trace.
+///
+/// The set-up goes through the trace once; afterwards a claim costs as much as its schedule is long (but for
+/// [`Proof::Unordered`], which looks at the whole trace: use [`UnorderedReferee`] for many of these). A clone shares
+/// the set-up.
+#[derive(Clone, Debug)]
+pub struct Referee<'t> {
+    trace: &'t Trace,
+    /// Always rewound between two claims.
+    machine: Machine<'t>,
+}
+
+impl<'t> Referee<'t> {
+    /// A referee for this trace.
+    pub fn new(trace: &'t Trace) -> Referee<'t> {
+        let machine = Machine::new(Arc::new(Observed::new(trace)), Model::SameWrite);
+        Referee { trace, machine }
+    }
+
+    /// Makes a finding of the claim if its proof holds.
+    pub fn check(&mut self, claim: Claim) -> Result<Finding, Rejection> {
+        match &claim.proof {
+            Proof::Adjacent { model, schedule } => {
+                self.check_pair(claim.first, claim.second)?;
+                self.check_schedule(*model, schedule, claim.first, claim.second)?;
+                Ok(Finding::checked(claim))
+            }
+            Proof::Unordered => self.check_unordered(claim.first, claim.second),
+        }
+    }
+
+    fn check_pair(&self, first: EventId, second: EventId) -> Result<(), Rejection> {
+        let (a, b) = (self.existing(first)?, self.existing(second)?);
+        let reject = |reason| Err(Rejection::of_claim(second, reason));
+        if first >= second {
+            reject(Reason::NotInTraceOrder)
+        } else if a.thread == b.thread {
+            reject(Reason::SameThread)
+        } else if !conflict(a, b) {
+            reject(Reason::NoConflict)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn existing(&self, id: EventId) -> Result<&'t Event, Rejection> {
+        self.trace.events().get(id.index()).ok_or_else(|| Rejection::of_claim(id, Reason::NoSuchEvent))
+    }
+
+    fn check_schedule(
+        &mut self,
+        model: Model,
+        schedule: &[EventId],
+        first: EventId,
+        second: EventId,
+    ) -> Result<(), Rejection> {
+        let Some((prefix, &[a, b])) = schedule.split_last_chunk() else {
+            return Err(Rejection::of_claim(second, Reason::WrongEnding));
+        };
+        if (a, b) != (first, second) {
+            return Err(Rejection::of_claim(second, Reason::WrongEnding));
+        }
+        self.machine.rewind(&[], model);
+        let verdict = self
+            .run(prefix)
+            .and_then(|()| self.racing(prefix.len() + 1, first))
+            .and_then(|()| self.racing(prefix.len() + 2, second));
+        let ran = self.machine.ran();
+        self.machine.rewind(&prefix[..ran], model);
+        verdict
+    }
+
+    fn run(&mut self, prefix: &[EventId]) -> Result<(), Rejection> {
+        for (step, &id) in prefix.iter().enumerate() {
+            let thread = self.thread_whose_turn_it_is(step + 1, id)?;
+            if let Err(blocked) = self.machine.step(thread) {
+                return Err(self.rejection(step + 1, id, Reason::Blocked(blocked)));
+            }
+        }
+        Ok(())
+    }
+
+    fn racing(&self, step: usize, id: EventId) -> Result<(), Rejection> {
+        let thread = self.thread_whose_turn_it_is(step, id)?;
+        self.machine.could_race(thread).map_err(|blocked| self.rejection(step, id, Reason::Blocked(blocked)))
+    }
+
+    fn thread_whose_turn_it_is(&self, step: usize, id: EventId) -> Result<ThreadId, Rejection> {
+        let Some(event) = self.trace.events().get(id.index()) else {
+            return Err(self.rejection(step, id, Reason::NoSuchEvent));
+        };
+        let next = self.machine.next(event.thread);
+        if next == Some(id) { Ok(event.thread) } else { Err(self.rejection(step, id, Reason::NotNext(next))) }
+    }
+
+    fn check_unordered(&self, first: EventId, second: EventId) -> Result<Finding, Rejection> {
+        let mut referee = UnorderedReferee::new(vec![(first, second)]);
+        referee.batch(EventId::FIRST, self.trace.events());
+        referee.verdicts().pop().unwrap_or_else(|| Err(Rejection::of_claim(second, Reason::NoSuchEvent)))
+    }
+
+    #[cold]
+    fn rejection(&self, step: usize, event: EventId, reason: Reason) -> Rejection {
+        let text = match reason {
+            Reason::NoSuchEvent => format!("step {step}: event {event} does not exist"),
+            Reason::NotNext(None) => format!("{}: its thread is at its end", self.place(step, event)),
+            Reason::NotNext(Some(next)) => {
+                format!("{} is not the next of its thread: that is event {next}", self.place(step, event))
+            }
+            Reason::Blocked(blocked) => {
+                format!("{} cannot run: {}", self.place(step, event), blocked.text(self.trace.names()))
+            }
+            _ => Rejection::of_claim(event, reason).text,
+        };
+        Rejection { step: Some(step), event, reason, text }
+    }
+
+    /// A step of a schedule in words. The event must exist.
+    fn place(&self, step: usize, id: EventId) -> String {
+        let (event, names) = (self.trace.event(id), self.trace.names());
+        let thread = names.threads.name(event.thread);
+        format!("step {step} (event {id}, {thread}: {})", op_text(event.op, names))
+    }
+}
+
+/// Whether the two would race if nothing ordered them.
+pub(crate) fn conflict(a: &Event, b: &Event) -> bool {
+    match (a.op.access(), b.op.access()) {
+        (Some(a), Some(b)) => a.conflicts_with(b),
+        _ => false,
+    }
+}
