@@ -342,6 +342,11 @@ impl Names {
         self.symbol_text(value.0)
     }
 
+    /// How many texts the symbol table holds.
+    pub(crate) fn symbol_count(&self) -> usize {
+        self.symbols.len()
+    }
+
     /// The texts in the symbol table, in the order of their index.
     pub fn symbols(&self) -> impl Iterator<Item = &str> {
         self.symbols.iter()

@@ -5,7 +5,8 @@ use std::io::{ErrorKind, Read};
 use memchr::memchr;
 
 use crate::error::{Position, TraceError};
-use crate::name::NameError;
+use crate::name::{NameError, Names};
+use crate::symbol::{Loc, Symbol};
 
 /// The longest line that is read. Names in real traces stay far below; a longer line means that this is no trace.
 pub(crate) const LINE_LIMIT: usize = 1 << 20;
@@ -84,6 +85,14 @@ impl Lines {
             }
             return Ok(());
         }
+    }
+}
+
+/// The location of an event whose format has none: the number of its line.
+pub(crate) fn line_loc(number: u32, names: &mut Names) -> Result<Loc, Problem> {
+    match Symbol::number(number) {
+        Some(symbol) => Ok(Loc(symbol)),
+        None => names.loc(number.to_string().as_bytes()).map_err(|error| Problem::Name(0, error)),
     }
 }
 
