@@ -6,6 +6,7 @@ pub mod csv;
 mod lines;
 mod open;
 pub mod rr;
+mod swift;
 pub mod text;
 mod write;
 

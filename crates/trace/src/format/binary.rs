@@ -192,24 +192,34 @@ enum State {
     Ended(Ending),
 }
 
-/// What is wrong with a record, without its position.
-struct Fault {
-    expected: &'static str,
-    found: u32,
+/// What is wrong with a record. Small, because the result of every event carries it.
+#[derive(Clone, Copy)]
+enum Fault {
+    Truncated,
+    Undefined(Table),
+    Operation,
+    Order,
+    Values,
 }
 
 impl Fault {
-    const TRUNCATED: Fault = Fault { expected: "a complete record", found: 0 };
+    fn expected(self) -> &'static str {
+        match self {
+            Fault::Truncated => "a complete record",
+            Fault::Undefined(Table::Threads) => "the id of a thread that is defined",
+            Fault::Undefined(Table::Vars) => "the id of a variable that is defined",
+            Fault::Undefined(Table::Locks) => "the id of a lock that is defined",
+            Fault::Undefined(Table::Sems) => "the id of a semaphore that is defined",
+            Fault::Undefined(Table::Conds) => "the id of a condition that is defined",
+            Fault::Undefined(Table::Barriers) => "the id of a barrier that is defined",
+            Fault::Undefined(Table::Labels) => "the id of a label that is defined",
+            Fault::Undefined(Table::Symbols) => "a number, or a symbol that is defined",
+            Fault::Operation => "the number of an operation",
+            Fault::Order => "a memory order",
+            Fault::Values => "one value",
+        }
+    }
 }
-
-const THREAD: &str = "the id of a thread that is defined";
-const VAR: &str = "the id of a variable that is defined";
-const LOCK: &str = "the id of a lock that is defined";
-const SEM: &str = "the id of a semaphore that is defined";
-const COND: &str = "the id of a condition that is defined";
-const BARRIER: &str = "the id of a barrier that is defined";
-const LABEL: &str = "the id of a label that is defined";
-const SYMBOL: &str = "a number, or a symbol that is defined";
 
 impl BinaryReader {
     /// Reads from `input`, which need not be buffered.
@@ -319,44 +329,39 @@ impl BinaryReader {
     /// Decodes records until the block or the batch ends.
     fn decode(&mut self, batch: &mut Batch) -> Result<(), TraceError> {
         while self.at < self.end && batch.events.len() < BATCH {
-            if self.block[self.at] >> 3 == CODE_DEFINE {
-                self.definition()?;
-                continue;
+            if let Err(fault) = self.decode_events(batch) {
+                return Err(self.faulty(fault));
             }
-            match self.event() {
-                Ok(event) => batch.events.push(event),
-                Err(fault) => {
-                    return Err(syntax(self.position(), fault.expected, &fault.found.to_string()));
-                }
+            if self.at < self.end && self.block[self.at] >> 3 == CODE_DEFINE {
+                self.definition()?;
             }
         }
         Ok(())
     }
 
-    #[inline]
-    fn event(&mut self) -> Result<Event, Fault> {
-        let Some(window) = self.block[self.at..].first_chunk::<WINDOW>() else {
-            return Err(Fault::TRUNCATED);
-        };
-        let mut operands = Operands { window, at: 1, names: &self.names };
-        let tag = window[0];
-        if tag & OTHER_THREAD != 0 {
-            self.thread = operands.varint() as usize;
+    /// Decodes events up to the next definition, or the end of the block or the batch.
+    fn decode_events(&mut self, batch: &mut Batch) -> Result<(), Fault> {
+        let room = BATCH - batch.events.len();
+        batch.events.reserve(room);
+        let mut thread = self.thread;
+        for _ in 0..room {
+            let Some(window) = self.block[self.at..].first_chunk() else { return Err(Fault::Truncated) };
+            if self.at >= self.end || window[0] >> 3 == CODE_DEFINE {
+                break;
+            }
+            let mut record = Record { window, at: 1, names: &self.names };
+            record.event(&mut thread, &mut self.places, &mut batch.events)?;
+            self.at += record.at;
         }
-        let (Some(last), Some(thread)) =
-            (self.places.last.get_mut(self.thread), ThreadId::from_index(self.thread))
-        else {
-            return Err(undefined(THREAD, self.thread));
-        };
-        let op = operands.operation(tag >> 3)?;
-        let place = operands.place(usize::from(tag & 3), *last, &mut self.places.steps);
-        *last = place;
-        let loc = Loc(operands.known_symbol(place)?);
-        if self.at + operands.at > self.end {
-            return Err(Fault::TRUNCATED);
-        }
-        self.at += operands.at;
-        Ok(Event::new(thread, op, loc))
+        self.thread = thread;
+        if self.at > self.end { Err(Fault::Truncated) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn faulty(&self, fault: Fault) -> TraceError {
+        let record = &self.block[self.at.min(self.end)..self.end];
+        let found: String = record.iter().take(WINDOW).map(|byte| format!(" {byte:02x}")).collect();
+        syntax(self.position(), fault.expected(), &format!("the bytes{found}"))
     }
 
     /// Takes up the name that is defined at the current position.
@@ -364,10 +369,10 @@ impl BinaryReader {
     fn definition(&mut self) -> Result<(), TraceError> {
         let position = self.position();
         let window = self.block[self.at..].first_chunk().unwrap_or(&[0; WINDOW]);
-        let mut operands = Operands { window, at: 1, names: &self.names };
-        let (tag, table) = (window[0], operands.byte());
-        let length = operands.varint() as usize;
-        let begin = self.at + operands.at;
+        let mut record = Record { window, at: 1, names: &self.names };
+        let (tag, table) = (window[0], record.byte());
+        let length = record.varint() as usize;
+        let begin = self.at + record.at;
         if tag != CODE_DEFINE << 3 || length > self.end.saturating_sub(begin) {
             return Err(syntax(position, "a complete definition", "something else"));
         }
@@ -384,7 +389,7 @@ impl BinaryReader {
 
     /// The position in the input of the current record.
     fn position(&self) -> u64 {
-        self.offset - (self.end - self.at) as u64
+        (self.offset + self.at as u64).saturating_sub(self.end as u64)
     }
 }
 
@@ -476,19 +481,66 @@ fn syntax(at: u64, expected: &str, found: &str) -> TraceError {
     }
 }
 
-#[cold]
-fn undefined(expected: &'static str, found: usize) -> Fault {
-    Fault { expected, found: u32::try_from(found).unwrap_or(u32::MAX) }
-}
-
-/// Reads the operands of one record. It cannot run off its window: no record is that long.
-struct Operands<'a> {
+/// Reads one record. It cannot run off its window: no event is that long.
+struct Record<'a> {
     window: &'a [u8; WINDOW],
     at: usize,
     names: &'a Names,
 }
 
-impl Operands<'_> {
+impl Record<'_> {
+    /// Appends the event. Nothing larger than a register is handed from function to function on the way: events that
+    /// are moved in pieces of other sizes than they were built in cost several times what all the rest does.
+    #[inline(always)]
+    fn event(
+        &mut self,
+        last_thread: &mut usize,
+        places: &mut Places,
+        events: &mut Vec<Event>,
+    ) -> Result<(), Fault> {
+        let tag = self.window[0];
+        let (code, width) = (tag >> 3, usize::from(tag & 3));
+        if tag & OTHER_THREAD != 0 {
+            *last_thread = self.varint() as usize;
+        }
+        let thread: ThreadId = known(*last_thread, places.last.len(), Table::Threads)?;
+        let last = &mut places.last[*last_thread];
+        if code >= CODE_OTHER {
+            let op = self.other()?;
+            *last = self.place(width, *last, &mut places.steps);
+            events.push(Event::new(thread, op, Loc(self.known_symbol(*last)?)));
+            return Ok(());
+        }
+        let (kind, id) = self.common(code);
+        let has_value = matches!(kind, common::READ_VALUE | common::WRITE_VALUE);
+        let value = if has_value { Some(self.value()?) } else { None };
+        *last = self.place(width, *last, &mut places.steps);
+        let loc = Loc(self.known_symbol(*last)?);
+        match kind {
+            common::READ | common::READ_VALUE => {
+                let var = self.known_var(id)?;
+                events.push(Event::new(thread, Op::Read { var, value }, loc));
+            }
+            common::WRITE | common::WRITE_VALUE => {
+                let var = self.known_var(id)?;
+                events.push(Event::new(thread, Op::Write { var, value }, loc));
+            }
+            common::ACQUIRE => events.push(Event::new(thread, Op::Acquire(self.known_lock(id)?), loc)),
+            _ => events.push(Event::new(thread, Op::Release(self.known_lock(id)?), loc)),
+        }
+        Ok(())
+    }
+
+    /// The kind and the id of one of the common operations.
+    #[inline(always)]
+    fn common(&mut self, code: u8) -> (u8, usize) {
+        if code < CODE_LONG {
+            (code >> 2, usize::from(code & 3) << 8 | usize::from(self.byte()))
+        } else {
+            (code - CODE_LONG, self.varint() as usize)
+        }
+    }
+
     #[inline]
     fn byte(&mut self) -> u8 {
         let byte = self.window[self.at % WINDOW];
@@ -516,34 +568,6 @@ impl Operands<'_> {
         u32::MAX
     }
 
-    #[inline]
-    fn operation(&mut self, code: u8) -> Result<Op, Fault> {
-        if code < CODE_LONG {
-            let id = usize::from(code & 3) << 8 | usize::from(self.byte());
-            self.common(code >> 2, id)
-        } else if code < CODE_OTHER {
-            let id = self.varint() as usize;
-            self.common(code - CODE_LONG, id)
-        } else {
-            self.other()
-        }
-    }
-
-    #[inline]
-    fn common(&mut self, kind: u8, id: usize) -> Result<Op, Fault> {
-        if kind >= common::ACQUIRE {
-            let lock = self.known_lock(id)?;
-            return Ok(if kind == common::ACQUIRE { Op::Acquire(lock) } else { Op::Release(lock) });
-        }
-        let var = self.known_var(id)?;
-        Ok(match kind {
-            common::READ => Op::Read { var, value: None },
-            common::WRITE => Op::Write { var, value: None },
-            common::READ_VALUE => Op::Read { var, value: Some(self.value()?) },
-            _ => Op::Write { var, value: Some(self.value()?) },
-        })
-    }
-
     #[inline(never)]
     fn other(&mut self) -> Result<Op, Fault> {
         Ok(match self.byte() {
@@ -560,21 +584,21 @@ impl Operands<'_> {
             number::RELEASE_SHARED_AGAIN => Op::ReleaseSharedAgain(self.lock()?),
             number::TRY_ACQUIRE_FAILED => Op::TryAcquireFailed(self.lock()?),
             number::TRY_ACQUIRE_SHARED_FAILED => Op::TryAcquireSharedFailed(self.lock()?),
-            number::FORK => Op::Fork(self.id(self.names.threads.len(), THREAD)?),
-            number::JOIN => Op::Join(self.id(self.names.threads.len(), THREAD)?),
+            number::FORK => Op::Fork(self.id(self.names.threads.len(), Table::Threads)?),
+            number::JOIN => Op::Join(self.id(self.names.threads.len(), Table::Threads)?),
             number::BEGIN => Op::Begin,
             number::END => Op::End,
             number::BRANCH => Op::Branch,
             code @ number::SEM_INIT..=number::SEM_POST => self.semaphore(code)?,
             code @ number::WAIT..=number::NOTIFY_ALL => self.condition(code)?,
-            number::ARRIVE => Op::Arrive(self.id(self.names.barriers.len(), BARRIER)?),
-            number::DEPART => Op::Depart(self.id(self.names.barriers.len(), BARRIER)?),
+            number::ARRIVE => Op::Arrive(self.id(self.names.barriers.len(), Table::Barriers)?),
+            number::DEPART => Op::Depart(self.id(self.names.barriers.len(), Table::Barriers)?),
             number::ALLOC => Op::Alloc(self.var()?),
             number::FREE => Op::Free(self.var()?),
-            number::ENTER => Op::Enter(self.id(self.names.labels.len(), LABEL)?),
-            number::EXIT => Op::Exit(self.id(self.names.labels.len(), LABEL)?),
-            number::DUMMY => Op::Dummy(self.id(self.names.labels.len(), LABEL)?),
-            code => return Err(Fault { expected: "the number of an operation", found: u32::from(code) }),
+            number::ENTER => Op::Enter(self.id(self.names.labels.len(), Table::Labels)?),
+            number::EXIT => Op::Exit(self.id(self.names.labels.len(), Table::Labels)?),
+            number::DUMMY => Op::Dummy(self.id(self.names.labels.len(), Table::Labels)?),
+            _ => return Err(Fault::Operation),
         })
     }
 
@@ -586,14 +610,14 @@ impl Operands<'_> {
         let second = if detail & HAS_SECOND != 0 { Some(self.value()?) } else { None };
         match code {
             number::RMW => Ok(Op::Rmw { var, read: first, written: second, order }),
-            _ if second.is_some() => Err(Fault { expected: "one value", found: 2 }),
+            _ if second.is_some() => Err(Fault::Values),
             number::LOAD => Ok(Op::Load { var, value: first, order }),
             _ => Ok(Op::Store { var, value: first, order }),
         }
     }
 
     fn semaphore(&mut self, code: u8) -> Result<Op, Fault> {
-        let sem = self.id(self.names.sems.len(), SEM)?;
+        let sem = self.id(self.names.sems.len(), Table::Sems)?;
         Ok(match code {
             number::SEM_INIT => {
                 let permits = [self.byte(), self.byte(), self.byte(), self.byte()];
@@ -605,7 +629,7 @@ impl Operands<'_> {
     }
 
     fn condition(&mut self, code: u8) -> Result<Op, Fault> {
-        let cond = self.id(self.names.conds.len(), COND)?;
+        let cond = self.id(self.names.conds.len(), Table::Conds)?;
         Ok(match code {
             number::WAIT => Op::Wait { cond, lock: self.lock()? },
             number::WOKEN => Op::Woken { cond, lock: self.lock()? },
@@ -625,18 +649,18 @@ impl Operands<'_> {
         self.known_lock(id)
     }
 
-    fn id<I: Id>(&mut self, count: usize, expected: &'static str) -> Result<I, Fault> {
-        known(self.varint() as usize, count, expected)
+    fn id<I: Id>(&mut self, count: usize, table: Table) -> Result<I, Fault> {
+        known(self.varint() as usize, count, table)
     }
 
     #[inline]
     fn known_var(&self, id: usize) -> Result<VarId, Fault> {
-        known(id, self.names.vars.len(), VAR)
+        known(id, self.names.vars.len(), Table::Vars)
     }
 
     #[inline]
     fn known_lock(&self, id: usize) -> Result<LockId, Fault> {
-        known(id, self.names.locks.len(), LOCK)
+        known(id, self.names.locks.len(), Table::Locks)
     }
 
     #[inline]
@@ -659,7 +683,7 @@ impl Operands<'_> {
         let index = (raw - Symbol::NUMBERS) as usize;
         match Symbol::named(index) {
             Some(symbol) if index < self.names.symbol_count() => Ok(symbol),
-            _ => Err(undefined(SYMBOL, index)),
+            _ => Err(Fault::Undefined(Table::Symbols)),
         }
     }
 
@@ -676,10 +700,10 @@ impl Operands<'_> {
 }
 
 #[inline]
-fn known<I: Id>(id: usize, count: usize, expected: &'static str) -> Result<I, Fault> {
+fn known<I: Id>(id: usize, count: usize, table: Table) -> Result<I, Fault> {
     match I::from_index(id) {
         Some(known) if id < count => Ok(known),
-        _ => Err(undefined(expected, id)),
+        _ => Err(Fault::Undefined(table)),
     }
 }
 
@@ -690,7 +714,7 @@ fn order(byte: u8) -> Result<MemOrder, Fault> {
         2 => Ok(MemOrder::Release),
         3 => Ok(MemOrder::AcqRel),
         4 => Ok(MemOrder::SeqCst),
-        _ => Err(Fault { expected: "a memory order below 5", found: u32::from(byte) }),
+        _ => Err(Fault::Order),
     }
 }
 

@@ -40,6 +40,21 @@ impl Lines {
         self.line
     }
 
+    /// What is in memory of the lines that were not handed out yet.
+    #[inline]
+    pub(crate) fn ahead(&self) -> &[u8] {
+        &self.buffer[self.begin..self.end]
+    }
+
+    /// Counts the next line as handed out; `length` is that of the line with its end, within [`Lines::ahead`].
+    #[inline]
+    pub(crate) fn skip(&mut self, length: usize) -> Result<(), TraceError> {
+        let Some(line) = self.line.checked_add(1) else { return Err(TraceError::TooManyEvents) };
+        self.line = line;
+        self.begin += length;
+        Ok(())
+    }
+
     /// The next line, without its end (`\n` or `\r\n`).
     pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, TraceError> {
         let mut searched = 0;
@@ -63,7 +78,8 @@ impl Lines {
         };
         let line = self.begin..self.begin + length;
         self.begin += step;
-        self.line = self.line.checked_add(1).ok_or(TraceError::TooManyEvents)?;
+        let Some(number) = self.line.checked_add(1) else { return Err(TraceError::TooManyEvents) };
+        self.line = number;
         let line = &self.buffer[line];
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }

@@ -38,6 +38,7 @@ use memchr::{memchr, memrchr};
 use crate::error::TraceError;
 use crate::event::{Event, MemOrder, Op};
 use crate::format::lines::{Lines, Problem};
+use crate::format::swift;
 use crate::id::{CondId, Id, LockId, VarId};
 use crate::name::{Interner, Names, Variables};
 use crate::source::{BATCH, Batch, Source};
@@ -60,6 +61,12 @@ impl Source for TextReader {
     fn fill(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
         batch.clear();
         while batch.events.len() < BATCH {
+            let ahead = self.lines.ahead();
+            if let Some(length) = swift::event(ahead, &mut self.names, &mut batch.events) {
+                self.lines.skip(length)?;
+                batch.lines.push(self.lines.number());
+                continue;
+            }
             let number = self.lines.number() + 1;
             let Some(line) = self.lines.next()? else { break };
             if line.is_empty() || line[0] == b'#' {
