@@ -61,6 +61,8 @@ pub struct Checker {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct ThreadState {
+    /// It has begun and neither ended, nor was joined, nor waits.
+    runs: bool,
     forked: Option<EventId>,
     first: Option<EventId>,
     ended: Option<EventId>,
@@ -79,18 +81,11 @@ struct LockState {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct VarState {
-    content: Content,
+    /// The value, once a read or a write has told it; until then the next read tells.
+    content: Option<Value>,
     allocated: bool,
     touched: bool,
     freed: Option<EventId>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-enum Content {
-    /// Nothing is known: the next read tells.
-    #[default]
-    Unknown,
-    Known(Value),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -119,9 +114,10 @@ impl Checker {
     /// Checks the next events and puts them into the form that analyses rely on. Stops at the first violation.
     pub fn check_batch(&mut self, batch: &mut Batch, names: &Names) -> Result<(), TraceError> {
         for index in 0..batch.events.len() {
-            if let Err(violation) = self.check(&mut batch.events[index], names)? {
-                let at = batch.position(index, violation.event);
-                return Err(TraceError::Malformed { at, violation: Box::new(violation) });
+            let Some(id) = EventId::from_index(self.seen) else { return Err(TraceError::TooManyEvents) };
+            if let Err(text) = self.step(id, &mut batch.events[index], names) {
+                let violation = Box::new(Violation { event: id, text });
+                return Err(TraceError::Malformed { at: batch.position(index, id), violation });
             }
         }
         Ok(())
@@ -130,9 +126,14 @@ impl Checker {
     /// Checks the next event. After a violation the checker goes on as if the event had not happened.
     pub fn check(&mut self, event: &mut Event, names: &Names) -> Result<Result<(), Violation>, TraceError> {
         let id = EventId::from_index(self.seen).ok_or(TraceError::TooManyEvents)?;
+        Ok(self.step(id, event, names).map_err(|text| Violation { event: id, text }))
+    }
+
+    #[inline]
+    fn step(&mut self, id: EventId, event: &mut Event, names: &Names) -> Verdict {
         self.seen += 1;
-        let verdict = self.thread_may_run(id, event, names).and_then(|()| self.operation(id, event, names));
-        Ok(verdict.map_err(|text| Violation { event: id, text }))
+        self.thread_may_run(id, event, names)?;
+        self.operation(id, event, names)
     }
 
     /// To be called after the last event.
@@ -160,24 +161,32 @@ impl Checker {
         (&self.unexplained, self.unexplained_count)
     }
 
+    #[inline]
     fn thread_may_run(&mut self, id: EventId, event: &Event, names: &Names) -> Verdict {
         let thread = at(&mut self.threads, event.thread.index());
-        if thread.first.is_none() {
-            thread.first = Some(id);
-        } else if event.op == Op::Begin {
-            return wrong!(
-                "{} begins again; its first event is {}",
-                names.threads.name(event.thread),
-                thread.first.map_or(0, EventId::number)
-            );
+        if thread.runs && !matches!(event.op, Op::Begin) {
+            return Ok(());
         }
-        if thread.ended.is_some() || thread.joined.is_some() || thread.waiting.is_some() {
-            return self.thread_is_stopped(event, names);
-        }
-        Ok(())
+        self.thread_is_not_running(id, event, names)
     }
 
     #[cold]
+    fn thread_is_not_running(&mut self, id: EventId, event: &Event, names: &Names) -> Verdict {
+        let thread = at(&mut self.threads, event.thread.index());
+        match thread.first {
+            None => {
+                thread.first = Some(id);
+                thread.runs = true;
+            }
+            Some(first) if event.op == Op::Begin => {
+                let name = names.threads.name(event.thread);
+                return wrong!("{name} begins again; its first event is {first}");
+            }
+            Some(_) => {}
+        }
+        self.thread_is_stopped(event, names)
+    }
+
     fn thread_is_stopped(&mut self, event: &Event, names: &Names) -> Verdict {
         let thread = at(&mut self.threads, event.thread.index());
         let name = names.threads.name(event.thread);
@@ -202,8 +211,21 @@ impl Checker {
     fn operation(&mut self, id: EventId, event: &mut Event, names: &Names) -> Verdict {
         let thread = event.thread;
         match event.op {
-            Op::Read { .. } | Op::Write { .. } | Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => {
-                self.access(id, event, names)
+            Op::Read { var, value } | Op::Load { var, value, .. } => {
+                let content = self.usable(var, names)?;
+                event.unexplained = self.read(id, var, content, value);
+                Ok(())
+            }
+            Op::Write { var, value } | Op::Store { var, value, .. } => {
+                self.usable(var, names)?;
+                self.write(var, value);
+                Ok(())
+            }
+            Op::Rmw { var, read, written, .. } => {
+                let content = self.usable(var, names)?;
+                event.unexplained = self.read(id, var, content, read);
+                self.write(var, written);
+                Ok(())
             }
             Op::Alloc(var) => self.alloc(var, names),
             Op::Free(var) => self.free(id, var, names),
@@ -244,7 +266,9 @@ impl Checker {
             Op::Fork(child) => self.fork(id, thread, child, names),
             Op::Join(child) => self.join(id, thread, child, names),
             Op::End => {
-                at(&mut self.threads, thread.index()).ended = Some(id);
+                let state = at(&mut self.threads, thread.index());
+                state.ended = Some(id);
+                state.runs = false;
                 Ok(())
             }
             Op::Branch => {
@@ -275,33 +299,39 @@ impl Checker {
         }
     }
 
-    fn access(&mut self, id: EventId, event: &mut Event, names: &Names) -> Verdict {
-        let Some(access) = event.op.access() else { return Ok(()) };
-        let var = at(&mut self.vars, access.var.index());
-        if let Some(freed) = var.freed {
-            return wrong!("{} is used after it was freed at event {freed}", names.vars.name(access.var));
+    /// What is known of the variable's content, if it may be accessed at all.
+    #[inline]
+    fn usable(&mut self, var: VarId, names: &Names) -> Result<Option<Value>, String> {
+        let state = at(&mut self.vars, var.index());
+        if let Some(freed) = state.freed {
+            return used_after_free(var, freed, names);
         }
-        var.touched = true;
-        let (seen, written) = (event.op.value_read(), event.op.value_written());
-        self.has_values |= seen.is_some() || written.is_some();
-        event.unexplained = false;
-        if let Some(seen) = seen {
-            match var.content {
-                Content::Known(expected) if expected != seen => {
-                    event.unexplained = true;
-                    self.unexplained_count += 1;
-                    if self.unexplained.len() < UNEXPLAINED_KEPT {
-                        self.unexplained.push(UnexplainedRead { event: id, var: access.var, seen, expected });
-                    }
+        state.touched = true;
+        Ok(state.content)
+    }
+
+    /// Whether the value that was seen is one that no write explains.
+    #[inline]
+    fn read(&mut self, id: EventId, var: VarId, content: Option<Value>, seen: Option<Value>) -> bool {
+        let Some(seen) = seen else { return false };
+        self.has_values = true;
+        at(&mut self.vars, var.index()).content = Some(seen);
+        match content {
+            Some(expected) if expected != seen => {
+                self.unexplained_count += 1;
+                if self.unexplained.len() < UNEXPLAINED_KEPT {
+                    self.unexplained.push(UnexplainedRead { event: id, var, seen, expected });
                 }
-                Content::Known(_) | Content::Unknown => {}
+                true
             }
-            var.content = Content::Known(seen);
+            Some(_) | None => false,
         }
-        if access.kind.writes() {
-            var.content = written.map_or(Content::Unknown, Content::Known);
-        }
-        Ok(())
+    }
+
+    #[inline]
+    fn write(&mut self, var: VarId, written: Option<Value>) {
+        self.has_values |= written.is_some();
+        at(&mut self.vars, var.index()).content = written;
     }
 
     fn alloc(&mut self, var: VarId, names: &Names) -> Verdict {
@@ -439,6 +469,7 @@ impl Checker {
             return wrong!("join of {name} while it waits on {}", names.conds.name(cond));
         }
         state.joined.get_or_insert(id);
+        state.runs = false;
         Ok(())
     }
 
@@ -469,7 +500,9 @@ impl Checker {
         match state.writer {
             Some((owner, _, depth)) if owner == thread => {
                 state.writer = None;
-                at(&mut self.threads, thread.index()).waiting = Some((cond, lock, depth));
+                let waiter = at(&mut self.threads, thread.index());
+                waiter.waiting = Some((cond, lock, depth));
+                waiter.runs = false;
                 Ok(())
             }
             other => not_owner(lock, other.map(|(owner, since, _)| (owner, since)), thread, names),
@@ -495,7 +528,9 @@ impl Checker {
         if let Some((_, _, held)) = &mut at(&mut self.locks, lock.index()).writer {
             *held = depth;
         }
-        at(&mut self.threads, thread.index()).waiting = None;
+        let waiter = at(&mut self.threads, thread.index());
+        waiter.waiting = None;
+        waiter.runs = true;
         Ok(())
     }
 
@@ -525,6 +560,11 @@ impl Checker {
         }
         Ok(())
     }
+}
+
+#[cold]
+fn used_after_free<T>(var: VarId, freed: EventId, names: &Names) -> Result<T, String> {
+    wrong!("{} is used after it was freed at event {freed}", names.vars.name(var))
 }
 
 #[cold]
@@ -558,9 +598,15 @@ fn not_owner<T>(
 }
 
 /// The state at `index` of a table that grows as needed.
+#[inline]
 fn at<T: Default + Clone>(table: &mut Vec<T>, index: usize) -> &mut T {
     if index >= table.len() {
-        table.resize(index + 1, T::default());
+        grow(table, index);
     }
     &mut table[index]
+}
+
+#[cold]
+fn grow<T: Default + Clone>(table: &mut Vec<T>, index: usize) {
+    table.resize(index + 1, T::default());
 }

@@ -95,6 +95,15 @@ pub enum TraceError {
 }
 
 impl TraceError {
+    /// The event after `written` others cannot be written in `format`.
+    #[cold]
+    pub(crate) fn not_expressible(written: u64, format: &'static str, what: String) -> TraceError {
+        match usize::try_from(written).ok().and_then(EventId::from_index) {
+            Some(event) => TraceError::NotExpressible { event, format, what },
+            None => TraceError::TooManyEvents,
+        }
+    }
+
     /// Where the error is, if it is at one place.
     pub fn position(&self) -> Option<Position> {
         match self {

@@ -1,4 +1,15 @@
 //! Formats: one file each, reader and writer together.
 
+pub mod binary;
+mod compress;
+pub mod csv;
 mod lines;
+mod open;
+pub mod rr;
+mod swift;
 pub mod text;
+mod write;
+
+pub use compress::{Compressed, Compression};
+pub use open::{Format, open};
+pub use write::{EventWriter, writer};

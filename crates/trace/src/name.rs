@@ -60,6 +60,12 @@ impl<I: Id> Interner<I> {
         }
     }
 
+    /// The id of a name that was seen before and has this key, see [`short_key`].
+    #[inline]
+    pub(crate) fn known_short(&self, key: u64) -> Option<I> {
+        self.short.get(key).and_then(|index| I::from_index(index as usize))
+    }
+
     /// The id of `name` if it was seen before.
     pub fn get(&self, name: &str) -> Option<I> {
         let found = match short_key(name.as_bytes()) {
@@ -154,6 +160,7 @@ struct ShortNames {
 }
 
 impl ShortNames {
+    #[inline]
     fn get(&self, key: u64) -> Option<u32> {
         if self.slots.is_empty() {
             return None;
@@ -173,6 +180,7 @@ impl ShortNames {
     }
 
     /// The slot that holds `key`, or the free one where it would go.
+    #[inline]
     fn slot_of(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & mask;
@@ -229,6 +237,12 @@ impl Variables {
                 Ok(var)
             }
         }
+    }
+
+    /// The newest generation of the variable whose name was seen before and has this key, see [`short_key`].
+    #[inline]
+    pub(crate) fn known_short(&self, key: u64) -> Option<VarId> {
+        self.names.known_short(key).and_then(|name| self.newest.get(name.index()).copied())
     }
 
     /// A generation of `name` that nothing has touched yet: its memory has been allocated (again).
@@ -340,6 +354,11 @@ impl Names {
     /// The text of a value.
     pub fn value_text(&self, value: Value) -> Cow<'_, str> {
         self.symbol_text(value.0)
+    }
+
+    /// How many texts the symbol table holds.
+    pub(crate) fn symbol_count(&self) -> usize {
+        self.symbols.len()
     }
 
     /// The texts in the symbol table, in the order of their index.

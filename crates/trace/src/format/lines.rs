@@ -5,7 +5,8 @@ use std::io::{ErrorKind, Read};
 use memchr::memchr;
 
 use crate::error::{Position, TraceError};
-use crate::name::NameError;
+use crate::name::{NameError, Names};
+use crate::symbol::{Loc, Symbol};
 
 /// The longest line that is read. Names in real traces stay far below; a longer line means that this is no trace.
 pub(crate) const LINE_LIMIT: usize = 1 << 20;
@@ -39,6 +40,21 @@ impl Lines {
         self.line
     }
 
+    /// What is in memory of the lines that were not handed out yet.
+    #[inline]
+    pub(crate) fn ahead(&self) -> &[u8] {
+        &self.buffer[self.begin..self.end]
+    }
+
+    /// Counts the next line as handed out; `length` is that of the line with its end, within [`Lines::ahead`].
+    #[inline]
+    pub(crate) fn skip(&mut self, length: usize) -> Result<(), TraceError> {
+        let Some(line) = self.line.checked_add(1) else { return Err(TraceError::TooManyEvents) };
+        self.line = line;
+        self.begin += length;
+        Ok(())
+    }
+
     /// The next line, without its end (`\n` or `\r\n`).
     pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, TraceError> {
         let mut searched = 0;
@@ -62,7 +78,8 @@ impl Lines {
         };
         let line = self.begin..self.begin + length;
         self.begin += step;
-        self.line = self.line.checked_add(1).ok_or(TraceError::TooManyEvents)?;
+        let Some(number) = self.line.checked_add(1) else { return Err(TraceError::TooManyEvents) };
+        self.line = number;
         let line = &self.buffer[line];
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }
@@ -84,6 +101,14 @@ impl Lines {
             }
             return Ok(());
         }
+    }
+}
+
+/// The location of an event whose format has none: the number of its line.
+pub(crate) fn line_loc(number: u32, names: &mut Names) -> Result<Loc, Problem> {
+    match Symbol::number(number) {
+        Some(symbol) => Ok(Loc(symbol)),
+        None => names.loc(number.to_string().as_bytes()).map_err(|error| Problem::Name(0, error)),
     }
 }
 

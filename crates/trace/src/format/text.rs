@@ -1,8 +1,8 @@
 //! The text format: one event a line, `THREAD|OPERATION|LOCATION`. RAPID's STD files read unchanged.
 //!
-//! Empty lines and lines that begin with `#` are skipped. Any other line that is not an event is an error. Names are any
-//! text without `|`, `(`, `)`, `,` (a comma inside a variable's name is fine as long as what follows its last comma is
-//! no value). A location is any text, such as `12` or `bank.c:12`.
+//! Empty lines and lines that begin with `#` are skipped. Any other line that is not an event is an error. Names are
+//! any text without `|`; after the last comma of an access stands its value, so a variable whose name has a comma needs one.
+//! A location is any text, such as `12` or `bank.c:12`.
 //!
 //! | operation | meaning |
 //! |---|---|
@@ -31,14 +31,16 @@
 //! hexadecimal with `0x`) or words; `007`, `7` and `0x7` are one value.
 
 use std::fmt::Write as _;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 
 use memchr::{memchr, memrchr};
 
 use crate::error::TraceError;
 use crate::event::{Event, MemOrder, Op};
 use crate::format::lines::{Lines, Problem};
-use crate::name::Names;
+use crate::format::swift;
+use crate::id::{CondId, Id, LockId, VarId};
+use crate::name::{Interner, Names, Variables};
 use crate::source::{BATCH, Batch, Source};
 use crate::symbol::Value;
 
@@ -59,6 +61,12 @@ impl Source for TextReader {
     fn fill(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
         batch.clear();
         while batch.events.len() < BATCH {
+            let ahead = self.lines.ahead();
+            if let Some(length) = swift::event(ahead, &mut self.names, &mut batch.events) {
+                self.lines.skip(length)?;
+                batch.lines.push(self.lines.number());
+                continue;
+            }
             let number = self.lines.number() + 1;
             let Some(line) = self.lines.next()? else { break };
             if line.is_empty() || line[0] == b'#' {
@@ -128,10 +136,18 @@ impl<'a> OpText<'a> {
         if let Some(order) = text.strip_prefix(b"fence") {
             return Ok(Op::Fence { order: parse_order((self.begin + 5, order))? });
         }
-        let Some(open) = memchr(b'(', text) else {
-            return Err(self.unknown());
-        };
-        let (name, argument) = (&text[..open], (self.begin + open + 1, &text[open + 1..]));
+        match memchr(b'(', text) {
+            Some(open) => self.parse_as(&text[..open], names),
+            None => Err(self.unknown()),
+        }
+    }
+
+    /// Reads the arguments as those of the operation `name`, whatever name stands before them.
+    #[inline]
+    pub(crate) fn parse_as(self, name: &[u8], names: &mut Names) -> Result<Op, Problem> {
+        let text = &self.line[self.begin..self.end];
+        let open = memchr(b'(', text).unwrap_or(0);
+        let argument = (self.begin + open + 1, &text[open + 1..]);
         let Some(argument) = argument.1.strip_suffix(b")").map(|inside| (argument.0, inside)) else {
             return Err(Problem::expected(self.end, "`)` at the end of the operation"));
         };
@@ -236,7 +252,7 @@ impl<'a> OpText<'a> {
         self,
         argument: Piece<'a>,
         names: &mut Names,
-    ) -> Result<(crate::id::VarId, Option<Value>), Problem> {
+    ) -> Result<(VarId, Option<Value>), Problem> {
         match split_last_comma(argument) {
             None => Ok((variable(argument, names)?, None)),
             Some((var, value)) => Ok((variable(var, names)?, Some(parse_value(value, names)?))),
@@ -257,28 +273,21 @@ fn nonempty<'a>(piece: Piece<'a>, what: &str) -> Result<Piece<'a>, Problem> {
     }
 }
 
-fn named<I: crate::id::Id>(
-    table: &mut crate::name::Interner<I>,
-    piece: Piece<'_>,
-    what: &str,
-) -> Result<I, Problem> {
+fn named<I: Id>(table: &mut Interner<I>, piece: Piece<'_>, what: &str) -> Result<I, Problem> {
     let (at, name) = nonempty(piece, what)?;
     table.intern(name).map_err(|error| Problem::Name(at, error))
 }
 
-fn lock(piece: Piece<'_>, names: &mut Names) -> Result<crate::id::LockId, Problem> {
+fn lock(piece: Piece<'_>, names: &mut Names) -> Result<LockId, Problem> {
     named(&mut names.locks, piece, "a lock")
 }
 
-fn variable(piece: Piece<'_>, names: &mut Names) -> Result<crate::id::VarId, Problem> {
+fn variable(piece: Piece<'_>, names: &mut Names) -> Result<VarId, Problem> {
     let (at, name) = nonempty(piece, "a variable")?;
     names.vars.intern(name).map_err(|error| Problem::Name(at, error))
 }
 
-fn cond_and_lock(
-    piece: Piece<'_>,
-    names: &mut Names,
-) -> Result<(crate::id::CondId, crate::id::LockId), Problem> {
+fn cond_and_lock(piece: Piece<'_>, names: &mut Names) -> Result<(CondId, LockId), Problem> {
     let (cond, monitor) = split_last_comma(piece).unwrap_or((piece, piece));
     Ok((named(&mut names.conds, cond, "a condition")?, lock(monitor, names)?))
 }
@@ -311,8 +320,7 @@ fn order_text(order: MemOrder) -> &'static str {
 }
 
 fn parse_value((at, text): Piece<'_>, names: &mut Names) -> Result<Value, Problem> {
-    let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'+' | b'-');
-    if text.is_empty() || !text.iter().all(word) {
+    if !is_word(text) {
         return Err(Problem::expected(at, "a value: an integer or a word"));
     }
     let plain = text[0] != b'0' || text.len() == 1;
@@ -322,6 +330,11 @@ fn parse_value((at, text): Piece<'_>, names: &mut Names) -> Result<Value, Proble
         names.symbol(canonical_integer(text).as_deref().map_or(text, str::as_bytes))
     };
     symbol.map(Value).map_err(|error| Problem::Name(at, error))
+}
+
+fn is_word(text: &[u8]) -> bool {
+    let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'+' | b'-');
+    !text.is_empty() && text.iter().all(word)
 }
 
 /// The decimal spelling without needless signs and zeros, if `text` is an integer at all.
@@ -341,20 +354,26 @@ fn canonical_integer(text: &[u8]) -> Option<String> {
     Some(if negative && magnitude != 0 { format!("-{magnitude}") } else { magnitude.to_string() })
 }
 
-/// Writes the text format.
+/// Writes the text format. What would read back as something else is refused.
 pub struct TextWriter<W> {
     output: W,
     line: String,
+    /// The generations of variables as a reader of the output sees them.
+    vars: Variables,
+    events: u64,
 }
 
 impl<W: Write> TextWriter<W> {
     /// Writes to `output`, which should be buffered.
     pub fn new(output: W) -> TextWriter<W> {
-        TextWriter { output, line: String::new() }
+        TextWriter { output, line: String::new(), vars: Variables::default(), events: 0 }
     }
 
     /// Writes one event.
-    pub fn write(&mut self, event: &Event, names: &Names) -> io::Result<()> {
+    pub fn write(&mut self, event: &Event, names: &Names) -> Result<(), TraceError> {
+        if let Err(what) = self.expressible(event, names) {
+            return Err(TraceError::not_expressible(self.events, "text", what));
+        }
         self.line.clear();
         self.line.push_str(names.threads.name(event.thread));
         self.line.push('|');
@@ -362,13 +381,120 @@ impl<W: Write> TextWriter<W> {
         self.line.push('|');
         self.line.push_str(&names.loc_text(event.loc));
         self.line.push('\n');
-        self.output.write_all(self.line.as_bytes())
+        self.output.write_all(self.line.as_bytes())?;
+        self.events += 1;
+        Ok(())
     }
 
     /// The output, with everything written to it.
     pub fn into_inner(self) -> W {
         self.output
     }
+
+    /// What of the event would not read back as it is.
+    fn expressible(&mut self, event: &Event, names: &Names) -> Result<(), String> {
+        let thread = plain_name(names.threads.name(event.thread))?;
+        if thread.starts_with('#') {
+            return Err(format!("a thread named `{thread}`"));
+        }
+        let loc = names.loc_text(event.loc);
+        if loc.contains('\n') || loc.ends_with('\r') {
+            return Err(format!("the location {loc:?}"));
+        }
+        self.op_expressible(event.op, names)
+    }
+
+    fn op_expressible(&mut self, op: Op, names: &Names) -> Result<(), String> {
+        match op {
+            Op::Read { var, value } | Op::Write { var, value } => {
+                self.access_expressible(var, &[value], names)
+            }
+            Op::Load { var, value, .. } | Op::Store { var, value, .. } => {
+                self.access_expressible(var, &[value], names)
+            }
+            Op::Rmw { var, read, written, .. } => {
+                if read.is_some() != written.is_some() {
+                    return Err("an update with only one of its two values".to_string());
+                }
+                self.access_expressible(var, &[read, written], names)
+            }
+            Op::Alloc(var) => self.generation_expressible(var, true, names),
+            Op::Free(var) => self.generation_expressible(var, false, names),
+            Op::Acquire(lock)
+            | Op::Release(lock)
+            | Op::AcquireAgain(lock)
+            | Op::ReleaseAgain(lock)
+            | Op::AcquireShared(lock)
+            | Op::ReleaseShared(lock)
+            | Op::AcquireSharedAgain(lock)
+            | Op::ReleaseSharedAgain(lock)
+            | Op::TryAcquireFailed(lock)
+            | Op::TryAcquireSharedFailed(lock) => plain_name(names.locks.name(lock)).map(drop),
+            Op::Wait { cond, lock } | Op::Woken { cond, lock } | Op::WaitTimeout { cond, lock } => {
+                plain_name(names.conds.name(cond))?;
+                match plain_name(names.locks.name(lock))? {
+                    lock if lock.contains(',') => Err(format!("a wait with a lock named `{lock}`")),
+                    _ => Ok(()),
+                }
+            }
+            Op::Fork(child) | Op::Join(child) => plain_name(names.threads.name(child)).map(drop),
+            Op::SemInit { sem, .. } | Op::SemWait(sem) | Op::SemPost(sem) => {
+                plain_name(names.sems.name(sem)).map(drop)
+            }
+            Op::Notify(cond) | Op::NotifyAll(cond) => plain_name(names.conds.name(cond)).map(drop),
+            Op::Arrive(barrier) | Op::Depart(barrier) => plain_name(names.barriers.name(barrier)).map(drop),
+            Op::Enter(label) | Op::Exit(label) | Op::Dummy(label) => {
+                plain_name(names.labels.name(label)).map(drop)
+            }
+            Op::Fence { .. } | Op::Begin | Op::End | Op::Branch => Ok(()),
+        }
+    }
+
+    fn access_expressible(
+        &mut self,
+        var: VarId,
+        values: &[Option<Value>],
+        names: &Names,
+    ) -> Result<(), String> {
+        self.generation_expressible(var, false, names)?;
+        for value in values {
+            match value {
+                Some(value) if !reads_back(&names.value_text(*value)) => {
+                    return Err(format!("the value `{}`", names.value_text(*value)));
+                }
+                None if names.vars.name(var).contains(',') => {
+                    return Err(format!("an access without value to `{}`", names.vars.name(var)));
+                }
+                Some(_) | None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// In text an allocation begins the next generation of a name, and all else is of the newest one.
+    fn generation_expressible(&mut self, var: VarId, renew: bool, names: &Names) -> Result<(), String> {
+        let name = plain_name(names.vars.name(var))?;
+        let read = if renew { self.vars.renew(name.as_bytes()) } else { self.vars.intern(name.as_bytes()) };
+        match read {
+            Ok(read) if self.vars.generation(read) == names.vars.generation(var) => Ok(()),
+            Ok(_) => Err(format!("generation {} of `{name}` here", names.vars.generation(var))),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// A name that reads back as itself wherever the format has a name.
+fn plain_name(name: &str) -> Result<&str, String> {
+    if name.is_empty() || name.contains(['|', '\n']) {
+        return Err(format!("the name {name:?}"));
+    }
+    Ok(name)
+}
+
+/// Whether a value reads back as itself.
+fn reads_back(value: &str) -> bool {
+    is_word(value.as_bytes())
+        && canonical_integer(value.as_bytes()).is_none_or(|canonical| canonical == value)
 }
 
 /// An operation as the text format spells it.

@@ -1,0 +1,76 @@
+//! Writing a trace in any format.
+
+use crate::error::TraceError;
+use crate::event::Event;
+use crate::format::binary::BinaryWriter;
+use crate::format::compress::Compressed;
+use crate::format::csv::CsvWriter;
+use crate::format::open::Format;
+use crate::format::rr::RoadRunnerWriter;
+use crate::format::text::TextWriter;
+use crate::name::Names;
+
+/// Writes a trace event by event.
+pub trait EventWriter {
+    /// Writes one event, whose ids are those of `names`; these may have grown since the last event.
+    fn write(&mut self, event: &Event, names: &Names) -> Result<(), TraceError>;
+
+    /// Ends the trace. Without this call the output is incomplete.
+    fn finish(self: Box<Self>) -> Result<(), TraceError>;
+}
+
+/// A writer of `format`. If `lossy`, what the format cannot say about an event is dropped where the event itself can be
+/// kept; otherwise it is an error.
+pub fn writer(
+    format: Format,
+    output: impl Into<Compressed>,
+    lossy: bool,
+) -> Result<Box<dyn EventWriter>, TraceError> {
+    let output = output.into();
+    Ok(match format {
+        Format::Text => Box::new(TextWriter::new(output)),
+        Format::Csv => Box::new(CsvWriter::new(output, lossy)),
+        Format::RoadRunner => Box::new(RoadRunnerWriter::new(output, lossy)),
+        Format::Binary => Box::new(BinaryWriter::new(output)?),
+    })
+}
+
+impl EventWriter for TextWriter<Compressed> {
+    fn write(&mut self, event: &Event, names: &Names) -> Result<(), TraceError> {
+        self.write(event, names)
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), TraceError> {
+        Ok(self.into_inner().finish()?)
+    }
+}
+
+impl EventWriter for CsvWriter<Compressed> {
+    fn write(&mut self, event: &Event, names: &Names) -> Result<(), TraceError> {
+        self.write(event, names)
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), TraceError> {
+        Ok(self.into_inner().finish()?)
+    }
+}
+
+impl EventWriter for RoadRunnerWriter<Compressed> {
+    fn write(&mut self, event: &Event, names: &Names) -> Result<(), TraceError> {
+        self.write(event, names)
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), TraceError> {
+        Ok(self.into_inner().finish()?)
+    }
+}
+
+impl EventWriter for BinaryWriter<Compressed> {
+    fn write(&mut self, event: &Event, names: &Names) -> Result<(), TraceError> {
+        self.write(event, names)
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), TraceError> {
+        Ok((*self).finish()?.finish()?)
+    }
+}
