@@ -20,10 +20,12 @@
 mod accesses;
 pub mod clock;
 pub mod happens_before;
+mod hard;
 pub mod lockset;
 pub mod must;
 pub mod report;
 mod table;
+pub mod wcp;
 
 use foretell_trace::{Event, EventId};
 
