@@ -9,7 +9,7 @@
 
 use foretell_trace::{Event, Op, ThreadId, VarId};
 
-use crate::clock::{Clock, Clocks};
+use crate::clock::{Clock, Clocks, Time};
 use crate::must::MustOrder;
 use crate::table::at;
 
@@ -33,6 +33,47 @@ struct Store {
     thread: Option<ThreadId>,
     /// What happened before the store, and the store.
     clock: Clock,
+}
+
+/// What precedes the next event of a thread, by an order that is closed under happens-before.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    me: ThreadId,
+    /// By thread. The own entry is larger than any time: whatever the thread did comes before what it does next.
+    clock: Clock,
+    /// Up to which local time the thread's own events precede by the order, and not merely by thread order.
+    own: Time,
+}
+
+impl Known {
+    /// Nothing precedes.
+    pub(crate) fn new(me: ThreadId) -> Known {
+        let mut clock = Clock::default();
+        clock.set(me, Time::MAX);
+        Known { me, clock, own: 0 }
+    }
+
+    /// By the order or by thread order.
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Whether what the thread did at that time precedes.
+    pub(crate) fn knows(&self, thread: ThreadId, time: Time) -> bool {
+        time <= if thread == self.me { self.own } else { self.clock.get(thread) }
+    }
+
+    /// All that `clock` knows precedes.
+    pub(crate) fn learn(&mut self, clock: &Clock) {
+        self.own = self.own.max(clock.get(self.me));
+        self.clock.join(clock);
+    }
+
+    /// Copies what precedes by the order alone.
+    pub(crate) fn copy_to(&self, clock: &mut Clock) {
+        clock.copy_from(&self.clock);
+        clock.set(self.me, self.own);
+    }
 }
 
 /// Whom an event tells all that happened before it, apart from those who look for it themselves.
@@ -86,6 +127,14 @@ impl Hard {
             Op::Fork(child) => Told::Child(child),
             _ => Told::Nobody,
         }
+    }
+
+    /// What precedes the next event of a thread that has just been told all.
+    pub(crate) fn told(&mut self, thread: ThreadId) -> Clock {
+        let mut clock = self.clocks.of(thread).clone();
+        // The own entry is already the time of the next event.
+        clock.set(thread, clock.get(thread).saturating_sub(1));
+        clock
     }
 
     fn is_own_allocation(&self, event: &Event) -> bool {

@@ -19,6 +19,7 @@
 
 mod accesses;
 pub mod clock;
+pub mod cp;
 pub mod happens_before;
 mod hard;
 pub mod lockset;

@@ -34,7 +34,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::Detector;
 use crate::accesses::{Accesses, LockSetId, LockSets, Now, Which};
 use crate::clock::{Clock, Time};
-use crate::hard::{Hard, Told};
+use crate::hard::{Hard, Known, Told};
 use crate::report::Reports;
 use crate::table::at;
 
@@ -52,12 +52,9 @@ pub struct Wcp {
     sets: LockSets,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Thread {
-    /// What precedes the thread's next event by this order, or by thread order: the own entry is the local time.
-    known: Clock,
-    /// Up to which local time the thread's own events precede its next event by this order.
-    own: Time,
+    known: Known,
     /// The sections that are open, in the order of their beginnings.
     sections: Vec<Section>,
     /// What was touched since the outermost open section began, in order, with whether it was written.
@@ -159,6 +156,20 @@ fn put_shared(ends: &mut Vec<Arc<SectionEnd>>, end: &Arc<SectionEnd>) {
 }
 
 impl Guarded {
+    /// Rule (a): an access of the thread within a section learns the ends of sections with conflicting accesses.
+    fn precede(&self, thread: ThreadId, writes: bool, mode: LockMode, known: &mut Known) {
+        let exclusive = if writes { &self.touched } else { &self.written };
+        if let Some(end) = exclusive.of_others(thread) {
+            learn_end(known, end);
+        }
+        if mode == LockMode::Exclusive {
+            let shared = if writes { &self.shared_touched } else { &self.shared_written };
+            for end in shared.iter().filter(|end| end.thread != thread) {
+                learn_end(known, end);
+            }
+        }
+    }
+
     fn put(&mut self, end: &Arc<SectionEnd>, mode: LockMode, written: bool) {
         match mode {
             LockMode::Exclusive => {
@@ -178,40 +189,8 @@ impl Guarded {
 }
 
 impl Thread {
-    /// Whether the thread's event at that time precedes this thread's next event by the order.
-    fn knows(&self, me: ThreadId, thread: ThreadId, time: Time) -> bool {
-        let known = if thread == me { self.own } else { self.known.get(thread) };
-        time <= known
-    }
-
-    fn learn(&mut self, me: ThreadId, clock: &Clock) {
-        self.own = self.own.max(clock.get(me));
-        self.known.join(clock);
-    }
-
-    fn learn_end(&mut self, me: ThreadId, end: &SectionEnd) {
-        if !self.knows(me, end.thread, end.time) {
-            self.learn(me, &end.clock);
-        }
-    }
-
-    /// Rule (b) for the sections at the front of a queue; whether there were any.
-    fn consume(&mut self, me: ThreadId, queue: &mut VecDeque<Queued>) -> bool {
-        let mut any = false;
-        while let Some(front) = queue.front()
-            && self.knows(me, front.end.thread, front.began)
-        {
-            self.learn_end(me, &front.end);
-            queue.pop_front();
-            any = true;
-        }
-        any
-    }
-
-    /// What precedes the thread's next event by this order alone.
-    fn preceding(&self, me: ThreadId, clock: &mut Clock) {
-        clock.copy_from(&self.known);
-        clock.set(me, self.own);
+    fn new(me: ThreadId) -> Thread {
+        Thread { known: Known::new(me), sections: Vec::new(), touched: Vec::new(), tidy_at: TIDY_AT }
     }
 
     fn touch(&mut self, access: Access) {
@@ -239,6 +218,26 @@ impl Thread {
     }
 }
 
+/// An end that is known by its own time is known with all that happens before it.
+fn learn_end(known: &mut Known, end: &SectionEnd) {
+    if !known.knows(end.thread, end.time) {
+        known.learn(&end.clock);
+    }
+}
+
+/// Rule (b) for the sections at the front of a queue; whether there were any.
+fn consume(known: &mut Known, queue: &mut VecDeque<Queued>) -> bool {
+    let mut any = false;
+    while let Some(front) = queue.front()
+        && known.knows(front.end.thread, front.began)
+    {
+        learn_end(known, &front.end);
+        queue.pop_front();
+        any = true;
+    }
+    any
+}
+
 /// Fewer touches than this are not worth tidying.
 const TIDY_AT: usize = 256;
 
@@ -247,12 +246,10 @@ impl Detector for Wcp {
         let me = event.thread;
         self.meet(me);
         if let Some(learnt) = self.hard.enter(event) {
-            self.threads[me.index()].learn(me, learnt);
+            self.threads[me.index()].known.learn(learnt);
         }
-        let time = self.hard.clocks.seen(me).get(me);
-        self.threads[me.index()].known.set(me, time);
         if let Some(access) = event.op.access() {
-            let locks = LockSetId::default();
+            let (time, locks) = (self.hard.clocks.seen(me).get(me), LockSetId::default());
             self.access(&Now { id, loc: event.loc, thread: me, access, time, locks }, reports);
         } else if let Some((lock, mode)) = event.op.section_begin() {
             self.begin(me, lock, mode);
@@ -262,7 +259,7 @@ impl Detector for Wcp {
         match self.hard.leave(event) {
             Told::Nobody => {}
             Told::Child(child) => self.tell(child),
-            Told::Everybody => self.fence(),
+            Told::Everybody => self.tell_everybody(),
         }
     }
 }
@@ -270,74 +267,53 @@ impl Detector for Wcp {
 impl Wcp {
     /// A thread that is seen for the first time knows what all threads know from the start.
     fn meet(&mut self, thread: ThreadId) {
-        if thread.index() >= self.threads.len() {
-            let first = self.threads.len();
-            at(&mut self.threads, thread.index());
-            for index in first..self.threads.len() {
-                if let Some(new) = ThreadId::from_index(index) {
-                    self.threads[index].known.copy_from(self.hard.clocks.of(new));
-                    self.threads[index].tidy_at = TIDY_AT;
-                }
-            }
+        while self.threads.len() <= thread.index() {
+            let Some(new) = ThreadId::from_index(self.threads.len()) else { return };
+            self.threads.push(Thread::new(new));
+            self.tell(new);
         }
     }
 
-    /// All that happens before the thread's next event also precedes it.
     fn tell(&mut self, thread: ThreadId) {
         self.meet(thread);
-        self.threads[thread.index()].known.join(self.hard.clocks.seen(thread));
+        let told = self.hard.told(thread);
+        self.threads[thread.index()].known.learn(&told);
     }
 
-    fn fence(&mut self) {
-        for (index, state) in self.threads.iter_mut().enumerate() {
-            if let Some(thread) = ThreadId::from_index(index) {
-                let clock = self.hard.clocks.seen(thread);
-                state.known.join(clock);
-                // The fence itself and all before it; the clock's own entry is already the time after it.
-                state.own = clock.get(thread).saturating_sub(1);
-            }
+    fn tell_everybody(&mut self) {
+        for thread in (0..self.threads.len()).filter_map(ThreadId::from_index) {
+            self.tell(thread);
         }
     }
 
     fn access(&mut self, now: &Now, reports: &mut Reports) {
-        let thread = &mut self.threads[now.thread.index()];
-        for section in &thread.sections {
-            let Some(guarded) = self.guarded.get(&(section.lock, now.access.var)) else { continue };
-            let writes = now.access.kind.writes();
-            let exclusive = if writes { &guarded.touched } else { &guarded.written };
-            let shared = if writes { &guarded.shared_touched } else { &guarded.shared_written };
-            let shared = if section.mode == LockMode::Exclusive { shared.as_slice() } else { &[] };
-            let ends = shared.iter().map(Arc::as_ref).filter(|end| end.thread != now.thread);
-            for end in exclusive.of_others(now.thread).into_iter().chain(ends) {
-                // `learn_end` would borrow the sections that are being walked.
-                if end.time > thread.known.get(end.thread) {
-                    thread.own = thread.own.max(end.clock.get(now.thread));
-                    thread.known.join(&end.clock);
-                }
+        let Thread { known, sections, .. } = &mut self.threads[now.thread.index()];
+        for section in sections {
+            if let Some(guarded) = self.guarded.get(&(section.lock, now.access.var)) {
+                guarded.precede(now.thread, now.access.kind.writes(), section.mode, known);
             }
         }
-        thread.touch(now.access);
-        self.accesses.check(now, Which::All, &thread.known, &self.sets, reports);
+        self.accesses.check(now, Which::All, known.clock(), &self.sets, reports);
         self.accesses.record(now, reports.wanted());
+        self.threads[now.thread.index()].touch(now.access);
     }
 
     fn begin(&mut self, me: ThreadId, lock: LockId, mode: LockMode) {
         let thread = &mut self.threads[me.index()];
-        let (began, first) = (thread.known.get(me), thread.touched.len());
-        thread.sections.push(Section { lock, mode, began, first });
         let happened = self.hard.clocks.of(me);
+        thread.sections.push(Section { lock, mode, began: happened.get(me), first: thread.touched.len() });
         let lock = at(&mut self.locks, lock.index());
         if let Some(last) = &lock.last
             && last.time > happened.get(last.thread)
         {
             happened.join(&last.clock);
-            thread.learn(me, &lock.known);
+            thread.known.learn(&lock.known);
         }
         if mode == LockMode::Exclusive
             && let Some(shared) = &lock.shared
         {
             happened.join(&shared.happened);
-            thread.learn(me, &shared.known);
+            thread.known.learn(&shared.known);
         }
     }
 
@@ -348,8 +324,8 @@ impl Wcp {
         let section = thread.sections.remove(position);
         let state = at(&mut self.locks, lock.index());
         match mode {
-            LockMode::Exclusive => state.precede_exclusive_end(me, thread),
-            LockMode::Shared => state.precede_shared_end(me, thread),
+            LockMode::Exclusive => state.precede_exclusive_end(&mut thread.known),
+            LockMode::Shared => state.precede_shared_end(&mut thread.known),
         }
         let clock = self.hard.clocks.of(me);
         let end = Arc::new(SectionEnd { thread: me, time: clock.get(me), clock: clock.clone() });
@@ -360,8 +336,8 @@ impl Wcp {
             thread.touched.clear();
         }
         match mode {
-            LockMode::Exclusive => state.end_exclusive(me, thread, section.began, end),
-            LockMode::Shared => state.end_shared(me, thread, section.began, end),
+            LockMode::Exclusive => state.end_exclusive(&thread.known, section.began, end),
+            LockMode::Shared => state.end_shared(&thread.known, section.began, end),
         }
         self.hard.clocks.advance(me);
     }
@@ -369,37 +345,37 @@ impl Wcp {
 
 impl Lock {
     /// Rule (b) at the end of an exclusive section.
-    fn precede_exclusive_end(&mut self, me: ThreadId, thread: &mut Thread) {
-        thread.consume(me, &mut self.queue);
+    fn precede_exclusive_end(&mut self, known: &mut Known) {
+        consume(known, &mut self.queue);
         let Some(shared) = &mut self.shared else { return };
         // Shared sections of different threads are not ordered: what one brings may reach the next.
-        while shared.queues.iter_mut().fold(false, |any, queue| any | thread.consume(me, queue)) {}
+        while shared.queues.iter_mut().fold(false, |any, queue| any | consume(known, queue)) {}
     }
 
     /// Rule (b) at the end of a shared section. Nothing is consumed: other readers do not learn what this one knew.
-    fn precede_shared_end(&mut self, me: ThreadId, thread: &mut Thread) {
-        let count = self.queue.partition_point(|queued| thread.knows(me, queued.end.thread, queued.began));
+    fn precede_shared_end(&mut self, known: &mut Known) {
+        let count = self.queue.partition_point(|queued| known.knows(queued.end.thread, queued.began));
         if let Some(queued) = count.checked_sub(1).and_then(|last| self.queue.get(last)) {
-            thread.learn_end(me, &queued.end);
+            learn_end(known, &queued.end);
         }
     }
 
-    fn end_exclusive(&mut self, me: ThreadId, thread: &Thread, began: Time, end: Arc<SectionEnd>) {
-        thread.preceding(me, &mut self.known);
+    fn end_exclusive(&mut self, known: &Known, began: Time, end: Arc<SectionEnd>) {
+        known.copy_to(&mut self.known);
         if began < end.time {
             self.queue.push_back(Queued { began, end: Arc::clone(&end) });
         }
         self.last = Some(end);
     }
 
-    fn end_shared(&mut self, me: ThreadId, thread: &Thread, began: Time, end: Arc<SectionEnd>) {
+    fn end_shared(&mut self, known: &Known, began: Time, end: Arc<SectionEnd>) {
         let shared = self.shared.get_or_insert_default();
         shared.happened.join(&end.clock);
-        let mut known = Clock::default();
-        thread.preceding(me, &mut known);
-        shared.known.join(&known);
+        let mut preceding = Clock::default();
+        known.copy_to(&mut preceding);
+        shared.known.join(&preceding);
         if began < end.time {
-            at(&mut shared.queues, me.index()).push_back(Queued { began, end });
+            at(&mut shared.queues, end.thread.index()).push_back(Queued { began, end });
         }
     }
 }
