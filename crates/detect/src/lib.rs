@@ -20,6 +20,7 @@
 mod accesses;
 pub mod clock;
 pub mod cp;
+pub mod dco;
 pub mod happens_before;
 mod hard;
 pub mod lockset;

@@ -6,67 +6,33 @@ use foretell_detect::Pairs;
 use foretell_detect::cp::Cp;
 use foretell_detect::lockset::LockSet;
 use foretell_detect::wcp::Wcp;
-use foretell_trace::{Event, Op, Trace};
+use foretell_trace::{Event, Trace};
+use orders::definition::{Relation, Section, close, conflict, last_write, must, numbers, sections};
 use orders::{Shape, pairs, parse, random_trace};
 
-/// A relation between events, by position.
-type Relation = Vec<Vec<bool>>;
-
-#[derive(Clone, Copy)]
-struct Section {
-    lock: usize,
-    thread: usize,
-    begin: usize,
-    /// Past the end of the trace if the section stays open.
-    end: usize,
-}
-
-impl Section {
-    fn contains(&self, events: &[Event], event: usize) -> bool {
-        events[event].thread.index() == self.thread && (self.begin..=self.end).contains(&event)
-    }
-}
-
-fn sections(events: &[Event]) -> Vec<Section> {
-    let mut sections = Vec::new();
-    for (begin, event) in events.iter().enumerate() {
-        let Op::Acquire(lock) = event.op else { continue };
-        let end = (begin..events.len())
-            .find(|&end| events[end].thread == event.thread && events[end].op == Op::Release(lock))
-            .unwrap_or(events.len());
-        sections.push(Section { lock: lock.index(), thread: event.thread.index(), begin, end });
-    }
-    sections
-}
-
-fn conflict(a: &Event, b: &Event) -> bool {
+/// Conflicts as rule (a) means them: atomics count.
+fn touch_alike(a: &Event, b: &Event) -> bool {
     match (a.op.access(), b.op.access()) {
-        (Some(x), Some(y)) => a.thread != b.thread && x.conflicts_with(y),
+        (Some(x), Some(y)) => a.thread != b.thread && x.var == y.var && (x.kind.writes() || y.kind.writes()),
         _ => false,
     }
 }
 
-/// Fork and join: what both orders contain from the start. A child need not do anything.
+/// What both orders contain from the start.
 fn is_hard(events: &[Event], a: usize, b: usize) -> bool {
-    let forked = match events[a].op {
-        Op::Fork(child) => events[b].thread == child || events[b].op == Op::Join(child),
-        _ => false,
-    };
-    a < b && (forked || events[b].op == Op::Join(events[a].thread))
-}
-
-fn close(relation: &mut Relation) {
-    for middle in 0..relation.len() {
-        let after = relation[middle].clone();
-        for row in relation.iter_mut().filter(|row| row[middle]) {
-            row.iter_mut().zip(&after).for_each(|(mine, theirs)| *mine |= theirs);
-        }
-    }
+    let atomic = |at: usize| events[at].op.access().is_some_and(|access| access.atomic);
+    let reads = |at: usize| events[at].op.access().is_some_and(|access| access.kind.reads());
+    let passes_value = atomic(a) && atomic(b) && reads(b) && last_write(events, b) == Some(a);
+    must(events, a, b) || (passes_value && events[a].thread != events[b].thread)
 }
 
 /// Happens-before, reflexive.
 fn happens_before(events: &[Event]) -> Relation {
-    let ends_then_begins = |a: usize, b: usize| matches!((events[a].op, events[b].op), (Op::Release(l), Op::Acquire(m)) if l == m);
+    let ends_then_begins =
+        |a: usize, b: usize| match (events[a].op.section_end(), events[b].op.section_begin()) {
+            (Some((lock, mode)), Some((other, how))) => lock == other && mode.excludes(how),
+            _ => false,
+        };
     let count = events.len();
     let mut relation = vec![vec![false; count]; count];
     for a in 0..count {
@@ -103,14 +69,14 @@ enum Order {
 
 fn rules(order: Order, events: &[Event], sections: &[Section], relation: &mut Relation) {
     for first in sections {
-        for second in sections.iter().filter(|second| second.lock == first.lock && first.end < second.begin) {
+        for second in sections.iter().filter(|second| first.excludes(second) && first.end < second.begin) {
             let inside = |section: &Section| {
                 let section = *section;
                 (0..events.len()).filter(move |&event| section.contains(events, event))
             };
             for a in inside(first) {
                 for b in inside(second) {
-                    let conflicts = conflict(&events[a], &events[b]);
+                    let conflicts = touch_alike(&events[a], &events[b]);
                     match order {
                         Order::Cp if conflicts || relation[a][b] => relation[first.end][second.begin] = true,
                         Order::Wcp if conflicts => relation[first.end][b] = true,
@@ -144,7 +110,7 @@ fn by_definition(order: Order, trace: &Trace) -> Vec<(u32, u32)> {
     for a in 0..count {
         for b in a + 1..count {
             if conflict(&events[a], &events[b]) && !relation[a][b] {
-                pairs.push((a as u32 + 1, b as u32 + 1));
+                pairs.push(numbers(a, b));
             }
         }
     }
@@ -158,7 +124,7 @@ fn mutexes(events: usize) -> Shape {
 #[test]
 fn wcp_is_its_definition() {
     for seed in 0..20_000 {
-        let text = random_trace(seed, mutexes(8 + seed as usize % 12));
+        let text = random_trace(seed, mutexes(8 + seed % 16));
         let trace = parse(&text);
         assert_eq!(
             pairs::<Wcp>(&trace, Pairs::All),
@@ -171,7 +137,7 @@ fn wcp_is_its_definition() {
 #[test]
 fn cp_is_its_definition() {
     for seed in 0..20_000 {
-        let text = random_trace(seed, mutexes(8 + seed as usize % 12));
+        let text = random_trace(seed, mutexes(8 + seed % 16));
         let trace = parse(&text);
         assert_eq!(pairs::<Cp>(&trace, Pairs::All), by_definition(Order::Cp, &trace), "seed {seed}\n{text}");
     }

@@ -1,5 +1,9 @@
 //! Tiny random traces, and how the tests of orders run a detector on a trace.
 
+#![expect(unreachable_pub, reason = "shared by several test programs")]
+
+pub mod definition;
+
 use std::fmt::Write as _;
 use std::io::Cursor;
 
@@ -29,8 +33,8 @@ pub fn pairs<D: Detector + Default>(trace: &Trace, wanted: Pairs) -> Vec<(u32, u
 pub struct Random(u64);
 
 impl Random {
-    pub fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    pub fn new(seed: usize) -> Random {
+        Random((seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
     fn next(&mut self) -> u64 {
@@ -42,7 +46,7 @@ impl Random {
 
     /// A number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() >> 20) as usize % bound
+        usize::try_from((self.next() >> 20) % bound as u64).unwrap_or(0)
     }
 }
 
@@ -170,7 +174,7 @@ impl Simulation {
 }
 
 /// The text of a random trace: two to four threads, one to three locks, one to three variables.
-pub fn random_trace(seed: u64, shape: Shape) -> String {
+pub fn random_trace(seed: usize, shape: Shape) -> String {
     let mut random = Random::new(seed);
     for _ in 0..8 {
         random.next();
