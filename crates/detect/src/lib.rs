@@ -11,20 +11,27 @@
 //! | [`lockset`] | disjoint lock sets, not ordered by must-happen-before | none: candidates; misses nothing |
 //! | [`syncp`] | sync-preserving races | every report is a race |
 //!
-//! Shared by several: [`clock`], [`must`], [`happens_before`], [`history`], [`report`].
+//! Shared by several: [`clock`], [`must`], [`happens_before`], [`history`], [`report`];
+//! by those that keep every pair of a weak order, `accesses` and `hard`.
 //!
 //! Detectors see a trace that has passed the checks of `foretell-trace`. They do no I/O, and they report pairs of event
 //! ids only: whether a pair is proven is for the referee to say.
 
+mod accesses;
 pub mod clock;
+pub mod cp;
+pub mod dco;
 pub mod fasttrack;
 pub mod happens_before;
+mod hard;
 pub mod hb;
 pub mod history;
+pub mod lockset;
 pub mod must;
 pub mod report;
 pub mod shb;
 mod table;
+pub mod wcp;
 
 use foretell_trace::{Event, EventId};
 

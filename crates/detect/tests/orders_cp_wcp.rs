@@ -1,0 +1,157 @@
+//! Causally-precedes and its weak form against their published definitions, on tiny random traces.
+
+mod orders;
+
+use foretell_detect::Pairs;
+use foretell_detect::cp::Cp;
+use foretell_detect::lockset::LockSet;
+use foretell_detect::wcp::Wcp;
+use foretell_trace::{Event, Trace};
+use orders::definition::{Relation, Section, close, conflict, last_write, must, numbers, sections};
+use orders::{Shape, pairs, parse, random_trace};
+
+/// Conflicts as rule (a) means them: atomics count.
+fn touch_alike(a: &Event, b: &Event) -> bool {
+    match (a.op.access(), b.op.access()) {
+        (Some(x), Some(y)) => a.thread != b.thread && x.var == y.var && (x.kind.writes() || y.kind.writes()),
+        _ => false,
+    }
+}
+
+/// What both orders contain from the start.
+fn is_hard(events: &[Event], a: usize, b: usize) -> bool {
+    let atomic = |at: usize| events[at].op.access().is_some_and(|access| access.atomic);
+    let reads = |at: usize| events[at].op.access().is_some_and(|access| access.kind.reads());
+    let passes_value = atomic(a) && atomic(b) && reads(b) && last_write(events, b) == Some(a);
+    must(events, a, b) || (passes_value && events[a].thread != events[b].thread)
+}
+
+/// Happens-before, reflexive.
+fn happens_before(events: &[Event]) -> Relation {
+    let ends_then_begins =
+        |a: usize, b: usize| match (events[a].op.section_end(), events[b].op.section_begin()) {
+            (Some((lock, mode)), Some((other, how))) => lock == other && mode.excludes(how),
+            _ => false,
+        };
+    let count = events.len();
+    let mut relation = vec![vec![false; count]; count];
+    for a in 0..count {
+        for b in a..count {
+            relation[a][b] =
+                events[a].thread == events[b].thread || ends_then_begins(a, b) || is_hard(events, a, b);
+        }
+    }
+    close(&mut relation);
+    relation
+}
+
+/// Adds what composition with happens-before on both sides gives.
+fn compose(order: &Relation, happens: &Relation) -> Relation {
+    let count = order.len();
+    let mut result = order.clone();
+    for a in 0..count {
+        for b in (0..count).filter(|&b| order[a][b]) {
+            for before in (0..count).filter(|&before| happens[before][a]) {
+                for after in (0..count).filter(|&after| happens[b][after]) {
+                    result[before][after] = true;
+                }
+            }
+        }
+    }
+    result
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Order {
+    Cp,
+    Wcp,
+}
+
+fn rules(order: Order, events: &[Event], sections: &[Section], relation: &mut Relation) {
+    for first in sections {
+        for second in sections.iter().filter(|second| first.excludes(second) && first.end < second.begin) {
+            let inside = |section: &Section| {
+                let section = *section;
+                (0..events.len()).filter(move |&event| section.contains(events, event))
+            };
+            for a in inside(first) {
+                for b in inside(second) {
+                    let conflicts = touch_alike(&events[a], &events[b]);
+                    match order {
+                        Order::Cp if conflicts || relation[a][b] => relation[first.end][second.begin] = true,
+                        Order::Wcp if conflicts => relation[first.end][b] = true,
+                        Order::Wcp if relation[a][b] && second.end < events.len() => {
+                            relation[first.end][second.end] = true;
+                        }
+                        Order::Cp | Order::Wcp => {}
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The pairs that the definition of the order leaves open.
+fn by_definition(order: Order, trace: &Trace) -> Vec<(u32, u32)> {
+    let events = trace.events();
+    let (sections, happens) = (sections(events), happens_before(events));
+    let count = events.len();
+    let mut relation: Relation =
+        (0..count).map(|a| (0..count).map(|b| is_hard(events, a, b)).collect()).collect();
+    loop {
+        let before = relation.clone();
+        rules(order, events, &sections, &mut relation);
+        relation = compose(&relation, &happens);
+        if relation == before {
+            break;
+        }
+    }
+    let mut pairs = Vec::new();
+    for a in 0..count {
+        for b in a + 1..count {
+            if conflict(&events[a], &events[b]) && !relation[a][b] {
+                pairs.push(numbers(a, b));
+            }
+        }
+    }
+    pairs
+}
+
+fn mutexes(events: usize) -> Shape {
+    Shape { events, locations: None, rich: false }
+}
+
+#[test]
+fn wcp_is_its_definition() {
+    for seed in 0..20_000 {
+        let text = random_trace(seed, mutexes(8 + seed % 16));
+        let trace = parse(&text);
+        assert_eq!(
+            pairs::<Wcp>(&trace, Pairs::All),
+            by_definition(Order::Wcp, &trace),
+            "seed {seed}\n{text}"
+        );
+    }
+}
+
+#[test]
+fn cp_is_its_definition() {
+    for seed in 0..20_000 {
+        let text = random_trace(seed, mutexes(8 + seed % 16));
+        let trace = parse(&text);
+        assert_eq!(pairs::<Cp>(&trace, Pairs::All), by_definition(Order::Cp, &trace), "seed {seed}\n{text}");
+    }
+}
+
+#[test]
+fn cp_orders_more_than_wcp_and_both_more_than_lock_sets() {
+    for seed in 0..20_000 {
+        let shape = Shape { events: 24, locations: None, rich: seed % 2 == 0 };
+        let text = random_trace(seed, shape);
+        let trace = parse(&text);
+        let (cp, wcp) = (pairs::<Cp>(&trace, Pairs::All), pairs::<Wcp>(&trace, Pairs::All));
+        let lockset = pairs::<LockSet>(&trace, Pairs::All);
+        assert!(cp.iter().all(|pair| wcp.contains(pair)), "seed {seed}: {cp:?} {wcp:?}\n{text}");
+        assert!(wcp.iter().all(|pair| lockset.contains(pair)), "seed {seed}: {wcp:?} {lockset:?}\n{text}");
+    }
+}

@@ -1,0 +1,115 @@
+//! The datarace causal order against its definition, on tiny random traces.
+
+mod orders;
+
+use foretell_detect::Pairs;
+use foretell_detect::dco::Dco;
+use foretell_detect::lockset::LockSet;
+use foretell_trace::{Event, Trace};
+use orders::definition::{Relation, Section, close, conflict, last_write, must, numbers, sections};
+use orders::{Shape, pairs, parse, random_trace};
+
+/// Thread order, what must be, and every write before the reads that saw it (but for those into `free`).
+fn base(events: &[Event], free: Option<usize>) -> Relation {
+    let mut relation = vec![vec![false; events.len()]; events.len()];
+    for b in 0..events.len() {
+        for (a, row) in relation.iter_mut().enumerate().take(b) {
+            row[b] = events[a].thread == events[b].thread || must(events, a, b);
+        }
+        if free != Some(b)
+            && events[b].op.access().is_some_and(|access| access.kind.reads())
+            && let Some(seen) = last_write(events, b)
+        {
+            relation[seen][b] = true;
+        }
+    }
+    relation
+}
+
+fn lock_atomicity(events: &[Event], sections: &[Section], relation: &mut Relation) {
+    for first in sections.iter().filter(|first| first.end < events.len()) {
+        for second in sections.iter().filter(|second| first.excludes(second) && first.end < second.begin) {
+            for b in (0..events.len()).filter(|&b| second.contains(events, b)) {
+                relation[first.end][b] |= relation[first.begin][b];
+            }
+        }
+    }
+}
+
+fn write_read_atomicity(events: &[Event], free: Option<usize>, relation: &mut Relation) {
+    for b in (0..events.len()).filter(|&b| free != Some(b)) {
+        let Some(write) = events[b].op.access().filter(|access| access.kind.writes()) else { continue };
+        for a in 0..b {
+            let Some(read) = events[a].op.access().filter(|access| access.kind.reads()) else { continue };
+            let seen_precedes = last_write(events, a).is_none_or(|seen| relation[seen][b]);
+            if read.var == write.var && seen_precedes {
+                relation[a][b] = true;
+            }
+        }
+    }
+}
+
+/// The order; with `free`, without the edges that pin what is read at that event.
+fn order(events: &[Event], free: Option<usize>) -> Relation {
+    let sections = sections(events);
+    let mut relation = base(events, free);
+    loop {
+        let before = relation.clone();
+        close(&mut relation);
+        lock_atomicity(events, &sections, &mut relation);
+        write_read_atomicity(events, free, &mut relation);
+        if relation == before {
+            return relation;
+        }
+    }
+}
+
+fn by_definition(trace: &Trace) -> Vec<(u32, u32)> {
+    let events = trace.events();
+    let sections = sections(events);
+    let share_a_lock = |a: usize, b: usize| {
+        sections
+            .iter()
+            .filter(|section| section.contains(events, a))
+            .any(|first| sections.iter().any(|second| second.contains(events, b) && first.excludes(second)))
+    };
+    let full = order(events, None);
+    let mut pairs = Vec::new();
+    for b in 0..events.len() {
+        let unpinned = order(events, Some(b));
+        for a in 0..b {
+            if !conflict(&events[a], &events[b]) || share_a_lock(a, b) {
+                continue;
+            }
+            let (Some(x), Some(y)) = (events[a].op.access(), events[b].op.access()) else { continue };
+            let pinned =
+                (y.kind.reads() && last_write(events, b) == Some(a)) || (y.kind.writes() && x.kind.reads());
+            let ordered = if pinned { unpinned[a][b] } else { full[a][b] };
+            if !ordered {
+                pairs.push(numbers(a, b));
+            }
+        }
+    }
+    pairs.sort_unstable();
+    pairs
+}
+
+#[test]
+fn dco_is_its_definition() {
+    for seed in 0..12_000 {
+        let shape = Shape { events: 8 + seed % 10, locations: None, rich: seed % 2 == 0 };
+        let text = random_trace(seed, shape);
+        let trace = parse(&text);
+        assert_eq!(pairs::<Dco>(&trace, Pairs::All), by_definition(&trace), "seed {seed}\n{text}");
+    }
+}
+
+#[test]
+fn dco_stays_within_the_quick_check() {
+    for seed in 0..10_000 {
+        let text = random_trace(seed, Shape { events: 30, locations: None, rich: seed % 2 == 0 });
+        let trace = parse(&text);
+        let (dco, lockset) = (pairs::<Dco>(&trace, Pairs::All), pairs::<LockSet>(&trace, Pairs::All));
+        assert!(dco.iter().all(|pair| lockset.contains(pair)), "seed {seed}: {dco:?} {lockset:?}\n{text}");
+    }
+}
