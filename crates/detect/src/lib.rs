@@ -20,6 +20,7 @@ pub mod clock;
 pub mod happens_before;
 pub mod must;
 pub mod report;
+pub mod syncp;
 mod table;
 
 use foretell_trace::{Event, EventId};
