@@ -30,6 +30,7 @@ pub mod lockset;
 pub mod must;
 pub mod report;
 pub mod shb;
+pub mod syncp;
 mod table;
 pub mod wcp;
 
