@@ -60,9 +60,11 @@ impl MustOrder {
             Op::SemInit { sem, .. } | Op::SemWait(sem) | Op::SemPost(sem) => {
                 clocks.of(thread).join(at(&mut self.sems, sem.index()));
             }
-            Op::Woken { cond, .. } => clocks.of(thread).join(self.cond(cond)),
+            Op::Notify(cond) | Op::NotifyAll(cond) | Op::Woken { cond, .. } => {
+                clocks.of(thread).join(self.cond(cond));
+            }
             Op::Arrive(barrier) => {
-                clocks.of(thread).join(&at(&mut self.barriers, barrier.index()).complete);
+                clocks.of(thread).join(&at(&mut self.barriers, barrier.index()).arrivals);
             }
             Op::Depart(barrier) => {
                 let barrier = at(&mut self.barriers, barrier.index());

@@ -78,15 +78,18 @@ struct Worker {
 impl LockedTrace {
     /// The beginning of the trace.
     pub fn new(shape: Shape) -> LockedTrace {
+        // Ids are given in the order of the names, so the id with index 7 is that of `T7`, `L7` or `V7`. There are far
+        // fewer than can be numbered.
         let mut names = Names::default();
-        let mut name = |kind: &str, count: usize, intern: &mut dyn FnMut(&mut Names, &[u8])| {
-            for number in 0..count {
-                intern(&mut names, format!("{kind}{number}").as_bytes());
-            }
-        };
-        name("T", shape.threads, &mut |names, text| drop(names.threads.intern(text)));
-        name("L", shape.locks, &mut |names, text| drop(names.locks.intern(text)));
-        name("V", shape.vars, &mut |names, text| drop(names.vars.intern(text)));
+        for number in 0..shape.threads {
+            let _ = names.threads.intern(format!("T{number}").as_bytes());
+        }
+        for number in 0..shape.locks {
+            let _ = names.locks.intern(format!("L{number}").as_bytes());
+        }
+        for number in 0..shape.vars {
+            let _ = names.vars.intern(format!("V{number}").as_bytes());
+        }
         LockedTrace {
             shape,
             random: Random::new(shape.seed),
@@ -222,7 +225,7 @@ mod tests {
     fn slips_are_as_rare_as_asked_for() {
         let trace = Trace::read(Box::new(LockedTrace::new(Shape::standard(400_000)))).unwrap();
         let accesses = trace.events().iter().filter(|event| event.op.access().is_some()).count();
-        let mut held = vec![false; 10];
+        let mut held = [false; 10];
         let mut slips = 0;
         for event in trace.events() {
             match event.op {
