@@ -1,1 +1,14 @@
-//! x
+//! From a trace and a technique to pairs of accesses, and to schedules that bring them next to each other.
+//!
+//! * [`technique`]: the techniques by name, what each promises, and its detector
+//! * [`ideal`]: the part of the observed run that a happens-before race needs
+//! * [`schedule`]: which schedule a technique has to show for a pair
+//!
+//! What comes out of here is a claim. Whether it holds is for the referee to say, who shares none of this code.
+
+pub mod ideal;
+pub mod schedule;
+pub mod technique;
+
+pub use schedule::Scheduler;
+pub use technique::{Guarantee, Technique};

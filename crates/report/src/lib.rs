@@ -1,1 +1,14 @@
-//! x
+//! What foretell found, as data; and one renderer per file, each a pure function from that data to text.
+//!
+//! * [`report`]: the data
+//! * [`json`]: for programs
+//! * [`text`]: for people at a terminal
+//! * [`table`]: techniques side by side
+
+pub mod json;
+pub mod report;
+pub mod table;
+pub mod text;
+mod visible;
+
+pub use report::{Access, Candidate, Proof, Race, Report, Stats, TraceInfo};

@@ -1,0 +1,133 @@
+//! The techniques by name, and what each promises.
+
+use foretell_detect::Detector;
+use foretell_detect::cp::Cp;
+use foretell_detect::dco::Dco;
+use foretell_detect::fasttrack::FastTrack;
+use foretell_detect::hb::Hb;
+use foretell_detect::lockset::LockSet;
+use foretell_detect::shb::Shb;
+use foretell_detect::syncp::SyncP;
+use foretell_detect::wcp::Wcp;
+
+/// A way to find races.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Technique {
+    /// FastTrack.
+    FastTrack,
+    /// Happens-before.
+    Hb,
+    /// Schedulable happens-before.
+    Shb,
+    /// Causally-precedes.
+    Cp,
+    /// Weak causally-precedes.
+    Wcp,
+    /// Datarace causal order.
+    Dco,
+    /// Disjoint lock sets, not ordered by must-happen-before.
+    Lockset,
+    /// Sync-preserving races.
+    SyncP,
+}
+
+/// What the reports of a technique are worth before anybody has looked at them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Guarantee {
+    /// Every report is a race, and the technique has a proof for each.
+    EveryReport,
+    /// The first report is a race; the others are candidates, each of which may turn out to have a proof.
+    FirstReport,
+    /// Reports are candidates, and the technique has no proof for any.
+    None,
+}
+
+impl Technique {
+    /// All techniques, the cheap and weak ones first.
+    pub const ALL: [Technique; 8] = [
+        Technique::FastTrack,
+        Technique::Hb,
+        Technique::Shb,
+        Technique::Cp,
+        Technique::Wcp,
+        Technique::Dco,
+        Technique::Lockset,
+        Technique::SyncP,
+    ];
+
+    /// The techniques that together make `auto`: all sound ones, the cheap ones first.
+    pub const AUTO: [Technique; 2] = [Technique::Shb, Technique::SyncP];
+
+    /// The name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Technique::FastTrack => "fasttrack",
+            Technique::Hb => "hb",
+            Technique::Shb => "shb",
+            Technique::Cp => "cp",
+            Technique::Wcp => "wcp",
+            Technique::Dco => "dco",
+            Technique::Lockset => "lockset",
+            Technique::SyncP => "syncp",
+        }
+    }
+
+    /// The technique with this name.
+    pub fn from_name(name: &str) -> Option<Technique> {
+        Technique::ALL.into_iter().find(|technique| technique.name() == name)
+    }
+
+    /// One line for people who choose between techniques.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Technique::FastTrack => {
+                "happens-before with epochs: fastest, reports the first race of a variable"
+            }
+            Technique::Hb => "happens-before: all pairs that the observed synchronisation leaves unordered",
+            Technique::Shb => "schedulable happens-before: like hb, but every report is a race",
+            Technique::Cp => "causally-precedes: looks past some lock orders; candidates only",
+            Technique::Wcp => "weak causally-precedes: looks past more lock orders; candidates only",
+            Technique::Dco => "datarace causal order of the maximal causal model paper; candidates only",
+            Technique::Lockset => "disjoint lock sets: misses nothing, mostly false; candidates only",
+            Technique::SyncP => {
+                "sync-preserving races: skips sections that are not needed; every report is a race"
+            }
+        }
+    }
+
+    /// What a report is worth.
+    pub fn guarantee(self) -> Guarantee {
+        match self {
+            Technique::Shb | Technique::SyncP => Guarantee::EveryReport,
+            Technique::FastTrack | Technique::Hb => Guarantee::FirstReport,
+            Technique::Cp | Technique::Wcp | Technique::Dco | Technique::Lockset => Guarantee::None,
+        }
+    }
+
+    /// A detector at the beginning of a trace.
+    pub fn detector(self) -> Box<dyn Detector> {
+        match self {
+            Technique::FastTrack => Box::<FastTrack>::default(),
+            Technique::Hb => Box::<Hb>::default(),
+            Technique::Shb => Box::<Shb>::default(),
+            Technique::Cp => Box::<Cp>::default(),
+            Technique::Wcp => Box::<Wcp>::default(),
+            Technique::Dco => Box::<Dco>::default(),
+            Technique::Lockset => Box::<LockSet>::default(),
+            Technique::SyncP => Box::<SyncP>::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_distinct_and_found_again() {
+        for technique in Technique::ALL {
+            assert_eq!(Technique::from_name(technique.name()), Some(technique));
+        }
+        assert_eq!(Technique::from_name("nothing"), None);
+    }
+}

@@ -1,0 +1,168 @@
+//! The data of a report.
+
+use foretell_trace::format::text::op_text;
+use foretell_trace::{Ending, Event, EventId, Names, Op, Trace};
+use foretell_witness::{Finding, Proof as Proven};
+use serde::Serialize;
+
+/// What one technique found in one trace.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Who says so.
+    pub tool: &'static str,
+    /// The technique, by its name on the command line.
+    pub technique: String,
+    /// What was looked at.
+    pub trace: TraceInfo,
+    /// Proven races.
+    pub races: Vec<Race>,
+    /// Pairs that were reported but not proven.
+    pub undecided: Vec<Candidate>,
+    /// Figures.
+    pub stats: Stats,
+}
+
+/// The trace that was looked at.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct TraceInfo {
+    /// Where it came from.
+    pub file: String,
+    /// How many events it has.
+    pub events: usize,
+    /// How many threads it names.
+    pub threads: usize,
+    /// The recording ended in the middle: nothing is known of what came after.
+    pub cut_short: bool,
+    /// How many reads saw a value that no recorded write explains.
+    pub unexplained_reads: u64,
+}
+
+/// A race that the referee has accepted.
+#[derive(Clone, Debug, Serialize)]
+pub struct Race {
+    /// The access that stands first in the trace.
+    pub first: Access,
+    /// The other one.
+    pub second: Access,
+    /// Which kind of proof there is.
+    pub proof: Proof,
+    /// The events of the prefix in their new order; the racing two are the last. Absent where the proof is that nothing
+    /// orders the two, and where the witnesses of all races together would be too long to print.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub witness: Option<Vec<u32>>,
+    /// How many events the witness has, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub witness_length: Option<usize>,
+}
+
+/// Why a race is one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Proof {
+    /// A schedule brings the two accesses next to each other.
+    Adjacent,
+    /// In the observed run itself, nothing that the language guarantees orders them.
+    Unordered,
+}
+
+/// A pair that a technique reported but that is not proven.
+#[derive(Clone, Debug, Serialize)]
+pub struct Candidate {
+    /// The access that stands first in the trace.
+    pub first: Access,
+    /// The other one.
+    pub second: Access,
+    /// Why it is not proven.
+    pub reason: String,
+}
+
+/// One of two accesses.
+#[derive(Clone, Debug, Serialize)]
+pub struct Access {
+    /// Its number in the trace, counted from 1.
+    pub event: u32,
+    /// Who made it.
+    pub thread: String,
+    /// What it does: `r`, `w`, or another operation of the text format.
+    pub op: String,
+    /// What it touches.
+    pub target: String,
+    /// The value that it saw or wrote, where the trace shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// Where in the program.
+    pub location: String,
+}
+
+/// Figures of one run of one technique.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Stats {
+    /// How many pairs the technique reported.
+    pub candidates: usize,
+    /// Time on the clock, reading included.
+    pub seconds: f64,
+    /// The most memory that the process had in use meanwhile, where the system tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_memory_bytes: Option<u64>,
+    /// How many accesses were dropped from bounded histories although they might still have raced.
+    pub forgotten_accesses: u64,
+    /// How many proven races have a witness that is too long to print along with all others.
+    pub witnesses_not_printed: usize,
+}
+
+impl TraceInfo {
+    /// What is to be said of a trace in memory.
+    pub fn of(trace: &Trace, file: &str) -> TraceInfo {
+        let unexplained = trace.events().iter().filter(|event| event.unexplained).count();
+        TraceInfo {
+            file: file.to_string(),
+            events: trace.events().len(),
+            threads: trace.thread_count(),
+            cut_short: trace.ending() == Ending::CutShort,
+            unexplained_reads: unexplained as u64,
+        }
+    }
+}
+
+impl Race {
+    /// The race that the referee's finding is about; `event` looks up events by id.
+    pub fn new(finding: &Finding, names: &Names, event: impl Fn(EventId) -> Event) -> Race {
+        let (proof, witness) = match finding.proof() {
+            Proven::Adjacent { schedule, .. } => {
+                (Proof::Adjacent, Some(schedule.iter().map(|id| id.number()).collect::<Vec<_>>()))
+            }
+            Proven::Unordered => (Proof::Unordered, None),
+        };
+        Race {
+            first: Access::new(finding.first(), event(finding.first()), names),
+            second: Access::new(finding.second(), event(finding.second()), names),
+            proof,
+            witness_length: witness.as_ref().map(Vec::len),
+            witness,
+        }
+    }
+}
+
+impl Access {
+    /// The access that `event` is.
+    pub fn new(id: EventId, event: Event, names: &Names) -> Access {
+        let text = op_text(event.op, names);
+        let op = text.split_once('(').map_or(text.as_str(), |(op, _)| op);
+        let value = match event.op {
+            Op::Rmw { .. } => None,
+            op => op.value_read().or(op.value_written()),
+        };
+        Access {
+            event: id.number(),
+            thread: names.threads.name(event.thread).to_string(),
+            op: op.to_string(),
+            target: event
+                .op
+                .access()
+                .map(|access| names.vars.name(access.var).to_string())
+                .unwrap_or_default(),
+            value: value.map(|value| names.value_text(value).into_owned()),
+            location: names.loc_text(event.loc).into_owned(),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Reports for people at a terminal.
+
+use std::fmt::Write as _;
+
+use crate::report::{Access, Candidate, Proof, Race, Report};
+use crate::visible::visible;
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Detail {
+    /// How many candidates are listed.
+    pub candidates: usize,
+    /// How many steps of a witness are listed.
+    pub steps: usize,
+}
+
+impl Default for Detail {
+    fn default() -> Self {
+        Detail { candidates: 20, steps: 40 }
+    }
+}
+
+/// One report as text.
+pub fn render(report: &Report, detail: Detail) -> String {
+    let mut out = String::new();
+    header(&mut out, report);
+    for (index, race) in report.races.iter().enumerate() {
+        write_race(&mut out, index + 1, race, detail);
+    }
+    write_candidates(&mut out, report, detail);
+    write_summary(&mut out, report);
+    out
+}
+
+fn header(out: &mut String, report: &Report) {
+    let trace = &report.trace;
+    line(out, format_args!("{} · {} · {}", visible(&trace.file), report.technique, size(report)));
+    if trace.cut_short {
+        line(
+            out,
+            format_args!(
+                "  note: the recording was cut short after event {}; nothing is known of what came next",
+                trace.events
+            ),
+        );
+    }
+    if trace.unexplained_reads > 0 {
+        line(
+            out,
+            format_args!(
+                "  note: {} saw a value that no recorded write explains; nothing is reordered across them",
+                count(trace.unexplained_reads, "read")
+            ),
+        );
+    }
+}
+
+fn size(report: &Report) -> String {
+    format!("{}, {}", count(report.trace.events, "event"), count(report.trace.threads, "thread"))
+}
+
+fn write_race(out: &mut String, number: usize, race: &Race, detail: Detail) {
+    let proof = match race.proof {
+        Proof::Adjacent => "a schedule brings the two accesses next to each other",
+        Proof::Unordered => "nothing in the observed run orders the two accesses",
+    };
+    line(out, format_args!("\nrace {number}: {} · proven: {proof}", visible(&race.first.target)));
+    write_accesses(out, &race.first, &race.second);
+    match (&race.witness, race.witness_length) {
+        (Some(witness), _) => line(out, format_args!("  witness  {}", steps(witness, detail.steps))),
+        (None, Some(length)) => {
+            line(
+                out,
+                format_args!("  witness  {length} steps, checked, not printed (--witness all prints it)"),
+            );
+        }
+        (None, None) => {}
+    }
+}
+
+/// The steps of a witness, the racing two set apart. Of a long one, the end is what matters.
+fn steps(witness: &[u32], limit: usize) -> String {
+    let (before, racing) = witness.split_at(witness.len().saturating_sub(2));
+    let skipped = before.len().saturating_sub(limit);
+    let numbers = |events: &[u32]| events.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+    let mut text = String::new();
+    if skipped > 0 {
+        text.push_str(&format!("… {skipped} earlier … "));
+    }
+    text.push_str(&numbers(&before[skipped..]));
+    format!("{} ‖ {}", text.trim_end(), numbers(racing)).trim_start().to_string()
+}
+
+fn write_candidates(out: &mut String, report: &Report, detail: Detail) {
+    if report.undecided.is_empty() {
+        return;
+    }
+    line(out, format_args!("\ncandidates, not proven to be races:"));
+    for candidate in report.undecided.iter().take(detail.candidates) {
+        write_candidate(out, candidate);
+    }
+    let more = report.undecided.len().saturating_sub(detail.candidates);
+    if more > 0 {
+        line(out, format_args!("  … and {more} more (--format json lists all)"));
+    }
+}
+
+fn write_candidate(out: &mut String, candidate: &Candidate) {
+    line(out, format_args!("\n  {}: {}", visible(&candidate.first.target), visible(&candidate.reason)));
+    write_accesses(out, &candidate.first, &candidate.second);
+}
+
+fn write_accesses(out: &mut String, first: &Access, second: &Access) {
+    let columns = |access: &Access| {
+        (visible(&access.thread), operation(access), visible(&access.location), access.event)
+    };
+    let rows = [columns(first), columns(second)];
+    let width = |text: fn(&(String, String, String, u32)) -> &String| {
+        rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0)
+    };
+    let (threads, operations, locations) = (width(|row| &row.0), width(|row| &row.1), width(|row| &row.2));
+    for (thread, operation, location, event) in &rows {
+        line(
+            out,
+            format_args!(
+                "  {thread:<threads$}  {operation:<operations$}  at {location:<locations$}  (event {event})"
+            ),
+        );
+    }
+}
+
+fn operation(access: &Access) -> String {
+    let target = visible(&access.target);
+    match &access.value {
+        Some(value) => format!("{}({target},{})", access.op, visible(value)),
+        None => format!("{}({target})", access.op),
+    }
+}
+
+fn write_summary(out: &mut String, report: &Report) {
+    let races = match report.races.len() {
+        0 => "no race proven".to_string(),
+        races => format!("{} proven", count(races, "race")),
+    };
+    let candidates = match report.undecided.len() {
+        0 => String::new(),
+        candidates => format!(", {} not proven", count(candidates, "candidate")),
+    };
+    line(out, format_args!("\n{}: {races}{candidates} in {:.2} s", report.technique, report.stats.seconds));
+    if report.stats.forgotten_accesses > 0 {
+        line(
+            out,
+            format_args!(
+                "  note: {} left the bounded history while they might still have raced; --pairs all keeps everything",
+                count(report.stats.forgotten_accesses, "older access")
+            ),
+        );
+    }
+}
+
+fn count(number: impl TryInto<u64>, noun: &str) -> String {
+    let number = number.try_into().unwrap_or(u64::MAX);
+    let plural = if noun.ends_with("ss") { "es" } else { "s" };
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}{plural}") }
+}
+
+fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing into a string cannot fail.
+    let _ = out.write_fmt(text);
+    out.push('\n');
+}

@@ -1,0 +1,31 @@
+//! Names come from other people's programs and files. What a terminal would act upon is shown instead.
+
+/// `text` with control characters spelled out.
+pub(crate) fn visible(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() || is_direction_mark(character) {
+            safe.extend(character.escape_default());
+        } else {
+            safe.push(character);
+        }
+    }
+    safe
+}
+
+/// Characters that change the direction of the text around them, and so can make it read differently.
+fn is_direction_mark(character: char) -> bool {
+    matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_reaches_the_terminal_as_a_command() {
+        assert_eq!(visible("\u{1b}[31mred\n"), "\\u{1b}[31mred\\n");
+        assert_eq!(visible("a\u{202e}b"), "a\\u{202e}b");
+        assert_eq!(visible("Zähler[0]"), "Zähler[0]");
+    }
+}
