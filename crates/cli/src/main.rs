@@ -1,1 +1,62 @@
-fn main() {}
+//! `foretell`: the command line. Opens files, draws progress, sets exit codes; all else is in the libraries.
+
+mod analysis;
+mod args;
+mod compare;
+mod error;
+mod input;
+mod memory;
+mod output;
+mod predict;
+mod progress;
+mod trace;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+use error::Failure;
+
+/// What a run of the program comes to. The numbers are part of the interface.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Outcome {
+    /// Nothing was found.
+    Clean,
+    /// Nothing was proven, but some reported pairs are not decided.
+    Undecided,
+    /// Nothing was proven, and part of the input could not be read.
+    Incomplete,
+    /// A race is proven.
+    Race,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> ExitCode {
+        ExitCode::from(match outcome {
+            Outcome::Clean => 0,
+            Outcome::Race => 1,
+            Outcome::Incomplete => 2,
+            Outcome::Undecided => 3,
+        })
+    }
+}
+
+fn main() -> ExitCode {
+    match run(Args::parse()) {
+        Ok(outcome) => outcome.into(),
+        Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(args: Args) -> Result<Outcome, Failure> {
+    match args.command {
+        Command::Predict(args) => predict::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Trace(args) => trace::run(&args),
+    }
+}

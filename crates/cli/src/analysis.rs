@@ -1,0 +1,282 @@
+//! One technique on one trace: detect, have the referee check, report.
+
+use std::collections::{BTreeMap, HashSet};
+use std::time::Instant;
+
+use foretell_detect::{Pair, Pairs, Reports};
+use foretell_predict::{Guarantee, Scheduler, Technique};
+use foretell_report::{Access, Candidate, Race, Report, Stats, TraceInfo};
+use foretell_trace::source::BATCH;
+use foretell_trace::{Event, EventId, Names, Trace};
+use foretell_witness::{Claim, Finding, Model, Proof, Referee, Rejection, UnorderedReferee};
+
+use crate::Outcome;
+use crate::args::Choice;
+use crate::error::Failure;
+use crate::input::Input;
+use crate::memory;
+
+/// What is to be done with a trace.
+pub(crate) struct Plan {
+    pub(crate) choice: Choice,
+    pub(crate) pairs: Pairs,
+    /// How many steps of witnesses may be printed in all.
+    pub(crate) witness_steps: usize,
+}
+
+/// Schedules for happens-before races are as long as the trace. Where all of them together would have more steps than
+/// this, the referee checks instead, in one pass for all, that nothing orders the accesses.
+const REPLAYED_STEPS: usize = 20_000_000;
+
+/// Runs the techniques of the plan. `stored` is the trace, if it is in memory already.
+pub(crate) fn analyse(input: &Input, stored: Option<&Trace>, plan: &Plan) -> Result<Report, Failure> {
+    let begin = Instant::now();
+    memory::reset_peak();
+    let mut report = Report {
+        tool: "foretell",
+        technique: plan.choice.name().to_string(),
+        trace: TraceInfo::default(),
+        races: Vec::new(),
+        undecided: Vec::new(),
+        stats: Stats::default(),
+    };
+    for technique in plan.choice.stages() {
+        let mut stage = Stage { input, stored, technique };
+        let detection = stage.detect(plan.pairs)?;
+        report.trace = detection.trace;
+        report.stats.forgotten_accesses += detection.reports.forgotten();
+        let pairs = detection.reports.pairs();
+        if !pairs.is_empty() {
+            let judged = stage.judge(pairs, report.trace.events)?;
+            add(&mut report, judged, plan.pairs);
+        }
+    }
+    drop_long_witnesses(&mut report, plan.witness_steps);
+    report.stats.seconds = begin.elapsed().as_secs_f64();
+    report.stats.peak_memory_bytes = memory::peak();
+    Ok(report)
+}
+
+/// What the report means for the exit code.
+pub(crate) fn outcome(report: &Report) -> Outcome {
+    if !report.races.is_empty() {
+        Outcome::Race
+    } else if report.trace.cut_short {
+        Outcome::Incomplete
+    } else if !report.undecided.is_empty() {
+        Outcome::Undecided
+    } else {
+        Outcome::Clean
+    }
+}
+
+/// One technique on one trace.
+struct Stage<'a> {
+    input: &'a Input,
+    stored: Option<&'a Trace>,
+    technique: Technique,
+}
+
+struct Detection {
+    trace: TraceInfo,
+    reports: Reports,
+}
+
+/// Reported pairs with the referee's word on each.
+struct Judged {
+    races: Vec<Race>,
+    candidates: Vec<Candidate>,
+}
+
+impl Stage<'_> {
+    fn doing(&self, what: &str) -> String {
+        format!("{} {what}", self.technique.name())
+    }
+
+    fn detect(&mut self, wanted: Pairs) -> Result<Detection, Failure> {
+        let mut detector = self.technique.detector();
+        let mut reports = Reports::new(wanted);
+        let file = self.input.name();
+        if let Some(trace) = self.stored {
+            for_each_batch(trace, |first, events| detector.batch(first, events, &mut reports));
+            detector.finish(&mut reports);
+            return Ok(Detection { trace: TraceInfo::of(trace, &file), reports });
+        }
+        let mut reading = self.input.open(&self.doing("detects"))?;
+        while let Some((first, events)) = reading.next()? {
+            detector.batch(first, events, &mut reports);
+        }
+        detector.finish(&mut reports);
+        let trace = TraceInfo {
+            file,
+            events: reading.events(),
+            threads: reading.names().threads.len(),
+            cut_short: reading.is_cut_short(),
+            unexplained_reads: reading.checker().unexplained().1,
+        };
+        Ok(Detection { trace, reports })
+    }
+
+    fn judge(&self, pairs: &[Pair], events: usize) -> Result<Judged, Failure> {
+        let happens_before = self.technique != Technique::SyncP;
+        match (self.technique.guarantee(), self.stored) {
+            (Guarantee::None, Some(trace)) => Ok(self.doubt(pairs, trace.names(), |id| trace.event(id))),
+            (Guarantee::None, None) => {
+                let (names, events) = self.collect(pairs, |_, _| {})?;
+                Ok(self.doubt(pairs, &names, |id| events[&id]))
+            }
+            (_, Some(trace)) => Ok(self.replay(pairs, trace)),
+            _ if happens_before && pairs.len().saturating_mul(events) > REPLAYED_STEPS => {
+                self.check_unordered(pairs)
+            }
+            _ => {
+                let trace = self.input.load(&self.doing("proves"))?;
+                Ok(self.replay(pairs, &trace))
+            }
+        }
+    }
+
+    /// The technique has no proofs: its reports are candidates.
+    fn doubt(&self, pairs: &[Pair], names: &Names, event: impl Fn(EventId) -> Event) -> Judged {
+        let reason = format!("{} does not prove what it reports", self.technique.name());
+        let candidate = |pair: &Pair| candidate(*pair, reason.clone(), names, &event);
+        Judged { races: Vec::new(), candidates: pairs.iter().map(candidate).collect() }
+    }
+
+    /// Has the referee replay a schedule for each pair; where there is none, nothing may order the two accesses.
+    fn replay(&self, pairs: &[Pair], trace: &Trace) -> Judged {
+        let scheduler = Scheduler::new(self.technique, trace);
+        let mut referee = Referee::new(trace);
+        let mut verdicts = Vec::with_capacity(pairs.len());
+        let mut open = Vec::new();
+        for pair in pairs {
+            let schedule = scheduler.as_ref().and_then(|scheduler| scheduler.schedule(*pair));
+            let verdict = schedule.map(|schedule| referee.check(adjacent(*pair, schedule)));
+            if !matches!(verdict, Some(Ok(_))) {
+                open.push((pair.first, pair.second));
+            }
+            verdicts.push(verdict);
+        }
+        let mut unordered = UnorderedReferee::new(open);
+        for_each_batch(trace, |first, events| unordered.batch(first, events));
+        let mut second_opinions = unordered.verdicts().into_iter();
+        let verdicts = verdicts.into_iter().map(|verdict| match verdict {
+            Some(Ok(finding)) => Some(Ok(finding)),
+            rejected => match second_opinions.next() {
+                Some(Ok(finding)) => Some(Ok(finding)),
+                second => rejected.or(second),
+            },
+        });
+        sort(pairs, verdicts, trace.names(), |id| trace.event(id))
+    }
+
+    /// Has the referee check all pairs in one pass.
+    fn check_unordered(&self, pairs: &[Pair]) -> Result<Judged, Failure> {
+        let claims = pairs.iter().map(|pair| (pair.first, pair.second)).collect();
+        let mut referee = UnorderedReferee::new(claims);
+        let (names, events) = self.collect(pairs, |first, events| referee.batch(first, events))?;
+        let verdicts = referee.verdicts().into_iter().map(Some);
+        Ok(sort(pairs, verdicts, &names, |id| events[&id]))
+    }
+
+    /// Reads the trace once more, up to the last event of any pair, and keeps the events of the pairs.
+    fn collect(
+        &self,
+        pairs: &[Pair],
+        mut look: impl FnMut(EventId, &[Event]),
+    ) -> Result<(Names, BTreeMap<EventId, Event>), Failure> {
+        let mut wanted: Vec<EventId> = pairs.iter().flat_map(|pair| [pair.first, pair.second]).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let mut wanted = wanted.into_iter().peekable();
+        let mut found = BTreeMap::new();
+        let mut reading = self.input.open(&self.doing("proves"))?;
+        while wanted.peek().is_some() {
+            let Some((first, events)) = reading.next()? else { break };
+            look(first, events);
+            let begin = first.index();
+            while let Some(id) = wanted.next_if(|id| id.index() < begin + events.len()) {
+                found.insert(id, events[id.index() - begin]);
+            }
+        }
+        Ok((reading.into_names(), found))
+    }
+}
+
+fn adjacent(pair: Pair, schedule: Vec<EventId>) -> Claim {
+    let proof = Proof::Adjacent { model: Model::SameWrite, schedule };
+    Claim { first: pair.first, second: pair.second, proof }
+}
+
+/// Splits pairs into races and candidates by the referee's verdicts.
+fn sort(
+    pairs: &[Pair],
+    verdicts: impl Iterator<Item = Option<Result<Finding, Rejection>>>,
+    names: &Names,
+    event: impl Fn(EventId) -> Event,
+) -> Judged {
+    let mut judged = Judged { races: Vec::new(), candidates: Vec::new() };
+    for (pair, verdict) in pairs.iter().zip(verdicts) {
+        let reason = match verdict {
+            Some(Ok(finding)) => {
+                judged.races.push(Race::new(&finding, names, &event));
+                continue;
+            }
+            Some(Err(rejection)) => rejection.to_string(),
+            None => "no schedule was found".to_string(),
+        };
+        judged.candidates.push(candidate(*pair, reason, names, &event));
+    }
+    judged
+}
+
+fn candidate(pair: Pair, reason: String, names: &Names, event: impl Fn(EventId) -> Event) -> Candidate {
+    Candidate {
+        first: Access::new(pair.first, event(pair.first), names),
+        second: Access::new(pair.second, event(pair.second), names),
+        reason,
+    }
+}
+
+fn for_each_batch(trace: &Trace, mut look: impl FnMut(EventId, &[Event])) {
+    for (number, events) in trace.events().chunks(BATCH).enumerate() {
+        if let Some(first) = EventId::from_index(number * BATCH) {
+            look(first, events);
+        }
+    }
+}
+
+/// Adds what a stage has found to what earlier ones have; a proven pair is no candidate any more.
+fn add(report: &mut Report, judged: Judged, wanted: Pairs) {
+    report.stats.candidates += judged.races.len() + judged.candidates.len();
+    let key = |first: &Access, second: &Access| match wanted {
+        Pairs::All => (first.event.to_string(), second.event.to_string()),
+        Pairs::ByLocation => {
+            let (a, b) = (first.location.clone(), second.location.clone());
+            if a <= b { (a, b) } else { (b, a) }
+        }
+    };
+    let mut known: HashSet<_> = report.races.iter().map(|race| key(&race.first, &race.second)).collect();
+    for race in judged.races {
+        if known.insert(key(&race.first, &race.second)) {
+            report.races.push(race);
+        }
+    }
+    report.undecided.extend(judged.candidates);
+    report.undecided.retain(|candidate| !known.contains(&key(&candidate.first, &candidate.second)));
+}
+
+/// Prints as many witnesses, from the first on, as the limit allows.
+fn drop_long_witnesses(report: &mut Report, limit: usize) {
+    let mut left = limit;
+    for race in &mut report.races {
+        let Some(length) = race.witness_length else { continue };
+        match left.checked_sub(length) {
+            Some(rest) => left = rest,
+            None => {
+                race.witness = None;
+                report.stats.witnesses_not_printed += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! What can be said on the command line.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::builder::TypedValueParser as _;
+use clap::{Parser, Subcommand, ValueEnum};
+use foretell_detect::Pairs;
+use foretell_predict::Technique;
+use foretell_trace::format::Format;
+
+/// Predicts data races: from one recorded run of a multithreaded program it proves which accesses could race in
+/// another schedule of the same program. Every race it reports comes with a proof that an independent referee has
+/// checked.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true, arg_required_else_help = true, after_help = EXIT_CODES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  nothing found
+  1  a race is proven
+  2  bad input or usage, or a recording that is cut short and shows no race
+  3  no race proven, but pairs remain that are not decided";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Find races in recorded traces
+    #[command(after_help = EXIT_CODES)]
+    Predict(PredictArgs),
+    /// Run several techniques on the same traces and print one table
+    Compare(CompareArgs),
+    /// Look at traces: check, count, convert, view
+    Trace(TraceArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PredictArgs {
+    /// Traces to look at; `-` is standard input
+    #[arg(required = true, value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+    /// How to look for races; several may be given, separated by commas
+    #[arg(short, long, value_delimiter = ',', default_value = "auto", value_parser = technique_parser(), long_help = technique_help())]
+    pub(crate) technique: Vec<Choice>,
+    /// One race per pair of program locations, or every pair of events
+    #[arg(long, value_enum, default_value_t = PairsArg::Location)]
+    pub(crate) pairs: PairsArg,
+    /// How much of the trace is looked at in one piece. All techniques so far look at the whole trace
+    #[arg(long, default_value = "all", value_parser = ["all"], value_name = "all")]
+    pub(crate) window: String,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub(crate) format: OutputFormat,
+    /// Where to write the report, instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// How many steps of witnesses to print in all: a number, `all` or `none`. All witnesses are checked anyway
+    #[arg(long, default_value = "1000000", value_parser = parse_limit, value_name = "STEPS")]
+    pub(crate) witness: usize,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompareArgs {
+    /// Traces to look at
+    #[arg(required = true, value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+    /// The techniques to compare, separated by commas; all of them unless given
+    #[arg(short, long, value_delimiter = ',', value_parser = technique_parser(), long_help = technique_help())]
+    pub(crate) technique: Vec<Choice>,
+    /// One race per pair of program locations, or every pair of events
+    #[arg(long, value_enum, default_value_t = PairsArg::Location)]
+    pub(crate) pairs: PairsArg,
+    /// A table to read, or the same figures as JSON
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub(crate) format: OutputFormat,
+    /// Where to write the table, instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TraceArgs {
+    #[command(subcommand)]
+    pub(crate) command: TraceCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TraceCommand {
+    /// Could a program have produced this? Reports everything that is wrong, and reads that no write explains
+    Check {
+        /// The trace; `-` is standard input
+        trace: PathBuf,
+        #[command(flatten)]
+        input: InputArgs,
+    },
+    /// Count threads, variables, locks and operations
+    Stats {
+        /// The trace; `-` is standard input
+        trace: PathBuf,
+        /// How to print the figures
+        #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+        format: OutputFormat,
+        #[command(flatten)]
+        input: InputArgs,
+    },
+    /// Write the trace in another format
+    Convert {
+        /// The trace; `-` is standard input
+        trace: PathBuf,
+        /// Where to write; its ending tells format and compression (.std .csv .rr .ftr, then .gz or .zst); `-` is standard output
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
+        /// The format to write, if the name of the output does not tell
+        #[arg(long, value_parser = format_parser())]
+        to: Option<Format>,
+        /// Leave out values, locations and thread names that the format cannot express, instead of refusing
+        #[arg(long)]
+        lossy: bool,
+        #[command(flatten)]
+        input: InputArgs,
+    },
+    /// Print the events, a column for each thread
+    View {
+        /// The trace; `-` is standard input
+        trace: PathBuf,
+        /// The first event to print
+        #[arg(long, default_value_t = 1, value_name = "EVENT")]
+        from: usize,
+        /// How many events to print: a number or `all`
+        #[arg(long, default_value = "1000", value_parser = parse_limit, value_name = "EVENTS")]
+        count: usize,
+        #[command(flatten)]
+        input: InputArgs,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct InputArgs {
+    /// The format of the input, if neither its name nor its content tells
+    #[arg(long, value_parser = format_parser(), value_name = "FORMAT")]
+    pub(crate) from_format: Option<Format>,
+    /// Never draw progress bars
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+}
+
+/// What was asked for as a technique.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Choice {
+    /// The sound techniques together.
+    Auto,
+    One(Technique),
+}
+
+impl Choice {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Choice::Auto => "auto",
+            Choice::One(technique) => technique.name(),
+        }
+    }
+
+    /// The techniques to run, one after the other.
+    pub(crate) fn stages(self) -> Vec<Technique> {
+        match self {
+            Choice::Auto => Technique::AUTO.to_vec(),
+            Choice::One(technique) => vec![technique],
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum PairsArg {
+    /// One race per pair of program locations
+    Location,
+    /// Every pair of events
+    All,
+}
+
+impl From<PairsArg> for Pairs {
+    fn from(pairs: PairsArg) -> Pairs {
+        match pairs {
+            PairsArg::Location => Pairs::ByLocation,
+            PairsArg::All => Pairs::All,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+fn technique_parser() -> impl clap::builder::TypedValueParser<Value = Choice> {
+    let names = Technique::ALL.iter().map(|technique| technique.name());
+    PossibleValuesParser::new(names.chain(["auto"]))
+        .map(|name| Technique::from_name(&name).map_or(Choice::Auto, Choice::One))
+}
+
+fn technique_help() -> String {
+    let mut help = String::from("How to look for races; several may be given, separated by commas:\n");
+    for technique in Technique::ALL {
+        help.push_str(&format!("  {:<10} {}\n", technique.name(), technique.summary()));
+    }
+    let stages = Technique::AUTO.map(Technique::name).join(" and ");
+    help.push_str(&format!("  {:<10} the sound techniques together: {stages}", "auto"));
+    help
+}
+
+fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::name))
+        .map(|name| Format::ALL.into_iter().find(|format| format.name() == name).unwrap_or(Format::Text))
+}
+
+fn parse_limit(text: &str) -> Result<usize, String> {
+    match text {
+        "all" => Ok(usize::MAX),
+        "none" => Ok(0),
+        number => number.parse().map_err(|_| "expected a number, `all` or `none`".to_string()),
+    }
+}

@@ -1,0 +1,71 @@
+//! What can go wrong, as it is shown to people.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use foretell_trace::{Position, TraceError};
+
+/// Why a command could not do what it was asked for.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A trace cannot be read.
+    Trace { file: String, error: TraceError },
+    /// A file cannot be opened or written.
+    File { path: PathBuf, doing: &'static str, error: io::Error },
+    /// The command line asks for something that does not fit together.
+    Usage(String),
+}
+
+impl Failure {
+    pub(crate) fn file(path: &Path, doing: &'static str, error: io::Error) -> Failure {
+        Failure::File { path: path.to_path_buf(), doing, error }
+    }
+
+    /// Whoever reads our output has seen enough: not an error.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        match self {
+            Failure::File { error, .. } | Failure::Trace { error: TraceError::Io(error), .. } => {
+                error.kind() == io::ErrorKind::BrokenPipe
+            }
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Usage(text) => write!(f, "error: {text}"),
+            Failure::File { path, doing, error } => {
+                write!(f, "error: cannot {doing} {}: {error}", path.display())
+            }
+            Failure::Trace { file, error } => write_trace_error(f, file, error),
+        }
+    }
+}
+
+fn write_trace_error(f: &mut fmt::Formatter<'_>, file: &str, error: &TraceError) -> fmt::Result {
+    match error.position() {
+        Some(at @ Position::Text { .. }) => write!(f, "error: {file}:{at}: {error}")?,
+        Some(at) => write!(f, "error: {file}: {at}: {error}")?,
+        None => write!(f, "error: {file}: {error}")?,
+    }
+    match (error.position(), error.line()) {
+        (Some(Position::Text { line, column }), Some(text)) if column > 0 => {
+            write_excerpt(f, line, column, text)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The bad line with a mark below the spot.
+fn write_excerpt(f: &mut fmt::Formatter<'_>, line: u32, column: u32, text: &str) -> fmt::Result {
+    let margin = line.to_string().len();
+    let shown = text.chars().count() + 1;
+    write!(f, "\n{:margin$} |\n{line} | {text}", "")?;
+    if (column as usize) <= shown {
+        write!(f, "\n{:margin$} | {:>column$}", "", "^", column = column as usize)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! Where traces come from: files that can be read again, and standard input that cannot.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use foretell_trace::check::Checker;
+use foretell_trace::format::{Format, open};
+use foretell_trace::{Batch, Ending, EventId, Names, Source, Trace, TraceError};
+
+use crate::args::InputArgs;
+use crate::error::Failure;
+use crate::progress::Progress;
+
+/// A trace, by where it is.
+pub(crate) struct Input {
+    path: PathBuf,
+    format: Option<Format>,
+    show_progress: bool,
+}
+
+impl Input {
+    pub(crate) fn new(path: &Path, args: &InputArgs) -> Input {
+        let format = args.from_format.or_else(|| Format::from_extension(path));
+        Input { path: path.to_path_buf(), format, show_progress: !args.no_progress }
+    }
+
+    /// The name as people know it.
+    pub(crate) fn name(&self) -> String {
+        if self.is_stdin() { "<stdin>".to_string() } else { self.path.display().to_string() }
+    }
+
+    /// Standard input comes by once only.
+    pub(crate) fn is_stdin(&self) -> bool {
+        self.path == Path::new("-")
+    }
+
+    /// Begins to read the trace.
+    pub(crate) fn open(&self, doing: &str) -> Result<Reading, Failure> {
+        let (progress, input) = if self.is_stdin() {
+            let progress = Progress::new(doing, None, self.show_progress);
+            let input = progress.watch(io::stdin());
+            (progress, input)
+        } else {
+            let failed = |error| Failure::file(&self.path, "read", error);
+            let file = File::open(&self.path).map_err(failed)?;
+            let size = file.metadata().map_err(failed)?;
+            if size.is_dir() {
+                return Err(failed(io::Error::from(io::ErrorKind::IsADirectory)));
+            }
+            let progress = Progress::new(doing, Some(size.len()), self.show_progress);
+            let input = progress.watch(file);
+            (progress, input)
+        };
+        let source = open(input, self.format).map_err(|error| self.bad(error))?;
+        Ok(Reading {
+            name: self.name(),
+            source,
+            checker: Checker::default(),
+            batch: Batch::default(),
+            read: 0,
+            progress,
+        })
+    }
+
+    /// Reads the whole trace into memory.
+    pub(crate) fn load(&self, doing: &str) -> Result<Trace, Failure> {
+        let Reading { source, progress, .. } = self.open(doing)?;
+        let watched = Watched { source, progress };
+        Trace::read(Box::new(watched)).map_err(|error| self.bad(error))
+    }
+
+    fn bad(&self, error: TraceError) -> Failure {
+        Failure::Trace { file: self.name(), error }
+    }
+}
+
+/// A trace that is being read and checked, batch by batch.
+pub(crate) struct Reading {
+    name: String,
+    source: Box<dyn Source>,
+    checker: Checker,
+    batch: Batch,
+    read: usize,
+    progress: Progress,
+}
+
+impl Reading {
+    /// The next events with the id of the first, checked; `None` at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<(EventId, &[foretell_trace::Event])>, Failure> {
+        let failed = |error| Failure::Trace { file: self.name.clone(), error };
+        if !self.source.fill(&mut self.batch).map_err(failed)? {
+            self.checker.finish().map_err(failed)?;
+            return Ok(None);
+        }
+        self.checker.check_batch(&mut self.batch, self.source.names()).map_err(failed)?;
+        let first = EventId::from_index(self.read).ok_or_else(|| failed(TraceError::TooManyEvents))?;
+        self.read += self.batch.events.len();
+        self.progress.advance(self.batch.events.len());
+        Ok(Some((first, &self.batch.events)))
+    }
+
+    /// The next events as they stand in the input; `false` at the end.
+    pub(crate) fn next_unchecked(&mut self) -> Result<bool, Failure> {
+        let more = self.source.fill(&mut self.batch);
+        let more = more.map_err(|error| Failure::Trace { file: self.name.clone(), error })?;
+        self.read += self.batch.events.len();
+        self.progress.advance(self.batch.events.len());
+        Ok(more)
+    }
+
+    /// The events that the last call has read, and what their ids stand for.
+    pub(crate) fn batch(&mut self) -> (&mut Batch, &Names) {
+        (&mut self.batch, self.source.names())
+    }
+
+    pub(crate) fn names(&self) -> &Names {
+        self.source.names()
+    }
+
+    /// What the check has seen so far.
+    pub(crate) fn checker(&self) -> &Checker {
+        &self.checker
+    }
+
+    /// How many events have been read.
+    pub(crate) fn events(&self) -> usize {
+        self.read
+    }
+
+    /// Whether the recording ended in the middle; known at the end.
+    pub(crate) fn is_cut_short(&self) -> bool {
+        self.source.ending() == Ending::CutShort
+    }
+
+    pub(crate) fn into_names(self) -> Names {
+        self.source.into_names()
+    }
+}
+
+/// A source whose progress is shown.
+struct Watched {
+    source: Box<dyn Source>,
+    progress: Progress,
+}
+
+impl Source for Watched {
+    fn fill(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
+        let more = self.source.fill(batch)?;
+        self.progress.advance(batch.events.len());
+        Ok(more)
+    }
+
+    fn names(&self) -> &Names {
+        self.source.names()
+    }
+
+    fn into_names(self: Box<Self>) -> Names {
+        self.source.into_names()
+    }
+
+    fn ending(&self) -> Ending {
+        self.source.ending()
+    }
+}

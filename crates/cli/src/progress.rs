@@ -1,0 +1,77 @@
+//! Progress bars: on a terminal, never in a pipe.
+
+use std::io::{IsTerminal, Read};
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// How far the reading of one input has come.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    begin: Instant,
+    events: usize,
+}
+
+impl Progress {
+    /// A bar for an input of `size` bytes, if that is known. Hidden unless standard error is a terminal.
+    pub(crate) fn new(what: &str, size: Option<u64>, wanted: bool) -> Progress {
+        let target = if wanted && std::io::stderr().is_terminal() {
+            ProgressDrawTarget::stderr_with_hz(10)
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(size, target).with_prefix(what.to_string());
+        let template = match size {
+            Some(_) => "{prefix} {bar:30} {percent:>3}% {msg}, {eta} left",
+            None => "{prefix} {spinner} {bytes} {msg}",
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Progress { bar, begin: Instant::now(), events: 0 }
+    }
+
+    /// Counts the bytes that are read from `input`.
+    pub(crate) fn watch(&self, input: impl Read + 'static) -> Box<dyn Read> {
+        if self.bar.is_hidden() { Box::new(input) } else { Box::new(self.bar.wrap_read(input)) }
+    }
+
+    /// So many more events have been looked at.
+    pub(crate) fn advance(&mut self, events: usize) {
+        self.events += events;
+        if !self.bar.is_hidden() {
+            self.bar.set_message(rate(self.events, self.begin.elapsed().as_secs_f64()));
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+fn rate(events: usize, seconds: f64) -> String {
+    let per_second = events as f64 / seconds.max(1e-9);
+    let (number, unit) = if per_second >= 1e6 {
+        (per_second / 1e6, "M")
+    } else if per_second >= 1e3 {
+        (per_second / 1e3, "k")
+    } else {
+        (per_second, "")
+    };
+    format!("{number:.1}{unit} events/s")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_short() {
+        assert_eq!(rate(500, 1.0), "500.0 events/s");
+        assert_eq!(rate(2_500_000, 0.5), "5.0M events/s");
+        assert_eq!(rate(2_500, 1.0), "2.5k events/s");
+    }
+}

@@ -1,0 +1,81 @@
+//! `foretell trace view`: the events of a trace, a column for each thread.
+
+use foretell_trace::format::text::op_text;
+use foretell_trace::{Event, EventId, Names};
+
+use crate::Outcome;
+use crate::error::Failure;
+use crate::input::Input;
+use crate::output;
+
+/// The narrowest column.
+const NARROWEST: usize = 8;
+/// The widest column; a longer operation is cut.
+const WIDEST: usize = 32;
+
+pub(crate) fn run(input: &Input, from: usize, count: usize) -> Result<Outcome, Failure> {
+    let mut reading = input.open("reads")?;
+    let skipped = from.saturating_sub(1);
+    let mut shown: Vec<(EventId, Event)> = Vec::new();
+    let mut more = false;
+    while let Some((first, events)) = reading.next()? {
+        let numbered = events
+            .iter()
+            .enumerate()
+            .filter_map(|(index, event)| Some((EventId::from_index(first.index() + index)?, *event)));
+        let wanted = numbered.skip_while(|(id, _)| id.index() < skipped);
+        for event in wanted {
+            more |= shown.len() == count;
+            if shown.len() < count {
+                shown.push(event);
+            }
+        }
+        if more {
+            break;
+        }
+    }
+    output::write(None, &render(&shown, reading.names(), more))?;
+    Ok(if reading.is_cut_short() { Outcome::Incomplete } else { Outcome::Clean })
+}
+
+fn render(shown: &[(EventId, Event)], names: &Names, more: bool) -> String {
+    let widths = widths(shown, names);
+    let head = names.threads.iter().zip(&widths).map(|(name, &width)| fit(name, width));
+    let mut text = line("event", "", head);
+    for (id, event) in shown {
+        let cells = widths.iter().enumerate().map(|(thread, &width)| {
+            let own = thread == event.thread.index();
+            fit(&if own { op_text(event.op, names) } else { String::new() }, width)
+        });
+        text.push_str(&line(&id.to_string(), &names.loc_text(event.loc), cells));
+    }
+    if more {
+        text.push_str("… more events follow (--from, --count)\n");
+    }
+    text
+}
+
+fn widths(shown: &[(EventId, Event)], names: &Names) -> Vec<usize> {
+    let mut widths: Vec<usize> =
+        names.threads.iter().map(|name| name.chars().count().clamp(NARROWEST, WIDEST)).collect();
+    for (_, event) in shown {
+        let width = &mut widths[event.thread.index()];
+        *width = (*width).max(op_text(event.op, names).chars().count()).min(WIDEST);
+    }
+    widths
+}
+
+/// `text` in exactly `width` characters.
+fn fit(text: &str, width: usize) -> String {
+    let visible = text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character });
+    if text.chars().count() > width {
+        return visible.take(width - 1).chain(['…']).collect();
+    }
+    format!("{:<width$}", visible.collect::<String>())
+}
+
+fn line(event: &str, location: &str, cells: impl Iterator<Item = String>) -> String {
+    let cells = cells.collect::<Vec<_>>().join("  ");
+    let text = format!("{event:>8}  {cells}  {location}");
+    format!("{}\n", text.trim_end())
+}
