@@ -1,32 +1,41 @@
-use foretell_detect::*;
-use foretell_testkit::locked::*;
-use foretell_trace::*;
-use std::time::Instant;
-fn main() {
-    let n: usize = std::env::args().nth(1).unwrap().parse().unwrap();
-    let own = std::env::args().nth(2).is_some();
-    let trace =
-        Trace::read(Box::new(LockedTrace::new(Shape { own_locations: own, ..Shape::standard(n) }))).unwrap();
-    let run = |name: &str, d: &mut dyn Detector| {
-        let mut r = Reports::new(Pairs::ByLocation);
-        let t = Instant::now();
-        let mut id = EventId::FIRST;
-        for c in trace.events().chunks(4096) {
-            d.batch(id, c, &mut r);
-            id = EventId::from_index(id.index() + c.len()).unwrap();
-        }
-        d.finish(&mut r);
-        let s = t.elapsed();
-        println!(
-            "{name} {:.1} ns/event, {} reports {} forgotten",
-            s.as_nanos() as f64 / trace.events().len() as f64,
-            r.pairs().len(),
-            r.forgotten()
-        );
+//! The one door for developers: `cargo xtask setup|run|test|bench|tidy`.
+
+mod bench;
+mod process;
+mod setup;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  run TRACE… [OPTIONS]   build foretell and predict on the traces, e.g. cargo xtask run examples/bank.std
+  test                   install what the tests need, then formatting, lints, house rules and all tests
+  bench [NAME…]          measure; names: read detect syncp predict memory (all unless given); --save adds to bench/RESULTS.md
+  tidy                   check the rules of the house: who may depend on whom, and what every file must have
+  setup                  install what building and testing need";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let Some((command, rest)) = args.split_first() else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
     };
-    for _ in 0..2 {
-        run("hb", &mut hb::Hb::default());
-        run("shb", &mut shb::Shb::default());
-        run("ft", &mut fasttrack::FastTrack::default());
+    let result = match command.as_str() {
+        "setup" => setup::run(),
+        "run" => process::run_foretell(rest),
+        "test" => test::run(),
+        "bench" => bench::run(rest),
+        "tidy" => tidy::run(),
+        other => Err(format!("unknown command `{other}`\n{USAGE}")),
+    };
+    match result {
+        Ok(code) => code,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::from(2)
+        }
     }
 }

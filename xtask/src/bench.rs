@@ -1,0 +1,203 @@
+//! Measurements, in CPU time, each beside its target.
+//!
+//! The traces are those of [`Shape::standard`]: 10 threads, 50 locks, 1000 variables, each touched under its lock but
+//! for 1 access in 2000. Machines are noisy: figures are the best of several runs, and the ratio to reading alone tells
+//! more than the figure itself.
+
+mod cpu;
+mod files;
+mod record;
+
+use std::process::{Command, ExitCode};
+
+use foretell_detect::{Pairs, Reports};
+use foretell_predict::Technique;
+use foretell_testkit::locked::Shape;
+use foretell_trace::check::Checker;
+use foretell_trace::format::{Format, open};
+use foretell_trace::{Batch, EventId};
+use serde_json::Value;
+
+use crate::process::{must, release};
+use cpu::CpuTime;
+use files::TraceFile;
+use record::{Record, Row, Target};
+
+/// A measurement that can be asked for by name.
+type Measurement = (&'static str, fn(&mut Record) -> Result<(), String>);
+
+const MEASUREMENTS: [Measurement; 5] = [
+    ("read", reading),
+    ("detect", detecting),
+    ("syncp", sync_preserving),
+    ("predict", whole_command),
+    ("memory", memory),
+];
+
+/// How often each figure is taken; the best counts.
+const RUNS: usize = 3;
+
+/// Runs the named measurements, or all.
+pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
+    let (save, names): (Vec<&String>, Vec<&String>) = args.iter().partition(|arg| *arg == "--save");
+    if let Some(unknown) = names.iter().find(|name| MEASUREMENTS.iter().all(|known| known.0 != name.as_str()))
+    {
+        return Err(format!("there is no benchmark named `{unknown}`"));
+    }
+    must("cargo", &["build", "--quiet", "--release", "--package", "foretell", "--package", "xtask"])?;
+    if cfg!(debug_assertions) {
+        return rerun_optimised(args);
+    }
+    let mut record = Record::new(args);
+    for (name, measure) in MEASUREMENTS {
+        if names.is_empty() || names.iter().any(|wanted| *wanted == name) {
+            measure(&mut record)?;
+        }
+    }
+    if !save.is_empty() {
+        record.save()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `cargo xtask` builds without optimisation, which is no way to measure.
+fn rerun_optimised(args: &[String]) -> Result<ExitCode, String> {
+    let status = Command::new(release("xtask")).arg("bench").args(args).status();
+    match status {
+        Ok(status) if status.success() => Ok(ExitCode::SUCCESS),
+        Ok(status) => Err(format!("the measurement failed: {status}")),
+        Err(error) => Err(format!("cannot run the optimised xtask: {error}")),
+    }
+}
+
+/// Reading and checking alone.
+fn reading(record: &mut Record) -> Result<(), String> {
+    for format in [Format::Text, Format::Binary] {
+        let file = TraceFile::get(Shape::standard(2_000_000), format)?;
+        let (events, seconds) = best(|| pass(&file, None))?;
+        record.add(Row::speed(format!("read {}", format.name()), events, seconds, None));
+        record.add(Row::size(format!("size {}", format.name()), file.bytes()?, events, size_target(format)));
+    }
+    Ok(())
+}
+
+fn size_target(format: Format) -> Option<Target> {
+    (format == Format::Binary).then_some(Target::AtMost(4.0))
+}
+
+/// Reading, checking and detecting in one stream, without proofs.
+fn detecting(record: &mut Record) -> Result<(), String> {
+    for technique in Technique::ALL.into_iter().filter(|technique| *technique != Technique::SyncP) {
+        for format in [Format::Text, Format::Binary] {
+            let file = TraceFile::get(Shape::standard(2_000_000), format)?;
+            let (events, seconds) = best(|| pass(&file, Some(technique)))?;
+            let what = format!("{} from {}", technique.name(), format.name());
+            record.add(Row::speed(what, events, seconds, speed_target(technique, format)));
+        }
+    }
+    for technique in [Technique::Hb, Technique::Shb] {
+        let shape = Shape { own_locations: true, ..Shape::standard(2_000_000) };
+        let file = TraceFile::get(shape, Format::Text)?;
+        let (events, seconds) = best(|| pass(&file, Some(technique)))?;
+        let what = format!("{} from std, own locations", technique.name());
+        record.add(Row::speed(what, events, seconds, speed_target(technique, Format::Text)));
+    }
+    Ok(())
+}
+
+fn speed_target(technique: Technique, format: Format) -> Option<Target> {
+    match (technique, format) {
+        (Technique::Hb | Technique::Shb, Format::Text) => Some(Target::AtLeast(8.0)),
+        (Technique::Hb | Technique::Shb, Format::Binary) => Some(Target::AtLeast(25.0)),
+        (Technique::Wcp, _) => Some(Target::AtLeast(1.0)),
+        _ => None,
+    }
+}
+
+/// How the cost of sync-preserving prediction grows, proofs included.
+fn sync_preserving(record: &mut Record) -> Result<(), String> {
+    for own_locations in [false, true] {
+        for (events, limit) in [(10_000, None), (100_000, Some(5.0)), (1_000_000, Some(60.0))] {
+            let shape = Shape { own_locations, ..Shape::standard(events) };
+            let file = TraceFile::get(shape, Format::Text)?;
+            let (report, seconds) = command(&file, "syncp")?;
+            let locations = if own_locations { ", own locations" } else { "" };
+            let what = format!("predict syncp, {events} events{locations}");
+            record.add(Row::seconds(what, seconds, &report, limit.map(Target::AtMost)));
+        }
+    }
+    Ok(())
+}
+
+/// The whole command, from the start of the process to its end, proofs included.
+fn whole_command(record: &mut Record) -> Result<(), String> {
+    for technique in Technique::ALL.map(Technique::name).into_iter().chain(["auto"]) {
+        let file = TraceFile::get(Shape::standard(1_000_000), Format::Text)?;
+        let (report, seconds) = command(&file, technique)?;
+        record.add(Row::seconds(format!("predict {technique}, 1000000 events"), seconds, &report, None));
+    }
+    Ok(())
+}
+
+/// Whether memory grows with the length of the trace.
+fn memory(record: &mut Record) -> Result<(), String> {
+    for own_locations in [false, true] {
+        let mut peaks = Vec::new();
+        for events in [1_000_000, 10_000_000] {
+            let shape = Shape { own_locations, ..Shape::standard(events) };
+            let (report, _) = command(&TraceFile::get(shape, Format::Binary)?, "hb")?;
+            peaks.push(report["stats"]["peak_memory_bytes"].as_f64().unwrap_or(f64::NAN) / 1_048_576.0);
+        }
+        let locations = if own_locations { ", own locations" } else { "" };
+        let what = format!("hb: peak MiB at 10M events over that at 1M{locations}");
+        record.add(Row::ratio(what, peaks[1], peaks[0], Target::AtMost(1.25)));
+    }
+    Ok(())
+}
+
+/// One pass over a file; returns the events and the CPU seconds that it took.
+fn pass(file: &TraceFile, technique: Option<Technique>) -> Result<(usize, f64), String> {
+    let begin = CpuTime::of_this_thread();
+    let mut source = open(file.read()?, None).map_err(|error| error.to_string())?;
+    let mut checker = Checker::default();
+    let mut detector = technique.map(Technique::detector);
+    let mut reports = Reports::new(Pairs::ByLocation);
+    let mut batch = Batch::default();
+    while source.fill(&mut batch).map_err(|error| error.to_string())? {
+        let first = EventId::from_index(checker.event_count()).ok_or("too many events")?;
+        checker.check_batch(&mut batch, source.names()).map_err(|error| error.to_string())?;
+        if let Some(detector) = &mut detector {
+            detector.batch(first, &batch.events, &mut reports);
+        }
+    }
+    if let Some(detector) = &mut detector {
+        detector.finish(&mut reports);
+    }
+    Ok((checker.event_count(), begin.elapsed()))
+}
+
+fn best(run: impl Fn() -> Result<(usize, f64), String>) -> Result<(usize, f64), String> {
+    let mut best = run()?;
+    for _ in 1..RUNS {
+        let next = run()?;
+        if next.1 < best.1 {
+            best = next;
+        }
+    }
+    Ok(best)
+}
+
+/// `foretell predict` in a process of its own; returns its report and the CPU seconds that it took.
+fn command(file: &TraceFile, technique: &str) -> Result<(Value, f64), String> {
+    let begin = CpuTime::of_children();
+    let output = Command::new(release("foretell"))
+        .args(["predict", "--format", "json", "--technique", technique])
+        .arg(file.path())
+        .output()
+        .map_err(|error| format!("cannot run foretell: {error}"))?;
+    let seconds = begin.elapsed();
+    let report = serde_json::from_slice(&output.stdout).map_err(|error| {
+        format!("foretell printed no report: {error}\n{}", String::from_utf8_lossy(&output.stderr))
+    })?;
+    Ok((report, seconds))
+}

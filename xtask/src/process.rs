@@ -1,0 +1,42 @@
+//! Running other programs.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_path_buf()
+}
+
+/// Runs a program in the root of the repository; anything but success is an error.
+pub(crate) fn must(program: &str, args: &[&str]) -> Result<(), String> {
+    let shown = format!("{program} {}", args.join(" "));
+    eprintln!("$ {shown}");
+    let status = Command::new(program).args(args).current_dir(root()).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("`{shown}` failed: {status}")),
+        Err(error) => Err(format!("cannot run `{shown}`: {error}")),
+    }
+}
+
+/// Builds foretell and lets it predict; its exit code becomes ours.
+pub(crate) fn run_foretell(args: &[String]) -> Result<ExitCode, String> {
+    if args.is_empty() {
+        return Err("which trace? For example: cargo xtask run examples/bank.std".to_string());
+    }
+    must("cargo", &["build", "--quiet", "--release", "--package", "foretell"])?;
+    let status = Command::new(release("foretell"))
+        .arg("predict")
+        .args(args)
+        .status()
+        .map_err(|error| format!("cannot run foretell: {error}"))?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(2);
+    Ok(ExitCode::from(code))
+}
+
+/// Where the release build of a program is.
+pub(crate) fn release(program: &str) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    target.join("release").join(program)
+}

@@ -1,0 +1,47 @@
+//! Installing what building and testing need.
+
+use std::process::{Command, ExitCode};
+
+use crate::process::must;
+
+/// A program that is needed, and the Debian package that has it.
+struct Need {
+    program: &'static str,
+    package: &'static str,
+    why: &'static str,
+}
+
+const NEEDS: [Need; 1] = [Need { program: "cc", package: "gcc", why: "builds the zstd library" }];
+
+/// Installs what is missing, by apt where we are root; otherwise says what to install.
+pub(crate) fn run() -> Result<ExitCode, String> {
+    for need in NEEDS.iter().filter(|need| !is_there(need.program)) {
+        if !is_there("apt-get") || !is_root() {
+            return Err(format!(
+                "`{}` is missing ({}); on Debian: sudo apt-get install {}",
+                need.program, need.why, need.package
+            ));
+        }
+        must("apt-get", &["update", "--quiet"])?;
+        must("apt-get", &["install", "--yes", "--quiet", "--no-install-recommends", need.package])?;
+    }
+    for component in ["rustfmt", "clippy"] {
+        if !has_component(component) {
+            must("rustup", &["component", "add", component])?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn is_there(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+fn has_component(component: &str) -> bool {
+    let command = if component == "rustfmt" { "fmt" } else { component };
+    Command::new("cargo").args([command, "--version"]).output().is_ok_and(|output| output.status.success())
+}
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}

@@ -1,0 +1,184 @@
+//! The rules of the house, as far as a program can check them.
+//!
+//! * a room depends only on the rooms that it may depend on, and members stand in dependency order;
+//! * a detector's file says what it guarantees and what it may miss;
+//! * no source file carries what is unfinished, switched off, or silenced.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use serde_json::Value;
+
+use crate::process::root;
+
+/// A room and those that it may depend on.
+type Rule = (&'static str, &'static [&'static str]);
+
+/// In dependency order. The referee knows no finder: its independence is the proof.
+const ROOMS: [Rule; 8] = [
+    ("foretell-trace", &[]),
+    ("foretell-witness", &["foretell-trace"]),
+    ("foretell-detect", &["foretell-trace"]),
+    ("foretell-predict", &["foretell-trace", "foretell-detect"]),
+    ("foretell-report", &["foretell-trace", "foretell-witness"]),
+    (
+        "foretell",
+        &["foretell-trace", "foretell-witness", "foretell-detect", "foretell-predict", "foretell-report"],
+    ),
+    ("foretell-testkit", &["foretell-trace"]),
+    (
+        "xtask",
+        &["foretell-trace", "foretell-witness", "foretell-detect", "foretell-predict", "foretell-testkit"],
+    ),
+];
+
+/// Rooms that do no input or output: their sources must not name these.
+const PURE_ROOMS: [&str; 4] = ["witness", "detect", "predict", "report"];
+const IMPURE: [&str; 6] = ["std::fs", "std::net", "std::process", "std::env", "println!", "eprintln!"];
+
+/// What no source file may contain. Spelled in pieces, so that this file does not contain it.
+const UNFINISHED: [&str; 5] = [
+    concat!("to", "do!("),
+    concat!("unimple", "mented!("),
+    concat!("#[ig", "nore"),
+    concat!("FIX", "ME"),
+    concat!("#[al", "low("),
+];
+
+/// Checks all rules and lists what breaks them.
+pub(crate) fn run() -> Result<ExitCode, String> {
+    let mut broken = dependencies()?;
+    let sources = sources(&root())?;
+    for path in &sources {
+        let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let shown = path.strip_prefix(root()).unwrap_or(path).display().to_string();
+        broken.extend(unfinished(&shown, &text));
+        broken.extend(impure(&shown, &text));
+        broken.extend(undocumented_detector(&shown, &text));
+    }
+    if broken.is_empty() {
+        eprintln!("tidy: {} source files keep the rules", sources.len());
+        return Ok(ExitCode::SUCCESS);
+    }
+    Err(format!("the rules of the house are broken:\n  {}", broken.join("\n  ")))
+}
+
+/// Dependencies that no rule allows, and members that stand in the wrong order.
+fn dependencies() -> Result<Vec<String>, String> {
+    let output = Command::new("cargo")
+        .args(["metadata", "--format-version", "1", "--no-deps"])
+        .current_dir(root())
+        .output()
+        .map_err(|error| format!("cannot run cargo metadata: {error}"))?;
+    let metadata: Value = serde_json::from_slice(&output.stdout)
+        .map_err(|error| format!("cannot read the output of cargo metadata: {error}"))?;
+    let packages = metadata["packages"].as_array().cloned().unwrap_or_default();
+    let mut broken: Vec<String> = packages.iter().flat_map(forbidden).collect();
+    let order: Vec<&str> = metadata["workspace_members"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|id| packages.iter().find(|package| package["id"] == *id)?["name"].as_str())
+        .collect();
+    if order != ROOMS.map(|room| room.0) {
+        broken.push(format!("workspace members stand in the order {order:?}"));
+    }
+    Ok(broken)
+}
+
+/// What a package depends on, though it may not. What it uses for its tests alone is its own affair.
+fn forbidden(package: &Value) -> Vec<String> {
+    let name = package["name"].as_str().unwrap_or_default();
+    let Some((_, allowed)) = ROOMS.iter().find(|room| room.0 == name) else {
+        return vec![format!("{name} is not in the list of rooms in xtask/src/tidy.rs")];
+    };
+    let ours = |dependency: &&str| ROOMS.iter().any(|room| room.0 == *dependency);
+    package["dependencies"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|dependency| dependency["kind"].as_str() != Some("dev"))
+        .filter_map(|dependency| dependency["name"].as_str())
+        .filter(ours)
+        .filter(|dependency| !allowed.contains(dependency))
+        .map(|dependency| format!("{name} may not depend on {dependency}"))
+        .collect()
+}
+
+fn sources(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let failed = |error| format!("{}: {error}", folder.display());
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() && name != "target" && !name.starts_with('.') {
+            found.extend(sources(&path)?);
+        } else if name.ends_with(".rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn unfinished(path: &str, text: &str) -> Vec<String> {
+    let marks = UNFINISHED.iter().filter(|mark| text.contains(*mark));
+    marks.map(|mark| format!("{path} contains `{mark}`")).collect()
+}
+
+fn impure(path: &str, text: &str) -> Vec<String> {
+    let pure = PURE_ROOMS.iter().any(|room| path.starts_with(&format!("crates/{room}/src")));
+    let shipped = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let uses = IMPURE.iter().filter(|name| pure && shipped.contains(*name));
+    uses.map(|name| format!("{path} uses {name}, but its room does no input or output")).collect()
+}
+
+fn undocumented_detector(path: &str, text: &str) -> Vec<String> {
+    if !path.starts_with("crates/detect/src") || !text.contains("impl Detector for") {
+        return Vec::new();
+    }
+    let missing = ["**Changed:**", "**Guarantee:**", "**May miss:**"]
+        .into_iter()
+        .filter(|part| !text.lines().any(|line| line.starts_with("//!") && line.contains(part)));
+    missing.map(|part| format!("{path}: the header lacks {part}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forbidden_dependency_is_named() {
+        let package = serde_json::json!({"name": "foretell-witness", "dependencies": [
+            {"name": "foretell-trace", "kind": null}, {"name": "foretell-detect", "kind": null},
+            {"name": "foretell-testkit", "kind": "dev"}, {"name": "serde", "kind": null}]});
+        assert_eq!(forbidden(&package), ["foretell-witness may not depend on foretell-detect"]);
+        let stranger = serde_json::json!({"name": "stranger", "dependencies": []});
+        assert_eq!(forbidden(&stranger).len(), 1);
+    }
+
+    #[test]
+    fn rooms_may_only_depend_on_rooms_before_them() {
+        for (index, (room, allowed)) in ROOMS.iter().enumerate() {
+            for dependency in *allowed {
+                assert!(
+                    ROOMS[..index].iter().any(|earlier| earlier.0 == *dependency),
+                    "{room} on {dependency}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn broken_rules_are_seen_in_sources() {
+        assert_eq!(unfinished("a.rs", concat!("to", "do!()")).len(), 1);
+        assert_eq!(impure("crates/detect/src/a.rs", "use std::fs;").len(), 1);
+        assert!(impure("crates/cli/src/a.rs", "use std::fs;").is_empty());
+        assert_eq!(
+            undocumented_detector("crates/detect/src/a.rs", "//! **Guarantee:** x\nimpl Detector for A")
+                .len(),
+            2
+        );
+    }
+}
