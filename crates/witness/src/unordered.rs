@@ -1,12 +1,12 @@
 //! The other proof of a race: in the observed run itself the language's happens-before does not order the two accesses.
 //!
-//! One pass over the events judges any number of pairs. [`order`] keeps the happens-before of what has passed,
-//! [`clock`] is what it is made of.
+//! One pass over the events judges any number of pairs. `order` keeps the happens-before of what has passed,
+//! `clock` is what it is made of.
 //!
 //! **Why an accepted pair is a data race of the program.** The observed run is sequentially consistent, hence one
 //! that C11, C++20 and Rust allow. These languages call two conflicting accesses, not both atomic, a data race if
 //! happens-before orders neither before the other in such a run. The order kept here contains that happens-before (it
-//! has *more* edges where [`order`] is careful), and happens-before never points backwards in the trace. So what is
+//! has *more* edges where `order` is careful), and happens-before never points backwards in the trace. So what is
 //! unordered here is unordered in the language: nothing more is needed, and values do not matter.
 //!
 //! The definition alone would also accept pairs that exist only because an earlier race went the way it did (`y = 1;

@@ -1,6 +1,7 @@
-//! Sync-preserving races, kind by kind of synchronisation.
+//! What the search must tell apart, and sync-preserving races, kind by kind of synchronisation.
 
-use foretell_witness::oracle::sync_preserving_races;
+use foretell_witness::Model;
+use foretell_witness::oracle::{races, sync_preserving_races};
 
 use crate::{id, trace};
 
@@ -8,6 +9,21 @@ use crate::{id, trace};
 fn sync_preserving(text: &str, expected: &[(u32, u32)]) {
     let races = sync_preserving_races(&trace(text), 1_000_000).unwrap();
     assert_eq!(races, expected.iter().map(|&(a, b)| (id(a), id(b))).collect());
+}
+
+#[test]
+fn a_state_knows_whether_a_notification_was_lost() {
+    let trace = trace("a|acq(l)\na|wait(c,l)\nm|notify(c)\na|woken(c,l)\na|w(x)\nm|w(x)");
+    assert!(races(&trace, Model::SameWrite, 1000).unwrap().contains(&(id(5), id(6))));
+}
+
+#[test]
+fn a_state_knows_whether_a_write_came_before_its_thread_deviated() {
+    // `b` must write `x` faithfully and read another `q` than observed, for `d` writes `q` only after the race.
+    let trace = trace(
+        "a|w(p,1)\nb|r(p,1)\nb|w(x,1)\nd|w(z,1)\nd|w(q,1)\nb|r(q,1)\nb|fork(c)\nc|r(x,1)\nc|branch\nc|w(z,1)",
+    );
+    assert!(races(&trace, Model::ControlFlow, 1000).unwrap().contains(&(id(4), id(10))));
 }
 
 #[test]
