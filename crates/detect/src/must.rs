@@ -4,8 +4,10 @@
 //! Detectors differ in what they make of locks and memory. All else is here, once, over any clocks: [`MustOrder::enter`]
 //! before an event lets its thread learn what must come before it; [`MustOrder::leave`] after it makes it known.
 //!
-//! Deliberately careful where a finer order would be possible: operations on one semaphore, condition or barrier stay in
-//! the order of the trace, and an attempt to lock that failed comes after all that the owner did so far.
+//! By default deliberately careful where a finer order would be possible: operations on one semaphore, condition or
+//! barrier stay in the order of the trace, and an attempt to lock that failed comes after all that the owner did so far.
+//! That is right for a technique that must not report too much. One that must not miss anything wants only what holds in
+//! every schedule: [`MustOrder::certain`].
 
 use foretell_trace::{CondId, Event, LockId, LockMode, Op, ThreadId, VarId};
 
@@ -15,6 +17,8 @@ use crate::table::at;
 /// Clocks of everything but locks and memory.
 #[derive(Debug, Default)]
 pub struct MustOrder {
+    /// Whether only what holds in every schedule counts.
+    certain: bool,
     /// For each semaphore, what came before its last operation.
     sems: Vec<Clock>,
     /// For each condition, what came before its last notification.
@@ -46,10 +50,16 @@ struct Barrier {
 }
 
 impl MustOrder {
+    /// The order that holds in every schedule, and nothing that merely holds in the observed one.
+    pub fn certain() -> MustOrder {
+        MustOrder { certain: true, ..MustOrder::default() }
+    }
+
     /// Before the event: its thread learns what must come before it.
     pub fn enter(&mut self, event: &Event, clocks: &mut Clocks) {
         let thread = event.thread;
         match event.op {
+            op if self.certain && is_negotiable(op) => {}
             Op::Read { var, .. }
             | Op::Write { var, .. }
             | Op::Load { var, .. }
@@ -64,7 +74,9 @@ impl MustOrder {
                 clocks.of(thread).join(self.cond(cond));
             }
             Op::Arrive(barrier) => {
-                clocks.of(thread).join(&at(&mut self.barriers, barrier.index()).arrivals);
+                let barrier = at(&mut self.barriers, barrier.index());
+                let before = if self.certain { &barrier.complete } else { &barrier.arrivals };
+                clocks.of(thread).join(before);
             }
             Op::Depart(barrier) => {
                 let barrier = at(&mut self.barriers, barrier.index());
@@ -90,6 +102,7 @@ impl MustOrder {
     pub fn leave(&mut self, event: &Event, clocks: &mut Clocks) {
         let thread = event.thread;
         match event.op {
+            op if self.certain && is_negotiable(op) => {}
             Op::Fork(child) => {
                 clocks.join(child, thread);
                 clocks.advance(thread);
@@ -153,4 +166,19 @@ impl MustOrder {
     fn cond(&mut self, cond: CondId) -> &mut Clock {
         at(&mut self.conds, cond.index())
     }
+}
+
+/// Whether another schedule may order this operation differently towards the others on its object.
+fn is_negotiable(op: Op) -> bool {
+    matches!(
+        op,
+        Op::SemInit { .. }
+            | Op::SemWait(_)
+            | Op::SemPost(_)
+            | Op::Notify(_)
+            | Op::NotifyAll(_)
+            | Op::Woken { .. }
+            | Op::TryAcquireFailed(_)
+            | Op::TryAcquireSharedFailed(_)
+    )
 }

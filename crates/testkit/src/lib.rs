@@ -1,9 +1,11 @@
 //! Traces made to measure, for tests and benchmarks. Never shipped.
 //!
+//! * [`corpus`]: small traces with known answers, kept as data
 //! * [`locked`]: long traces of threads that mostly keep to their locks, for benchmarks
 //! * [`tiny`]: random well-formed traces of a few events, for comparison with exhaustive search
 //! * [`random`]: the seeded generator behind both
 
+pub mod corpus;
 pub mod locked;
 pub mod random;
 pub mod tiny;

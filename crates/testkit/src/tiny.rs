@@ -20,6 +20,8 @@ pub struct Features {
     pub waiting: bool,
     /// Atomic accesses in all memory orders.
     pub atomics: bool,
+    /// Events that share locations, as in loops; otherwise each has its own.
+    pub few_locations: bool,
 }
 
 impl Features {
@@ -31,6 +33,7 @@ impl Features {
         shared_locks: false,
         waiting: false,
         atomics: false,
+        few_locations: false,
     };
 
     /// Everything but atomics.
@@ -137,8 +140,9 @@ impl World {
 
     fn event(&mut self, thread: usize, op: impl std::fmt::Display) {
         self.made += 1;
+        let location = if self.features.few_locations { self.made % 4 } else { self.made };
         // Writing into a string cannot fail.
-        let _ = writeln!(self.text, "t{thread}|{op}|{}", self.made);
+        let _ = writeln!(self.text, "t{thread}|{op}|{location}");
     }
 
     fn access(&mut self, thread: usize) {
