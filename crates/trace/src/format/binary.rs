@@ -373,7 +373,7 @@ impl BinaryReader {
         let (tag, table) = (window[0], record.byte());
         let length = record.varint() as usize;
         let begin = self.at + record.at;
-        if tag != CODE_DEFINE << 3 || length > self.end.saturating_sub(begin) {
+        if tag != CODE_DEFINE << 3 || begin + length > self.end {
             return Err(syntax(position, "a complete definition", "something else"));
         }
         let text = &self.block[begin..begin + length];

@@ -1,0 +1,6 @@
+//! The formats from outside: what is written reads back, and what is no trace is refused.
+
+mod bad_input;
+mod fuzz_smoke;
+mod reading;
+mod round_trip;
