@@ -1,14 +1,19 @@
 //! Causally-precedes and its weak form against their published definitions, on tiny random traces.
 
+#[path = "orders/definition.rs"]
+mod definition;
 mod orders;
+#[path = "orders/random.rs"]
+mod random;
 
+use definition::{Relation, Section, close, conflict, last_write, must, numbers, sections};
 use foretell_detect::Pairs;
 use foretell_detect::cp::Cp;
 use foretell_detect::lockset::LockSet;
 use foretell_detect::wcp::Wcp;
 use foretell_trace::{Event, Trace};
-use orders::definition::{Relation, Section, close, conflict, last_write, must, numbers, sections};
-use orders::{Shape, pairs, parse, random_trace};
+use orders::{pairs, parse};
+use random::{Shape, random_trace};
 
 /// Conflicts as rule (a) means them: atomics count.
 fn touch_alike(a: &Event, b: &Event) -> bool {
