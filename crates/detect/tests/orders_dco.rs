@@ -102,7 +102,7 @@ fn by_definition(trace: &Trace) -> Vec<(u32, u32)> {
 #[test]
 fn dco_is_its_definition() {
     for seed in 0..12_000 {
-        let shape = Shape { events: 8 + seed % 10, locations: None, rich: seed % 2 == 0 };
+        let shape = Shape { events: 8 + seed % 20, locations: None, rich: seed % 2 == 0 };
         let text = random_trace(seed, shape);
         let trace = parse(&text);
         assert_eq!(pairs::<Dco>(&trace, Pairs::All), by_definition(&trace), "seed {seed}\n{text}");

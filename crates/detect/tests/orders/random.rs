@@ -61,14 +61,14 @@ impl Simulation {
         if !self.threads[thread].alive || self.threads[thread].joined {
             return None;
         }
-        let op = match self.random.below(if self.rich { 14 } else { 10 }) {
-            0..=3 => Some(self.access()),
-            4..=5 => self.acquire(thread),
-            6..=7 => self.release(thread),
-            8 => self.fork(),
-            9 => self.join(thread),
-            10..=11 => self.acquire_shared(thread),
-            12 => Some(self.atomic()),
+        let op = match self.random.below(if self.rich { 46 } else { 32 }) {
+            0..10 => Some(self.access()),
+            10..20 => self.acquire(thread),
+            20..30 => self.release(thread),
+            30 => self.fork(),
+            31 => self.join(thread),
+            32..42 => self.acquire_shared(thread),
+            42..45 => Some(self.atomic()),
             _ => self.semaphore(),
         };
         self.threads[thread].seen |= op.is_some();
@@ -148,7 +148,7 @@ impl Simulation {
     }
 }
 
-/// The text of a random trace: two to four threads, one to three locks, one to three variables.
+/// The text of a random trace: two to four threads, one to three locks, one to four variables.
 pub fn random_trace(seed: usize, shape: Shape) -> String {
     let mut random = Random::new(seed);
     for _ in 0..8 {
@@ -159,7 +159,7 @@ pub fn random_trace(seed: usize, shape: Shape) -> String {
     for thread in threads.iter_mut().take(if forked { 1 } else { count }) {
         thread.alive = true;
     }
-    let (locks, vars) = (1 + random.below(3), 1 + random.below(3));
+    let (locks, vars) = (1 + random.below(3), 1 + random.below(4));
     let mut simulation = Simulation { random, threads, locks, vars, permits: 0, rich: shape.rich };
     let mut text = String::new();
     let mut events = 0;
