@@ -199,3 +199,37 @@ fn an_unexplained_read_orders_everything() {
     let all = reports("T1 w(x); T2 w(y,1); T2 r(y,7); T3 w(x)");
     assert!(all.iter().all(Vec::is_empty), "{all:?}");
 }
+
+/// Rule (b): the section on `m` inside the shared one precedes an event of the exclusive one, so the shared one ends first;
+/// what it did after `m` is ordered with it.
+#[test]
+fn the_end_of_a_shared_section_precedes_that_of_an_exclusive_one() {
+    let [cp, wcp, ..] = reports(
+        "T1 racq(l); T1 acq(m); T1 w(x); T1 rel(m); T1 w(y); T1 rrel(l); T2 acq(l); T2 acq(m); T2 w(x); T2 rel(m); \
+         T2 rel(l); T2 w(y)",
+    );
+    assert_eq!([cp, wcp], [[]; 2]);
+}
+
+/// Rule (b) between two sections on `l` of one thread, by way of T2: the first section's end precedes the second's, which
+/// happens before T3. Without it the writes of y would be open.
+#[test]
+fn sections_of_one_thread_may_be_ordered_by_way_of_another() {
+    let [cp, wcp, ..] = reports(
+        "T1 acq(l); T1 acq(m); T1 w(x); T1 rel(m); T2 acq(m); T2 w(x); T2 rel(m); T1 acq(m); T1 rel(m); T1 w(y); \
+         T1 rel(l); T1 acq(l); T1 rel(l); T3 acq(l); T3 rel(l); T3 w(y)",
+    );
+    assert_eq!([cp, wcp], [[]; 2]);
+}
+
+/// A reader that becomes a writer, and a writer that becomes a reader, hold the lock all the while.
+#[test]
+fn locks_held_in_both_modes() {
+    for steps in [
+        "T1 racq(l); T1 acq(l); T1 w(x); T1 rel(l); T1 rrel(l); T2 racq(l); T2 r(x); T2 rrel(l)",
+        "T1 acq(l); T1 racq(l); T1 w(x); T1 rel(l); T1 rrel(l); T2 acq(l); T2 r(x); T2 rel(l)",
+    ] {
+        let all = reports(steps);
+        assert!(all.iter().all(Vec::is_empty), "{steps}: {all:?}");
+    }
+}
