@@ -347,7 +347,7 @@ impl Pass {
                 self.step(step, sections, locks);
             }
             past.check(now, Which::All, self.threads[now.thread.index()].clock(), &sets, reports);
-            past.record(now, reports.wanted());
+            past.record(now, &sets, reports.wanted());
         }
     }
 

@@ -242,7 +242,7 @@ impl Dco {
             pinned |= self.follow_readers(now);
         }
         self.check(now, pinned, reports);
-        self.accesses.record(now, reports.wanted());
+        self.accesses.record(now, &self.sets, reports.wanted());
         self.remember(now);
         self.clocks.advance(now.thread);
     }

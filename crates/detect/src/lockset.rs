@@ -41,7 +41,7 @@ impl Detector for LockSet {
             let locks = self.sets.held(thread);
             let now = Now { id, loc: event.loc, thread, access, time: clock.get(thread), locks };
             self.accesses.check(&now, Which::All, clock, &self.sets, reports);
-            self.accesses.record(&now, reports.wanted());
+            self.accesses.record(&now, &self.sets, reports.wanted());
         } else {
             self.sets.event(event);
         }

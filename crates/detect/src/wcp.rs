@@ -295,7 +295,7 @@ impl Wcp {
             }
         }
         self.accesses.check(now, Which::All, known.clock(), &self.sets, reports);
-        self.accesses.record(now, reports.wanted());
+        self.accesses.record(now, &self.sets, reports.wanted());
         self.threads[now.thread.index()].touch(now.access);
     }
 
