@@ -69,6 +69,21 @@ impl LockSets {
         !a.iter().any(|(lock, mode)| b.iter().any(|(other, how)| lock == other && mode.excludes(*how)))
     }
 
+    fn contains(&self, set: LockSetId, lock: LockId) -> bool {
+        self.sets[set.0 as usize].iter().any(|hold| hold.0 == lock)
+    }
+
+    fn contains_exclusive(&self, set: LockSetId, lock: LockId) -> bool {
+        self.sets[set.0 as usize].contains(&(lock, LockMode::Exclusive))
+    }
+
+    /// A lock that is held exclusively in all of the sets.
+    fn common(&self, sets: &[LockSetId]) -> Option<LockId> {
+        let (first, rest) = sets.split_first()?;
+        let exclusive = self.sets[first.0 as usize].iter().filter(|hold| hold.1 == LockMode::Exclusive);
+        exclusive.map(|hold| hold.0).find(|&lock| rest.iter().all(|&set| self.contains_exclusive(set, lock)))
+    }
+
     fn change(&mut self, thread: ThreadId, hold: Hold, add: bool) {
         let before = *at(&mut self.held, thread.index());
         let steps = if add { &self.with } else { &self.without };
@@ -223,7 +238,6 @@ impl Trail {
 /// The accesses to one variable under one lock set.
 #[derive(Debug, Default)]
 struct Group {
-    locks: LockSetId,
     /// The time of each thread's last access: compared with a clock before any trail is walked.
     touched: Clock,
     /// The time of each thread's last write.
@@ -232,11 +246,21 @@ struct Group {
     trails: Vec<Trail>,
 }
 
+/// The accesses to one variable.
+#[derive(Debug, Default)]
+struct Var {
+    /// The lock sets that it was accessed under. Only grows.
+    locks: Vec<LockSetId>,
+    /// The accesses under each of them.
+    groups: Vec<Group>,
+    /// A lock that was held exclusively at every access. With it in hand nothing needs to be compared.
+    guard: Option<LockId>,
+}
+
 /// All past accesses that may still matter.
 #[derive(Debug, Default)]
 pub(crate) struct Accesses {
-    /// By variable. Few groups each: a variable is used under few different lock sets.
-    vars: Vec<Vec<Group>>,
+    vars: Vec<Var>,
 }
 
 impl Accesses {
@@ -249,26 +273,40 @@ impl Accesses {
         sets: &LockSets,
         reports: &mut Reports,
     ) {
-        let Some(groups) = self.vars.get(now.access.var.index()) else { return };
-        for group in groups {
+        let Some(var) = self.vars.get(now.access.var.index()) else { return };
+        if var.guard.is_some_and(|guard| sets.contains(now.locks, guard)) {
+            return;
+        }
+        for (&locks, group) in var.locks.iter().zip(&var.groups) {
             let last = if now.access.kind.writes() { &group.touched } else { &group.written };
-            if !last.is_within(clock) && sets.are_disjoint(group.locks, now.locks) {
+            if !last.is_within(clock) && sets.are_disjoint(locks, now.locks) {
                 group.report(now, which, clock, reports);
             }
         }
     }
 
     /// Remembers the access.
-    pub(crate) fn record(&mut self, now: &Now, wanted: Pairs) {
-        let groups = at(&mut self.vars, now.access.var.index());
-        let position = match groups.iter().position(|group| group.locks == now.locks) {
+    pub(crate) fn record(&mut self, now: &Now, sets: &LockSets, wanted: Pairs) {
+        let var = at(&mut self.vars, now.access.var.index());
+        let position = match var.locks.iter().position(|&locks| locks == now.locks) {
             Some(position) => position,
-            None => {
-                groups.push(Group { locks: now.locks, ..Group::default() });
-                groups.len() - 1
-            }
+            None => var.add_group(now.locks, sets),
         };
-        groups[position].record(now, wanted);
+        var.groups[position].record(now, wanted);
+    }
+}
+
+impl Var {
+    #[cold]
+    fn add_group(&mut self, locks: LockSetId, sets: &LockSets) -> usize {
+        let first = self.locks.is_empty();
+        self.locks.push(locks);
+        self.groups.push(Group::default());
+        // Once there is no common lock there never will be one again.
+        if first || self.guard.is_some_and(|guard| !sets.contains_exclusive(locks, guard)) {
+            self.guard = sets.common(&self.locks);
+        }
+        self.groups.len() - 1
     }
 }
 

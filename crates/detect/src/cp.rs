@@ -7,14 +7,14 @@
 //!
 //! What we changed, and why: the paper closes a relation over windows of the trace. Here the whole trace is one window.
 //! * All edges lead from an end to a beginning of sections of one lock, and those are ordered by happens-before, so of all
-//!   edges into a section only the one from the latest section matters: a number for each section ([`Section::from`]).
+//!   edges into a section only the one from the latest section matters: a number for each section (`from`).
 //! * Given these numbers, one pass with vector clocks yields what precedes each event. The beginnings that precede an end
 //!   are those of a prefix of the lock's sections; where that prefix is longer than the section's number, rule (b) raises
 //!   the number. Passes are repeated until no number changes. A raised number calls for another pass only if something
 //!   inside the section was made known to others before its end; else the end hands on all that is new.
 //! * An event may change what precedes events before it, so pairs are known only at the end of the trace. Kept until then:
-//!   sixteen to forty bytes for each access, and a clock for each section and each hard edge.
-//! * Atomics, allocation, semaphores, waits and barriers are hard edges ([`Hard`]), as fork and join are.
+//!   some thirty bytes for each access, and a clock for each section and each hard edge.
+//! * Atomics, allocation, semaphores, waits and barriers are hard edges (see the module `hard`), as fork and join are.
 //! * Read-write locks: shared sections between two exclusive ones are taken as one unit. If an edge leads from one of them
 //!   to a later section, it leads from all. This is careful: happens-before orders the unit as a whole before that section,
 //!   so the order stays within happens-before, but it may be larger than it need be. Rules (a) and (b) apply to two sections
@@ -23,8 +23,8 @@
 //! Guarantees: none; candidates. The first report is a race or shows that a deadlock is possible; which of them, and
 //! whether any later report is a race, is not known.
 //!
-//! May miss: what weak causally-precedes misses, and races that only it sees, where an access of a conflicting section
-//! comes before the conflict.
+//! May miss: all that weak causally-precedes misses, and more: this order also has what comes before the conflicting access
+//! in the second section. On the other hand it reports fewer pairs that are no races.
 
 use foretell_trace::{Event, EventId, LockId, LockMode, ThreadId, VarId};
 use rustc_hash::FxHashMap;
@@ -347,7 +347,7 @@ impl Pass {
                 self.step(step, sections, locks);
             }
             past.check(now, Which::All, self.threads[now.thread.index()].clock(), &sets, reports);
-            past.record(now, reports.wanted());
+            past.record(now, &sets, reports.wanted());
         }
     }
 

@@ -86,8 +86,8 @@ struct LastWrite {
 struct Log {
     /// By thread, in the order of its times. A later entry knows all that an earlier one does. Only grows.
     entries: Vec<Vec<Entry>>,
-    /// By observing and observed thread, how many entries the observer has reached. Only grows.
-    cursors: Vec<Vec<usize>>,
+    /// By observing thread, how far it has come.
+    observers: Vec<Observer>,
 }
 
 #[derive(Debug)]
@@ -97,27 +97,59 @@ struct Entry {
     clock: Clock,
 }
 
+/// How far one thread has come in a log, by observed thread.
+#[derive(Debug, Default)]
+struct Observer {
+    /// How many entries it has reached. Only grows.
+    reached: Vec<usize>,
+    /// From when on the next entry counts; later than any time if there is none yet. Together in one place, so that one
+    /// comparison with a clock tells that nothing is new.
+    next: Vec<Time>,
+}
+
+impl Observer {
+    fn meet(&mut self, entries: &[Vec<Entry>]) {
+        self.reached.resize(entries.len(), 0);
+        let unmet = &entries[self.next.len()..];
+        self.next.extend(unmet.iter().map(|entries| entries.first().map_or(Time::MAX, |entry| entry.from)));
+    }
+
+    fn has_news(&self, clock: &Clock) -> bool {
+        self.next.iter().zip(clock.times()).fold(false, |any, (next, known)| any | (next <= known))
+    }
+}
+
 impl Log {
     fn push(&mut self, thread: ThreadId, entry: Entry) {
+        for observer in &mut self.observers {
+            if let Some(next) = observer.next.get_mut(thread.index()) {
+                *next = entry.from.min(*next);
+            }
+        }
         at(&mut self.entries, thread.index()).push(entry);
     }
 
     /// The observer learns what its clock has reached; whether there was anything new.
     fn learn(&mut self, observer: ThreadId, clock: &mut Clock) -> bool {
-        let cursors = at(&mut self.cursors, observer.index());
-        if cursors.len() < self.entries.len() {
-            cursors.resize(self.entries.len(), 0);
+        let observer = at(&mut self.observers, observer.index());
+        if observer.next.len() < self.entries.len() {
+            observer.meet(&self.entries);
+        }
+        if !observer.has_news(clock) {
+            return false;
         }
         let mut news = false;
-        for (index, (entries, cursor)) in self.entries.iter().zip(cursors).enumerate() {
+        for (index, entries) in self.entries.iter().enumerate() {
             let known = clock.times().get(index).copied().unwrap_or(0);
-            if entries.get(*cursor).is_none_or(|entry| entry.from > known) {
+            if observer.next[index] > known {
                 continue;
             }
-            *cursor += entries[*cursor..].partition_point(|entry| entry.from <= known);
-            let reached = &entries[*cursor - 1].clock;
-            if !reached.is_within(clock) {
-                clock.join(reached);
+            let reached = &mut observer.reached[index];
+            *reached += entries[*reached..].partition_point(|entry| entry.from <= known);
+            observer.next[index] = entries.get(*reached).map_or(Time::MAX, |entry| entry.from);
+            let Some(last) = reached.checked_sub(1).map(|last| &entries[last].clock) else { continue };
+            if !last.is_within(clock) {
+                clock.join(last);
                 news = true;
             }
         }
@@ -210,7 +242,7 @@ impl Dco {
             pinned |= self.follow_readers(now);
         }
         self.check(now, pinned, reports);
-        self.accesses.record(now, reports.wanted());
+        self.accesses.record(now, &self.sets, reports.wanted());
         self.remember(now);
         self.clocks.advance(now.thread);
     }

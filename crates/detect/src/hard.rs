@@ -6,6 +6,8 @@
 //!
 //! An atomic read follows the atomic write that it saw whatever its memory order: these techniques ask which accesses can
 //! be adjacent in a sequentially consistent schedule, where the write comes first in any case.
+//!
+//! Careful where the two could be told apart: two operations of one thread on one semaphore count as a hard edge too.
 
 use foretell_trace::{Event, Op, ThreadId, VarId};
 

@@ -7,10 +7,11 @@
 //! shared keeps nothing apart; lock sets are interned, and accesses are kept once for each variable, lock set, thread and
 //! location, so that memory is bounded by the program and not by the length of the run.
 //!
-//! Guarantees: nothing is missing. Two accesses that share a lock, or that fork, join and the rest of [`MustOrder`] put in
-//! order, are adjacent in no schedule.
+//! Guarantees: no race is missing, as far as [`MustOrder`] orders only what every schedule keeps. Accesses under a common
+//! lock, or in an order that fork, join and the like impose, are adjacent in no schedule.
 //!
-//! May miss: nothing; but most of what it reports is no race, as it does not ask what the threads read on their way.
+//! May miss: what becomes adjacent only if the operations on one semaphore, condition or barrier change their order, in
+//! which [`MustOrder`] is careful. Most of what is reported is no race: what threads read on their way is not asked.
 
 use foretell_trace::{Event, EventId};
 
@@ -40,7 +41,7 @@ impl Detector for LockSet {
             let locks = self.sets.held(thread);
             let now = Now { id, loc: event.loc, thread, access, time: clock.get(thread), locks };
             self.accesses.check(&now, Which::All, clock, &self.sets, reports);
-            self.accesses.record(&now, reports.wanted());
+            self.accesses.record(&now, &self.sets, reports.wanted());
         } else {
             self.sets.event(event);
         }

@@ -16,7 +16,8 @@
 //!   touched x" is the last such end: two are kept for each lock and variable, of two different threads.
 //! * An end that is known by its own time is known with all that happens before it: one comparison saves the join.
 //! * The published algorithm leaves rule (b) out between two sections of one thread; the definition does not, nor do we.
-//! * Atomics, allocation, semaphores, waits and barriers are hard edges ([`Hard`]), as fork and join are.
+//! * Atomics, allocation, semaphores, waits and barriers are hard edges (see the module `hard`), as
+//!   fork and join are. Rule (a) also counts conflicts between atomics.
 //! * Read-write locks: rules (a) and (b) hold for two sections unless both are shared, and two shared sections are not
 //!   ordered by happens-before. Shared ends are therefore kept for each thread.
 //!
@@ -294,7 +295,7 @@ impl Wcp {
             }
         }
         self.accesses.check(now, Which::All, known.clock(), &self.sets, reports);
-        self.accesses.record(now, reports.wanted());
+        self.accesses.record(now, &self.sets, reports.wanted());
         self.threads[now.thread.index()].touch(now.access);
     }
 

@@ -1,13 +1,18 @@
 //! The datarace causal order against its definition, on tiny random traces.
 
+#[path = "orders/definition.rs"]
+mod definition;
 mod orders;
+#[path = "orders/random.rs"]
+mod random;
 
+use definition::{Relation, Section, close, conflict, last_write, must, numbers, sections};
 use foretell_detect::Pairs;
 use foretell_detect::dco::Dco;
 use foretell_detect::lockset::LockSet;
 use foretell_trace::{Event, Trace};
-use orders::definition::{Relation, Section, close, conflict, last_write, must, numbers, sections};
-use orders::{Shape, pairs, parse, random_trace};
+use orders::{pairs, parse};
+use random::{Shape, random_trace};
 
 /// Thread order, what must be, and every write before the reads that saw it (but for those into `free`).
 fn base(events: &[Event], free: Option<usize>) -> Relation {
@@ -97,7 +102,7 @@ fn by_definition(trace: &Trace) -> Vec<(u32, u32)> {
 #[test]
 fn dco_is_its_definition() {
     for seed in 0..12_000 {
-        let shape = Shape { events: 8 + seed % 10, locations: None, rich: seed % 2 == 0 };
+        let shape = Shape { events: 8 + seed % 20, locations: None, rich: seed % 2 == 0 };
         let text = random_trace(seed, shape);
         let trace = parse(&text);
         assert_eq!(pairs::<Dco>(&trace, Pairs::All), by_definition(&trace), "seed {seed}\n{text}");

@@ -1,5 +1,7 @@
 //! What the definitions of the orders share, taken literally: relations as matrices over events by position.
 
+#![expect(unreachable_pub, reason = "shared by several test programs")]
+
 use foretell_trace::{Event, EventId, LockMode, Op};
 
 pub type Relation = Vec<Vec<bool>>;
