@@ -79,7 +79,7 @@ impl Detector for SyncP {
         let thread = event.thread;
         self.clocks.of(thread);
         self.must.enter(event, &mut self.clocks);
-        if self.may_learn(event.op) || !at(&mut self.threads, thread.index()).settled {
+        if !at(&mut self.threads, thread.index()).settled || self.may_learn(event.op) {
             self.settle(thread);
         }
         if let Some(access) = event.op.access() {
