@@ -79,7 +79,7 @@ impl Detector for SyncP {
         let thread = event.thread;
         self.clocks.of(thread);
         self.must.enter(event, &mut self.clocks);
-        if self.may_learn(event.op) || !at(&mut self.threads, thread.index()).settled {
+        if !at(&mut self.threads, thread.index()).settled || self.may_learn(event.op) {
             self.settle(thread);
         }
         if let Some(access) = event.op.access() {
@@ -89,9 +89,13 @@ impl Detector for SyncP {
         } else if let Some((lock, mode)) = event.op.section_end() {
             self.end_section(thread, lock, mode);
         }
+        let time = self.clocks.seen(thread).get(thread);
         self.must.leave(event, &mut self.clocks);
         self.unsettle(event);
-        self.clocks.advance(thread);
+        // Where the event was published already, its thread's time has advanced.
+        if self.clocks.seen(thread).get(thread) == time {
+            self.clocks.advance(thread);
+        }
     }
 }
 

@@ -85,7 +85,8 @@ struct Class {
     key: ClassKey,
     /// In the order of the thread. Only ever grows.
     entries: Vec<Entry>,
-    /// The last entry of each location. Stays empty if all pairs are wanted.
+    /// The last entry of each location, but for the location of the last entry of all, so that a class with only one
+    /// location needs no table. Stays empty if all pairs are wanted.
     last_at: FxHashMap<Loc, Index>,
     /// The other classes of the variable that may race with it as the earlier ones.
     fronts: Vec<Front>,
@@ -183,9 +184,9 @@ impl Class {
     fn add(&mut self, now: &Now<'_>, wanted: Pairs) {
         let index = next_index(self.entries.len());
         if wanted == Pairs::ByLocation
-            && let Some(last) = self.last_at.insert(now.loc, index)
+            && let Some(before) = self.last_of_group(now.loc)
         {
-            self.entries[last as usize].next = NonZero::new(index);
+            self.entries[before as usize].next = NonZero::new(index);
         }
         self.entries.push(Entry {
             id: now.id,
@@ -194,6 +195,17 @@ impl Class {
             version: now.moment.version,
             next: None,
         });
+    }
+
+    /// The last entry at `loc`, which is about to get another one.
+    fn last_of_group(&mut self, loc: Loc) -> Option<Index> {
+        let last = next_index(self.entries.len()).checked_sub(1)?;
+        let last_loc = self.entries[last as usize].loc;
+        if last_loc == loc {
+            return Some(last);
+        }
+        self.last_at.insert(last_loc, last);
+        self.last_at.get(&loc).copied()
     }
 }
 
