@@ -3,15 +3,15 @@
 //! Paper: the hybrid filter ("QC") that RVPredict runs before its solver (Huang, Meredith, Rosu: Maximal sound predictive
 //! race detection with control flow abstraction, PLDI 2014), itself after O'Callahan and Choi (PPoPP 2003).
 //!
-//! What we changed: the weak order is [`MustOrder`], so semaphores, barriers and the like count too; a lock that both hold
-//! shared keeps nothing apart; lock sets are interned, and accesses are kept once for each variable, lock set, thread and
-//! location, so that memory is bounded by the program and not by the length of the run.
+//! **Changed:** the weak order is what every schedule keeps ([`MustOrder::certain`]), so barriers and allocation count too;
+//! a lock that both hold shared keeps nothing apart; lock sets are interned, and accesses are kept once for each
+//! variable, lock set, thread and location, so that memory is bounded by the program and not by the length of the run.
 //!
-//! Guarantees: no race is missing, as far as [`MustOrder`] orders only what every schedule keeps. Accesses under a common
-//! lock, or in an order that fork, join and the like impose, are adjacent in no schedule.
+//! **Guarantee:** no race is missing, in any of the models. No report is proven: what threads read on their way is not
+//! asked, and most of what is reported is no race.
 //!
-//! May miss: what becomes adjacent only if the operations on one semaphore, condition or barrier change their order, in
-//! which [`MustOrder`] is careful. Most of what is reported is no race: what threads read on their way is not asked.
+//! **May miss:** races that only show on the language's own terms, between accesses that no sequentially consistent
+//! schedule brings together.
 
 use foretell_trace::{Event, EventId};
 
@@ -22,14 +22,25 @@ use crate::must::MustOrder;
 use crate::report::Reports;
 
 /// The quick check.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct LockSet {
-    /// Thread order and [`MustOrder`], nothing else.
+    /// Thread order and [`MustOrder::certain`], nothing else.
     clocks: Clocks,
     must: MustOrder,
     sets: LockSets,
     /// Every access that can still be part of a pair.
     accesses: Accesses,
+}
+
+impl Default for LockSet {
+    fn default() -> Self {
+        LockSet {
+            clocks: Clocks::default(),
+            must: MustOrder::certain(),
+            sets: LockSets::default(),
+            accesses: Accesses::default(),
+        }
+    }
 }
 
 impl Detector for LockSet {
