@@ -42,7 +42,7 @@ struct FenceClocks {
 
 impl HappensBefore {
     /// Takes the next event. If it is an access, `on_access` is called with the clocks as they are before it; what the
-    /// access itself synchronises takes effect afterwards.
+    /// access itself publishes takes effect afterwards.
     // One dispatch per event: the kind of the next event is what the processor cannot guess, so it is asked for once.
     #[inline]
     pub fn step(&mut self, event: &Event, mut on_access: impl FnMut(&mut Clocks, Access)) {
@@ -80,21 +80,21 @@ impl HappensBefore {
         if let Some((lock, mode)) = event.op.section_begin() {
             self.begin_section(thread, lock, mode);
         }
+        if let Op::Load { var, order, .. } | Op::Rmw { var, order, .. } = event.op {
+            // What was released to the very access that acquires it happens before it.
+            self.load(thread, var, order);
+        }
         self.clocks.of(thread);
         if let Some(access) = event.op.access() {
             on_access(&mut self.clocks, access);
         }
         match event.op {
-            Op::Load { var, order, .. } => self.load(thread, var, order),
             Op::Store { var, order, .. } => {
                 self.end_release_sequence(var);
                 self.publish(thread, var, order);
             }
-            Op::Rmw { var, order, .. } => {
-                // Continues the release sequence that it reads from: what was published stays published.
-                self.load(thread, var, order);
-                self.publish(thread, var, order);
-            }
+            // Continues the release sequence that it reads from: what was published stays published.
+            Op::Rmw { var, order, .. } => self.publish(thread, var, order),
             Op::Free(var) => self.end_release_sequence(var),
             Op::Fence { order } => self.fence(thread, order),
             op => {

@@ -1,19 +1,19 @@
 //! Schedulable happens-before (Mathur, Kini and Viswanathan, OOPSLA 2018).
 //!
-//! Happens-before, and in addition a plain read comes after the write that it saw: what a thread did after a read may
-//! have depended on the value. The pair of a read and the write that it saw is checked before that order is added.
+//! Happens-before, and in addition a read comes after the write that it saw: what a thread did after a read may have
+//! depended on the value. The pair of a read and the write that it saw is checked before that order is added.
 //!
-//! **Changed:** atomics count by their memory order, and what an atomic load saw orders nothing by itself: where only a
-//! relaxed flag stands between two accesses they race, though no sequentially consistent schedule may bring them next to
-//! each other (then the proof is that they are unordered, not that they can be adjacent). All racing location pairs are
-//! reported.
+//! **Changed:** atomics count by their memory order, and what an atomic load saw of an atomic store orders nothing by
+//! itself: where only a relaxed flag stands between two accesses they race, though no sequentially consistent schedule may
+//! bring them next to each other (then the proof is that they are unordered, not that they can be adjacent). All racing
+//! location pairs are reported.
 //!
 //! **Guarantee:** every report is a race. On traces without atomics the reports are exactly those happens-before races
 //! that some correct reordering shows.
 //!
 //! **May miss:** races that a lock hides by the accident of who came first.
 
-use foretell_trace::{Event, EventId, ThreadId, VarId};
+use foretell_trace::{Access, Event, EventId, ThreadId};
 
 use crate::Detector;
 use crate::clock::{Clock, ClockTable, Time};
@@ -34,9 +34,16 @@ pub struct Shb {
 #[derive(Debug, Default)]
 struct LastWrites {
     /// Who wrote, and when. A thread that knows this much of the writer knows all that the writer knew.
-    epochs: Vec<Option<(ThreadId, Time)>>,
+    writers: Vec<Option<Writer>>,
     /// What the writer knew.
     clocks: ClockTable,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Writer {
+    thread: ThreadId,
+    time: Time,
+    atomic: bool,
 }
 
 impl Detector for Shb {
@@ -44,11 +51,11 @@ impl Detector for Shb {
         let Shb { order, history, written } = self;
         order.step(event, |clocks, access| {
             history.access(id, event, access, clocks, reports);
-            if !access.atomic && access.kind.reads() {
-                written.learn(access.var, clocks.of(event.thread));
+            if access.kind.reads() {
+                written.learn(access, clocks.of(event.thread));
             }
             if access.kind.writes() {
-                written.set(access.var, event.thread, clocks.of(event.thread));
+                written.set(access, event.thread, clocks.of(event.thread));
                 clocks.advance(event.thread);
             }
         });
@@ -56,16 +63,19 @@ impl Detector for Shb {
 }
 
 impl LastWrites {
-    fn learn(&self, var: VarId, clock: &mut Clock) {
-        if let Some(&Some((writer, time))) = self.epochs.get(var.index())
-            && clock.get(writer) < time
+    /// What a read learns from the write that it saw: nothing by itself if both are atomic.
+    fn learn(&self, read: Access, clock: &mut Clock) {
+        if let Some(&Some(writer)) = self.writers.get(read.var.index())
+            && clock.get(writer.thread) < writer.time
+            && !(read.atomic && writer.atomic)
         {
-            self.clocks.join_into(var.index(), clock);
+            self.clocks.join_into(read.var.index(), clock);
         }
     }
 
-    fn set(&mut self, var: VarId, writer: ThreadId, clock: &Clock) {
-        *at(&mut self.epochs, var.index()) = Some((writer, clock.get(writer)));
-        self.clocks.copy_from(var.index(), clock);
+    fn set(&mut self, write: Access, thread: ThreadId, clock: &Clock) {
+        let writer = Writer { thread, time: clock.get(thread), atomic: write.atomic };
+        *at(&mut self.writers, write.var.index()) = Some(writer);
+        self.clocks.copy_from(write.var.index(), clock);
     }
 }
