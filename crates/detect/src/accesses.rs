@@ -137,17 +137,6 @@ pub(crate) struct Now {
     pub(crate) locks: LockSetId,
 }
 
-/// Which past accesses to look at.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Which {
-    /// All.
-    All,
-    /// Those that read.
-    Reading,
-    /// Those that only write.
-    Writing,
-}
-
 /// An access of the past. Its variable, lock set and thread are those of the trail that it is on.
 #[derive(Clone, Copy, Debug)]
 struct Past {
@@ -265,14 +254,7 @@ pub(crate) struct Accesses {
 
 impl Accesses {
     /// Reports each conflicting access of another thread that `clock` does not know and that no common lock keeps apart.
-    pub(crate) fn check(
-        &self,
-        now: &Now,
-        which: Which,
-        clock: &Clock,
-        sets: &LockSets,
-        reports: &mut Reports,
-    ) {
+    pub(crate) fn check(&self, now: &Now, clock: &Clock, sets: &LockSets, reports: &mut Reports) {
         let Some(var) = self.vars.get(now.access.var.index()) else { return };
         if var.guard.is_some_and(|guard| sets.contains(now.locks, guard)) {
             return;
@@ -280,7 +262,7 @@ impl Accesses {
         for (&locks, group) in var.locks.iter().zip(&var.groups) {
             let last = if now.access.kind.writes() { &group.touched } else { &group.written };
             if !last.is_within(clock) && sets.are_disjoint(locks, now.locks) {
-                group.report(now, which, clock, reports);
+                group.report(now, clock, reports);
             }
         }
     }
@@ -312,7 +294,7 @@ impl Var {
 
 impl Group {
     #[cold]
-    fn report(&self, now: &Now, which: Which, clock: &Clock, reports: &mut Reports) {
+    fn report(&self, now: &Now, clock: &Clock, reports: &mut Reports) {
         for (thread, last) in self.touched.iter() {
             let known = clock.get(thread);
             if thread == now.thread || last <= known {
@@ -320,12 +302,7 @@ impl Group {
             }
             for past in self.trails[thread.index()].after(known) {
                 let access = Access { var: now.access.var, kind: past.kind, atomic: past.atomic };
-                let asked = match which {
-                    Which::All => true,
-                    Which::Reading => past.kind.reads(),
-                    Which::Writing => !past.kind.reads(),
-                };
-                if asked && access.conflicts_with(now.access) && reports.is_news(past.loc, now.loc) {
+                if access.conflicts_with(now.access) && reports.is_news(past.loc, now.loc) {
                     reports.push((past.id, past.loc), (now.id, now.loc));
                 }
             }

@@ -30,7 +30,7 @@ use foretell_trace::{Event, EventId, LockId, LockMode, ThreadId, VarId};
 use rustc_hash::FxHashMap;
 
 use crate::Detector;
-use crate::accesses::{Accesses, LockSetId, LockSets, Now, Which};
+use crate::accesses::{Accesses, LockSetId, LockSets, Now};
 use crate::clock::{Clock, Time};
 use crate::hard::{Hard, Known, Told};
 use crate::report::Reports;
@@ -346,7 +346,7 @@ impl Pass {
             while let Some((_, step)) = steps.next_if(|(id, _)| *id <= now.id) {
                 self.step(step, sections, locks);
             }
-            past.check(now, Which::All, self.threads[now.thread.index()].clock(), &sets, reports);
+            past.check(now, self.threads[now.thread.index()].clock(), &sets, reports);
             past.record(now, &sets, reports.wanted());
         }
     }

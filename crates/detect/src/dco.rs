@@ -4,7 +4,7 @@
 //! Definition 12. The least order that contains thread order and has every write before the reads that saw it, closed
 //! under *lock atomicity* (if the beginning of a section precedes an event within another section of the same lock, so does
 //! its end) and *write-read atomicity* (if a write precedes another write of the variable, so do the reads that saw it).
-//! Two conflicting accesses that the order leaves open (Proposition 7), under disjoint lock sets, are reported.
+//! Two conflicting accesses that the order leaves open, under disjoint lock sets, are reported (Proposition 7).
 //!
 //! What we changed, and why:
 //! * We compute Definition 12; Algorithm 2 of the paper does not. It applies lock atomicity only to sections that accessed
@@ -13,10 +13,11 @@
 //!   the event at hand, so this needs no second look at earlier events.
 //! * The initial value counts as a write before everything: reads that saw it precede every write of the variable. Without
 //!   this the order would let a later write run first and change what they saw.
-//! * The clock of an event contains the edges that pin what is read *at that event*: a read and the write that it saw, and
-//!   a read and the write that ends its value, are never incomparable. Proposition 7 would never report a read next to the
-//!   write before it, although nothing else may keep the two apart. We compare these two kinds of pairs with the
-//!   clock as it was before the pinning edges of the event itself.
+//! * The paper compares the clocks of the two events, and the clock of an event contains the edges that pin what is read *at
+//!   that event*: a read and the write that it saw, or a read and the write that ends its value, are never incomparable, so
+//!   Proposition 7 never reports a read next to the write before it. But two accesses that are about to run next to each
+//!   other need no pins of their own. We compare the earlier event with the clock of the later one as it is before the
+//!   pinning edges of that event, which reports all that Proposition 7 does, and these.
 //! * Of the sections of one thread on one lock only the last that a clock has reached matters, and of its writes to one
 //!   variable only the last: the later one knows what the earlier one would bring. A cursor for each observing thread makes
 //!   the search cheap.
@@ -31,7 +32,7 @@
 use foretell_trace::{Event, EventId, LockId, LockMode, Op, ThreadId, VarId};
 
 use crate::Detector;
-use crate::accesses::{Accesses, LockSets, Now, Which};
+use crate::accesses::{Accesses, LockSets, Now};
 use crate::clock::{Clock, Clocks, Time};
 use crate::must::MustOrder;
 use crate::report::Reports;
@@ -49,8 +50,6 @@ pub struct Dco {
     locks: Vec<Lock>,
     vars: Vec<Var>,
     accesses: Accesses,
-    /// The clock of the event at hand before the edges that pin what it reads.
-    before: Clock,
 }
 
 /// The sections of a lock that have ended: what preceded their ends, found by when they began.
@@ -76,7 +75,8 @@ struct Var {
 
 #[derive(Debug)]
 struct LastWrite {
-    now: Now,
+    thread: ThreadId,
+    time: Time,
     /// What precedes it, and itself.
     clock: Clock,
 }
@@ -209,9 +209,8 @@ impl Dco {
     }
 
     /// Joins what lock atomicity and, at a write, write-read atomicity demand, until nothing changes.
-    fn settle(&mut self, thread: ThreadId, written: Option<VarId>) -> bool {
+    fn settle(&mut self, thread: ThreadId, written: Option<VarId>) {
         let clock = self.clocks.of(thread);
-        let mut any = false;
         loop {
             let mut news = false;
             for &(lock, mode) in self.sets.held_locks(thread) {
@@ -225,75 +224,40 @@ impl Dco {
                 news |= at(&mut self.vars, var.index()).writes.learn(thread, clock);
             }
             if !news {
-                return any;
+                return;
             }
-            any = true;
         }
     }
 
     fn access(&mut self, now: &Now, reports: &mut Reports) {
-        self.before.copy_from(self.clocks.of(now.thread));
-        let mut pinned = false;
+        self.accesses.check(now, self.clocks.of(now.thread), &self.sets, reports);
+        self.accesses.record(now, &self.sets, reports.wanted());
         if now.access.kind.reads() {
-            self.check_against_seen(now, reports);
-            pinned |= self.follow_seen(now);
+            self.follow_seen(now);
         }
         if now.access.kind.writes() {
-            pinned |= self.follow_readers(now);
+            self.follow_readers(now);
         }
-        self.check(now, pinned, reports);
-        self.accesses.record(now, &self.sets, reports.wanted());
         self.remember(now);
         self.clocks.advance(now.thread);
     }
 
-    /// A read next to the write that it saw.
-    fn check_against_seen(&self, now: &Now, reports: &mut Reports) {
-        let Some(LastWrite { now: seen, .. }) = &self.vars[now.access.var.index()].last else { return };
-        if seen.thread != now.thread
-            && seen.time > self.before.get(seen.thread)
-            && seen.access.conflicts_with(now.access)
-            && reports.is_news(seen.loc, now.loc)
-            && self.sets.are_disjoint(seen.locks, now.locks)
-        {
-            reports.push((seen.id, seen.loc), (now.id, now.loc));
-        }
-    }
-
-    /// The write that a read saw precedes it; whether this is new.
-    fn follow_seen(&mut self, now: &Now) -> bool {
+    /// The write that a read saw precedes it.
+    fn follow_seen(&mut self, now: &Now) {
         let clock = self.clocks.of(now.thread);
-        let Some(seen) = &self.vars[now.access.var.index()].last else { return false };
-        if seen.now.time <= clock.get(seen.now.thread) {
-            return false;
+        let Some(seen) = &self.vars[now.access.var.index()].last else { return };
+        if seen.time > clock.get(seen.thread) {
+            clock.join(&seen.clock);
+            self.settle(now.thread, None);
         }
-        clock.join(&seen.clock);
-        self.settle(now.thread, None);
-        true
     }
 
-    /// The reads of writes that precede a write precede it; whether this is new.
-    fn follow_readers(&mut self, now: &Now) -> bool {
+    /// The reads of writes that precede a write precede it.
+    fn follow_readers(&mut self, now: &Now) {
         let var = &mut self.vars[now.access.var.index()];
         var.close_last();
-        let clock = self.clocks.of(now.thread);
-        let mut news = false;
-        if !var.first_readers.is_within(clock) {
-            clock.join(&var.first_readers);
-            news = true;
-        }
-        self.settle(now.thread, Some(now.access.var)) | news
-    }
-
-    /// Reports what the order leaves open. A write is compared with earlier reads as if nothing pinned them.
-    fn check(&mut self, now: &Now, pinned: bool, reports: &mut Reports) {
-        let clock = self.clocks.of(now.thread);
-        if pinned && now.access.kind.writes() {
-            self.accesses.check(now, Which::Reading, &self.before, &self.sets, reports);
-            self.accesses.check(now, Which::Writing, clock, &self.sets, reports);
-        } else {
-            self.accesses.check(now, Which::All, clock, &self.sets, reports);
-        }
+        self.clocks.of(now.thread).join(&var.first_readers);
+        self.settle(now.thread, Some(now.access.var));
     }
 
     fn remember(&mut self, now: &Now) {
@@ -309,10 +273,12 @@ impl Dco {
         var.close_last();
         match &mut var.last {
             Some(last) => {
-                last.now = *now;
+                (last.thread, last.time) = (now.thread, now.time);
                 last.clock.copy_from(clock);
             }
-            None => var.last = Some(LastWrite { now: *now, clock: clock.clone() }),
+            None => {
+                var.last = Some(LastWrite { thread: now.thread, time: now.time, clock: clock.clone() });
+            }
         }
     }
 }
@@ -326,7 +292,7 @@ impl Var {
         let readers = std::mem::take(&mut self.readers);
         match &self.last {
             None => self.first_readers.join(&readers),
-            Some(last) => self.writes.push(last.now.thread, Entry { from: last.now.time, clock: readers }),
+            Some(last) => self.writes.push(last.thread, Entry { from: last.time, clock: readers }),
         }
     }
 }

@@ -16,7 +16,7 @@
 use foretell_trace::{Event, EventId};
 
 use crate::Detector;
-use crate::accesses::{Accesses, LockSets, Now, Which};
+use crate::accesses::{Accesses, LockSets, Now};
 use crate::clock::Clocks;
 use crate::must::MustOrder;
 use crate::report::Reports;
@@ -51,7 +51,7 @@ impl Detector for LockSet {
             let clock = self.clocks.of(thread);
             let locks = self.sets.held(thread);
             let now = Now { id, loc: event.loc, thread, access, time: clock.get(thread), locks };
-            self.accesses.check(&now, Which::All, clock, &self.sets, reports);
+            self.accesses.check(&now, clock, &self.sets, reports);
             self.accesses.record(&now, &self.sets, reports.wanted());
         } else {
             self.sets.event(event);

@@ -33,7 +33,7 @@ use foretell_trace::{Access, Event, EventId, LockId, LockMode, ThreadId, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Detector;
-use crate::accesses::{Accesses, LockSetId, LockSets, Now, Which};
+use crate::accesses::{Accesses, LockSetId, LockSets, Now};
 use crate::clock::{Clock, Time};
 use crate::hard::{Hard, Known, Told};
 use crate::report::Reports;
@@ -294,7 +294,7 @@ impl Wcp {
                 guarded.precede(now.thread, now.access.kind.writes(), section.mode, known);
             }
         }
-        self.accesses.check(now, Which::All, known.clock(), &self.sets, reports);
+        self.accesses.check(now, known.clock(), &self.sets, reports);
         self.accesses.record(now, &self.sets, reports.wanted());
         self.threads[now.thread.index()].touch(now.access);
     }

@@ -15,13 +15,13 @@ use orders::{pairs, parse};
 use random::{Shape, random_trace};
 
 /// Thread order, what must be, and every write before the reads that saw it (but for those into `free`).
-fn base(events: &[Event], free: Option<usize>) -> Relation {
+fn base(events: &[Event], free: usize) -> Relation {
     let mut relation = vec![vec![false; events.len()]; events.len()];
     for b in 0..events.len() {
         for (a, row) in relation.iter_mut().enumerate().take(b) {
             row[b] = events[a].thread == events[b].thread || must(events, a, b);
         }
-        if free != Some(b)
+        if free != b
             && events[b].op.access().is_some_and(|access| access.kind.reads())
             && let Some(seen) = last_write(events, b)
         {
@@ -41,8 +41,8 @@ fn lock_atomicity(events: &[Event], sections: &[Section], relation: &mut Relatio
     }
 }
 
-fn write_read_atomicity(events: &[Event], free: Option<usize>, relation: &mut Relation) {
-    for b in (0..events.len()).filter(|&b| free != Some(b)) {
+fn write_read_atomicity(events: &[Event], free: usize, relation: &mut Relation) {
+    for b in (0..events.len()).filter(|&b| free != b) {
         let Some(write) = events[b].op.access().filter(|access| access.kind.writes()) else { continue };
         for a in 0..b {
             let Some(read) = events[a].op.access().filter(|access| access.kind.reads()) else { continue };
@@ -54,8 +54,8 @@ fn write_read_atomicity(events: &[Event], free: Option<usize>, relation: &mut Re
     }
 }
 
-/// The order; with `free`, without the edges that pin what is read at that event.
-fn order(events: &[Event], free: Option<usize>) -> Relation {
+/// The order without the edges that pin what is read at the event `free`.
+fn order(events: &[Event], free: usize) -> Relation {
     let sections = sections(events);
     let mut relation = base(events, free);
     loop {
@@ -78,19 +78,11 @@ fn by_definition(trace: &Trace) -> Vec<(u32, u32)> {
             .filter(|section| section.contains(events, a))
             .any(|first| sections.iter().any(|second| second.contains(events, b) && first.excludes(second)))
     };
-    let full = order(events, None);
     let mut pairs = Vec::new();
     for b in 0..events.len() {
-        let unpinned = order(events, Some(b));
-        for a in 0..b {
-            if !conflict(&events[a], &events[b]) || share_a_lock(a, b) {
-                continue;
-            }
-            let (Some(x), Some(y)) = (events[a].op.access(), events[b].op.access()) else { continue };
-            let pinned =
-                (y.kind.reads() && last_write(events, b) == Some(a)) || (y.kind.writes() && x.kind.reads());
-            let ordered = if pinned { unpinned[a][b] } else { full[a][b] };
-            if !ordered {
+        let order = order(events, b);
+        for a in (0..b).filter(|&a| conflict(&events[a], &events[b])) {
+            if !order[a][b] && !share_a_lock(a, b) {
                 pairs.push(numbers(a, b));
             }
         }
