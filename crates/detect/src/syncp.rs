@@ -10,8 +10,9 @@
 //!
 //! What we changed, and why:
 //! * All races are found, not just one for each later access: either every pair of events, or one for each pair of
-//!   locations. The work is still amortised, since every access that is looked at again is reported ([`history`]).
-//! * A growing ideal remembers one section for each lock instead of a cursor for each lock and thread ([`ideal`]), so an
+//!   locations. The work is still amortised, since every access that is looked at again is reported
+//!   (`history.rs`).
+//! * A growing ideal remembers one section for each lock instead of a cursor for each lock and thread (`ideal.rs`), so an
 //!   acquire that enters costs constant time however many threads there are.
 //! * The clocks of threads are kept closed under the rule for locks at every event that learns something, so most
 //!   accesses are found to lie inside an ideal without computing one.
@@ -51,12 +52,16 @@ pub struct SyncP {
     /// What each thread's next event needs: closed, but for what was learned since the thread last settled. Each event
     /// has a local time of its own.
     clocks: Clocks,
+    /// What every schedule keeps.
     must: MustOrder,
     threads: Vec<ThreadState>,
+    /// All sections so far, whether they have ended or not.
     sections: Sections,
+    /// Copies of `clocks` that moments refer to.
     versions: Versions,
     /// The last write of each variable.
     writes: Vec<Option<Moment>>,
+    /// The accesses so far.
     history: History,
     /// Whether memory has been allocated: from then on any access can learn something.
     allocates: bool,

@@ -50,9 +50,12 @@ pub(super) struct Past<'a> {
 /// The accesses so far.
 #[derive(Debug, Default)]
 pub(super) struct History {
+    /// The classes of all variables. Only ever grows.
     classes: Vec<Class>,
+    /// Where each class is.
     by_key: FxHashMap<ClassKey, Index>,
     vars: Vec<Var>,
+    /// Memory for ideals that are not kept.
     scratch: Ideal,
 }
 
@@ -111,6 +114,7 @@ struct Entry {
 /// pairs are wanted each access is a group of its own.
 #[derive(Debug)]
 struct Front {
+    /// The earlier class.
     class: Index,
     /// How many entries of the class have been looked at.
     absorbed: usize,

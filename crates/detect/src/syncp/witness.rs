@@ -76,7 +76,8 @@ impl<'a> SyncPreserving<'a> {
             .zip(&self.threads)
             .flat_map(|(&length, thread)| thread.steps[..length].iter().map(|step| step.id))
             .collect();
-        schedule.sort_unstable();
+        // The stable sort merges the threads' runs, each of which is sorted already.
+        schedule.sort();
         schedule.extend([pair.first, pair.second]);
         Some(schedule)
     }
@@ -168,14 +169,22 @@ impl<'a> Growing<'a> {
     /// Adds the end of `section`, or of others of its lock that come before it.
     fn compare(&mut self, section: Section) {
         let others = self.sections.entry(section.lock).or_default();
-        let mut ends = Vec::new();
+        let mut missing = Vec::new();
         for other in others.iter().filter(|other| other.excludes(&section)) {
             let earlier = if other.acquire < section.acquire { other } else { &section };
-            ends.extend(earlier.end.map(|end| (earlier.thread, end)));
+            // Most ends are there already: what a section of the same thread that comes later brought in.
+            missing.extend(
+                earlier
+                    .end
+                    .filter(|&end| end >= self.lengths[earlier.thread.index()])
+                    .map(|end| (earlier.thread, end)),
+            );
         }
-        others.retain(|other| (other.thread, other.mode) != (section.thread, section.mode));
-        others.push(section);
-        for (thread, position) in ends {
+        match others.iter_mut().find(|other| (other.thread, other.mode) == (section.thread, section.mode)) {
+            Some(last) => *last = section,
+            None => others.push(section),
+        }
+        for (thread, position) in missing {
             self.add(thread, position);
         }
     }
