@@ -75,16 +75,28 @@ fn dependencies() -> Result<Vec<String>, String> {
         .map_err(|error| format!("cannot read the output of cargo metadata: {error}"))?;
     let packages = metadata["packages"].as_array().cloned().unwrap_or_default();
     let mut broken: Vec<String> = packages.iter().flat_map(forbidden).collect();
-    let order: Vec<&str> = metadata["workspace_members"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|id| packages.iter().find(|package| package["id"] == *id)?["name"].as_str())
-        .collect();
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).map_err(|error| error.to_string())?;
+    let order: Vec<&str> = members(&manifest).filter_map(|folder| name_of(folder, &packages)).collect();
     if order != ROOMS.map(|room| room.0) {
-        broken.push(format!("workspace members stand in the order {order:?}"));
+        broken.push(format!("workspace members do not stand in dependency order: {order:?}"));
     }
     Ok(broken)
+}
+
+/// The folders of the members, in the order in which the manifest lists them.
+fn members(manifest: &str) -> impl Iterator<Item = &str> {
+    let list = manifest.split_once("members = [").map_or("", |(_, rest)| rest);
+    let list = list.split_once(']').map_or("", |(list, _)| list);
+    list.split(',').map(|entry| entry.trim().trim_matches('"')).filter(|entry| !entry.is_empty())
+}
+
+/// The name of the package in a folder.
+fn name_of<'a>(folder: &str, packages: &'a [Value]) -> Option<&'a str> {
+    let end = Path::new(folder).join("Cargo.toml");
+    let is_there = |package: &&Value| {
+        package["manifest_path"].as_str().is_some_and(|path| Path::new(path).ends_with(&end))
+    };
+    packages.iter().find(is_there)?["name"].as_str()
 }
 
 /// What a package depends on, though it may not. What it uses for its tests alone is its own affair.

@@ -5,7 +5,7 @@
 //! contain conflicting accesses; (b) likewise if an event of the first precedes an event of the second; (c) happens-before
 //! may be composed on both sides. A pair that neither this order nor thread order puts in order is reported.
 //!
-//! What we changed, and why: the paper closes a relation over windows of the trace. Here the whole trace is one window.
+//! **Changed:** the paper closes a relation over windows of the trace. Here the whole trace is one window.
 //! * All edges lead from an end to a beginning of sections of one lock, and those are ordered by happens-before, so of all
 //!   edges into a section only the one from the latest section matters: a number for each section (`from`).
 //! * Given these numbers, one pass with vector clocks yields what precedes each event. The beginnings that precede an end
@@ -20,10 +20,10 @@
 //!   so the order stays within happens-before, but it may be larger than it need be. Rules (a) and (b) apply to two sections
 //!   unless both are shared.
 //!
-//! Guarantees: none; candidates. The first report is a race or shows that a deadlock is possible; which of them, and
+//! **Guarantee:** none; candidates. The first report is a race or shows that a deadlock is possible; which of them, and
 //! whether any later report is a race, is not known.
 //!
-//! May miss: all that weak causally-precedes misses, and more: this order also has what comes before the conflicting access
+//! **May miss:** all that weak causally-precedes misses, and more: this order also has what comes before the conflicting access
 //! in the second section. On the other hand it reports fewer pairs that are no races.
 
 use foretell_trace::{Event, EventId, LockId, LockMode, ThreadId, VarId};

@@ -6,7 +6,7 @@
 //! its end) and *write-read atomicity* (if a write precedes another write of the variable, so do the reads that saw it).
 //! Two conflicting accesses that the order leaves open, under disjoint lock sets, are reported (Proposition 7).
 //!
-//! What we changed, and why:
+//! **Changed:**
 //! * We compute Definition 12; Algorithm 2 of the paper does not. It applies lock atomicity only to sections that accessed
 //!   the variable at hand, not to all that the order reaches; its lines 24 to 27 look at the write at hand where the earlier
 //!   write is meant; and it knows no initial values. Here every event joins clocks until nothing changes. All rules end in
@@ -23,10 +23,10 @@
 //!   the search cheap.
 //! * [`MustOrder`] is part of the order. A lock that both hold shared orders and excludes nothing.
 //!
-//! Guarantees: none; candidates. The paper's Theorem 4 is false: in a trace from which only a deadlock can be reached the
+//! **Guarantee:** none; candidates. The paper's Theorem 4 is false: in a trace from which only a deadlock can be reached the
 //! order leaves a pair open that no schedule makes adjacent.
 //!
-//! May miss: races that need a read to see another write of the same value, or that need a section or a read of the trace
+//! **May miss:** races that need a read to see another write of the same value, or that need a section or a read of the trace
 //! to be left out. Memory grows with the number of sections, and of writes that are read.
 
 use foretell_trace::{Event, EventId, LockId, LockMode, Op, ThreadId, VarId};

@@ -8,7 +8,7 @@
 //! earlier one's release is in the set as well. The schedule is then simply the trace restricted to the ideal, followed
 //! by the two accesses ([`SyncPreserving::witness`]).
 //!
-//! What we changed, and why:
+//! **Changed:**
 //! * All races are found, not just one for each later access: either every pair of events, or one for each pair of
 //!   locations. The work is still amortised, since every access that is looked at again is reported
 //!   (`history.rs`).
@@ -21,9 +21,11 @@
 //! * What the paper does not have (semaphores, notifications, barriers, allocation, failed attempts to lock, reads that
 //!   no write explains) is ordered as in [`crate::must`].
 //!
-//! Guarantee: every report is a race, with a schedule to show for it. For traces of reads, writes, locks, forks and joins
-//! the answer is exact for the class. May miss: races that need the sections of a lock, or two writes, in another order;
-//! and those that need a finer order than [`crate::must`] gives.
+//! **Guarantee:** every report is a race, with a schedule to show for it. For traces of reads, writes, locks, forks and
+//! joins the answer is exact for the class.
+//!
+//! **May miss:** races that need the sections of a lock, or two writes, in another order; and those that need a finer
+//! order than [`crate::must`] gives.
 //!
 //! Memory grows with the trace: no detector of these races can do without that, as the paper proves.
 

@@ -6,7 +6,7 @@
 //! first precedes the end of the second; (c) happens-before may be composed on both sides. A pair that neither this order
 //! nor thread order puts in order is reported.
 //!
-//! What we changed, and why:
+//! **Changed:**
 //! * Rule (b) needs no queue for each pair of threads, and no cursor for each thread. The sections of a lock are ordered by
 //!   happens-before, so those that precede an end form a prefix; and who takes the lock next learns all that the last
 //!   owner knew when it gave the lock up. One queue for each lock, consumed from its front, is exact.
@@ -21,10 +21,10 @@
 //! * Read-write locks: rules (a) and (b) hold for two sections unless both are shared, and two shared sections are not
 //!   ordered by happens-before. Shared ends are therefore kept for each thread.
 //!
-//! Guarantees: none; candidates. The first report is a race or shows that a deadlock is possible; which of them, and
+//! **Guarantee:** none; candidates. The first report is a race or shows that a deadlock is possible; which of them, and
 //! whether any later report is a race, is not known.
 //!
-//! May miss: races that need a section of the prefix to be left out or two conflicting sections to be swapped.
+//! **May miss:** races that need a section of the prefix to be left out or two conflicting sections to be swapped.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
