@@ -59,3 +59,13 @@ pub trait Source {
         Ending::Complete
     }
 }
+
+/// All events of a source, for tests.
+#[cfg(test)]
+pub(crate) fn read_all(mut source: Box<dyn Source>) -> Result<(Vec<Event>, Names), TraceError> {
+    let (mut batch, mut events) = (Batch::default(), Vec::new());
+    while source.fill(&mut batch)? {
+        events.extend_from_slice(&batch.events);
+    }
+    Ok((events, source.into_names()))
+}

@@ -252,17 +252,10 @@ fn cell_name(name: &str) -> Result<String, String> {
 mod tests {
     use super::*;
     use crate::format::text::{TextReader, TextWriter};
-
-    fn all(mut source: Box<dyn Source>) -> Result<(Vec<Event>, Names), TraceError> {
-        let (mut batch, mut events) = (Batch::default(), Vec::new());
-        while source.fill(&mut batch)? {
-            events.extend_from_slice(&batch.events);
-        }
-        Ok((events, source.into_names()))
-    }
+    use crate::source::read_all;
 
     fn as_text(csv: &'static str) -> Result<String, TraceError> {
-        let (events, names) = all(Box::new(CsvReader::new(Box::new(csv.as_bytes()))))?;
+        let (events, names) = read_all(Box::new(CsvReader::new(Box::new(csv.as_bytes()))))?;
         let mut writer = TextWriter::new(Vec::new());
         for event in &events {
             writer.write(event, &names)?;
@@ -271,7 +264,7 @@ mod tests {
     }
 
     fn from_text(text: &'static str, lossy: bool) -> Result<String, TraceError> {
-        let (events, names) = all(Box::new(TextReader::new(Box::new(text.as_bytes()))))?;
+        let (events, names) = read_all(Box::new(TextReader::new(Box::new(text.as_bytes()))))?;
         let mut writer = CsvWriter::new(Vec::new(), lossy);
         for event in &events {
             writer.write(event, &names)?;

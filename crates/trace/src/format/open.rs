@@ -3,6 +3,8 @@
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 
+use memchr::memchr;
+
 use crate::error::TraceError;
 use crate::format::binary::{self, BinaryReader};
 use crate::format::compress::Compression;
@@ -13,6 +15,9 @@ use crate::source::Source;
 
 /// How far into the input its format may be looked for.
 const LOOK_AHEAD: usize = 1 << 16;
+
+/// How much of it is asked for at once.
+const LINE_AHEAD: usize = 1 << 8;
 
 /// How often one compressed stream may lie inside another: enough for every honest input.
 const NESTING: usize = 3;
@@ -84,10 +89,7 @@ pub fn open(input: Box<dyn Read>, hint: Option<Format>) -> Result<Box<dyn Source
     }
     match hint {
         Some(format) => Ok(format.reader(input)),
-        None => {
-            let (first, whole) = peek(input, LOOK_AHEAD)?;
-            Ok(guess(&first).reader(whole))
-        }
+        None => guess(input),
     }
 }
 
@@ -98,17 +100,38 @@ fn peek(mut input: Box<dyn Read>, count: usize) -> io::Result<(Vec<u8>, Box<dyn 
     Ok((first.clone(), Box::new(Cursor::new(first).chain(input))))
 }
 
-/// The format that the first event looks like. Text if nothing fits: its error tells most people most.
-fn guess(first_bytes: &[u8]) -> Format {
-    let mut lines = first_bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let Some(line) = lines.find(|line| !line.is_empty() && line[0] != b'#') else { return Format::Text };
-    if line[0] == b'@' {
-        Format::RoadRunner
-    } else if line.contains(&b'|') || !line.contains(&b',') {
-        Format::Text
-    } else {
-        Format::Csv
+/// Looks ahead no further than it must: more may be long in coming.
+fn guess(mut input: Box<dyn Read>) -> Result<Box<dyn Source>, TraceError> {
+    let mut first = Vec::new();
+    let format = loop {
+        let known = first.len();
+        (&mut input).take(LINE_AHEAD as u64).read_to_end(&mut first)?;
+        let finished = first.len() < known + LINE_AHEAD || first.len() >= LOOK_AHEAD;
+        if let Some(format) = format_of(&first, finished) {
+            break format;
+        }
+    };
+    Ok(format.reader(Box::new(Cursor::new(first).chain(input))))
+}
+
+/// The format that the first event looks like, once all of its line is there or no more will come. Text if nothing fits:
+/// its error tells most people most.
+fn format_of(first_bytes: &[u8], finished: bool) -> Option<Format> {
+    let mut rest = first_bytes;
+    while !rest.is_empty() {
+        let end = memchr(b'\n', rest);
+        if end.is_none() && !finished {
+            return None;
+        }
+        let (line, after) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
+        match line.trim_ascii() {
+            [] | [b'#', ..] => rest = after,
+            [b'@', ..] => return Some(Format::RoadRunner),
+            line if line.contains(&b',') && !line.contains(&b'|') => return Some(Format::Csv),
+            _ => return Some(Format::Text),
+        }
     }
+    finished.then_some(Format::Text)
 }
 
 #[cfg(test)]
@@ -117,11 +140,18 @@ mod tests {
 
     #[test]
     fn the_first_event_tells_the_format() {
-        assert_eq!(guess(b"# a,b\n\n@ Rd(1,x)\n"), Format::RoadRunner);
-        assert_eq!(guess(b"T0|r(x,1)|1\n"), Format::Text);
-        assert_eq!(guess(b"\r\n,r(x)\r\n"), Format::Csv);
-        assert_eq!(guess(b"hello\n"), Format::Text);
-        assert_eq!(guess(b""), Format::Text);
+        for (text, format) in [
+            ("# a,b\n\n@ Rd(1,x)\n", Format::RoadRunner),
+            ("T0|r(x,1)|1\n", Format::Text),
+            ("\r\n,r(x)\r\n", Format::Csv),
+            ("hello\n", Format::Text),
+        ] {
+            assert_eq!(format_of(text.as_bytes(), false), Some(format), "{text}");
+        }
+        assert_eq!(format_of(b"# comment", false), None);
+        assert_eq!(format_of(b",r(x)", false), None);
+        assert_eq!(format_of(b",r(x)", true), Some(Format::Csv));
+        assert_eq!(format_of(b"", true), Some(Format::Text));
     }
 
     #[test]

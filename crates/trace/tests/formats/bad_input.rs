@@ -125,8 +125,7 @@ fn a_recording_damaged_in_the_middle_is_an_error() {
 
 #[test]
 fn ids_that_nothing_defined_are_errors_and_cost_no_memory() {
-    let define = |table: u8, name: &[u8]| [&[31 << 3, table, name.len() as u8][..], name].concat();
-    let thread = define(0, b"T0");
+    let thread = [31 << 3, 0, 2, b'T', b'0'];
     let huge = [0xFF, 0xFF, 0xFF, 0xFF, 0x0F];
     let other = |number: u8| [&[30 << 3, number][..], &huge].concat();
     let with_order = |number: u8| [&[30 << 3, number, 4][..], &huge].concat();
@@ -144,7 +143,7 @@ fn ids_that_nothing_defined_are_errors_and_cost_no_memory() {
         (vec![30 << 3 | 3, 14, 0xFF, 0xFF, 0xFF, 0xFF], "symbol"),
     ];
     for (record, what) in records {
-        let bytes = [header(), block(1, &[thread.clone(), record].concat())].concat();
+        let bytes = [header(), block(1, &[&thread[..], &record].concat())].concat();
         let error = check(&bytes, None).unwrap_err();
         assert_eq!(error.position(), Some(Position::Byte(24 + 5)), "{what}: {error}");
         assert!(error.to_string().contains(what), "{what}: {error}");
