@@ -48,19 +48,18 @@ impl HappensBefore {
     pub fn step(&mut self, event: &Event, mut on_access: impl FnMut(&mut Clocks, Access)) {
         let thread = event.thread;
         match event.op {
-            Op::Read { var, .. } => {
+            Op::Read { var, .. } | Op::Write { var, .. } => {
+                let writes = matches!(event.op, Op::Write { .. });
+                let kind = if writes { AccessKind::Write } else { AccessKind::Read };
                 self.must.enter_access(thread, var, &mut self.clocks);
                 self.clocks.of(thread);
-                on_access(&mut self.clocks, Access { var, kind: AccessKind::Read, atomic: false });
+                on_access(&mut self.clocks, Access { var, kind, atomic: false });
+                if !self.released.is_empty() && writes {
+                    self.end_release_sequence(var);
+                }
                 if event.unexplained {
                     self.clocks.fence(thread);
                 }
-            }
-            Op::Write { var, .. } => {
-                self.must.enter_access(thread, var, &mut self.clocks);
-                self.clocks.of(thread);
-                on_access(&mut self.clocks, Access { var, kind: AccessKind::Write, atomic: false });
-                self.end_release_sequence(var);
             }
             Op::Acquire(lock) => {
                 self.begin_section(thread, lock, LockMode::Exclusive);

@@ -49,12 +49,12 @@ struct VarHistory {
 /// See [`VarHistory::places`].
 const ABSENT: u8 = u8::MAX;
 
-/// The latest plain read and the latest plain write of a thread.
+/// The latest plain accesses of a thread.
 #[derive(Debug)]
 struct Latest {
     thread: ThreadId,
-    read: Option<Moment>,
-    write: Option<Moment>,
+    /// The latest read and the latest write.
+    moments: [Option<Moment>; 2],
 }
 
 /// Accesses at other locations than the latest ones, and all atomic ones.
@@ -68,31 +68,35 @@ struct Log {
 }
 
 /// What can be said of all plain accesses to a variable at once.
+// Flat, and compared without branches: whether the next access reads or writes is what the processor cannot guess.
 #[derive(Clone, Copy, Debug, Default)]
-enum Summary {
-    /// There are none.
-    #[default]
-    Untouched,
-    /// All are ordered before this write, or are it.
-    Write(Epoch),
-    /// All are ordered before this read, or are it; all writes are ordered before the write (if there is any).
-    Read { write: Option<Epoch>, read: Epoch },
-    /// All writes are ordered before this write (if there is any), but reads are concurrent.
-    Reads { write: Option<Epoch> },
-    /// Nothing: the log has to be looked at.
-    Raced,
+struct Summary {
+    /// All writes are ordered before this one, or are it; unless `raced`.
+    write: Epoch,
+    /// All reads since that write are ordered before this one, or are it; unless `raced` or `concurrent`.
+    read: Epoch,
+    /// Reads since the last write are not all ordered.
+    concurrent: bool,
+    /// Accesses have raced: nothing can be said, and each has to be looked at.
+    raced: bool,
 }
 
-/// A moment of a thread.
-#[derive(Clone, Copy, Debug)]
+/// A moment of a thread. The default is before everything.
+#[derive(Clone, Copy, Debug, Default)]
 struct Epoch {
-    thread: ThreadId,
+    /// The index of the thread.
+    thread: u32,
     time: Time,
 }
 
 impl Epoch {
+    fn of(thread: ThreadId, time: Time) -> Epoch {
+        // An index of a thread always fits: its id is made of 32 bits.
+        Epoch { thread: u32::try_from(thread.index()).unwrap_or(u32::MAX), time }
+    }
+
     fn is_before(self, clock: &Clock) -> bool {
-        self.time <= clock.get(self.thread)
+        self.time <= clock.times().get(self.thread as usize).copied().unwrap_or(0)
     }
 }
 
@@ -143,7 +147,7 @@ impl History {
         if access.atomic {
             var.log_mut().push(Past { thread, moment: now, kind: access.kind, atomic: true });
         } else {
-            summary.add(access, Epoch { thread, time: now.time }, clock, ordered);
+            summary.add(access, Epoch::of(thread, now.time), clock, ordered);
             var.keep(thread, now, access, reports.wanted());
         }
         if reports.wanted() == Pairs::ByLocation && var.log.as_ref().is_some_and(|log| log.is_full()) {
@@ -194,28 +198,21 @@ fn drop_repeated(log: &mut Vec<Past>, seen: &mut FxHashSet<(ThreadId, Loc, Acces
 impl Summary {
     /// Whether no plain access can race with `access`; `false` if that cannot be told from here.
     fn is_before(self, access: Access, clock: &Clock) -> bool {
-        let write_before = |write: Option<Epoch>| write.is_none_or(|write| write.is_before(clock));
-        match self {
-            Summary::Untouched => true,
-            Summary::Write(write) => write.is_before(clock),
-            Summary::Read { write, read } => {
-                write_before(write) && (!access.kind.writes() || read.is_before(clock))
-            }
-            Summary::Reads { write } => write_before(write) && !access.kind.writes(),
-            Summary::Raced => false,
-        }
+        let writes = access.kind.writes();
+        let reads_before = !self.concurrent & self.read.is_before(clock);
+        !self.raced & self.write.is_before(clock) & (!writes | reads_before)
     }
 
     /// Adds a plain access. `ordered` says that everything it conflicts with is ordered before it.
     fn add(&mut self, access: Access, now: Epoch, clock: &Clock, ordered: bool) {
-        *self = match *self {
-            _ if ordered && access.kind.writes() => Summary::Write(now),
-            _ if !ordered => Summary::Raced,
-            Summary::Untouched => Summary::Read { write: None, read: now },
-            Summary::Write(write) => Summary::Read { write: Some(write), read: now },
-            Summary::Read { write, read } if read.is_before(clock) => Summary::Read { write, read: now },
-            Summary::Read { write, .. } | Summary::Reads { write } => Summary::Reads { write },
-            Summary::Raced => Summary::Raced,
+        if !ordered {
+            self.raced = true;
+        } else if access.kind.writes() {
+            // Everything comes before this write, so it stands for the reads as well.
+            *self = Summary { write: now, read: now, concurrent: false, raced: false };
+        } else {
+            self.concurrent |= !self.read.is_before(clock);
+            self.read = now;
         }
     }
 }
@@ -237,8 +234,7 @@ impl VarHistory {
 
     /// Keeps a plain access.
     fn keep(&mut self, thread: ThreadId, now: Moment, access: Access, wanted: Pairs) {
-        let latest = self.latest_of(thread);
-        let latest = if access.kind.writes() { &mut latest.write } else { &mut latest.read };
+        let latest = &mut self.latest_of(thread).moments[usize::from(access.kind.writes())];
         if let Some(earlier) = latest.replace(now)
             && (earlier.loc != now.loc || wanted == Pairs::All)
         {
@@ -260,7 +256,7 @@ impl VarHistory {
             return place;
         }
         let place = self.latest.len();
-        self.latest.push(Latest { thread, read: None, write: None });
+        self.latest.push(Latest { thread, moments: [None; 2] });
         if let (Some(known), Ok(place)) = (self.places.get_mut(thread.index()), u8::try_from(place)) {
             *known = place;
         }
@@ -285,8 +281,8 @@ impl VarHistory {
             }
         };
         for latest in &self.latest {
-            let read = latest.read.as_ref().filter(|_| access.kind.writes());
-            read.into_iter().chain(&latest.write).for_each(|moment| consider(latest.thread, moment));
+            let conflicting = &latest.moments[usize::from(!access.kind.writes())..];
+            conflicting.iter().flatten().for_each(|moment| consider(latest.thread, moment));
         }
         let log = self.log.iter().flat_map(|log| &log.past);
         log.filter(|past| past.conflicts_with(access)).for_each(|past| consider(past.thread, &past.moment));

@@ -20,13 +20,14 @@ fn reported(technique: Technique, trace: &Trace) -> BTreeSet<Numbers> {
     numbers(reports.pairs().iter().map(|pair| (pair.first, pair.second)))
 }
 
-/// What is wrong with the answer that a technique gives to an example, as the lines that its header lacks.
+/// What is wrong with the answer that a technique gives to an example, as the lines that its header should have.
 fn check(example: &Example, technique: Technique, trace: &Trace) -> Option<String> {
     let reported = reported(technique, trace);
     if reported == example.expected(technique.name()) {
         return None;
     }
-    Some(format!("{}:\n{}", example.name, example.missing_lines(technique.name(), &reported)))
+    let lines = example.lines_for(technique.name(), &reported);
+    Some(format!("{}: the lines about {} should be exactly:\n{lines}", example.name, technique.name()))
 }
 
 #[test]

@@ -57,8 +57,8 @@ impl Example {
         expected
     }
 
-    /// The header lines that would make `reported` the expected answer of `technique`, without reasons.
-    pub fn missing_lines(&self, technique: &str, reported: &BTreeSet<Numbers>) -> String {
+    /// The header lines of `technique` that make `reported` its expected answer, without reasons.
+    pub fn lines_for(&self, technique: &str, reported: &BTreeSet<Numbers>) -> String {
         let missed = self.races.difference(reported).map(|pair| ("misses", pair));
         let added = reported.difference(&self.races).map(|pair| ("adds", pair));
         missed.chain(added).map(|(what, (a, b))| format!("#! {what} {technique} {a}-{b}: WHY\n")).collect()
