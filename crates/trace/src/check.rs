@@ -211,6 +211,14 @@ impl Checker {
     fn operation(&mut self, id: EventId, event: &mut Event, names: &Names) -> Verdict {
         let thread = event.thread;
         match event.op {
+            // Whether a plain access reads or writes is what the processor cannot guess: without a value they share a path.
+            Op::Read { var, value: None } | Op::Write { var, value: None } => {
+                let content = self.usable(var, names)?;
+                let kept = content.filter(|_| matches!(event.op, Op::Read { .. }));
+                at(&mut self.vars, var.index()).content = kept;
+                event.unexplained = false;
+                Ok(())
+            }
             Op::Read { var, value } | Op::Load { var, value, .. } => {
                 let content = self.usable(var, names)?;
                 event.unexplained = self.read(id, var, content, value);

@@ -30,12 +30,16 @@
 //! | 30 | any other | its number (u8, see the table in the source), ids (varint each), permits (u32), memory order (u8), values |
 //! | 31 | a definition, no event; PLACE and OTHER are 0 and there is no place | table (u8), length (varint), UTF-8 text |
 //!
-//! A *value* is a varint: twice a natural number, or one more than twice the index of a symbol. A *place* is the difference
-//! between the event's location and the one before it in the same thread, where natural numbers count as themselves and
-//! symbol number i as 2^31 + i (before a thread's first event: 0). PLACE gives its width: 1, 2 or 3 for a zig-zag number
-//! of one, two or four bytes, and 0 for nothing at all: the difference is then the one that was last seen after a
-//! location with the same lowest twelve bits, in whatever thread (at the beginning of a recording: 1). Loops repeat
-//! themselves, so most events of a program need no byte for their place.
+//! A *value* is a varint: twice a natural number, or one more than twice the index of a symbol. A *place* is the event's
+//! location, where natural numbers count as themselves and symbol number i as 2^31 + i. Programs repeat themselves, so
+//! two guesses are made from what came before, and most events need no byte for their place:
+//!
+//! | PLACE | location | bytes |
+//! |---|---|---|
+//! | 0 | that of the thread's last event (0 before its first) plus the difference that was last seen after a location with the same lowest twelve bits, in whatever thread (at first: 1) | none |
+//! | 1 | that of the last event with the same CODE and the same first byte of operands (at first: 0) | none |
+//! | 2 | that of the thread's last event plus a zig-zag difference | one |
+//! | 3 | the same | varint |
 //!
 //! Definitions number the names of each table from 0 on: 0 threads, 1 variables (a text that comes again is its next
 //! generation), 2 locks, 3 semaphores, 4 conditions, 5 barriers, 6 labels, 7 symbols (locations and values that are no
@@ -69,12 +73,18 @@ const END: u8 = 2;
 /// No event is longer; behind its last record a block is padded so far, so that events need no check of each byte.
 const WINDOW: usize = 32;
 
-/// How many locations the prediction of places tells apart.
+/// How many locations the first guess of a place tells apart.
 const STEPS: usize = 1 << 12;
+/// How many codes with first bytes of operands the second guess tells apart: all.
+const TARGETS: usize = 1 << 13;
 
-/// The bits of a place by its width.
-const PLACE_MASK: [u32; 4] = [0, 0xFF, 0xFFFF, u32::MAX];
-const PLACE_BYTES: [usize; 4] = [0, 1, 2, 4];
+/// How a place is written.
+mod place {
+    pub(super) const LIKE_LAST_STEP: u8 = 0;
+    pub(super) const LIKE_LAST_TARGET: u8 = 1;
+    pub(super) const BYTE: u8 = 2;
+    pub(super) const VARINT: u8 = 3;
+}
 
 const OTHER_THREAD: u8 = 4;
 const CODE_LONG: u8 = 24;
@@ -148,14 +158,51 @@ enum Table {
 struct Places {
     /// The location of each thread's last event.
     last: Vec<u32>,
+    guesses: Guesses,
+}
+
+/// Where the next event may be.
+struct Guesses {
     /// The difference that was last seen after a location, by the lowest bits of that location.
     steps: Box<[u32; STEPS]>,
+    /// The location that was last seen with a code and a first byte of operands.
+    targets: Box<[u32; TARGETS]>,
 }
 
 impl Places {
     fn new() -> Places {
-        Places { last: Vec::new(), steps: Box::new([1; STEPS]) }
+        let guesses = Guesses { steps: Box::new([1; STEPS]), targets: Box::new([0; TARGETS]) };
+        Places { last: Vec::new(), guesses }
     }
+}
+
+impl Guesses {
+    /// How the writer tells the reader of `place`.
+    fn width(&self, last: u32, target: usize, place: u32) -> u8 {
+        let difference = place.wrapping_sub(last);
+        if self.steps[last as usize % STEPS] == difference {
+            place::LIKE_LAST_STEP
+        } else if self.targets[target % TARGETS] == place {
+            place::LIKE_LAST_TARGET
+        } else if zigzag(difference) < 0x100 {
+            place::BYTE
+        } else {
+            place::VARINT
+        }
+    }
+
+    /// Takes note of an event at `place`, after one at `last` in the same thread.
+    #[inline]
+    fn note(&mut self, last: u32, target: usize, place: u32) {
+        self.steps[last as usize % STEPS] = place.wrapping_sub(last);
+        self.targets[target % TARGETS] = place;
+    }
+}
+
+/// What the second guess goes by.
+#[inline]
+fn target(code: u8, first_operand: u8) -> usize {
+    usize::from(code) << 8 | usize::from(first_operand)
 }
 
 fn zigzag(difference: u32) -> u32 {
@@ -499,22 +546,23 @@ impl Record<'_> {
         events: &mut Vec<Event>,
     ) -> Result<(), Fault> {
         let tag = self.window[0];
-        let (code, width) = (tag >> 3, usize::from(tag & 3));
+        let (code, width) = (tag >> 3, tag & 3);
         if tag & OTHER_THREAD != 0 {
             *last_thread = self.varint() as usize;
         }
         let thread: ThreadId = known(*last_thread, places.last.len(), Table::Threads)?;
         let last = &mut places.last[*last_thread];
+        let target = target(code, self.window[self.at % WINDOW]);
         if code >= CODE_OTHER {
             let op = self.other()?;
-            *last = self.place(width, *last, &mut places.steps);
+            *last = self.place(width, *last, target, &mut places.guesses);
             events.push(Event::new(thread, op, Loc(self.known_symbol(*last)?)));
             return Ok(());
         }
         let (kind, id) = self.common(code);
         let has_value = matches!(kind, common::READ_VALUE | common::WRITE_VALUE);
         let value = if has_value { Some(self.value()?) } else { None };
-        *last = self.place(width, *last, &mut places.steps);
+        *last = self.place(width, *last, target, &mut places.guesses);
         let loc = Loc(self.known_symbol(*last)?);
         match kind {
             common::READ | common::READ_VALUE => {
@@ -688,14 +736,22 @@ impl Record<'_> {
     }
 
     #[inline]
-    fn place(&mut self, width: usize, last: u32, steps: &mut [u32; STEPS]) -> u32 {
-        let bytes = number_at(self.window, self.at);
-        self.at += PLACE_BYTES[width];
-        let step = &mut steps[last as usize % STEPS];
-        if width != 0 {
-            *step = unzigzag(bytes & PLACE_MASK[width]);
-        }
-        last.wrapping_add(*step)
+    fn place(&mut self, width: u8, last: u32, target: usize, guesses: &mut Guesses) -> u32 {
+        let like_step = last.wrapping_add(guesses.steps[last as usize % STEPS]);
+        let like_target = guesses.targets[target % TARGETS];
+        let place = match width {
+            place::LIKE_LAST_STEP | place::LIKE_LAST_TARGET => {
+                if width == place::LIKE_LAST_STEP {
+                    like_step
+                } else {
+                    like_target
+                }
+            }
+            place::BYTE => last.wrapping_add(unzigzag(u32::from(self.byte()))),
+            _ => last.wrapping_add(unzigzag(self.varint())),
+        };
+        guesses.note(last, target, place);
+        place
     }
 }
 
@@ -804,10 +860,10 @@ impl<W: Write> BinaryWriter<W> {
     fn record(&mut self, code: u8, thread: usize, place: u32) {
         self.places.last.resize(self.defined[Table::Threads as usize], 0);
         let last = std::mem::replace(&mut self.places.last[thread], place);
-        let step = &mut self.places.steps[last as usize % STEPS];
-        let difference = place.wrapping_sub(last);
-        let width = if *step == difference { 0 } else { place_width(zigzag(difference)) };
-        *step = difference;
+        let target = target(code, self.operands.first().copied().unwrap_or(0));
+        let difference = zigzag(place.wrapping_sub(last));
+        let width = self.places.guesses.width(last, target, place);
+        self.places.guesses.note(last, target, place);
         let other = if thread == self.thread { 0 } else { OTHER_THREAD };
         self.block.push(code << 3 | other | width);
         if thread != self.thread {
@@ -815,8 +871,11 @@ impl<W: Write> BinaryWriter<W> {
             self.thread = thread;
         }
         self.block.extend_from_slice(&self.operands);
-        let bytes = PLACE_BYTES[usize::from(width)];
-        self.block.extend_from_slice(&zigzag(difference).to_le_bytes()[..bytes]);
+        match width {
+            place::BYTE => self.block.push(difference.to_le_bytes()[0]),
+            place::VARINT => push_varint(&mut self.block, difference as usize),
+            _ => {}
+        }
     }
 
     /// Encodes the operands and returns the code.
@@ -1012,12 +1071,4 @@ fn push_varint(bytes: &mut Vec<u8>, number: usize) {
         rest >>= 7;
     }
     bytes.push(rest.to_le_bytes()[0]);
-}
-
-fn place_width(zigzag: u32) -> u8 {
-    match zigzag {
-        0..=0xFF => 1,
-        0x100..=0xFFFF => 2,
-        _ => 3,
-    }
 }
