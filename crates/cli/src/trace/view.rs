@@ -1,7 +1,9 @@
 //! `foretell trace view`: the events of a trace, a column for each thread.
 
+use std::collections::BTreeMap;
+
 use foretell_trace::format::text::op_text;
-use foretell_trace::{Event, EventId, Names};
+use foretell_trace::{Event, EventId, Names, ThreadId};
 
 use crate::Outcome;
 use crate::error::Failure;
@@ -39,15 +41,14 @@ pub(crate) fn run(input: &Input, from: usize, count: usize) -> Result<Outcome, F
 }
 
 fn render(shown: &[(EventId, Event)], names: &Names, more: bool) -> String {
-    let widths = widths(shown, names);
-    let head = names.threads.iter().zip(&widths).map(|(name, &width)| fit(name, width));
+    let columns = columns(shown, names);
+    let head = columns.iter().map(|(&thread, &width)| fit(names.threads.name(thread), width));
     let mut text = line("event", "", head);
     for (id, event) in shown {
-        let cells = widths.iter().enumerate().map(|(thread, &width)| {
-            let own = thread == event.thread.index();
-            fit(&if own { op_text(event.op, names) } else { String::new() }, width)
+        let cells = columns.iter().map(|(&thread, &width)| {
+            fit(&if thread == event.thread { op_text(event.op, names) } else { String::new() }, width)
         });
-        text.push_str(&line(&id.to_string(), &names.loc_text(event.loc), cells));
+        text.push_str(&line(&id.to_string(), &harmless(&names.loc_text(event.loc)), cells));
     }
     if more {
         text.push_str("… more events follow (--from, --count)\n");
@@ -55,23 +56,29 @@ fn render(shown: &[(EventId, Event)], names: &Names, more: bool) -> String {
     text
 }
 
-fn widths(shown: &[(EventId, Event)], names: &Names) -> Vec<usize> {
-    let mut widths: Vec<usize> =
-        names.threads.iter().map(|name| name.chars().count().clamp(NARROWEST, WIDEST)).collect();
+/// The threads that have something to show, with the widths of their columns.
+fn columns(shown: &[(EventId, Event)], names: &Names) -> BTreeMap<ThreadId, usize> {
+    let mut columns = BTreeMap::new();
     for (_, event) in shown {
-        let width = &mut widths[event.thread.index()];
+        let name = names.threads.name(event.thread).chars().count();
+        let width = columns.entry(event.thread).or_insert_with(|| name.clamp(NARROWEST, WIDEST));
         *width = (*width).max(op_text(event.op, names).chars().count()).min(WIDEST);
     }
-    widths
+    columns
 }
 
 /// `text` in exactly `width` characters.
 fn fit(text: &str, width: usize) -> String {
-    let visible = text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character });
+    let text = harmless(text);
     if text.chars().count() > width {
-        return visible.take(width - 1).chain(['…']).collect();
+        return text.chars().take(width - 1).chain(['…']).collect();
     }
-    format!("{:<width$}", visible.collect::<String>())
+    format!("{text:<width$}")
+}
+
+/// `text` without what a terminal would act upon.
+fn harmless(text: &str) -> String {
+    text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
 }
 
 fn line(event: &str, location: &str, cells: impl Iterator<Item = String>) -> String {

@@ -1,0 +1,81 @@
+//! What the documents show is what the program does.
+
+use crate::{foretell, foretell_with_input, repository};
+
+fn document(name: &str) -> String {
+    std::fs::read_to_string(repository().join(name)).expect("a document")
+}
+
+/// The first block of `text` that is marked as `kind`.
+fn block<'a>(text: &'a str, kind: &str) -> &'a str {
+    let (_, rest) = text.split_once(&format!("```{kind}\n")).expect("a block");
+    rest.split_once("\n```").expect("the end of the block").0
+}
+
+#[test]
+fn the_readme_shows_what_the_first_command_prints() {
+    let path = repository().join("examples/bank.std");
+    let ran = foretell(&["predict", path.to_str().expect("a plain path")]);
+    let readme = document("README.md");
+    let (shown, printed) = (block(&readme, "text"), ran.out);
+    // The path and the time differ.
+    let essence = |text: &str| -> Vec<String> {
+        text.lines()
+            .filter(|line| !line.contains(" · auto · ") && !line.contains(" s"))
+            .map(String::from)
+            .collect()
+    };
+    assert_eq!(essence(shown.trim_end()), essence(printed.trim_end()));
+}
+
+#[test]
+fn the_example_of_the_format_is_read_up_to_its_deliberate_error() {
+    let text = document("docs/trace-format.md");
+    let example = format!("{}\n", block(&text, "trace"));
+    let ran = foretell_with_input(&["trace", "check", "-"], example.as_bytes());
+    assert_eq!(ran.code, 2);
+    let shown = block(&text, "text").replace("example.std", "<stdin>");
+    assert!(ran.out.starts_with(&shown), "{}", ran.out);
+    assert!(ran.out.contains("1 event cannot be"), "{}", ran.out);
+}
+
+#[test]
+fn every_operation_of_the_table_is_read() {
+    let text = document("docs/trace-format.md");
+    let table: Vec<&str> = text.lines().filter(|line| line.starts_with("| `")).collect();
+    assert!(table.len() > 15);
+    for row in table {
+        let operations = row.split('|').nth(1).expect("a column");
+        for operation in operations.split('`').skip(1).step_by(2) {
+            let operation = operation.replace("ORDER", "acqrel");
+            let ran = foretell_with_input(&["trace", "check", "-"], format!("T0|{operation}|1\n").as_bytes());
+            assert!(ran.err.is_empty(), "{operation}: {}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn the_json_document_names_every_field() {
+    let text = document("docs/json-report.md");
+    let shown: serde_json::Value = serde_json::from_str(block(&text, "json")).expect("JSON");
+    let path = repository().join("examples/bank.std");
+    let args = ["predict", "--technique", "syncp", "--format", "json", path.to_str().expect("a plain path")];
+    let printed = foretell(&args).json();
+    let fields = |value: &serde_json::Value| -> Vec<String> {
+        value.as_object().expect("an object").keys().cloned().collect()
+    };
+    assert_eq!(fields(&shown), fields(&printed));
+    for part in ["trace", "stats"] {
+        assert_eq!(fields(&shown[part]), fields(&printed[part]), "{part}");
+    }
+    assert_eq!(shown["races"], printed["races"]);
+}
+
+#[test]
+fn help_explains_techniques_and_exit_codes() {
+    let help = foretell(&["predict", "--help"]);
+    assert_eq!(help.code, 0);
+    for expected in ["syncp", "every report is a race", "Exit codes", "candidates only", "--pairs"] {
+        assert!(help.out.contains(expected), "`{expected}` is not in {}", help.out);
+    }
+}

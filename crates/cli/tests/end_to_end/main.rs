@@ -1,0 +1,79 @@
+//! The program as its users meet it: what it prints, where, and with which exit code.
+
+mod bad_input;
+mod documents;
+mod predict;
+mod traces;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// What a run of foretell came to.
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Ran {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}{}", self.out, self.err))
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Ran {
+        let text = |bytes| String::from_utf8(bytes).expect("foretell prints text");
+        let ran = Ran {
+            code: output.status.code().expect("foretell is not killed"),
+            out: text(output.stdout),
+            err: text(output.stderr),
+        };
+        assert!(!ran.err.contains("panicked"), "{}", ran.err);
+        ran
+    }
+}
+
+fn foretell(args: &[&str]) -> Ran {
+    Command::new(env!("CARGO_BIN_EXE_foretell")).args(args).output().expect("foretell runs").into()
+}
+
+fn foretell_with_input(args: &[&str], input: &[u8]) -> Ran {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_foretell"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("foretell runs");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let input = input.to_vec();
+    // Foretell may stop reading early, at an error.
+    let feeder = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().expect("foretell ends");
+    feeder.join().expect("the feeder ends");
+    output.into()
+}
+
+/// A folder for one test, empty at its beginning.
+fn folder(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    // It may not be there.
+    drop(std::fs::remove_dir_all(&folder));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+/// A file with this content.
+fn file(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, content).expect("a file");
+    path.to_str().expect("a plain path").to_string()
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
