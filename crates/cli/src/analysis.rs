@@ -40,8 +40,9 @@ pub(crate) fn analyse(input: &Input, stored: Option<&Trace>, plan: &Plan) -> Res
         undecided: Vec::new(),
         stats: Stats::default(),
     };
+    let mut printing = Printing { left: plan.witness_steps };
     for technique in plan.choice.stages() {
-        let mut stage = Stage { input, stored, technique };
+        let mut stage = Stage { input, stored, technique, printing: &mut printing };
         let detection = stage.detect(plan.pairs)?;
         report.trace = detection.trace;
         report.stats.forgotten_accesses += detection.reports.forgotten();
@@ -51,7 +52,8 @@ pub(crate) fn analyse(input: &Input, stored: Option<&Trace>, plan: &Plan) -> Res
             add(&mut report, judged, plan.pairs);
         }
     }
-    drop_long_witnesses(&mut report, plan.witness_steps);
+    report.stats.witnesses_not_printed =
+        report.races.iter().filter(|race| race.is_witness_left_out()).count();
     report.stats.seconds = begin.elapsed().as_secs_f64();
     report.stats.peak_memory_bytes = memory::peak();
     Ok(report)
@@ -75,6 +77,26 @@ struct Stage<'a> {
     input: &'a Input,
     stored: Option<&'a Trace>,
     technique: Technique,
+    printing: &'a mut Printing,
+}
+
+/// How much of the witnesses is printed. What is not printed is not kept either: all witnesses of a long trace together
+/// would be many times its size.
+struct Printing {
+    /// How many steps may still be printed.
+    left: usize,
+}
+
+impl Printing {
+    fn race(&mut self, finding: &Finding, names: &Names, event: impl Fn(EventId) -> Event) -> Race {
+        let mut race = Race::new(finding, names, event);
+        let length = race.witness_length.unwrap_or(0);
+        match self.left.checked_sub(length) {
+            Some(left) => self.left = left,
+            None => race.witness = None,
+        }
+        race
+    }
 }
 
 struct Detection {
@@ -83,9 +105,17 @@ struct Detection {
 }
 
 /// Reported pairs with the referee's word on each.
+#[derive(Default)]
 struct Judged {
     races: Vec<Race>,
     candidates: Vec<Candidate>,
+}
+
+/// A pair after the referee has looked at its schedule.
+enum Verdict {
+    Race(Box<Race>),
+    /// Not proven, and why not, if a schedule was tried.
+    Open(Option<Rejection>),
 }
 
 impl Stage<'_> {
@@ -117,7 +147,7 @@ impl Stage<'_> {
         Ok(Detection { trace, reports })
     }
 
-    fn judge(&self, pairs: &[Pair], events: usize) -> Result<Judged, Failure> {
+    fn judge(&mut self, pairs: &[Pair], events: usize) -> Result<Judged, Failure> {
         let happens_before = self.technique != Technique::SyncP;
         match (self.technique.guarantee(), self.stored) {
             (Guarantee::None, Some(trace)) => Ok(self.doubt(pairs, trace.names(), |id| trace.event(id))),
@@ -144,39 +174,66 @@ impl Stage<'_> {
     }
 
     /// Has the referee replay a schedule for each pair; where there is none, nothing may order the two accesses.
-    fn replay(&self, pairs: &[Pair], trace: &Trace) -> Judged {
+    fn replay(&mut self, pairs: &[Pair], trace: &Trace) -> Judged {
         let scheduler = Scheduler::new(self.technique, trace);
         let mut referee = Referee::new(trace);
         let mut verdicts = Vec::with_capacity(pairs.len());
-        let mut open = Vec::new();
         for pair in pairs {
             let schedule = scheduler.as_ref().and_then(|scheduler| scheduler.schedule(*pair));
-            let verdict = schedule.map(|schedule| referee.check(adjacent(*pair, schedule)));
-            if !matches!(verdict, Some(Ok(_))) {
-                open.push((pair.first, pair.second));
-            }
-            verdicts.push(verdict);
+            verdicts.push(match schedule.map(|schedule| referee.check(adjacent(*pair, schedule))) {
+                Some(Ok(finding)) => {
+                    let race = self.printing.race(&finding, trace.names(), |id| trace.event(id));
+                    Verdict::Race(Box::new(race))
+                }
+                Some(Err(rejection)) => Verdict::Open(Some(rejection)),
+                None => Verdict::Open(None),
+            });
         }
-        let mut unordered = UnorderedReferee::new(open);
-        for_each_batch(trace, |first, events| unordered.batch(first, events));
-        let mut second_opinions = unordered.verdicts().into_iter();
-        let verdicts = verdicts.into_iter().map(|verdict| match verdict {
-            Some(Ok(finding)) => Some(Ok(finding)),
-            rejected => match second_opinions.next() {
-                Some(Ok(finding)) => Some(Ok(finding)),
-                second => rejected.or(second),
-            },
-        });
-        sort(pairs, verdicts, trace.names(), |id| trace.event(id))
+        self.settle(pairs, verdicts, trace)
+    }
+
+    /// Has the referee check whether what is still open is ordered at all.
+    fn settle(&mut self, pairs: &[Pair], verdicts: Vec<Verdict>, trace: &Trace) -> Judged {
+        let is_open = |(pair, verdict): (&Pair, &Verdict)| {
+            matches!(verdict, Verdict::Open(_)).then_some((pair.first, pair.second))
+        };
+        let mut referee = UnorderedReferee::new(pairs.iter().zip(&verdicts).filter_map(is_open).collect());
+        for_each_batch(trace, |first, events| referee.batch(first, events));
+        let mut second_opinions = referee.verdicts().into_iter();
+        let mut judged = Judged::default();
+        for (pair, verdict) in pairs.iter().zip(verdicts) {
+            let event = |id| trace.event(id);
+            match verdict {
+                Verdict::Race(race) => judged.races.push(*race),
+                Verdict::Open(rejection) => match second_opinions.next() {
+                    Some(Ok(finding)) => {
+                        judged.races.push(self.printing.race(&finding, trace.names(), event));
+                    }
+                    second => {
+                        let rejection = rejection.or(second.and_then(Result::err));
+                        judged.candidates.push(rejected(*pair, rejection, trace.names(), event));
+                    }
+                },
+            }
+        }
+        judged
     }
 
     /// Has the referee check all pairs in one pass.
-    fn check_unordered(&self, pairs: &[Pair]) -> Result<Judged, Failure> {
+    fn check_unordered(&mut self, pairs: &[Pair]) -> Result<Judged, Failure> {
         let claims = pairs.iter().map(|pair| (pair.first, pair.second)).collect();
         let mut referee = UnorderedReferee::new(claims);
         let (names, events) = self.collect(pairs, |first, events| referee.batch(first, events))?;
-        let verdicts = referee.verdicts().into_iter().map(Some);
-        Ok(sort(pairs, verdicts, &names, |id| events[&id]))
+        let mut judged = Judged::default();
+        for (pair, verdict) in pairs.iter().zip(referee.verdicts()) {
+            match verdict {
+                Ok(finding) => judged.races.push(self.printing.race(&finding, &names, |id| events[&id])),
+                Err(rejection) => {
+                    judged.candidates.push(rejected(*pair, Some(rejection), &names, |id| events[&id]));
+                }
+            }
+        }
+        Ok(judged)
     }
 
     /// Reads the trace once more, up to the last event of any pair, and keeps the events of the pairs.
@@ -208,26 +265,14 @@ fn adjacent(pair: Pair, schedule: Vec<EventId>) -> Claim {
     Claim { first: pair.first, second: pair.second, proof }
 }
 
-/// Splits pairs into races and candidates by the referee's verdicts.
-fn sort(
-    pairs: &[Pair],
-    verdicts: impl Iterator<Item = Option<Result<Finding, Rejection>>>,
+fn rejected(
+    pair: Pair,
+    rejection: Option<Rejection>,
     names: &Names,
     event: impl Fn(EventId) -> Event,
-) -> Judged {
-    let mut judged = Judged { races: Vec::new(), candidates: Vec::new() };
-    for (pair, verdict) in pairs.iter().zip(verdicts) {
-        let reason = match verdict {
-            Some(Ok(finding)) => {
-                judged.races.push(Race::new(&finding, names, &event));
-                continue;
-            }
-            Some(Err(rejection)) => rejection.to_string(),
-            None => "no schedule was found".to_string(),
-        };
-        judged.candidates.push(candidate(*pair, reason, names, &event));
-    }
-    judged
+) -> Candidate {
+    let reason = rejection.map_or("no schedule was found".to_string(), |rejection| rejection.to_string());
+    candidate(pair, reason, names, event)
 }
 
 fn candidate(pair: Pair, reason: String, names: &Names, event: impl Fn(EventId) -> Event) -> Candidate {
@@ -264,19 +309,4 @@ fn add(report: &mut Report, judged: Judged, wanted: Pairs) {
     }
     report.undecided.extend(judged.candidates);
     report.undecided.retain(|candidate| !known.contains(&key(&candidate.first, &candidate.second)));
-}
-
-/// Prints as many witnesses, from the first on, as the limit allows.
-fn drop_long_witnesses(report: &mut Report, limit: usize) {
-    let mut left = limit;
-    for race in &mut report.races {
-        let Some(length) = race.witness_length else { continue };
-        match left.checked_sub(length) {
-            Some(rest) => left = rest,
-            None => {
-                race.witness = None;
-                report.stats.witnesses_not_printed += 1;
-            }
-        }
-    }
 }

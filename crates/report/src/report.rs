@@ -141,6 +141,11 @@ impl Race {
             witness,
         }
     }
+
+    /// Whether there is a witness that is not printed.
+    pub fn is_witness_left_out(&self) -> bool {
+        self.witness.is_none() && self.witness_length.is_some()
+    }
 }
 
 impl Access {
