@@ -117,7 +117,7 @@ pub(super) fn steps(features: Features) -> Vec<Step> {
         (features.failed_attempts, Step::Attempt, 2),
         (features.semaphores, Step::Semaphore, 2),
         (features.waiting, Step::Wait, 2),
-        (features.waiting, Step::Notify, 1),
+        (features.waiting, Step::Notify, 3),
         (features.waiting, Step::Arrive, 1),
         (features.forks, Step::End, 1),
         (features.forks, Step::Join, 1),
