@@ -10,12 +10,14 @@ mod record;
 
 use std::process::{Command, ExitCode};
 
-use foretell_detect::{Pairs, Reports};
-use foretell_predict::Technique;
-use foretell_testkit::locked::Shape;
+use foretell_detect::{Pair, Pairs, Reports};
+use foretell_predict::{Scheduler, Technique};
+use foretell_testkit::locked::{LockedTrace, Shape};
 use foretell_trace::check::Checker;
 use foretell_trace::format::{Format, open};
-use foretell_trace::{Batch, EventId};
+use foretell_trace::source::BATCH;
+use foretell_trace::{Batch, EventId, Trace};
+use foretell_witness::{Claim, Model, Proof, Referee, UnorderedReferee};
 use serde_json::Value;
 
 use crate::process::{must, release};
@@ -26,10 +28,11 @@ use record::{Record, Row, Target};
 /// A measurement that can be asked for by name.
 type Measurement = (&'static str, fn(&mut Record) -> Result<(), String>);
 
-const MEASUREMENTS: [Measurement; 5] = [
+const MEASUREMENTS: [Measurement; 6] = [
     ("read", reading),
     ("detect", detecting),
     ("syncp", sync_preserving),
+    ("referee", refereeing),
     ("predict", whole_command),
     ("memory", memory),
 ];
@@ -127,6 +130,52 @@ fn sync_preserving(record: &mut Record) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Checking the last race of the trace: by replaying its schedule, and by watching the whole trace go by.
+fn refereeing(record: &mut Record) -> Result<(), String> {
+    let source = LockedTrace::new(Shape { values: true, ..Shape::standard(1_000_000) });
+    let trace = Trace::read(Box::new(source)).map_err(|error| error.to_string())?;
+    let race = last_race(&trace).ok_or("the trace has no race")?;
+    let schedule = Scheduler::new(Technique::Shb, &trace).and_then(|scheduler| scheduler.schedule(race));
+    let schedule = schedule.ok_or("the race has no schedule")?;
+    for model in [Model::SameWrite, Model::SameValue] {
+        let (steps, seconds) = best(|| replay(&trace, race, model, &schedule))?;
+        record.add(Row::speed(format!("referee: replay, {model:?}"), steps, seconds, None));
+    }
+    let (events, seconds) = best(|| unordered(&trace, race))?;
+    record.add(Row::speed("referee: unordered accesses".to_string(), events, seconds, None));
+    Ok(())
+}
+
+fn last_race(trace: &Trace) -> Option<Pair> {
+    let mut reports = Reports::new(Pairs::ByLocation);
+    let mut detector = Technique::Shb.detector();
+    detector.batch(EventId::FIRST, trace.events(), &mut reports);
+    detector.finish(&mut reports);
+    reports.pairs().iter().copied().max_by_key(|pair| pair.first)
+}
+
+/// One replay; returns the steps and the CPU seconds that it took.
+fn replay(trace: &Trace, race: Pair, model: Model, schedule: &[EventId]) -> Result<(usize, f64), String> {
+    let mut referee = Referee::new(trace);
+    let proof = Proof::Adjacent { model, schedule: schedule.to_vec() };
+    let begin = CpuTime::of_this_thread();
+    let claim = Claim { first: race.first, second: race.second, proof };
+    referee.check(claim).map_err(|rejection| rejection.to_string())?;
+    Ok((schedule.len(), begin.elapsed()))
+}
+
+/// One pass of the streaming referee; returns the events and the CPU seconds that it took.
+fn unordered(trace: &Trace, race: Pair) -> Result<(usize, f64), String> {
+    let begin = CpuTime::of_this_thread();
+    let mut referee = UnorderedReferee::new(vec![(race.first, race.second)]);
+    for (index, batch) in trace.events().chunks(BATCH).enumerate() {
+        referee.batch(EventId::from_index(index * BATCH).ok_or("too many events")?, batch);
+    }
+    let verdicts: Result<Vec<_>, _> = referee.verdicts().into_iter().collect();
+    verdicts.map_err(|rejection| rejection.to_string())?;
+    Ok((trace.events().len(), begin.elapsed()))
 }
 
 /// The whole command, from the start of the process to its end, proofs included.

@@ -18,7 +18,8 @@
 //! * Read-write locks: shared sections between two exclusive ones are taken as one unit. If an edge leads from one of them
 //!   to a later section, it leads from all. This is careful: happens-before orders the unit as a whole before that section,
 //!   so the order stays within happens-before, but it may be larger than it need be. Rules (a) and (b) apply to two sections
-//!   unless both are shared.
+//!   unless both are shared. Where a thread holds a lock in both modes the two sections overlap, and an edge from the one
+//!   that ends first hides one from the other: then a pair may be reported that the order has.
 //!
 //! **Guarantee:** none; candidates. The first report is a race or shows that a deadlock is possible; which of them, and
 //! whether any later report is a race, is not known.
@@ -50,8 +51,8 @@ pub struct Cp {
     guarded: FxHashMap<(LockId, VarId), Guarded>,
     /// Every section so far.
     sections: Vec<Section>,
-    /// What the passes go through, in the order of the trace.
-    steps: Vec<(EventId, Step)>,
+    /// What the passes go through, in the order of the trace, each with the number of accesses before it.
+    steps: Vec<(usize, Step)>,
     /// Every access, in the order of the trace.
     accesses: Vec<Now>,
 }
@@ -135,24 +136,24 @@ impl Latest {
 impl Detector for Cp {
     fn event(&mut self, id: EventId, event: &Event, _reports: &mut Reports) {
         let me = event.thread;
-        self.meet(id, me);
+        self.meet(me);
         if let Some(learnt) = self.hard.enter(event) {
-            self.steps.push((id, Step::Learn(me, learnt.clone())));
+            self.steps.push((self.accesses.len(), Step::Learn(me, learnt.clone())));
         }
         if let Some(access) = event.op.access() {
             let (time, locks) = (self.hard.clocks.of(me).get(me), LockSetId::default());
             self.access(Now { id, loc: event.loc, thread: me, access, time, locks });
         } else if let Some((lock, mode)) = event.op.section_begin() {
-            self.begin(id, me, lock, mode);
+            self.begin(me, lock, mode);
         } else if let Some((lock, mode)) = event.op.section_end() {
-            self.end(id, me, lock, mode);
+            self.end(me, lock, mode);
         }
         match self.hard.leave(event) {
             Told::Nobody => {}
-            Told::Child(child) => self.tell(id, child),
+            Told::Child(child) => self.tell(child),
             Told::Everybody => {
                 for thread in (0..self.threads).filter_map(ThreadId::from_index) {
-                    self.tell(id, thread);
+                    self.tell(thread);
                 }
             }
         }
@@ -168,18 +169,18 @@ impl Detector for Cp {
 
 impl Cp {
     /// A thread that is seen for the first time knows what all threads know from the start.
-    fn meet(&mut self, id: EventId, thread: ThreadId) {
+    fn meet(&mut self, thread: ThreadId) {
         while self.threads <= thread.index() {
             let Some(new) = ThreadId::from_index(self.threads) else { return };
             self.threads += 1;
-            self.tell(id, new);
+            self.tell(new);
         }
     }
 
-    fn tell(&mut self, id: EventId, thread: ThreadId) {
-        self.meet(id, thread);
+    fn tell(&mut self, thread: ThreadId) {
+        self.meet(thread);
         let told = self.hard.told(thread);
-        self.steps.push((id, Step::Learn(thread, told)));
+        self.steps.push((self.accesses.len(), Step::Learn(thread, told)));
     }
 
     /// Rule (a), and note of the access.
@@ -194,7 +195,7 @@ impl Cp {
         self.accesses.push(now);
     }
 
-    fn begin(&mut self, id: EventId, thread: ThreadId, lock: LockId, mode: LockMode) {
+    fn begin(&mut self, thread: ThreadId, lock: LockId, mode: LockMode) {
         let clock = self.hard.clocks.of(thread);
         let began = clock.get(thread);
         let state = at(&mut self.locks, lock.index());
@@ -206,11 +207,11 @@ impl Cp {
         }
         let unit = state.enter_unit(mode, thread, began);
         at(&mut self.open, thread.index()).push(self.sections.len());
-        self.steps.push((id, Step::Begin(self.sections.len())));
+        self.steps.push((self.accesses.len(), Step::Begin(self.sections.len())));
         self.sections.push(Section { thread, lock, mode, unit, began, leaks: false, from: 0 });
     }
 
-    fn end(&mut self, id: EventId, thread: ThreadId, lock: LockId, mode: LockMode) {
+    fn end(&mut self, thread: ThreadId, lock: LockId, mode: LockMode) {
         let open = at(&mut self.open, thread.index());
         let sections = &mut self.sections;
         let found = open.iter().rposition(|&section| {
@@ -229,7 +230,7 @@ impl Cp {
             LockMode::Shared => state.shared.join(clock),
         }
         self.hard.clocks.advance(thread);
-        self.steps.push((id, Step::End(index)));
+        self.steps.push((self.accesses.len(), Step::End(index)));
     }
 
     /// Rule (b) also leads into sections that the trace leaves open.
@@ -342,8 +343,8 @@ impl Pass {
         let sets = LockSets::default();
         let mut past = Accesses::default();
         let mut steps = steps.iter().peekable();
-        for now in accesses.iter() {
-            while let Some((_, step)) = steps.next_if(|(id, _)| *id <= now.id) {
+        for (index, now) in accesses.iter().enumerate() {
+            while let Some((_, step)) = steps.next_if(|(before, _)| *before <= index) {
                 self.step(step, sections, locks);
             }
             past.check(now, self.threads[now.thread.index()].clock(), &sets, reports);

@@ -114,6 +114,8 @@ impl SyncP {
             | Op::SemInit { .. }
             | Op::SemWait(_)
             | Op::SemPost(_)
+            | Op::Notify(_)
+            | Op::NotifyAll(_)
             | Op::Woken { .. }
             | Op::Arrive(_)
             | Op::Depart(_)

@@ -3,16 +3,14 @@
 #[path = "orders/definition.rs"]
 mod definition;
 mod orders;
-#[path = "orders/random.rs"]
-mod random;
 
 use definition::{Relation, Section, close, conflict, last_write, must, numbers, sections};
 use foretell_detect::Pairs;
 use foretell_detect::dco::Dco;
 use foretell_detect::lockset::LockSet;
+use foretell_testkit::tiny::{self, Features, Shape};
 use foretell_trace::{Event, Trace};
-use orders::{pairs, parse};
-use random::{Shape, random_trace};
+use orders::pairs;
 
 /// Thread order, what must be, and every write before the reads that saw it (but for those into `free`).
 fn base(events: &[Event], free: usize) -> Relation {
@@ -91,22 +89,32 @@ fn by_definition(trace: &Trace) -> Vec<(u32, u32)> {
     pairs
 }
 
+/// With all that the definition above speaks of, in half of the traces.
+fn features(seed: u64) -> Features {
+    let rich = seed.is_multiple_of(2);
+    Features { shared_locks: rich, semaphores: rich, atomics: rich, ..Features::BASIC }
+}
+
 #[test]
 fn dco_is_its_definition() {
-    for seed in 0..12_000 {
-        let shape = Shape { events: 8 + seed % 20, locations: None, rich: seed % 2 == 0 };
-        let text = random_trace(seed, shape);
-        let trace = parse(&text);
-        assert_eq!(pairs::<Dco>(&trace, Pairs::All), by_definition(&trace), "seed {seed}\n{text}");
-    }
+    let events = |seed: u64| 8 + usize::try_from(seed % 20).unwrap_or(0);
+    tiny::for_each(
+        12_000,
+        |seed| Shape::new(features(seed), events(seed)),
+        |_, trace| assert_eq!(pairs::<Dco>(trace, Pairs::All), by_definition(trace)),
+    );
 }
 
 #[test]
 fn dco_stays_within_the_quick_check() {
-    for seed in 0..10_000 {
-        let text = random_trace(seed, Shape { events: 30, locations: None, rich: seed % 2 == 0 });
-        let trace = parse(&text);
-        let (dco, lockset) = (pairs::<Dco>(&trace, Pairs::All), pairs::<LockSet>(&trace, Pairs::All));
-        assert!(dco.iter().all(|pair| lockset.contains(pair)), "seed {seed}: {dco:?} {lockset:?}\n{text}");
+    for features in [Features::BASIC, Features::ALL] {
+        tiny::for_each(
+            5_000,
+            |_| Shape::new(features, 30),
+            |_, trace| {
+                let (dco, lockset) = (pairs::<Dco>(trace, Pairs::All), pairs::<LockSet>(trace, Pairs::All));
+                assert!(dco.iter().all(|pair| lockset.contains(pair)), "{dco:?} {lockset:?}");
+            },
+        );
     }
 }

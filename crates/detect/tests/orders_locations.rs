@@ -1,8 +1,6 @@
 //! One pair for each pair of locations: exactly those that some pair of events has.
 
 mod orders;
-#[path = "orders/random.rs"]
-mod random;
 
 use std::collections::BTreeSet;
 
@@ -11,9 +9,9 @@ use foretell_detect::dco::Dco;
 use foretell_detect::lockset::LockSet;
 use foretell_detect::wcp::Wcp;
 use foretell_detect::{Detector, Pairs};
+use foretell_testkit::tiny::{self, Features, Shape};
 use foretell_trace::{Loc, Trace};
-use orders::{pairs, parse};
-use random::{Shape, random_trace};
+use orders::pairs;
 
 /// The location pairs of the reports, sorted, with repetitions.
 fn locations<D: Detector + Default>(trace: &Trace, wanted: Pairs) -> Vec<(Loc, Loc)> {
@@ -27,15 +25,24 @@ fn locations<D: Detector + Default>(trace: &Trace, wanted: Pairs) -> Vec<(Loc, L
     found
 }
 
-fn same_locations<D: Detector + Default>(count: usize) {
-    for seed in 0..count {
-        let shape = Shape { events: 20 + seed % 60, locations: Some(2 + seed % 7), rich: seed % 2 == 0 };
-        let text = random_trace(seed, shape);
-        let trace = parse(&text);
-        let all: BTreeSet<_> = locations::<D>(&trace, Pairs::All).into_iter().collect();
-        let one_each = locations::<D>(&trace, Pairs::ByLocation);
-        assert!(one_each.iter().eq(&all), "seed {seed}: {one_each:?} {all:?}\n{text}");
-    }
+/// Every other trace with all operations.
+fn shape(seed: u64, events: usize, locations: usize) -> Shape {
+    let features = if seed.is_multiple_of(2) { Features::ALL } else { Features::BASIC };
+    Shape { vars: 4, locations: Some(locations), ..Shape::new(features, events) }
+}
+
+fn check<D: Detector + Default>(trace: &Trace) {
+    let all: BTreeSet<_> = locations::<D>(trace, Pairs::All).into_iter().collect();
+    let one_each = locations::<D>(trace, Pairs::ByLocation);
+    assert!(one_each.iter().eq(&all), "{one_each:?} {all:?}");
+}
+
+fn same_locations<D: Detector + Default>(count: u64) {
+    let short = |seed: u64| {
+        let length = usize::try_from(seed % 60).unwrap_or(0);
+        shape(seed, 20 + length, 2 + length % 7)
+    };
+    tiny::for_each(count, short, |_, trace| check::<D>(trace));
 }
 
 #[test]
@@ -61,12 +68,12 @@ fn dco_by_location() {
 /// Enough locations that histories need an index, and enough repetitions that gaps are closed.
 #[test]
 fn long_histories_keep_every_location() {
-    for seed in 0..40 {
-        let text = random_trace(seed, Shape { events: 1500, locations: Some(40), rich: seed % 2 == 0 });
-        let trace = parse(&text);
-        let all: BTreeSet<_> = locations::<LockSet>(&trace, Pairs::All).into_iter().collect();
-        assert!(locations::<LockSet>(&trace, Pairs::ByLocation).iter().eq(&all), "seed {seed}");
-        let all: BTreeSet<_> = locations::<Wcp>(&trace, Pairs::All).into_iter().collect();
-        assert!(locations::<Wcp>(&trace, Pairs::ByLocation).iter().eq(&all), "seed {seed}");
-    }
+    tiny::for_each(
+        40,
+        |seed| shape(seed, 1500, 40),
+        |_, trace| {
+            check::<LockSet>(trace);
+            check::<Wcp>(trace);
+        },
+    );
 }

@@ -100,11 +100,43 @@ struct Last {
     exclusive_end: Table,
     /// For each lock, the shared releases since the last exclusive one.
     shared_ends: Vec<Vec<u32>>,
-    /// For each lock, who holds it, with where that began.
-    holders: Vec<Vec<(ThreadId, u32)>>,
+    /// For each lock, who holds it in which mode, with where that began.
+    holders: Vec<Vec<(ThreadId, LockMode, u32)>>,
     sem: Table,
     notify: Table,
-    arrival: Table,
+    barriers: Vec<Barrier>,
+}
+
+#[derive(Debug, Default)]
+struct Barrier {
+    /// The last arrival of all.
+    arrival: Option<u32>,
+    /// The last arrival of the generations that are complete.
+    complete: Option<u32>,
+    /// How many have arrived since the last generation was complete.
+    arrived: usize,
+    /// How many of the last complete generation have still to depart.
+    leaving: usize,
+}
+
+impl Barrier {
+    fn arrive(&mut self, index: u32) {
+        self.arrival = Some(index);
+        self.arrived += 1;
+    }
+
+    /// The arrival that a departure comes after; the first departure of a generation completes it.
+    fn before_departure(&self) -> Option<u32> {
+        if self.leaving == 0 { self.arrival } else { self.complete }
+    }
+
+    fn depart(&mut self) {
+        self.complete = self.before_departure();
+        if self.leaving == 0 {
+            self.leaving = std::mem::take(&mut self.arrived);
+        }
+        self.leaving = self.leaving.saturating_sub(1);
+    }
 }
 
 #[derive(Debug, Default)]
@@ -146,17 +178,26 @@ impl Last {
             before.extend(self.alloc.get(access.var.index()));
         }
         match event.op {
-            Op::Join(child) => before.extend(self.of_thread.get(child.index())),
+            // A child that did nothing was forked at least.
+            Op::Join(child) => {
+                let child = child.index();
+                before.extend(self.of_thread.get(child).or(self.fork_of.get(child)));
+            }
             Op::SemInit { sem, .. } | Op::SemWait(sem) | Op::SemPost(sem) => {
                 before.extend(self.sem.get(sem.index()));
             }
             Op::Notify(cond) | Op::NotifyAll(cond) | Op::Woken { cond, .. } => {
                 before.extend(self.notify.get(cond.index()));
             }
-            Op::Arrive(barrier) | Op::Depart(barrier) => before.extend(self.arrival.get(barrier.index())),
+            Op::Arrive(barrier) => {
+                before.extend(self.barriers.get(barrier.index()).and_then(|barrier| barrier.arrival));
+            }
+            Op::Depart(barrier) => {
+                before.extend(self.barriers.get(barrier.index()).and_then(Barrier::before_departure));
+            }
             Op::TryAcquireFailed(lock) | Op::TryAcquireSharedFailed(lock) => {
                 let holders = self.holders.get(lock.index()).into_iter().flatten();
-                before.extend(holders.map(|&(_, begin)| begin));
+                before.extend(holders.map(|&(_, _, begin)| begin));
             }
             _ => {}
         }
@@ -172,11 +213,11 @@ impl Last {
         if let Some(access) = event.op.access().filter(|access| access.kind.writes()) {
             self.write.set(access.var.index(), index);
         }
-        if let Some((lock, _)) = event.op.section_begin() {
-            at(&mut self.holders, lock.index()).push((event.thread, index));
+        if let Some((lock, mode)) = event.op.section_begin() {
+            at(&mut self.holders, lock.index()).push((event.thread, mode, index));
         }
         if let Some((lock, mode)) = event.op.section_end() {
-            at(&mut self.holders, lock.index()).retain(|holder| holder.0 != event.thread);
+            at(&mut self.holders, lock.index()).retain(|holder| (holder.0, holder.1) != (event.thread, mode));
             let shared_ends = at(&mut self.shared_ends, lock.index());
             match mode {
                 LockMode::Exclusive => {
@@ -191,7 +232,8 @@ impl Last {
             Op::Alloc(var) => self.alloc.set(var.index(), index),
             Op::SemInit { sem, .. } | Op::SemWait(sem) | Op::SemPost(sem) => self.sem.set(sem.index(), index),
             Op::Notify(cond) | Op::NotifyAll(cond) => self.notify.set(cond.index(), index),
-            Op::Arrive(barrier) => self.arrival.set(barrier.index(), index),
+            Op::Arrive(barrier) => at(&mut self.barriers, barrier.index()).arrive(index),
+            Op::Depart(barrier) => at(&mut self.barriers, barrier.index()).depart(),
             _ => {}
         }
     }

@@ -60,7 +60,7 @@ pub fn must(events: &[Event], a: usize, b: usize) -> bool {
         Op::Fork(child) => events[b].thread == child || events[b].op == Op::Join(child),
         _ => false,
     };
-    let semaphore = |event: &Event| matches!(event.op, Op::SemWait(_) | Op::SemPost(_));
+    let semaphore = |event: &Event| matches!(event.op, Op::SemInit { .. } | Op::SemWait(_) | Op::SemPost(_));
     let joined = events[b].op == Op::Join(events[a].thread);
     a < b && (forked || joined || (semaphore(&events[a]) && semaphore(&events[b])))
 }

@@ -2,17 +2,8 @@
 
 #![expect(unreachable_pub, reason = "shared by several test programs")]
 
-use std::io::Cursor;
-
 use foretell_detect::{Detector, Pairs, Reports};
-use foretell_trace::format::text::TextReader;
 use foretell_trace::{EventId, Trace};
-
-/// A trace from its text.
-pub fn parse(text: &str) -> Trace {
-    let reader = TextReader::new(Box::new(Cursor::new(text.to_owned().into_bytes())));
-    Trace::read(Box::new(reader)).unwrap_or_else(|error| panic!("{error}\n{text}"))
-}
 
 /// The pairs that a detector reports, by event number, sorted.
 pub fn pairs<D: Detector + Default>(trace: &Trace, wanted: Pairs) -> Vec<(u32, u32)> {

@@ -110,10 +110,11 @@ fn enable(events: &[Event], index: usize) -> Set {
             Op::SemInit { sem: other, .. } | Op::SemWait(other) | Op::SemPost(other) => other == sem,
             _ => false,
         }),
-        Op::Woken { cond, .. } => {
+        Op::Notify(cond) | Op::NotifyAll(cond) | Op::Woken { cond, .. } => {
             earlier(&|other| other.op == Op::Notify(cond) || other.op == Op::NotifyAll(cond))
         }
-        Op::Arrive(_) | Op::Depart(_) => complete_arrivals(events, index),
+        Op::Arrive(_) => earlier(&|other| other.op == event.op),
+        Op::Depart(_) => complete_arrivals(events, index),
         Op::TryAcquireFailed(lock) | Op::TryAcquireSharedFailed(lock) => {
             let owners = owners(events, index, lock);
             earlier(&|other| owners.contains(&other.thread))
@@ -126,12 +127,12 @@ fn enable(events: &[Event], index: usize) -> Set {
     fenced | thread | special
 }
 
-/// The arrivals of the barrier's generations that are complete once the event at `index` runs.
+/// The arrivals of the barrier's generations that are complete once the departure at `index` runs.
 fn complete_arrivals(events: &[Event], index: usize) -> Set {
-    let (Op::Arrive(barrier) | Op::Depart(barrier)) = events[index].op else { return 0 };
+    let Op::Depart(barrier) = events[index].op else { return 0 };
     let (mut all, mut complete) = (0, 0);
     for (position, event) in events[..=index].iter().enumerate() {
-        if event.op == Op::Arrive(barrier) && position < index {
+        if event.op == Op::Arrive(barrier) {
             all |= bit(position);
         } else if event.op == Op::Depart(barrier) {
             let own_arrival = last(all & matching(events, 0..position, |other| other.thread == event.thread));

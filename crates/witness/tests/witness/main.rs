@@ -1,14 +1,12 @@
 //! Tests of the referee, the oracle and the proof of unordered accesses.
 
 mod conformance;
-mod generate;
 mod oracle;
 mod properties;
 mod referee;
 mod rules;
 mod unordered;
 
-use foretell_trace::format::text::TextReader;
 use foretell_trace::{EventId, Trace};
 
 /// A trace in the text format. Locations may be left out.
@@ -19,7 +17,7 @@ fn trace(text: &str) -> Trace {
         .filter(|line| !line.is_empty())
         .map(|line| if line.matches('|').count() == 1 { format!("{line}|0\n") } else { format!("{line}\n") })
         .collect();
-    Trace::read(Box::new(TextReader::new(Box::new(std::io::Cursor::new(complete))))).unwrap()
+    foretell_testkit::trace(&complete)
 }
 
 /// Events by their numbers.

@@ -3,19 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use foretell_trace::{Event, EventId, Op, Trace};
+use foretell_testkit::random::Random;
+use foretell_testkit::tiny::{self, Features, Shape};
+use foretell_trace::{Event, EventId, Op, ThreadId, Trace};
 use foretell_witness::observed::Observed;
 use foretell_witness::oracle::{self, Pair};
 use foretell_witness::{Claim, Machine, Model, Proof, Referee, UnorderedReferee};
-use proptest::prelude::*;
-
-use crate::generate::{Flavour, traces};
-use crate::trace;
 
 const MODELS: [Model; 3] = [Model::SameWrite, Model::SameValue, Model::ControlFlow];
 const LIMIT: usize = 1_000_000;
 /// Tiny traces make exhaustive search affordable; this many of them make it worth something.
-const CASES: u32 = 2500;
+const CASES: u64 = 2500;
 
 fn races(trace: &Trace, model: Model) -> BTreeSet<Pair> {
     oracle::races(trace, model, LIMIT).unwrap()
@@ -51,148 +49,169 @@ fn unordered_pairs(trace: &Trace) -> BTreeSet<Pair> {
     findings.map(|finding| (finding.first(), finding.second())).collect()
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
+/// Plain accesses, locks, fork, join, branches, and values in every other trace.
+fn locks(seed: u64) -> Features {
+    Features { values: seed.is_multiple_of(2), branches: true, ..Features::BASIC }
+}
 
-    #[test]
-    fn the_observed_order_runs_and_its_adjacent_conflicts_race(text in traces(Flavour::Everything, 16)) {
-        let trace = trace(&text);
-        let mut referee = Referee::new(&trace);
+/// All but atomics and failed attempts: what schedulable happens-before is about.
+fn synchronised(seed: u64) -> Features {
+    Features { atomics: false, failed_attempts: false, ..everything(seed) }
+}
+
+/// All operations, with values in every other trace and unexplained reads in every third.
+fn everything(seed: u64) -> Features {
+    let (values, unexplained) = (seed.is_multiple_of(2), seed.is_multiple_of(3));
+    Features { values, unexplained, branches: true, ..Features::ALL }
+}
+
+fn for_each(features: fn(u64) -> Features, events: usize, check: impl FnMut(u64, &Trace)) {
+    tiny::for_each(CASES, |seed| Shape::new(features(seed), events), check);
+}
+
+#[test]
+fn the_observed_order_runs_and_its_adjacent_conflicts_race() {
+    for_each(everything, 16, |_, trace| {
+        let mut referee = Referee::new(trace);
         let order: Vec<EventId> = trace.iter().map(|(id, _)| id).collect();
         for model in MODELS {
-            let mut machine = Machine::new(Arc::new(Observed::new(&trace)), model);
+            let mut machine = Machine::new(Arc::new(Observed::new(trace)), model);
             for event in trace.events() {
-                prop_assert_eq!(machine.step(event.thread), Ok(()));
+                assert_eq!(machine.step(event.thread), Ok(()));
             }
             for (place, pair) in trace.events().windows(2).enumerate() {
                 let [a, b] = pair else { continue };
                 if a.thread != b.thread && conflict(a, b) && !a.unexplained {
                     let pair = (order[place], order[place + 1]);
                     let verdict = referee.check(claim(pair, model, order[..place + 2].to_vec()));
-                    prop_assert!(verdict.is_ok(), "{:?}", verdict);
+                    assert!(verdict.is_ok(), "{verdict:?}");
                 }
             }
         }
-    }
+    });
+}
 
-    #[test]
-    fn the_referee_accepts_every_schedule_of_the_oracle(text in traces(Flavour::Everything, 12)) {
-        let trace = trace(&text);
-        let mut referee = Referee::new(&trace);
+#[test]
+fn the_referee_accepts_every_schedule_of_the_oracle() {
+    for_each(everything, 12, |_, trace| {
+        let mut referee = Referee::new(trace);
         for model in MODELS {
-            for (pair, schedule) in oracle::witnesses(&trace, model, LIMIT).unwrap() {
+            for (pair, schedule) in oracle::witnesses(trace, model, LIMIT).unwrap() {
                 let verdict = referee.check(claim(pair, model, schedule));
-                prop_assert!(verdict.is_ok(), "{:?}", verdict);
+                assert!(verdict.is_ok(), "{verdict:?}");
             }
         }
-    }
+    });
+}
 
-    #[test]
-    fn what_the_referee_accepts_of_a_changed_schedule_is_still_a_race(
-        text in traces(Flavour::Everything, 12),
-        changes in prop::collection::vec(any::<[u8; 3]>(), 8),
-    ) {
-        let trace = trace(&text);
-        let mut referee = Referee::new(&trace);
+#[test]
+fn what_the_referee_accepts_of_a_changed_schedule_is_still_a_race() {
+    for_each(everything, 12, |seed, trace| {
+        let mut random = Random::new(seed);
+        let mut referee = Referee::new(trace);
         for model in MODELS {
-            let witnesses = oracle::witnesses(&trace, model, LIMIT).unwrap();
+            let witnesses = oracle::witnesses(trace, model, LIMIT).unwrap();
             for schedule in witnesses.values() {
-                for &change in &changes {
-                    let schedule = changed(schedule.clone(), change, &trace);
+                for _ in 0..8 {
+                    let schedule = changed(schedule.clone(), &mut random, trace);
                     let &[.., a, b] = schedule.as_slice() else { continue };
                     let claim = claim((a, b), model, schedule);
                     let verdict = referee.check(claim.clone());
-                    prop_assert!(verdict.is_err() || witnesses.contains_key(&(a, b)));
-                    prop_assert_eq!(verdict, Referee::new(&trace).check(claim), "earlier claims left traces");
+                    assert!(verdict.is_err() || witnesses.contains_key(&(a, b)));
+                    assert_eq!(verdict, Referee::new(trace).check(claim), "earlier claims left traces");
                 }
             }
         }
-    }
+    });
+}
 
-    #[test]
-    fn no_schedule_proves_what_is_no_race(
-        text in traces(Flavour::Locks, 12),
-        choices in prop::collection::vec(any::<u8>(), 12),
-    ) {
-        let trace = trace(&text);
-        let races = races(&trace, Model::SameWrite);
-        let mut referee = Referee::new(&trace);
-        let schedule = random_schedule(&trace, &choices);
-        for pair in conflicting_pairs(&trace).into_iter().filter(|pair| !races.contains(pair)) {
+#[test]
+fn no_schedule_proves_what_is_no_race() {
+    for_each(locks, 12, |seed, trace| {
+        let mut random = Random::new(seed);
+        let races = races(trace, Model::SameWrite);
+        let mut referee = Referee::new(trace);
+        let schedule = random_schedule(trace, &mut random);
+        for pair in conflicting_pairs(trace).into_iter().filter(|pair| !races.contains(pair)) {
             for length in 0..=schedule.len() {
                 let schedule = schedule[..length].iter().copied().chain([pair.0, pair.1]).collect();
-                prop_assert!(referee.check(claim(pair, Model::SameWrite, schedule)).is_err());
+                assert!(referee.check(claim(pair, Model::SameWrite, schedule)).is_err());
             }
         }
-    }
+    });
+}
 
-    #[test]
-    fn the_oracle_loses_nothing_by_remembering_states(text in traces(Flavour::Everything, 8)) {
-        let trace = trace(&text);
+#[test]
+fn the_oracle_loses_nothing_by_remembering_states() {
+    for_each(everything, 8, |_, trace| {
         for model in MODELS {
             let mut found = BTreeSet::new();
-            follow_all_schedules(&trace, &Machine::new(Arc::new(Observed::new(&trace)), model), &mut found);
-            prop_assert_eq!(races(&trace, model), found);
+            follow_all_schedules(trace, &Machine::new(Arc::new(Observed::new(trace)), model), &mut found);
+            assert_eq!(races(trace, model), found);
         }
-    }
+    });
+}
 
-    #[test]
-    fn a_freer_model_has_more_races(text in traces(Flavour::Everything, 12)) {
-        let trace = trace(&text);
-        let [same_write, same_value, control_flow] = MODELS.map(|model| races(&trace, model));
-        prop_assert!(same_write.is_subset(&same_value), "{same_write:?} {same_value:?}");
-        prop_assert!(same_value.is_subset(&control_flow), "{same_value:?} {control_flow:?}");
-    }
+#[test]
+fn a_freer_model_has_more_races() {
+    for_each(everything, 12, |_, trace| {
+        let [same_write, same_value, control_flow] = MODELS.map(|model| races(trace, model));
+        assert!(same_write.is_subset(&same_value), "{same_write:?} {same_value:?}");
+        assert!(same_value.is_subset(&control_flow), "{same_value:?} {control_flow:?}");
+    });
+}
 
-    #[test]
-    fn unordered_accesses_can_be_made_adjacent(text in traces(Flavour::Synchronised, 14)) {
-        let trace = trace(&text);
-        let (unordered, races) = (unordered_pairs(&trace), races(&trace, Model::SameWrite));
-        prop_assert!(unordered.is_subset(&races), "{unordered:?} {races:?}");
-    }
+#[test]
+fn unordered_accesses_can_be_made_adjacent() {
+    for_each(synchronised, 14, |_, trace| {
+        let (unordered, races) = (unordered_pairs(trace), races(trace, Model::SameWrite));
+        assert!(unordered.is_subset(&races), "{unordered:?} {races:?}");
+    });
+}
 
-    #[test]
-    fn unordered_means_sync_preserving_means_race(text in traces(Flavour::Locks, 14)) {
-        let trace = trace(&text);
-        let sync_preserving = oracle::sync_preserving_races(&trace, LIMIT).unwrap();
-        let (unordered, races) = (unordered_pairs(&trace), races(&trace, Model::SameWrite));
-        prop_assert!(unordered.is_subset(&sync_preserving), "{unordered:?} {sync_preserving:?}");
-        prop_assert!(sync_preserving.is_subset(&races), "{sync_preserving:?} {races:?}");
-    }
+#[test]
+fn unordered_means_sync_preserving_means_race() {
+    for_each(locks, 14, |_, trace| {
+        let sync_preserving = oracle::sync_preserving_races(trace, LIMIT).unwrap();
+        let (unordered, races) = (unordered_pairs(trace), races(trace, Model::SameWrite));
+        assert!(unordered.is_subset(&sync_preserving), "{unordered:?} {sync_preserving:?}");
+        assert!(sync_preserving.is_subset(&races), "{sync_preserving:?} {races:?}");
+    });
+}
 
-    #[test]
-    fn a_sync_preserving_race_needs_no_other_order_than_the_observed_one(text in traces(Flavour::Locks, 12)) {
-        let trace = trace(&text);
-        prop_assert_eq!(oracle::sync_preserving_races(&trace, LIMIT).unwrap(), races_in_observed_order(&trace));
-    }
+#[test]
+fn a_sync_preserving_race_needs_no_other_order_than_the_observed_one() {
+    for_each(locks, 12, |_, trace| {
+        assert_eq!(oracle::sync_preserving_races(trace, LIMIT).unwrap(), races_in_observed_order(trace));
+    });
+}
 
-    #[test]
-    fn whatever_keeps_the_order_of_synchronisation_can_keep_the_whole_order(text in traces(Flavour::Everything, 11)) {
-        let trace = trace(&text);
-        let sync_preserving = oracle::sync_preserving_races(&trace, LIMIT).unwrap();
-        prop_assert!(sync_preserving.is_subset(&races_in_observed_order(&trace)), "{sync_preserving:?}");
-    }
+#[test]
+fn whatever_keeps_the_order_of_synchronisation_can_keep_the_whole_order() {
+    for_each(everything, 11, |_, trace| {
+        let sync_preserving = oracle::sync_preserving_races(trace, LIMIT).unwrap();
+        assert!(sync_preserving.is_subset(&races_in_observed_order(trace)), "{sync_preserving:?}");
+    });
+}
 
-    #[test]
-    fn the_streaming_order_is_the_transitive_closure_of_its_edges(text in traces(Flavour::Everything, 20)) {
-        let trace = trace(&text);
-        prop_assert_eq!(unordered_pairs(&trace), unordered_by_closure(&trace));
-    }
+#[test]
+fn the_streaming_order_is_the_transitive_closure_of_its_edges() {
+    for_each(everything, 20, |_, trace| {
+        assert_eq!(unordered_pairs(trace), unordered_by_closure(trace));
+    });
 }
 
 /// The schedule with one change: two steps swapped, one dropped, doubled or replaced, or another racing pair.
-fn changed(mut schedule: Vec<EventId>, [kind, a, b]: [u8; 3], trace: &Trace) -> Vec<EventId> {
-    let (a, b) = (a as usize, b as usize);
+fn changed(mut schedule: Vec<EventId>, random: &mut Random, trace: &Trace) -> Vec<EventId> {
     let length = schedule.len();
-    let any_event = EventId::from_index(b % trace.events().len()).unwrap();
-    match kind % 5 {
-        0 => schedule.swap(a % length, b % length),
-        1 => drop(schedule.remove(a % length)),
-        2 => schedule.insert(b % length, schedule[a % length]),
-        3 => schedule[a % length] = any_event,
+    let (a, b) = (random.below(length), random.below(length));
+    match random.below(5) {
+        0 => schedule.swap(a, b),
+        1 => drop(schedule.remove(a)),
+        2 => schedule.insert(b, schedule[a]),
+        3 => schedule[a] = EventId::from_index(random.below(trace.events().len())).unwrap(),
         _ => {
-            let pairs = conflicting_pairs(trace);
-            let pair = pairs[a % pairs.len()];
+            let pair = *random.pick(&conflicting_pairs(trace));
             schedule.truncate(length - 2);
             schedule.extend([pair.0, pair.1]);
         }
@@ -200,16 +219,16 @@ fn changed(mut schedule: Vec<EventId>, [kind, a, b]: [u8; 3], trace: &Trace) -> 
     schedule
 }
 
-/// A run as far as the choices lead it.
-fn random_schedule(trace: &Trace, choices: &[u8]) -> Vec<EventId> {
+/// A run of up to twelve random steps.
+fn random_schedule(trace: &Trace, random: &mut Random) -> Vec<EventId> {
     let mut machine = Machine::new(Arc::new(Observed::new(trace)), Model::SameWrite);
     let mut schedule = Vec::new();
-    for &choice in choices {
+    for _ in 0..12 {
         let enabled: Vec<_> = trace.threads().filter(|&thread| machine.enabled(thread).is_ok()).collect();
         if enabled.is_empty() {
             break;
         }
-        let thread = enabled[choice as usize % enabled.len()];
+        let thread = *random.pick(&enabled);
         schedule.extend(machine.next(thread));
         machine.step(thread).unwrap();
     }
@@ -309,7 +328,8 @@ fn orders(events: &[Event], a: usize, b: usize) -> bool {
         return true;
     }
     match (events[a].op, events[b].op) {
-        (Op::Fork(child), _) => child == events[b].thread,
+        // A child need not do anything before it is joined.
+        (Op::Fork(child), op) => child == events[b].thread || op == Op::Join(child),
         (_, Op::Join(child)) => child == events[a].thread,
         (Op::Alloc(var), op) => {
             op.access().is_some_and(|access| access.var == var) || synchronise(events, a, b)
@@ -329,10 +349,23 @@ fn orders(events: &[Event], a: usize, b: usize) -> bool {
     }
 }
 
-/// Whether somebody has departed between the arrival at `a` and the event `b`, or does so at `b`, first of the
-/// generation or not. The barrier of these traces lets nobody arrive while others depart.
+/// Whether the generation of the arrival at `a` is complete once `b` runs: its first departure completes it. These
+/// traces have one barrier.
 fn crossed(events: &[Event], a: usize, b: usize) -> bool {
-    events[a..=b].iter().any(|event| matches!(event.op, Op::Depart(_)))
+    let (mut arrived, mut leaving) = (Vec::<usize>::new(), Vec::<ThreadId>::new());
+    for (place, event) in events[..=b].iter().enumerate() {
+        match event.op {
+            Op::Arrive(_) => arrived.push(place),
+            Op::Depart(_) => {
+                if !leaving.contains(&event.thread) {
+                    leaving = arrived.drain(..).map(|arrival| events[arrival].thread).collect();
+                }
+                leaving.retain(|&thread| thread != event.thread);
+            }
+            _ => {}
+        }
+    }
+    !arrived.contains(&a)
 }
 
 /// Whether a release at `a` (a store, or a fence before one) synchronises with an acquire at `b` (a load, or a fence

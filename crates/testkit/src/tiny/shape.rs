@@ -1,0 +1,130 @@
+//! What a trace is made of.
+
+/// What may appear in a trace besides plain accesses and mutexes.
+#[derive(Clone, Copy, Debug)]
+pub struct Features {
+    /// Values on all accesses.
+    pub values: bool,
+    /// Now and then a read of a value that nobody in the trace wrote. Without `values` some accesses show theirs.
+    pub unexplained: bool,
+    /// Branches.
+    pub branches: bool,
+    /// Threads that are forked, end and are joined, instead of being there all the time.
+    pub forks: bool,
+    /// Read-write locks.
+    pub shared_locks: bool,
+    /// Read-write locks that one thread holds in both modes.
+    pub upgrades: bool,
+    /// Attempts to lock that failed.
+    pub failed_attempts: bool,
+    /// Semaphores.
+    pub semaphores: bool,
+    /// Conditions and barriers.
+    pub waiting: bool,
+    /// Memory that is allocated and freed, also at an address that was used before.
+    pub heap: bool,
+    /// Atomic accesses and fences in all memory orders.
+    pub atomics: bool,
+}
+
+impl Features {
+    /// Plain accesses and mutexes.
+    pub const MUTEXES: Features = Features {
+        values: false,
+        unexplained: false,
+        branches: false,
+        forks: false,
+        shared_locks: false,
+        upgrades: false,
+        failed_attempts: false,
+        semaphores: false,
+        waiting: false,
+        heap: false,
+        atomics: false,
+    };
+
+    /// Plain accesses, mutexes, forks and joins.
+    pub const BASIC: Features = Features { forks: true, ..Features::MUTEXES };
+
+    /// Everything but atomics, values and branches.
+    pub const SEQUENTIAL: Features = Features {
+        shared_locks: true,
+        upgrades: true,
+        failed_attempts: true,
+        semaphores: true,
+        waiting: true,
+        heap: true,
+        ..Features::BASIC
+    };
+
+    /// Everything but values and branches.
+    pub const ALL: Features = Features { atomics: true, ..Features::SEQUENTIAL };
+}
+
+/// What a trace may contain, and how large it may become.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// What may appear.
+    pub features: Features,
+    /// How many events; fewer only if no thread is left that could go on.
+    pub events: usize,
+    /// How many locks at most. A thread may hold as many at once, and a few in any case.
+    pub locks: usize,
+    /// How many variables at most.
+    pub vars: usize,
+    /// How many locations there are, as in loops; otherwise each event has its own.
+    pub locations: Option<usize>,
+}
+
+impl Shape {
+    /// A few locks and variables, and a location for each event.
+    pub const fn new(features: Features, events: usize) -> Shape {
+        Shape { features, events, locks: 3, vars: 3, locations: None }
+    }
+}
+
+/// What a thread may do next.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    Access,
+    Atomic,
+    Fence,
+    Heap,
+    Branch,
+    Acquire,
+    AcquireShared,
+    Release,
+    Attempt,
+    Semaphore,
+    Wait,
+    Notify,
+    Arrive,
+    End,
+    Join,
+}
+
+/// The steps to draw from; the more often a step is in it, the more often it is taken.
+pub(super) fn steps(features: Features) -> Vec<Step> {
+    let weights = [
+        (true, Step::Access, 8),
+        (true, Step::Acquire, 5),
+        (true, Step::Release, 5),
+        (features.atomics, Step::Atomic, 4),
+        (features.atomics, Step::Fence, 1),
+        (features.heap, Step::Heap, 1),
+        (features.branches, Step::Branch, 1),
+        (features.shared_locks, Step::AcquireShared, 3),
+        (features.failed_attempts, Step::Attempt, 2),
+        (features.semaphores, Step::Semaphore, 2),
+        (features.waiting, Step::Wait, 2),
+        (features.waiting, Step::Notify, 3),
+        (features.waiting, Step::Arrive, 1),
+        (features.forks, Step::End, 1),
+        (features.forks, Step::Join, 1),
+    ];
+    weights
+        .into_iter()
+        .filter(|(wanted, ..)| *wanted)
+        .flat_map(|(_, step, weight)| std::iter::repeat_n(step, weight))
+        .collect()
+}
