@@ -26,7 +26,7 @@ fn try_read(bytes: &[u8], hint: Option<Format>) -> Result<(), TraceError> {
     while source.fill(&mut batch)? {
         checker.check_batch(&mut batch, source.names())?;
     }
-    checker.finish()
+    checker.finish(source.ending())
 }
 
 /// A recording whose single block of records is `records`, with right checksums: otherwise the fuzzer would spend its

@@ -7,10 +7,10 @@
 use std::fmt;
 
 use crate::error::TraceError;
-use crate::event::{Event, Op};
+use crate::event::{Event, MemOrder, Op};
 use crate::id::{BarrierId, CondId, EventId, LockId, SemId, ThreadId, VarId};
 use crate::name::Names;
-use crate::source::Batch;
+use crate::source::{Batch, Ending};
 use crate::symbol::Value;
 
 /// Something that no run of a program could have done.
@@ -136,9 +136,13 @@ impl Checker {
         self.operation(id, event, names)
     }
 
-    /// To be called after the last event.
-    pub fn finish(&self) -> Result<(), TraceError> {
-        if self.seen == 0 { Err(TraceError::Empty) } else { Ok(()) }
+    /// To be called after the last event; `ending` is how the recording ended.
+    pub fn finish(&self, ending: Ending) -> Result<(), TraceError> {
+        match (self.seen, ending) {
+            (0, Ending::Complete) => Err(TraceError::Empty),
+            (0, Ending::CutShort) => Err(TraceError::CutToNothing),
+            _ => Ok(()),
+        }
     }
 
     /// How many events were checked.
@@ -218,6 +222,12 @@ impl Checker {
                 at(&mut self.vars, var.index()).content = kept;
                 event.unexplained = false;
                 Ok(())
+            }
+            Op::Load { order: MemOrder::Release | MemOrder::AcqRel, .. } => {
+                wrong!("an atomic read cannot release")
+            }
+            Op::Store { order: MemOrder::Acquire | MemOrder::AcqRel, .. } => {
+                wrong!("an atomic write cannot acquire")
             }
             Op::Read { var, value } | Op::Load { var, value, .. } => {
                 let content = self.usable(var, names)?;
@@ -558,7 +568,7 @@ impl Checker {
             let (thread, barrier) = (names.threads.name(thread), names.barriers.name(barrier));
             return wrong!("{thread} departs from {barrier} without having arrived");
         };
-        let (_, generation) = state.inside.swap_remove(position);
+        let (_, generation) = state.inside[position];
         if generation == state.open {
             if state.inside.iter().any(|inside| inside.1 != generation) {
                 let barrier = names.barriers.name(barrier);
@@ -566,6 +576,7 @@ impl Checker {
             }
             state.open += 1;
         }
+        state.inside.swap_remove(position);
         Ok(())
     }
 }

@@ -82,6 +82,9 @@ pub enum TraceError {
     /// No event at all.
     #[error("the trace is empty: expected at least one event")]
     Empty,
+    /// A recording that was cut short before anything of it was complete.
+    #[error("the recording was cut short before its first complete block: no event can be read")]
+    CutToNothing,
     /// The format cannot say what the trace says.
     #[error("event {event}: the {format} format cannot express {what}")]
     NotExpressible {
@@ -114,6 +117,7 @@ impl TraceError {
             TraceError::Io(_)
             | TraceError::TooManyEvents
             | TraceError::Empty
+            | TraceError::CutToNothing
             | TraceError::NotExpressible { .. } => None,
         }
     }

@@ -28,8 +28,8 @@ impl Trace {
             checker.check_batch(&mut batch, source.names())?;
             events.extend_from_slice(&batch.events);
         }
-        checker.finish()?;
         let ending = source.ending();
+        checker.finish(ending)?;
         let has_values = checker.has_values();
         let has_branches = checker.has_branches();
         Ok(Trace { events, names: source.into_names(), ending, has_values, has_branches })

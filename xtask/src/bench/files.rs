@@ -57,5 +57,5 @@ fn write(shape: Shape, format: Format, path: &Path) -> Result<(), String> {
             writer.write(event, source.names()).map_err(failed)?;
         }
     }
-    writer.finish().map_err(failed)
+    writer.finish(source.ending()).map_err(failed)
 }

@@ -834,6 +834,12 @@ impl<W: Write> BinaryWriter<W> {
         Ok(self.output.flush()?)
     }
 
+    /// Hands the output back with all events so far, but without the mark of a complete recording.
+    pub fn abandon(mut self) -> Result<W, TraceError> {
+        self.flush()?;
+        Ok(self.output)
+    }
+
     /// Ends the recording and hands the output back.
     pub fn finish(mut self) -> Result<W, TraceError> {
         self.flush()?;

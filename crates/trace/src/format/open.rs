@@ -87,10 +87,21 @@ pub fn open(input: Box<dyn Read>, hint: Option<Format>) -> Result<Box<dyn Source
             compression => input = compression.reader(input)?,
         }
     }
+    let input = without_mark(input)?;
     match hint {
         Some(format) => Ok(format.reader(input)),
         None => guess(input),
     }
+}
+
+/// Some editors begin text files with a byte order mark. It is not part of the first thread's name.
+fn without_mark(input: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+    const MARK: &[u8] = b"\xef\xbb\xbf";
+    let (first, mut whole) = peek(input, MARK.len())?;
+    if first == MARK {
+        whole.read_exact(&mut [0; MARK.len()])?;
+    }
+    Ok(whole)
 }
 
 /// The first `count` bytes (fewer if the input ends before), and the input with them still in front.

@@ -110,7 +110,11 @@ fn location(text: &[u8], at: usize, names: &mut Names) -> Option<(Loc, usize)> {
     }
     let rest = &text[at..];
     let line = &rest[..memchr(b'\n', rest)?];
-    let loc = names.loc(line.strip_suffix(b"\r").unwrap_or(line)).ok()?;
+    let location = line.strip_suffix(b"\r").unwrap_or(line);
+    if location.is_empty() {
+        return None;
+    }
+    let loc = names.loc(location).ok()?;
     Some((loc, at + line.len() + 1))
 }
 

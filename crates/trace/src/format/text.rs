@@ -96,17 +96,21 @@ fn parse_event(line: &[u8], names: &mut Names) -> Result<Event, Problem> {
     let Some(thread_end) = memchr(b'|', line) else {
         return Err(Problem::expected(line.len(), "`|` after the thread (THREAD|OPERATION|LOCATION)"));
     };
-    if thread_end == 0 {
-        return Err(Problem::expected(0, "a thread name"));
-    }
-    let thread = names.threads.intern(&line[..thread_end]).map_err(|error| Problem::Name(0, error))?;
+    let thread = named(&mut names.threads, (0, &line[..thread_end]), "a thread")?;
     let op_begin = thread_end + 1;
     let Some(op_length) = memchr(b'|', &line[op_begin..]) else {
         return Err(Problem::expected(line.len(), "`|` and a location after the operation"));
     };
     let op_end = op_begin + op_length;
     let op = OpText { line, begin: op_begin, end: op_end }.parse(names)?;
-    let loc = names.loc(&line[op_end + 1..]).map_err(|error| Problem::Name(op_end + 1, error))?;
+    let location = &line[op_end + 1..];
+    if location.is_empty() {
+        return Err(Problem::expected(
+            op_end + 1,
+            "a location: any text, for example the number of the line",
+        ));
+    }
+    let loc = names.loc(location).map_err(|error| Problem::Name(op_end + 1, error))?;
     Ok(Event::new(thread, op, loc))
 }
 
@@ -265,9 +269,13 @@ impl<'a> OpText<'a> {
     }
 }
 
+/// A name. Blanks around it would silently make it another one.
 fn nonempty<'a>(piece: Piece<'a>, what: &str) -> Result<Piece<'a>, Problem> {
-    if piece.1.is_empty() {
-        Err(Problem::expected(piece.0, format!("the name of {what}")))
+    let (at, name) = piece;
+    if name.is_empty() {
+        Err(Problem::expected(at, format!("the name of {what}")))
+    } else if name.trim_ascii().len() != name.len() {
+        Err(Problem::expected(at, format!("the name of {what} without blanks around it")))
     } else {
         Ok(piece)
     }

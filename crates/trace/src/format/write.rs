@@ -9,14 +9,16 @@ use crate::format::open::Format;
 use crate::format::rr::RoadRunnerWriter;
 use crate::format::text::TextWriter;
 use crate::name::Names;
+use crate::source::Ending;
 
 /// Writes a trace event by event.
 pub trait EventWriter {
     /// Writes one event, whose ids are those of `names`; these may have grown since the last event.
     fn write(&mut self, event: &Event, names: &Names) -> Result<(), TraceError>;
 
-    /// Ends the trace. Without this call the output is incomplete.
-    fn finish(self: Box<Self>) -> Result<(), TraceError>;
+    /// Ends the trace. Without this call the output is incomplete. `ending` is how the trace itself ended; a format that
+    /// can keeps the mark.
+    fn finish(self: Box<Self>, ending: Ending) -> Result<(), TraceError>;
 }
 
 /// A writer of `format`. If `lossy`, what the format cannot say about an event is dropped where the event itself can be
@@ -40,7 +42,7 @@ impl EventWriter for TextWriter<Compressed> {
         self.write(event, names)
     }
 
-    fn finish(self: Box<Self>) -> Result<(), TraceError> {
+    fn finish(self: Box<Self>, _: Ending) -> Result<(), TraceError> {
         Ok(self.into_inner().finish()?)
     }
 }
@@ -50,7 +52,7 @@ impl EventWriter for CsvWriter<Compressed> {
         self.write(event, names)
     }
 
-    fn finish(self: Box<Self>) -> Result<(), TraceError> {
+    fn finish(self: Box<Self>, _: Ending) -> Result<(), TraceError> {
         Ok(self.into_inner().finish()?)
     }
 }
@@ -60,7 +62,7 @@ impl EventWriter for RoadRunnerWriter<Compressed> {
         self.write(event, names)
     }
 
-    fn finish(self: Box<Self>) -> Result<(), TraceError> {
+    fn finish(self: Box<Self>, _: Ending) -> Result<(), TraceError> {
         Ok(self.into_inner().finish()?)
     }
 }
@@ -70,7 +72,11 @@ impl EventWriter for BinaryWriter<Compressed> {
         self.write(event, names)
     }
 
-    fn finish(self: Box<Self>) -> Result<(), TraceError> {
-        Ok((*self).finish()?.finish()?)
+    fn finish(self: Box<Self>, ending: Ending) -> Result<(), TraceError> {
+        let output = match ending {
+            Ending::Complete => (*self).finish()?,
+            Ending::CutShort => (*self).abandon()?,
+        };
+        Ok(output.finish()?)
     }
 }

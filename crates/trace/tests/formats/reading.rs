@@ -46,7 +46,7 @@ pub(crate) fn check(bytes: &[u8], hint: Option<Format>) -> Result<usize, TraceEr
     while source.fill(&mut batch)? {
         checker.check_batch(&mut batch, source.names())?;
     }
-    checker.finish()?;
+    checker.finish(source.ending())?;
     Ok(checker.event_count())
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn convert(bytes: &[u8], format: Format, compression: Compression) ->
             writer.write(event, source.names())?;
         }
     }
-    writer.finish()?;
+    writer.finish(Ending::Complete)?;
     Ok(output.bytes())
 }
 
