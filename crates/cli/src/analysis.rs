@@ -25,8 +25,9 @@ pub(crate) struct Plan {
 }
 
 /// Schedules for happens-before races are as long as the trace. Where all of them together would have more steps than
-/// this, the referee checks instead, in one pass for all, that nothing orders the accesses.
-const REPLAYED_STEPS: usize = 20_000_000;
+/// this, and not all witnesses are wanted, the referee checks instead, in one pass for all, that nothing orders the
+/// accesses.
+const REPLAYED_STEPS: usize = 100_000_000;
 
 /// Runs the techniques of the plan. `stored` is the trace, if it is in memory already.
 pub(crate) fn analyse(input: &Input, stored: Option<&Trace>, plan: &Plan) -> Result<Report, Failure> {
@@ -42,14 +43,12 @@ pub(crate) fn analyse(input: &Input, stored: Option<&Trace>, plan: &Plan) -> Res
     };
     let mut printing = Printing { left: plan.witness_steps };
     for technique in plan.choice.stages() {
-        let mut stage = Stage { input, stored, technique, printing: &mut printing };
-        let detection = stage.detect(plan.pairs)?;
-        report.trace = detection.trace;
-        report.stats.forgotten_accesses += detection.reports.forgotten();
-        let pairs = detection.reports.pairs();
-        if !pairs.is_empty() {
-            let judged = stage.judge(pairs, report.trace.events)?;
-            add(&mut report, judged, plan.pairs);
+        let mut stage = Stage { input, stored, technique, plan, printing: &mut printing };
+        let judged = stage.run(&mut report)?;
+        report.stats.candidates += judged.races.len() + judged.candidates.len();
+        add(&mut report, judged, plan.pairs);
+        if technique.guarantee() == Guarantee::FirstReport {
+            stage.find_better_pairs(&mut report)?;
         }
     }
     report.stats.witnesses_not_printed =
@@ -65,7 +64,7 @@ pub(crate) fn outcome(report: &Report) -> Outcome {
         Outcome::Race
     } else if report.trace.cut_short {
         Outcome::Incomplete
-    } else if !report.undecided.is_empty() {
+    } else if !report.undecided.is_empty() || report.stats.forgotten_accesses > 0 {
         Outcome::Undecided
     } else {
         Outcome::Clean
@@ -77,6 +76,7 @@ struct Stage<'a> {
     input: &'a Input,
     stored: Option<&'a Trace>,
     technique: Technique,
+    plan: &'a Plan,
     printing: &'a mut Printing,
 }
 
@@ -147,19 +147,51 @@ impl Stage<'_> {
         Ok(Detection { trace, reports })
     }
 
+    /// Detects, and has the referee look at what was reported.
+    fn run(&mut self, report: &mut Report) -> Result<Judged, Failure> {
+        let detection = self.detect(self.plan.pairs)?;
+        report.trace = detection.trace;
+        report.stats.forgotten_accesses += detection.reports.forgotten();
+        match detection.reports.pairs() {
+            [] => Ok(Judged::default()),
+            pairs => self.judge(pairs, report.trace.events),
+        }
+    }
+
+    /// One pair of a pair of locations was reported and cannot be proven. Another pair of the same locations may have a
+    /// proof: schedulable happens-before reports all that do.
+    fn find_better_pairs(&mut self, report: &mut Report) -> Result<(), Failure> {
+        if self.plan.pairs == Pairs::All || report.undecided.is_empty() {
+            return Ok(());
+        }
+        let open: HashSet<_> =
+            report.undecided.iter().map(|open| key(&open.first, &open.second, Pairs::ByLocation)).collect();
+        let mut stage = Stage { technique: Technique::Shb, printing: &mut *self.printing, ..*self };
+        let detection = stage.detect(Pairs::ByLocation)?;
+        let mut judged = stage.judge(detection.reports.pairs(), report.trace.events)?;
+        judged.races.retain(|race| open.contains(&key(&race.first, &race.second, Pairs::ByLocation)));
+        judged.candidates.clear();
+        add(report, judged, Pairs::ByLocation);
+        Ok(())
+    }
+
     fn judge(&mut self, pairs: &[Pair], events: usize) -> Result<Judged, Failure> {
-        let happens_before = self.technique != Technique::SyncP;
+        let schedules_are_too_long = self.technique != Technique::SyncP
+            && self.plan.witness_steps < usize::MAX
+            && pairs.len().saturating_mul(events) > REPLAYED_STEPS;
         match (self.technique.guarantee(), self.stored) {
             (Guarantee::None, Some(trace)) => Ok(self.doubt(pairs, trace.names(), |id| trace.event(id))),
             (Guarantee::None, None) => {
                 let (names, events) = self.collect(pairs, |_, _| {})?;
                 Ok(self.doubt(pairs, &names, |id| events[&id]))
             }
-            (_, Some(trace)) => Ok(self.replay(pairs, trace)),
-            _ if happens_before && pairs.len().saturating_mul(events) > REPLAYED_STEPS => {
-                self.check_unordered(pairs)
+            (_, Some(trace)) if schedules_are_too_long => {
+                let open = pairs.iter().map(|_| Verdict::Open(None)).collect();
+                Ok(self.settle(pairs, open, trace))
             }
-            _ => {
+            (_, Some(trace)) => Ok(self.replay(pairs, trace)),
+            (_, None) if schedules_are_too_long => self.check_unordered(pairs),
+            (_, None) => {
                 let trace = self.input.load(&self.doing("proves"))?;
                 Ok(self.replay(pairs, &trace))
             }
@@ -256,6 +288,9 @@ impl Stage<'_> {
                 found.insert(id, events[id.index() - begin]);
             }
         }
+        if wanted.peek().is_some() {
+            return Err(Failure::Changed { file: self.input.name() });
+        }
         Ok((reading.into_names(), found))
     }
 }
@@ -293,20 +328,24 @@ fn for_each_batch(trace: &Trace, mut look: impl FnMut(EventId, &[Event])) {
 
 /// Adds what a stage has found to what earlier ones have; a proven pair is no candidate any more.
 fn add(report: &mut Report, judged: Judged, wanted: Pairs) {
-    report.stats.candidates += judged.races.len() + judged.candidates.len();
-    let key = |first: &Access, second: &Access| match wanted {
+    let mut known: HashSet<_> =
+        report.races.iter().map(|race| key(&race.first, &race.second, wanted)).collect();
+    for race in judged.races {
+        if known.insert(key(&race.first, &race.second, wanted)) {
+            report.races.push(race);
+        }
+    }
+    report.undecided.extend(judged.candidates);
+    report.undecided.retain(|open| !known.contains(&key(&open.first, &open.second, wanted)));
+}
+
+/// What makes a pair the same as another one.
+fn key(first: &Access, second: &Access, wanted: Pairs) -> (String, String) {
+    match wanted {
         Pairs::All => (first.event.to_string(), second.event.to_string()),
         Pairs::ByLocation => {
             let (a, b) = (first.location.clone(), second.location.clone());
             if a <= b { (a, b) } else { (b, a) }
         }
-    };
-    let mut known: HashSet<_> = report.races.iter().map(|race| key(&race.first, &race.second)).collect();
-    for race in judged.races {
-        if known.insert(key(&race.first, &race.second)) {
-            report.races.push(race);
-        }
     }
-    report.undecided.extend(judged.candidates);
-    report.undecided.retain(|candidate| !known.contains(&key(&candidate.first, &candidate.second)));
 }

@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser as _;
@@ -32,6 +33,9 @@ pub(crate) enum Command {
     #[command(after_help = EXIT_CODES)]
     Predict(PredictArgs),
     /// Run several techniques on the same traces and print one table
+    #[command(
+        after_help = "The exit code tells whether the comparison could be made (0) or not (2), not what was found."
+    )]
     Compare(CompareArgs),
     /// Look at traces: check, count, convert, view
     Trace(TraceArgs),
@@ -51,6 +55,12 @@ pub(crate) struct PredictArgs {
     /// How much of the trace is looked at in one piece. All techniques so far look at the whole trace
     #[arg(long, default_value = "all", value_parser = ["all"], value_name = "all")]
     pub(crate) window: String,
+    /// How long one pair may take, such as 60s. All techniques so far decide every pair in one pass and never need it
+    #[arg(long, default_value = "60s", value_parser = parse_duration)]
+    pub(crate) budget: Duration,
+    /// How many pairs to work on at the same time. All techniques so far decide every pair in one pass and use one
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: u16,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) format: OutputFormat,
@@ -66,7 +76,7 @@ pub(crate) struct PredictArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompareArgs {
-    /// Traces to look at
+    /// Traces to look at; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
     /// The techniques to compare, separated by commas; all of them unless given
@@ -131,7 +141,7 @@ pub(crate) enum TraceCommand {
         /// The trace; `-` is standard input
         trace: PathBuf,
         /// The first event to print
-        #[arg(long, default_value_t = 1, value_name = "EVENT")]
+        #[arg(long, default_value = "1", value_parser = parse_event, value_name = "EVENT")]
         from: usize,
         /// How many events to print: a number or `all`
         #[arg(long, default_value = "1000", value_parser = parse_limit, value_name = "EVENTS")]
@@ -220,6 +230,25 @@ fn technique_help() -> String {
 fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(Format::name))
         .map(|name| Format::ALL.into_iter().find(|format| format.name() == name).unwrap_or(Format::Text))
+}
+
+/// A number of seconds or minutes: `90`, `90s`, `1.5m`.
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = match text.strip_suffix('m') {
+        Some(minutes) => (minutes, 60.0),
+        None => (text.strip_suffix('s').unwrap_or(text), 1.0),
+    };
+    let seconds = number.parse::<f64>().ok().map(|number| number * unit);
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or("expected a time such as 60s or 2m".to_string())
+}
+
+fn parse_event(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|&number| number > 0)
+        .ok_or("expected the number of an event, from 1 on".to_string())
 }
 
 fn parse_limit(text: &str) -> Result<usize, String> {

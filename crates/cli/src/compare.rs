@@ -16,11 +16,12 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
         [] => Technique::ALL.map(Choice::One).to_vec(),
         chosen => chosen.to_vec(),
     };
+    Input::refuse_repeated_stdin(&args.traces)?;
     let mut reports = Vec::new();
     let mut cut_short = false;
     for path in &args.traces {
         let input = Input::new(path, &args.input);
-        let stored = if input.is_stdin() { Some(input.load("reads")?) } else { None };
+        let stored = if input.comes_once() { Some(input.load("reads")?) } else { None };
         for &choice in &choices {
             let plan = Plan { choice, pairs: args.pairs.into(), witness_steps: 0 };
             let report = analyse(&input, stored.as_ref(), &plan)?;

@@ -13,6 +13,8 @@ pub(crate) enum Failure {
     Trace { file: String, error: TraceError },
     /// A file cannot be opened or written.
     File { path: PathBuf, doing: &'static str, error: io::Error },
+    /// A trace is not the same any more when it is read again.
+    Changed { file: String },
     /// The command line asks for something that does not fit together.
     Usage(String),
 }
@@ -37,6 +39,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Usage(text) => write!(f, "error: {text}"),
+            Failure::Changed { file } => write!(f, "error: {file} was changed while it was read"),
             Failure::File { path, doing, error } => {
                 write!(f, "error: cannot {doing} {}: {error}", path.display())
             }

@@ -25,14 +25,34 @@ impl Input {
         Input { path: path.to_path_buf(), format, show_progress: !args.no_progress }
     }
 
+    /// Standard input can be one of the traces, but not two.
+    pub(crate) fn refuse_repeated_stdin(paths: &[PathBuf]) -> Result<(), Failure> {
+        if paths.iter().filter(|path| path.as_path() == Path::new("-")).count() > 1 {
+            return Err(Failure::Usage("standard input (`-`) is given more than once".to_string()));
+        }
+        Ok(())
+    }
+
     /// The name as people know it.
     pub(crate) fn name(&self) -> String {
         if self.is_stdin() { "<stdin>".to_string() } else { self.path.display().to_string() }
     }
 
-    /// Standard input comes by once only.
-    pub(crate) fn is_stdin(&self) -> bool {
+    fn is_stdin(&self) -> bool {
         self.path == Path::new("-")
+    }
+
+    /// Whether this comes by once only, like standard input and all pipes.
+    pub(crate) fn comes_once(&self) -> bool {
+        self.is_stdin() || self.path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir())
+    }
+
+    /// Whether reading this and writing to `path` would meet in one file.
+    pub(crate) fn is_same_file(&self, path: &Path) -> bool {
+        match (self.path.canonicalize(), path.canonicalize()) {
+            (Ok(input), Ok(output)) => !self.comes_once() && input == output,
+            _ => false,
+        }
     }
 
     /// Begins to read the trace.
@@ -44,11 +64,11 @@ impl Input {
         } else {
             let failed = |error| Failure::file(&self.path, "read", error);
             let file = File::open(&self.path).map_err(failed)?;
-            let size = file.metadata().map_err(failed)?;
-            if size.is_dir() {
+            let data = file.metadata().map_err(failed)?;
+            if data.is_dir() {
                 return Err(failed(io::Error::from(io::ErrorKind::IsADirectory)));
             }
-            let progress = Progress::new(doing, Some(size.len()), self.show_progress);
+            let progress = Progress::new(doing, data.is_file().then_some(data.len()), self.show_progress);
             let input = progress.watch(file);
             (progress, input)
         };
@@ -90,7 +110,7 @@ impl Reading {
     pub(crate) fn next(&mut self) -> Result<Option<(EventId, &[foretell_trace::Event])>, Failure> {
         let failed = |error| Failure::Trace { file: self.name.clone(), error };
         if !self.source.fill(&mut self.batch).map_err(failed)? {
-            self.checker.finish().map_err(failed)?;
+            self.checker.finish(self.source.ending()).map_err(failed)?;
             return Ok(None);
         }
         self.checker.check_batch(&mut self.batch, self.source.names()).map_err(failed)?;
@@ -103,10 +123,15 @@ impl Reading {
     /// The next events as they stand in the input; `false` at the end.
     pub(crate) fn next_unchecked(&mut self) -> Result<bool, Failure> {
         let more = self.source.fill(&mut self.batch);
-        let more = more.map_err(|error| Failure::Trace { file: self.name.clone(), error })?;
+        let failed = |error| Failure::Trace { file: self.name.clone(), error };
+        let more = more.map_err(failed)?;
         self.read += self.batch.events.len();
         self.progress.advance(self.batch.events.len());
-        Ok(more)
+        match (self.read, self.ending()) {
+            (0, Ending::Complete) => Err(failed(TraceError::Empty)),
+            (0, Ending::CutShort) => Err(failed(TraceError::CutToNothing)),
+            _ => Ok(more),
+        }
     }
 
     /// The events that the last call has read, and what their ids stand for.
@@ -128,9 +153,14 @@ impl Reading {
         self.read
     }
 
+    /// How the recording ended; known at the end.
+    pub(crate) fn ending(&self) -> Ending {
+        self.source.ending()
+    }
+
     /// Whether the recording ended in the middle; known at the end.
     pub(crate) fn is_cut_short(&self) -> bool {
-        self.source.ending() == Ending::CutShort
+        self.ending() == Ending::CutShort
     }
 
     pub(crate) fn into_names(self) -> Names {

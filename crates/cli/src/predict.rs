@@ -11,10 +11,11 @@ use crate::input::Input;
 use crate::output;
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
+    Input::refuse_repeated_stdin(&args.traces)?;
     let mut reports = Vec::new();
     for path in &args.traces {
         let input = Input::new(path, &args.input);
-        let stored = if input.is_stdin() { Some(input.load("reads")?) } else { None };
+        let stored = if input.comes_once() { Some(input.load("reads")?) } else { None };
         for &choice in &args.technique {
             let plan = Plan { choice, pairs: args.pairs.into(), witness_steps: args.witness };
             reports.push(analyse(&input, stored.as_ref(), &plan)?);

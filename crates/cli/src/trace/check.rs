@@ -46,7 +46,6 @@ pub(crate) fn run(input: &Input) -> Result<Outcome, Failure> {
         }
         explained = unexplained.len();
     }
-    checker.finish().map_err(|error| Failure::Trace { file: name.clone(), error })?;
     let cut_short = reading.is_cut_short();
     write_summary(&mut text, &name, &checker, wrong, cut_short);
     output::write(None, &text)?;
@@ -62,6 +61,7 @@ fn place(name: &str, at: Position, event: EventId) -> String {
 
 fn write_summary(text: &mut String, name: &str, checker: &Checker, wrong: usize, cut_short: bool) {
     let events = checker.event_count();
+    let noun = if events == 1 { "event" } else { "events" };
     let (listed, unexplained) = checker.unexplained();
     if wrong > LISTED {
         let _ = writeln!(text, "… and {} more", wrong - LISTED);
@@ -83,5 +83,5 @@ fn write_summary(text: &mut String, name: &str, checker: &Checker, wrong: usize,
         1 => ", 1 unexplained read (taken as an unknown write just before it)".to_string(),
         count => format!(", {count} unexplained reads (taken as unknown writes just before them)"),
     };
-    let _ = writeln!(text, "{name}: {events} events, {verdict}{reads}");
+    let _ = writeln!(text, "{name}: {events} {noun}, {verdict}{reads}");
 }

@@ -17,27 +17,31 @@ const WIDEST: usize = 32;
 
 pub(crate) fn run(input: &Input, from: usize, count: usize) -> Result<Outcome, Failure> {
     let mut reading = input.open("reads")?;
-    let skipped = from.saturating_sub(1);
     let mut shown: Vec<(EventId, Event)> = Vec::new();
     let mut more = false;
-    while let Some((first, events)) = reading.next()? {
-        let numbered = events
-            .iter()
-            .enumerate()
-            .filter_map(|(index, event)| Some((EventId::from_index(first.index() + index)?, *event)));
-        let wanted = numbered.skip_while(|(id, _)| id.index() < skipped);
-        for event in wanted {
-            more |= shown.len() == count;
-            if shown.len() < count {
-                shown.push(event);
+    // Unchecked: a trace with something wrong is one that people want to look at.
+    while !more && reading.next_unchecked()? {
+        let begin = reading.events() - reading.batch().0.events.len();
+        for (index, event) in reading.batch().0.events.iter().enumerate() {
+            let id = EventId::from_index(begin + index).filter(|id| id.index() + 1 >= from);
+            more |= id.is_some() && shown.len() == count;
+            if let Some(id) = id.filter(|_| shown.len() < count) {
+                shown.push((id, *event));
             }
         }
-        if more {
-            break;
-        }
     }
-    output::write(None, &render(&shown, reading.names(), more))?;
-    Ok(if reading.is_cut_short() { Outcome::Incomplete } else { Outcome::Clean })
+    if shown.is_empty() {
+        let events = reading.events();
+        return Err(Failure::Usage(format!("{} has {events} events: none to show", input.name())));
+    }
+    let mut text = render(&shown, reading.names(), more);
+    if reading.is_cut_short() && !more {
+        text.push_str("… and here the recording was cut short\n");
+        output::write(None, &text)?;
+        return Ok(Outcome::Incomplete);
+    }
+    output::write(None, &text)?;
+    Ok(Outcome::Clean)
 }
 
 fn render(shown: &[(EventId, Event)], names: &Names, more: bool) -> String {

@@ -10,13 +10,19 @@ const COMMANDS: [&[&str]; 6] = [
     &["compare"],
     &["trace", "check"],
     &["trace", "stats"],
-    &["trace", "view", "--count", "all"],
     &["trace", "convert", "--to", "text", "--output", "/dev/null"],
+    VIEW,
 ];
+
+const VIEW: &[&str] = &["trace", "view", "--count", "all"];
 
 /// Every command refuses the file, and says why with the name of the file.
 fn refused(path: &str, why: &str) {
-    for command in COMMANDS {
+    refused_by(&COMMANDS, path, why);
+}
+
+fn refused_by(commands: &[&[&str]], path: &str, why: &str) {
+    for &command in commands {
         let ran = foretell(&[command, &[path]].concat());
         assert_refused(&ran, why, &format!("{command:?} {path}"));
         let named = ran.err.contains(path) || ran.out.contains(path);
@@ -41,7 +47,12 @@ fn text_that_is_no_trace() {
         "operation.std:2:4: expected an operation",
     );
     refused(&file(&folder, "place.std", "T1|w(x)\n"), "place.std:1:8: expected `|` and a location");
-    refused(&file(&folder, "thread.std", "|w(x)|1\n"), "thread.std:1:1: expected a thread name");
+    refused(&file(&folder, "nowhere.std", "T1|w(x)|\n"), "nowhere.std:1:9: expected a location");
+    refused(&file(&folder, "thread.std", "|w(x)|1\n"), "thread.std:1:1: expected the name of a thread");
+    refused(
+        &file(&folder, "blank.std", "T1|w(x)|1\nT1 |w(x)|1\n"),
+        "blank.std:2:1: expected the name of a thread without",
+    );
     refused(&file(&folder, "value.std", "T1|w(x,)|1\n"), "value.std:1:8: expected a value");
     refused(&file(&folder, "bytes.std", b"T1|w(\xff\xfe)|1\n"), "not valid UTF-8");
 }
@@ -49,15 +60,19 @@ fn text_that_is_no_trace() {
 #[test]
 fn events_that_no_program_makes() {
     let folder = folder("events_that_no_program_makes");
-    let release = file(&folder, "release.std", "# first line\nT1|w(x)|1\nT1|rel(l)|2\n");
-    refused(&release, "release.std:3");
-    refused(&release, "T1 releases l, which it does not hold");
-    refused(&file(&folder, "join.std", "T1|w(x)|1\nT1|join(T9)|2\n"), "neither forked nor seen");
-    refused(
-        &file(&folder, "held.std", "T1|acq(l)|1\nT2|acq(l)|2\n"),
-        "T2 acquires l while T1 holds it since event 1",
-    );
-    refused(&file(&folder, "again.std", "T1|fork(T2)|1\nT2|w(x)|2\nT1|fork(T2)|3\n"), "forked again");
+    let refused = |name: &str, text: &str, why: &str| {
+        let path = file(&folder, name, text);
+        refused_by(&COMMANDS[..5], &path, why);
+        // Viewing it must still be possible: how else would anybody find out what is wrong?
+        assert_eq!(foretell(&[VIEW, &[&path]].concat()).code, 0);
+    };
+    let release = "# first line\nT1|w(x)|1\nT1|rel(l)|2\n";
+    refused("release.std", release, "release.std:3");
+    refused("release.std", release, "T1 releases l, which it does not hold");
+    refused("join.std", "T1|w(x)|1\nT1|join(T9)|2\n", "neither forked nor seen");
+    refused("held.std", "T1|acq(l)|1\nT2|acq(l)|2\n", "T2 acquires l while T1 holds it since event 1");
+    refused("again.std", "T1|fork(T2)|1\nT2|w(x)|2\nT1|fork(T2)|3\n", "forked again");
+    refused("order.std", "T1|aload.rel(x)|1\n", "an atomic read cannot release");
 }
 
 #[test]
@@ -103,11 +118,55 @@ fn a_recording_that_was_cut_short_is_read_up_to_the_cut_and_says_so() {
     assert_eq!(ran.code, 1, "a race before the cut is a race: {}{}", ran.out, ran.err);
     assert!(ran.out.contains("cut short"), "{}", ran.out);
 
+    let again = folder.join("again.ftr");
+    let again = again.to_str().expect("a plain path");
+    let ran = foretell(&["trace", "convert", &cut, "-o", again]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("cut short"), "{}", ran.err);
+    assert!(foretell(&["trace", "check", again]).out.contains("cut short"), "the mark is lost");
+
     refused(&file(&folder, "stump.ftr", &harmless[..10]), "expected");
+    refused(&file(&folder, "nothing.ftr", &harmless[..1000]), "cut short before its first complete block");
     let mut damaged = harmless;
     let middle = damaged.len() / 2;
     damaged[middle] ^= 1;
     refused(&file(&folder, "damaged.ftr", &damaged), "damaged");
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_name() {
+    let ran =
+        foretell_with_input(&["predict", "--format", "json", "-"], b"\xef\xbb\xbfT1|w(x)|1\nT1|w(x)|2\n");
+    assert_eq!((ran.code, &ran.json()["trace"]["threads"]), (0, &1.into()));
+}
+
+#[test]
+fn conversions_that_fail_leave_what_was_there() {
+    let folder = folder("conversions_that_fail");
+    let good = file(&folder, "good.std", "T0|w(x)|1\n");
+    let ran = foretell(&["trace", "convert", &good, "-o", &good]);
+    assert_refused(&ran, "cannot be converted into itself", "the same file");
+    assert_eq!(std::fs::read(&good).expect("the file is there"), b"T0|w(x)|1\n");
+    let bad = file(&folder, "bad.std", "T0|w(x)|1\nT0|branch|2\n");
+    let target = file(&folder, "target.csv", "precious");
+    let ran = foretell(&["trace", "convert", &bad, "-o", &target]);
+    assert_refused(&ran, "cannot express", "a branch");
+    assert_eq!(std::fs::read(&target).expect("the file is there"), b"precious");
+    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 3, "something was left behind");
+}
+
+#[test]
+fn a_pipe_is_read_once_whatever_its_name() {
+    let folder = folder("a_pipe_is_read_once");
+    let pipe = folder.join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+    assert!(made.success());
+    let writer = pipe.clone();
+    let feeder = std::thread::spawn(move || std::fs::write(writer, "T1|w(x)|1\nT2|w(x)|2\n"));
+    let ran = foretell(&["predict", "--technique", "auto,lockset", pipe.to_str().expect("a plain path")]);
+    feeder.join().expect("the feeder ends").expect("the pipe is read");
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert_refused(&foretell_with_input(&["predict", "-", "-"], b"T1|w(x)|1\n"), "more than once", "twice");
 }
 
 #[test]

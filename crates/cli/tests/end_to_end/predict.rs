@@ -85,6 +85,29 @@ fn one_race_per_location_pair_unless_all_are_wanted() {
 }
 
 #[test]
+fn a_provable_pair_is_found_behind_one_that_is_not() {
+    // (1,4) and (4,5) are at the same locations; only the second is a race.
+    let text = "T1|w(y)|A\nT1|w(x)|B\nT2|r(x)|C\nT2|r(y)|D\nT3|w(y)|A\n";
+    let report =
+        foretell_with_input(&["predict", "--technique", "hb", "--format", "json", "-"], text.as_bytes())
+            .json();
+    assert!(pairs(&report["races"]).contains(&(4, 5)), "{report}");
+    assert_eq!(pairs(&report["undecided"]), []);
+}
+
+#[test]
+fn forgotten_accesses_leave_the_answer_open() {
+    let many: String = (0..3000).map(|number| format!("T3|aload.rlx(x)|L{number}\n")).collect();
+    let end = "T3|acq(l)|z1\nT3|rel(l)|z2\nT2|acq(l)|z3\nT2|rel(l)|z4\nT2|w(x)|z5\n";
+    let text = format!("T1|aload.rlx(x)|a\n{many}{end}");
+    let ran = foretell_with_input(&["predict", "--technique", "shb", "-"], text.as_bytes());
+    assert_eq!(ran.code, 3, "{}", ran.out);
+    assert!(ran.out.contains("left the bounded history"), "{}", ran.out);
+    let ran = foretell_with_input(&["predict", "--technique", "shb", "--pairs", "all", "-"], text.as_bytes());
+    assert_eq!(ran.code, 1, "{}", ran.out);
+}
+
+#[test]
 fn long_witnesses_are_checked_but_not_printed() {
     let text = "A|r(y)|1\n".repeat(50) + "A|w(x)|2\nB|w(x)|3\n";
     let args = ["predict", "--format", "json", "--witness", "10", "-"];
