@@ -125,6 +125,15 @@ impl Clocks {
         clock.set(thread, now + 1);
     }
 
+    /// `thread` learns all that any thread knows.
+    pub fn gather(&mut self, thread: ThreadId) {
+        let mut all = self.base.clone();
+        for clock in &self.threads {
+            all.join(clock);
+        }
+        self.of(thread).join(&all);
+    }
+
     /// Everything so far comes before everything from now on; `thread` is where this was noticed.
     pub fn fence(&mut self, thread: ThreadId) {
         self.of(thread);

@@ -1,7 +1,8 @@
 //! Happens-before of the observed run, as C11, C++20 and Rust define it.
 //!
 //! Order of each thread, unlock before lock, [`MustOrder`], and atomics by their memory order: a release store is seen
-//! by an acquire load that reads from it or from its release sequence (read-modify-writes that follow it), fences lend
+//! by an acquire load that reads from it or from its release sequence (read-modify-writes that follow it, and stores of
+//! its own thread), fences lend
 //! their order to relaxed operations, and relaxed operations alone order nothing.
 //!
 //! Local time advances only where a thread publishes what it did, so that accesses between two such points share a time.
@@ -19,8 +20,9 @@ pub struct HappensBefore {
     pub clocks: Clocks,
     must: MustOrder,
     locks: Vec<LockClocks>,
-    /// For each variable, what an acquire load of its present value learns.
-    released: Vec<Clock>,
+    /// For each variable, what an acquire load of its present value learns: its release sequences, by the thread that heads
+    /// them.
+    released: Vec<Vec<(ThreadId, Clock)>>,
     fences: Vec<FenceClocks>,
 }
 
@@ -53,6 +55,9 @@ impl HappensBefore {
                 let kind = if writes { AccessKind::Write } else { AccessKind::Read };
                 self.must.enter_access(thread, var, &mut self.clocks);
                 self.clocks.of(thread);
+                if event.unexplained {
+                    self.clocks.gather(thread);
+                }
                 on_access(&mut self.clocks, Access { var, kind, atomic: false });
                 if !self.released.is_empty() && writes {
                     self.end_release_sequence(var);
@@ -89,7 +94,8 @@ impl HappensBefore {
         }
         match event.op {
             Op::Store { var, order, .. } => {
-                self.end_release_sequence(var);
+                // C11 lets later stores of the same thread continue its sequence. C++20 does not; more order is careful.
+                at(&mut self.released, var.index()).retain(|head| head.0 == thread);
                 self.publish(thread, var, order);
             }
             // Continues the release sequence that it reads from: what was published stays published.
@@ -132,21 +138,29 @@ impl HappensBefore {
     }
 
     fn load(&mut self, thread: ThreadId, var: VarId, order: MemOrder) {
-        let released = at(&mut self.released, var.index());
-        if order.acquires() {
-            self.clocks.of(thread).join(released);
+        let seen = if order.acquires() {
+            self.clocks.of(thread)
         } else {
-            at(&mut self.fences, thread.index()).seen.join(released);
+            &mut at(&mut self.fences, thread.index()).seen
+        };
+        for (_, released) in at(&mut self.released, var.index()) {
+            seen.join(released);
         }
     }
 
     fn publish(&mut self, thread: ThreadId, var: VarId, order: MemOrder) {
-        let released = at(&mut self.released, var.index());
-        if order.releases() {
-            released.join(self.clocks.of(thread));
-            self.clocks.advance(thread);
+        let heads = at(&mut self.released, var.index());
+        let published = if order.releases() {
+            &*self.clocks.of(thread)
         } else {
-            released.join(&at(&mut self.fences, thread.index()).released);
+            &at(&mut self.fences, thread.index()).released
+        };
+        match heads.iter_mut().find(|head| head.0 == thread) {
+            Some((_, known)) => known.join(published),
+            None => heads.push((thread, published.clone())),
+        }
+        if order.releases() {
+            self.clocks.advance(thread);
         }
     }
 

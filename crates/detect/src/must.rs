@@ -58,6 +58,9 @@ impl MustOrder {
     /// Before the event: its thread learns what must come before it.
     pub fn enter(&mut self, event: &Event, clocks: &mut Clocks) {
         let thread = event.thread;
+        if event.unexplained {
+            clocks.gather(thread);
+        }
         match event.op {
             op if self.certain && is_negotiable(op) => {}
             Op::Read { var, .. }

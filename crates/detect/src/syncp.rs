@@ -86,7 +86,7 @@ impl Detector for SyncP {
         let thread = event.thread;
         self.clocks.of(thread);
         self.must.enter(event, &mut self.clocks);
-        if !at(&mut self.threads, thread.index()).settled || self.may_learn(event.op) {
+        if !at(&mut self.threads, thread.index()).settled || self.may_learn(event) {
             self.settle(thread);
         }
         if let Some(access) = event.op.access() {
@@ -108,8 +108,9 @@ impl Detector for SyncP {
 
 impl SyncP {
     /// Whether the thread can learn something when it enters this operation.
-    fn may_learn(&self, op: Op) -> bool {
-        match op {
+    fn may_learn(&self, event: &Event) -> bool {
+        match event.op {
+            _ if event.unexplained => true,
             Op::Join(_)
             | Op::SemInit { .. }
             | Op::SemWait(_)

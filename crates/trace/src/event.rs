@@ -20,7 +20,8 @@ pub struct Event {
     /// Set by [`crate::check::Checker`] only. Since nobody knows who wrote, nor why, such an event is a fence for
     /// reordering: what the trace shows after it can run only once it and everything before it have run, and it can run
     /// itself only once everything before it has run and no thread has read anything else than observed (the unknown
-    /// writer may have looked). Running, it counts as the write that it saw: later reads may see it.
+    /// writer may have looked). Nor does it race with anything: that writer may have synchronised with its thread. Running,
+    /// it counts as the write that it saw: later reads may see it.
     pub unexplained: bool,
 }
 

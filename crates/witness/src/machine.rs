@@ -197,9 +197,13 @@ impl<'t> Machine<'t> {
     }
 
     /// Whether the thread's next event, an access, could take place now if nothing had to be seen by it: the question
-    /// that is asked about the two events of a race.
+    /// that is asked about the two events of a race. An event that no recorded write explains cannot race: whoever
+    /// wrote what it saw may also have synchronised with its thread.
     pub fn could_race(&self, thread: ThreadId) -> Result<(), Blocked> {
         let index = self.next_taking_place(thread)?;
+        if index == self.fence {
+            self.as_observed_up_to(index)?;
+        }
         match self.observed.event(index).op.access() {
             Some(access) => self.usable(access.var),
             None => Ok(()),

@@ -103,6 +103,7 @@ fn enable(events: &[Event], index: usize) -> Set {
     let earlier = |wanted: &dyn Fn(&Event) -> bool| matching(events, 0..index, wanted);
     let fence = last(earlier(&|other| other.unexplained));
     let fenced = if fence == 0 { 0 } else { fence | (fence - 1) };
+    let fenced = if event.unexplained { bit(index) - 1 } else { fenced };
     let thread = earlier(&|other| other.thread == event.thread || other.op == Op::Fork(event.thread));
     let special = match event.op {
         Op::Join(child) => earlier(&|other| other.thread == child || other.op == Op::Fork(child)),

@@ -2,8 +2,12 @@
 
 use super::World;
 
-/// Relaxed counts twice: it orders least, so much is to be seen.
-const ORDERS: [&str; 6] = ["", ".rlx", ".acq", ".rel", ".acqrel", ".rlx"];
+/// The orders that each operation can have. Relaxed counts twice: it orders least, so much is to be seen.
+const LOAD_ORDERS: &[&str] = &["", ".rlx", ".acq", ".rlx"];
+const STORE_ORDERS: &[&str] = &["", ".rlx", ".rel", ".rlx"];
+const UPDATE_ORDERS: &[&str] = &["", ".rlx", ".acq", ".rel", ".acqrel", ".rlx"];
+/// A relaxed fence does nothing.
+const FENCE_ORDERS: &[&str] = &["", ".acq", ".rel", ".acqrel"];
 
 /// The state of a variable.
 #[derive(Clone, Copy, Default)]
@@ -32,19 +36,19 @@ impl World {
             return;
         }
         let shows = self.shows_value();
-        let (name, order) = (self.name(var), self.order());
-        let (op, values) = match self.random.below(3) {
-            0 => ("aload", self.seen(var, shows)),
-            1 => ("astore", self.written(var, shows)),
-            _ => ("rmw", self.seen(var, shows) + &self.written(var, shows)),
+        let name = self.name(var);
+        let (op, orders, values) = match self.random.below(3) {
+            0 => ("aload", LOAD_ORDERS, self.seen(var, shows)),
+            1 => ("astore", STORE_ORDERS, self.written(var, shows)),
+            _ => ("rmw", UPDATE_ORDERS, self.seen(var, shows) + &self.written(var, shows)),
         };
+        let order = self.random.pick(orders);
         self.event(thread, format_args!("{op}{order}({name}{values})"));
     }
 
     pub(super) fn fence(&mut self, thread: usize) {
-        let order = self.order();
-        // A relaxed fence does nothing.
-        self.event(thread, format_args!("fence{}", if order == ".rlx" { "" } else { order }));
+        let order = self.random.pick(FENCE_ORDERS);
+        self.event(thread, format_args!("fence{order}"));
     }
 
     /// An allocation makes a fresh variable of the name, whether the one before was freed or not.
@@ -65,10 +69,6 @@ impl World {
             Some(atomic) => format!("a{atomic}"),
             None => format!("x{var}"),
         }
-    }
-
-    fn order(&mut self) -> &'static str {
-        ORDERS[self.random.below(ORDERS.len())]
     }
 
     fn shows_value(&mut self) -> bool {

@@ -406,7 +406,7 @@ impl<W: Write> TextWriter<W> {
             return Err(format!("a thread named `{thread}`"));
         }
         let loc = names.loc_text(event.loc);
-        if loc.contains('\n') || loc.ends_with('\r') {
+        if loc.is_empty() || loc.contains('\n') || loc.ends_with('\r') {
             return Err(format!("the location {loc:?}"));
         }
         self.op_expressible(event.op, names)
@@ -493,7 +493,8 @@ impl<W: Write> TextWriter<W> {
 
 /// A name that reads back as itself wherever the format has a name.
 fn plain_name(name: &str) -> Result<&str, String> {
-    if name.is_empty() || name.contains(['|', '\n']) {
+    let blanks_around = name.trim_ascii().len() != name.len();
+    if name.is_empty() || blanks_around || name.contains(['|', '\n']) {
         return Err(format!("the name {name:?}"));
     }
     Ok(name)

@@ -59,7 +59,7 @@ const OPERATIONS: [&str; 44] = [
 const NAMES: [&str; 7] = ["x", "y", "l1", "exactly8", "longer.than/eight[9]", "ü", "a(b)"];
 const VALUES: [&str; 7] = ["0", "1", "-5", "2147483647", "2147483648", "99999999999999999999", "null"];
 const ORDERS: [&str; 5] = [".rlx", ".acq", ".rel", ".acqrel", ""];
-const LOCATIONS: [&str; 8] = ["1", "2", "77", "300", "70000", "2147483648", "bank.c:12", ""];
+const LOCATIONS: [&str; 8] = ["1", "2", "77", "300", "70000", "2147483648", "bank.c:12", "a b "];
 
 fn pick<const N: usize>(from: [&'static str; N]) -> impl Strategy<Value = &'static str> {
     (0..N).prop_map(move |index| from[index])

@@ -38,11 +38,6 @@ impl Clock {
         self.times.clone_from(&other.times);
     }
 
-    /// Forgets everything and keeps the memory.
-    pub(crate) fn clear(&mut self) {
-        self.times.clear();
-    }
-
     /// Learns of one thread's events up to `time`.
     pub(crate) fn raise(&mut self, thread: usize, time: u32) {
         if thread >= self.times.len() {

@@ -1,11 +1,12 @@
 //! Happens-before of C11, C++20 and Rust among the events so far, by vector clocks.
 //!
 //! Exactly as the languages say: thread order, fork and join, locks (a shared release orders later exclusive acquires
-//! only), release/acquire atomics with release sequences (which only read-modify-writes continue), fences. More order
-//! than the languages say, to be careful: all operations on one semaphore are chained, and all notifications on one
-//! condition; an arrival comes after the earlier generations; accesses come after the allocation; an access is
-//! ordered after the write that it saw unless both are atomic; and an event that no recorded write explains orders
-//! all before it before all after it.
+//! only), release/acquire atomics with release sequences, fences. Where the languages differ, the one that orders more: a
+//! release sequence is continued by read-modify-writes, and also by stores of the thread that heads it (C11; no longer
+//! in C++20). More order than any of them says, to be careful: all operations on one semaphore are chained, and all
+//! notifications on one condition; an arrival comes after the earlier generations; accesses come after the allocation; an
+//! access is ordered after the write that it saw unless both are atomic; and an event that no recorded write explains
+//! comes after all before it and before all after it.
 
 use foretell_trace::{Event, LockId, MemOrder, Op, ThreadId, VarId};
 
@@ -16,8 +17,9 @@ use super::clock::{Clock, Publication, Snapshots, narrow};
 pub(crate) struct HappensBefore {
     threads: Vec<Thread>,
     vars: Vec<Variable>,
-    /// The release sequences of atomic variables; [`Variable::sequence`] points here.
-    sequences: Vec<Clock>,
+    /// The release sequences of atomic variables: what each thread that heads one has published.
+    /// [`Variable::sequence`] points here.
+    sequences: Vec<Vec<(ThreadId, Clock)>>,
     locks: Vec<Lock>,
     /// What the last operation on each semaphore knew.
     sems: Vec<Clock>,
@@ -87,6 +89,9 @@ impl HappensBefore {
     /// The event is about to take effect: what does the language order before it?
     pub(crate) fn come(&mut self, event: &Event) {
         self.meet(event.thread.index());
+        if event.unexplained {
+            self.learn_everything(event.thread);
+        }
         let Some(access) = event.op.access() else { return };
         let var = *at(&mut self.vars, access.var.index());
         if let Some(allocated) = var.allocated {
@@ -221,38 +226,50 @@ impl HappensBefore {
 
     fn see_sequence(&mut self, thread: ThreadId, var: Variable, order: MemOrder) {
         let Some(place) = var.sequence.checked_sub(1) else { return };
-        let sequence = &self.sequences[place as usize];
         let state = &mut self.threads[thread.index()];
-        if order.acquires() {
-            learn(state, &mut self.snapshots, sequence);
-        } else {
-            state.acquirable.join(sequence);
+        for (_, released) in &self.sequences[place as usize] {
+            if order.acquires() {
+                learn(state, &mut self.snapshots, released);
+            } else {
+                state.acquirable.join(released);
+            }
         }
     }
 
-    /// A store heads a new release sequence; a plain write (`None`) ends the old one.
+    /// A store heads a new release sequence and continues those that its own thread heads, as C11 has it (C++20 does not,
+    /// but more order does no harm); a plain write (`None`) ends all.
     fn start_sequence(&mut self, thread: ThreadId, var: VarId, order: Option<MemOrder>) {
         if order.is_none() && self.vars[var.index()].sequence == 0 {
             return;
         }
         let Some(place) = self.sequence(var) else { return };
-        let (sequence, state) = (&mut self.sequences[place], &self.threads[thread.index()]);
         match order {
-            None => sequence.clear(),
-            Some(order) => sequence.copy(released(state, order)),
+            None => self.sequences[place].clear(),
+            Some(order) => {
+                self.sequences[place].retain(|head| head.0 == thread);
+                self.continue_sequence(thread, var, order);
+            }
         }
     }
 
+    /// What the write publishes is added to what was published.
     fn continue_sequence(&mut self, thread: ThreadId, var: VarId, order: MemOrder) {
         let Some(place) = self.sequence(var) else { return };
-        self.sequences[place].join(released(&self.threads[thread.index()], order));
+        let heads = &mut self.sequences[place];
+        let published = released(&self.threads[thread.index()], order);
+        match heads.iter_mut().find(|head| head.0 == thread) {
+            Some((_, known)) => {
+                known.join(published);
+            }
+            None => heads.push((thread, published.clone())),
+        }
     }
 
     /// The place of the variable's release sequence, which it gets when it is first used atomically.
     fn sequence(&mut self, var: VarId) -> Option<usize> {
         let var = &mut self.vars[var.index()];
         if var.sequence == 0 {
-            self.sequences.push(Clock::default());
+            self.sequences.push(Vec::new());
             var.sequence = u32::try_from(self.sequences.len()).ok()?;
         }
         Some(var.sequence as usize - 1)
@@ -311,6 +328,16 @@ impl HappensBefore {
             barrier.crossed.copy(&barrier.arrived);
         }
         learn(&mut self.threads[thread.index()], &mut self.snapshots, &barrier.crossed);
+    }
+
+    /// Whoever wrote what the thread is about to see may have synchronised with anybody.
+    #[cold]
+    fn learn_everything(&mut self, thread: ThreadId) {
+        let mut all = self.known_to_all.clone();
+        for state in &self.threads {
+            all.join(&state.clock);
+        }
+        learn(&mut self.threads[thread.index()], &mut self.snapshots, &all);
     }
 
     #[cold]

@@ -72,9 +72,12 @@ fn two_atomics_do_not_race_and_freed_memory_does() {
 }
 
 #[test]
-fn a_racing_event_that_no_write_explains_needs_nothing_before_it() {
+fn an_event_that_no_write_explains_races_with_nothing() {
     let trace = trace("a|w(x,1)\nc|w(y)\nb|r(x,5)\na|w(x,2)");
-    assert!(check(&trace, (1, 3), &[1, 3]).is_ok());
+    for schedule in [&[1, 3][..], &[2, 1, 3]] {
+        let why = rejected(&trace, (1, 3), schedule);
+        assert!(why.contains("event 3, b: r(x,5)"), "{why}");
+    }
     assert_eq!(
         rejected(&trace, (3, 4), &[1, 2, 3, 4]),
         "step 4 (event 4, a: w(x,2)) cannot run: event 3, which no recorded write explains, has not run"
