@@ -38,7 +38,7 @@ const MEASUREMENTS: [Measurement; 6] = [
 ];
 
 /// How often each figure is taken; the best counts.
-const RUNS: usize = 3;
+const RUNS: usize = 15;
 
 /// Runs the named measurements, or all.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
@@ -213,11 +213,13 @@ fn pass(file: &TraceFile, technique: Option<Technique>) -> Result<(usize, f64), 
     let mut reports = Reports::new(Pairs::ByLocation);
     let mut batch = Batch::default();
     while source.fill(&mut batch).map_err(|error| error.to_string())? {
-        let first = EventId::from_index(checker.event_count()).ok_or("too many events")?;
-        checker.check_batch(&mut batch, source.names()).map_err(|error| error.to_string())?;
-        if let Some(detector) = &mut detector {
-            detector.batch(first, &batch.events, &mut reports);
-        }
+        let checked = match &mut detector {
+            Some(detector) => checker.check_each(&mut batch, source.names(), |id, event| {
+                detector.event(id, event, &mut reports);
+            }),
+            None => checker.check_batch(&mut batch, source.names()),
+        };
+        checked.map_err(|error| error.to_string())?;
     }
     if let Some(detector) = &mut detector {
         detector.finish(&mut reports);

@@ -133,9 +133,7 @@ impl Stage<'_> {
             return Ok(Detection { trace: TraceInfo::of(trace, &file), reports });
         }
         let mut reading = self.input.open(&self.doing("detects"))?;
-        while let Some((first, events)) = reading.next()? {
-            detector.batch(first, events, &mut reports);
-        }
+        while reading.next_each(|id, event| detector.event(id, event, &mut reports))? {}
         detector.finish(&mut reports);
         let trace = TraceInfo {
             file,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use foretell_trace::check::Checker;
 use foretell_trace::format::{Format, open};
-use foretell_trace::{Batch, Ending, EventId, Names, Source, Trace, TraceError};
+use foretell_trace::{Batch, Ending, Event, EventId, Names, Source, Trace, TraceError};
 
 use crate::args::InputArgs;
 use crate::error::Failure;
@@ -107,17 +107,26 @@ pub(crate) struct Reading {
 
 impl Reading {
     /// The next events with the id of the first, checked; `None` at the end.
-    pub(crate) fn next(&mut self) -> Result<Option<(EventId, &[foretell_trace::Event])>, Failure> {
+    pub(crate) fn next(&mut self) -> Result<Option<(EventId, &[Event])>, Failure> {
+        let begin = self.read;
+        if !self.next_each(|_, _| {})? {
+            return Ok(None);
+        }
+        // The check has numbered them all.
+        Ok(EventId::from_index(begin).map(|first| (first, self.batch.events.as_slice())))
+    }
+
+    /// Checks the next events and hands each on; `false` at the end.
+    pub(crate) fn next_each(&mut self, look: impl FnMut(EventId, &Event)) -> Result<bool, Failure> {
         let failed = |error| Failure::Trace { file: self.name.clone(), error };
         if !self.source.fill(&mut self.batch).map_err(failed)? {
             self.checker.finish(self.source.ending()).map_err(failed)?;
-            return Ok(None);
+            return Ok(false);
         }
-        self.checker.check_batch(&mut self.batch, self.source.names()).map_err(failed)?;
-        let first = EventId::from_index(self.read).ok_or_else(|| failed(TraceError::TooManyEvents))?;
+        self.checker.check_each(&mut self.batch, self.source.names(), look).map_err(failed)?;
         self.read += self.batch.events.len();
         self.progress.advance(self.batch.events.len());
-        Ok(Some((first, &self.batch.events)))
+        Ok(true)
     }
 
     /// The next events as they stand in the input; `false` at the end.

@@ -19,7 +19,7 @@ pub struct Violation {
     /// The event that cannot be.
     pub event: EventId,
     /// What is wrong, with the names of the trace.
-    pub text: String,
+    pub text: Box<str>,
 }
 
 impl fmt::Display for Violation {
@@ -105,20 +105,35 @@ struct BarrierState {
 
 /// Names in a message; a macro so that messages are built only when something is wrong.
 macro_rules! wrong {
-    ($($text:tt)*) => { Err(format!($($text)*)) };
+    ($($text:tt)*) => { Err(format!($($text)*).into_boxed_str()) };
 }
 
-type Verdict = Result<(), String>;
+/// What is wrong. Boxed, so that what every event hands back is one register.
+type Wrong = Box<str>;
+type Verdict = Result<(), Wrong>;
 
 impl Checker {
     /// Checks the next events and puts them into the form that analyses rely on. Stops at the first violation.
     pub fn check_batch(&mut self, batch: &mut Batch, names: &Names) -> Result<(), TraceError> {
+        self.check_each(batch, names, |_, _| {})
+    }
+
+    /// Like [`Checker::check_batch`], and hands each event on as soon as it is checked. That is faster than to look at the
+    /// batch afterwards: what the processor has just learnt about an event it need not guess again.
+    #[inline]
+    pub fn check_each(
+        &mut self,
+        batch: &mut Batch,
+        names: &Names,
+        mut look: impl FnMut(EventId, &Event),
+    ) -> Result<(), TraceError> {
         for index in 0..batch.events.len() {
             let Some(id) = EventId::from_index(self.seen) else { return Err(TraceError::TooManyEvents) };
             if let Err(text) = self.step(id, &mut batch.events[index], names) {
                 let violation = Box::new(Violation { event: id, text });
                 return Err(TraceError::Malformed { at: batch.position(index, id), violation });
             }
+            look(id, &batch.events[index]);
         }
         Ok(())
     }
@@ -133,7 +148,18 @@ impl Checker {
     fn step(&mut self, id: EventId, event: &mut Event, names: &Names) -> Verdict {
         self.seen += 1;
         self.thread_may_run(id, event, names)?;
-        self.operation(id, event, names)
+        match event.op {
+            // Whether a plain access reads or writes is what the processor cannot guess: without a value they share a
+            // path.
+            Op::Read { var, value: None } | Op::Write { var, value: None } => {
+                let content = self.usable(var, names)?;
+                let kept = content.filter(|_| matches!(event.op, Op::Read { .. }));
+                at(&mut self.vars, var.index()).content = kept;
+                event.unexplained = false;
+                Ok(())
+            }
+            _ => self.operation(id, event, names),
+        }
     }
 
     /// To be called after the last event; `ending` is how the recording ended.
@@ -215,14 +241,6 @@ impl Checker {
     fn operation(&mut self, id: EventId, event: &mut Event, names: &Names) -> Verdict {
         let thread = event.thread;
         match event.op {
-            // Whether a plain access reads or writes is what the processor cannot guess: without a value they share a path.
-            Op::Read { var, value: None } | Op::Write { var, value: None } => {
-                let content = self.usable(var, names)?;
-                let kept = content.filter(|_| matches!(event.op, Op::Read { .. }));
-                at(&mut self.vars, var.index()).content = kept;
-                event.unexplained = false;
-                Ok(())
-            }
             Op::Load { order: MemOrder::Release | MemOrder::AcqRel, .. } => {
                 wrong!("an atomic read cannot release")
             }
@@ -319,7 +337,7 @@ impl Checker {
 
     /// What is known of the variable's content, if it may be accessed at all.
     #[inline]
-    fn usable(&mut self, var: VarId, names: &Names) -> Result<Option<Value>, String> {
+    fn usable(&mut self, var: VarId, names: &Names) -> Result<Option<Value>, Wrong> {
         let state = at(&mut self.vars, var.index());
         if let Some(freed) = state.freed {
             return used_after_free(var, freed, names);
@@ -371,13 +389,7 @@ impl Checker {
     }
 
     /// Whether the acquire begins a section (and does not merely repeat one).
-    fn acquire(
-        &mut self,
-        id: EventId,
-        thread: ThreadId,
-        lock: LockId,
-        names: &Names,
-    ) -> Result<bool, String> {
+    fn acquire(&mut self, id: EventId, thread: ThreadId, lock: LockId, names: &Names) -> Result<bool, Wrong> {
         let state = at(&mut self.locks, lock.index());
         match &mut state.writer {
             Some((owner, _, depth)) if *owner == thread => {
@@ -396,7 +408,7 @@ impl Checker {
     }
 
     /// Whether the release ends the section.
-    fn release(&mut self, thread: ThreadId, lock: LockId, names: &Names) -> Result<bool, String> {
+    fn release(&mut self, thread: ThreadId, lock: LockId, names: &Names) -> Result<bool, Wrong> {
         let state = at(&mut self.locks, lock.index());
         match &mut state.writer {
             Some((owner, _, depth)) if *owner == thread => {
@@ -418,7 +430,7 @@ impl Checker {
         thread: ThreadId,
         lock: LockId,
         names: &Names,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, Wrong> {
         let state = at(&mut self.locks, lock.index());
         if let Some((owner, since, _)) = state.writer
             && owner != thread
@@ -437,7 +449,7 @@ impl Checker {
         }
     }
 
-    fn release_shared(&mut self, thread: ThreadId, lock: LockId, names: &Names) -> Result<bool, String> {
+    fn release_shared(&mut self, thread: ThreadId, lock: LockId, names: &Names) -> Result<bool, Wrong> {
         let state = at(&mut self.locks, lock.index());
         let Some(position) = state.readers.iter().position(|reader| reader.0 == thread) else {
             return not_owner(lock, state.writer.map(|(owner, since, _)| (owner, since)), thread, names);
@@ -582,7 +594,7 @@ impl Checker {
 }
 
 #[cold]
-fn used_after_free<T>(var: VarId, freed: EventId, names: &Names) -> Result<T, String> {
+fn used_after_free<T>(var: VarId, freed: EventId, names: &Names) -> Result<T, Wrong> {
     wrong!("{} is used after it was freed at event {freed}", names.vars.name(var))
 }
 
@@ -593,7 +605,7 @@ fn held<T>(
     since: EventId,
     thread: ThreadId,
     names: &Names,
-) -> Result<T, String> {
+) -> Result<T, Wrong> {
     let (lock, owner, thread) =
         (names.locks.name(lock), names.threads.name(owner), names.threads.name(thread));
     wrong!("{thread} acquires {lock} while {owner} holds it since event {since}")
@@ -605,7 +617,7 @@ fn not_owner<T>(
     owner: Option<(ThreadId, EventId)>,
     thread: ThreadId,
     names: &Names,
-) -> Result<T, String> {
+) -> Result<T, Wrong> {
     let (lock, thread) = (names.locks.name(lock), names.threads.name(thread));
     match owner {
         Some((owner, since)) => {
@@ -788,7 +800,11 @@ mod tests {
             let mut run = |op| checker.check(&mut Event::new(thread, op, loc), &names).unwrap();
             assert_eq!(run(first), Ok(()));
             let violation = run(Op::Alloc(var)).unwrap_err();
-            assert_eq!(violation.text, "x is allocated again without a generation of its own", "{first:?}");
+            assert_eq!(
+                violation.to_string(),
+                "x is allocated again without a generation of its own",
+                "{first:?}"
+            );
         }
     }
 

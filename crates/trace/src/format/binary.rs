@@ -564,18 +564,22 @@ impl Record<'_> {
         let value = if has_value { Some(self.value()?) } else { None };
         *last = self.place(width, *last, target, &mut places.guesses);
         let loc = Loc(self.known_symbol(*last)?);
-        match kind {
-            common::READ | common::READ_VALUE => {
-                let var = self.known_var(id)?;
-                events.push(Event::new(thread, Op::Read { var, value }, loc));
-            }
-            common::WRITE | common::WRITE_VALUE => {
-                let var = self.known_var(id)?;
-                events.push(Event::new(thread, Op::Write { var, value }, loc));
-            }
-            common::ACQUIRE => events.push(Event::new(thread, Op::Acquire(self.known_lock(id)?), loc)),
-            _ => events.push(Event::new(thread, Op::Release(self.known_lock(id)?), loc)),
+        // Which operation comes next is what the processor cannot guess, so nothing here depends on it by a branch.
+        let locks = kind >= common::ACQUIRE;
+        let count = if locks { self.names.locks.len() } else { self.names.vars.len() };
+        let (Some(var), Some(lock)) = (VarId::from_index(id), LockId::from_index(id)) else {
+            return Err(Fault::Truncated);
+        };
+        if id >= count {
+            return Err(Fault::Undefined(if locks { Table::Locks } else { Table::Vars }));
         }
+        let op = match kind {
+            common::READ | common::READ_VALUE => Op::Read { var, value },
+            common::WRITE | common::WRITE_VALUE => Op::Write { var, value },
+            common::ACQUIRE => Op::Acquire(lock),
+            _ => Op::Release(lock),
+        };
+        events.push(Event::new(thread, op, loc));
         Ok(())
     }
 
