@@ -158,8 +158,32 @@ impl Checker {
                 event.unexplained = false;
                 Ok(())
             }
+            Op::Acquire(lock) if self.takes_free_lock(id, event.thread, lock) => Ok(()),
+            Op::Release(lock) if self.gives_back_lock(event.thread, lock) => Ok(()),
             _ => self.operation(id, event, names),
         }
+    }
+
+    /// Acquires a lock that nobody holds, as nearly all acquires do; any other is left as it is.
+    #[inline]
+    fn takes_free_lock(&mut self, id: EventId, thread: ThreadId, lock: LockId) -> bool {
+        let state = at(&mut self.locks, lock.index());
+        let free = state.writer.is_none() && state.readers.is_empty();
+        if free {
+            state.writer = Some((thread, id, 1));
+        }
+        free
+    }
+
+    /// Ends a section that is not nested, as nearly all releases do; any other is left as it is.
+    #[inline]
+    fn gives_back_lock(&mut self, thread: ThreadId, lock: LockId) -> bool {
+        let state = at(&mut self.locks, lock.index());
+        let ends = matches!(state.writer, Some((owner, _, 1)) if owner == thread);
+        if ends {
+            state.writer = None;
+        }
+        ends
     }
 
     /// To be called after the last event; `ending` is how the recording ended.

@@ -743,14 +743,10 @@ impl Record<'_> {
     fn place(&mut self, width: u8, last: u32, target: usize, guesses: &mut Guesses) -> u32 {
         let like_step = last.wrapping_add(guesses.steps[last as usize % STEPS]);
         let like_target = guesses.targets[target % TARGETS];
+        // Which of the two guesses is right is as good as random: looked up, not branched on.
+        let guess = [like_step, like_target][usize::from(width & 1)];
         let place = match width {
-            place::LIKE_LAST_STEP | place::LIKE_LAST_TARGET => {
-                if width == place::LIKE_LAST_STEP {
-                    like_step
-                } else {
-                    like_target
-                }
-            }
+            place::LIKE_LAST_STEP | place::LIKE_LAST_TARGET => guess,
             place::BYTE => last.wrapping_add(unzigzag(u32::from(self.byte()))),
             _ => last.wrapping_add(unzigzag(self.varint())),
         };
