@@ -38,7 +38,7 @@ const MEASUREMENTS: [Measurement; 6] = [
 ];
 
 /// How often each figure is taken; the best counts.
-const RUNS: usize = 15;
+const RUNS: usize = 9;
 
 /// Runs the named measurements, or all.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
@@ -214,9 +214,7 @@ fn pass(file: &TraceFile, technique: Option<Technique>) -> Result<(usize, f64), 
     let mut batch = Batch::default();
     while source.fill(&mut batch).map_err(|error| error.to_string())? {
         let checked = match &mut detector {
-            Some(detector) => checker.check_each(&mut batch, source.names(), |id, event| {
-                detector.event(id, event, &mut reports);
-            }),
+            Some(detector) => detector.checked_batch(&mut checker, &mut batch, source.names(), &mut reports),
             None => checker.check_batch(&mut batch, source.names()),
         };
         checked.map_err(|error| error.to_string())?;

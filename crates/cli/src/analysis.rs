@@ -6,8 +6,9 @@ use std::time::Instant;
 use foretell_detect::{Pair, Pairs, Reports};
 use foretell_predict::{Guarantee, Scheduler, Technique};
 use foretell_report::{Access, Candidate, Race, Report, Stats, TraceInfo};
+use foretell_trace::check::Checker;
 use foretell_trace::source::BATCH;
-use foretell_trace::{Event, EventId, Names, Trace};
+use foretell_trace::{Batch, Event, EventId, Names, Trace};
 use foretell_witness::{Claim, Finding, Model, Proof, Referee, Rejection, UnorderedReferee};
 
 use crate::Outcome;
@@ -133,7 +134,10 @@ impl Stage<'_> {
             return Ok(Detection { trace: TraceInfo::of(trace, &file), reports });
         }
         let mut reading = self.input.open(&self.doing("detects"))?;
-        while reading.next_each(|id, event| detector.event(id, event, &mut reports))? {}
+        let mut detect = |checker: &mut Checker, batch: &mut Batch, names: &Names| {
+            detector.checked_batch(checker, batch, names, &mut reports)
+        };
+        while reading.next_checked(&mut detect)? {}
         detector.finish(&mut reports);
         let trace = TraceInfo {
             file,

@@ -109,21 +109,24 @@ impl Reading {
     /// The next events with the id of the first, checked; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<(EventId, &[Event])>, Failure> {
         let begin = self.read;
-        if !self.next_each(|_, _| {})? {
+        if !self.next_checked(Checker::check_batch)? {
             return Ok(None);
         }
         // The check has numbered them all.
         Ok(EventId::from_index(begin).map(|first| (first, self.batch.events.as_slice())))
     }
 
-    /// Checks the next events and hands each on; `false` at the end.
-    pub(crate) fn next_each(&mut self, look: impl FnMut(EventId, &Event)) -> Result<bool, Failure> {
+    /// Has the next events checked by `check`; `false` at the end.
+    pub(crate) fn next_checked(
+        &mut self,
+        check: impl FnOnce(&mut Checker, &mut Batch, &Names) -> Result<(), TraceError>,
+    ) -> Result<bool, Failure> {
         let failed = |error| Failure::Trace { file: self.name.clone(), error };
         if !self.source.fill(&mut self.batch).map_err(failed)? {
             self.checker.finish(self.source.ending()).map_err(failed)?;
             return Ok(false);
         }
-        self.checker.check_each(&mut self.batch, self.source.names(), look).map_err(failed)?;
+        check(&mut self.checker, &mut self.batch, self.source.names()).map_err(failed)?;
         self.read += self.batch.events.len();
         self.progress.advance(self.batch.events.len());
         Ok(true)

@@ -33,6 +33,11 @@ impl Clock {
         }
     }
 
+    /// Lets the time of `thread` go on.
+    pub fn advance(&mut self, thread: ThreadId) {
+        self.set(thread, self.get(thread) + 1);
+    }
+
     /// Learns all that `other` knows.
     pub fn join(&mut self, other: &Clock) {
         if other.0.len() > self.0.len() {
@@ -120,9 +125,7 @@ impl Clocks {
 
     /// What `thread` did so far has been made known to others: its later events are told apart from it.
     pub fn advance(&mut self, thread: ThreadId) {
-        let clock = self.of(thread);
-        let now = clock.get(thread);
-        clock.set(thread, now + 1);
+        self.of(thread).advance(thread);
     }
 
     /// `thread` learns all that any thread knows.
@@ -143,8 +146,7 @@ impl Clocks {
         for (index, clock) in self.threads.iter_mut().enumerate() {
             clock.join(&self.base);
             if let Some(thread) = ThreadId::from_index(index) {
-                let now = clock.get(thread);
-                clock.set(thread, now + 1);
+                clock.advance(thread);
             }
         }
     }

@@ -46,7 +46,7 @@ impl HappensBefore {
     /// Takes the next event. If it is an access, `on_access` is called with the clocks as they are before it; what the
     /// access itself publishes takes effect afterwards.
     // One dispatch per event: the kind of the next event is what the processor cannot guess, so it is asked for once.
-    #[inline]
+    #[inline(always)]
     pub fn step(&mut self, event: &Event, mut on_access: impl FnMut(&mut Clocks, Access)) {
         let thread = event.thread;
         match event.op {

@@ -207,13 +207,14 @@ impl Summary {
     fn add(&mut self, access: Access, now: Epoch, clock: &Clock, ordered: bool) {
         if !ordered {
             self.raced = true;
-        } else if access.kind.writes() {
-            // Everything comes before this write, so it stands for the reads as well.
-            *self = Summary { write: now, read: now, concurrent: false, raced: false };
-        } else {
-            self.concurrent |= !self.read.is_before(clock);
-            self.read = now;
+            return;
         }
+        // Everything comes before an ordered write, so it stands for the reads as well.
+        let writes = access.kind.writes();
+        self.raced &= !writes;
+        self.concurrent = !writes & (self.concurrent | !self.read.is_before(clock));
+        self.write = if writes { now } else { self.write };
+        self.read = now;
     }
 }
 

@@ -34,7 +34,8 @@ pub mod syncp;
 mod table;
 pub mod wcp;
 
-use foretell_trace::{Event, EventId};
+use foretell_trace::check::Checker;
+use foretell_trace::{Batch, Event, EventId, Names, TraceError};
 
 pub use report::{Pair, Pairs, Reports};
 
@@ -51,6 +52,17 @@ pub trait Detector {
             self.event(now, event, reports);
             id = now.next();
         }
+    }
+
+    /// Checks the next events and looks at each as soon as it is checked, without a virtual call for each.
+    fn checked_batch(
+        &mut self,
+        checker: &mut Checker,
+        batch: &mut Batch,
+        names: &Names,
+        reports: &mut Reports,
+    ) -> Result<(), TraceError> {
+        checker.check_each(batch, names, |id, event| self.event(id, event, reports))
     }
 
     /// No more events will come.

@@ -51,25 +51,26 @@ impl Detector for Shb {
         let Shb { order, history, written } = self;
         order.step(event, |clocks, access| {
             history.access(id, event, access, clocks, reports);
-            if access.kind.reads() {
-                written.learn(access, clocks.of(event.thread));
-            }
+            let clock = clocks.of(event.thread);
+            written.learn(access, clock);
             if access.kind.writes() {
-                written.set(access, event.thread, clocks.of(event.thread));
-                clocks.advance(event.thread);
+                written.set(access, event.thread, clock);
+                clock.advance(event.thread);
             }
         });
     }
 }
 
 impl LastWrites {
-    /// What a read learns from the write that it saw: nothing by itself if both are atomic.
-    fn learn(&self, read: Access, clock: &mut Clock) {
-        if let Some(&Some(writer)) = self.writers.get(read.var.index())
+    /// What an access learns from the write that it saw, if it reads: nothing by itself if both are atomic.
+    // Whether it is news is asked first: that nearly always has the same answer, unlike whether it reads.
+    fn learn(&self, access: Access, clock: &mut Clock) {
+        if let Some(&Some(writer)) = self.writers.get(access.var.index())
             && clock.get(writer.thread) < writer.time
-            && !(read.atomic && writer.atomic)
+            && access.kind.reads()
+            && !(access.atomic && writer.atomic)
         {
-            self.clocks.join_into(read.var.index(), clock);
+            self.clocks.join_into(access.var.index(), clock);
         }
     }
 
