@@ -90,7 +90,7 @@ fn size_target(format: Format) -> Option<Target> {
 
 /// Reading, checking and detecting in one stream, without proofs.
 fn detecting(record: &mut Record) -> Result<(), String> {
-    for technique in [Technique::Hb, Technique::Shb] {
+    for technique in Technique::ALL.into_iter().filter(|technique| *technique != Technique::SyncP) {
         for format in [Format::Text, Format::Binary] {
             let file = TraceFile::get(Shape::standard(2_000_000), format)?;
             let (events, seconds) = best(|| pass(&file, Some(technique)))?;

@@ -13,6 +13,7 @@ use crate::error::TraceError;
 use crate::event::{Event, MemOrder, Op};
 use crate::format::lines::{Lines, Problem, line_loc};
 use crate::format::text::OpText;
+use crate::format::write::bare_variable;
 use crate::id::{ThreadId, VarId};
 use crate::name::{NameError, Names};
 use crate::source::{BATCH, Batch, Source};
@@ -41,20 +42,9 @@ impl CsvReader {
 impl Source for CsvReader {
     fn fill(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
         batch.clear();
-        while batch.events.len() < BATCH {
-            let number = self.lines.number() + 1;
-            let Some(line) = self.lines.next()? else { break };
-            if line.is_empty() || line[0] == b'#' {
-                continue;
-            }
-            match parse_event(line, number, &mut self.columns, &mut self.names) {
-                Ok(event) => {
-                    batch.events.push(event);
-                    batch.lines.push(number);
-                }
-                Err(problem) => return Err(problem.locate(line, number)),
-            }
-        }
+        let (columns, names) = (&mut self.columns, &mut self.names);
+        let mut parse = |line: &[u8], number| parse_event(line, number, columns, names);
+        while batch.events.len() < BATCH && self.lines.next_event(batch, &mut parse)? {}
         Ok(!batch.events.is_empty())
     }
 
@@ -224,13 +214,7 @@ impl<W: Write> CsvWriter<W> {
         value: Option<Value>,
         names: &Names,
     ) -> Result<(&'static str, String), String> {
-        if value.is_some() && !self.lossy {
-            return Err("values".to_string());
-        }
-        if names.vars.generation(var) > 0 {
-            return Err(format!("memory that is allocated again (`{}`)", names.vars.name(var)));
-        }
-        Ok((operation, cell_name(names.vars.name(var))?))
+        Ok((operation, cell_name(bare_variable(var, value, self.lossy, names)?)?))
     }
 }
 

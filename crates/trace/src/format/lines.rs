@@ -5,7 +5,9 @@ use std::io::{ErrorKind, Read};
 use memchr::memchr;
 
 use crate::error::{Position, TraceError};
+use crate::event::Event;
 use crate::name::{NameError, Names};
+use crate::source::Batch;
 use crate::symbol::{Loc, Symbol};
 
 /// The longest line that is read. Names in real traces stay far below; a longer line means that this is no trace.
@@ -82,6 +84,26 @@ impl Lines {
         self.line = number;
         let line = &self.buffer[line];
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
+    }
+
+    /// Reads the next line that is neither empty nor a comment and appends the event that `parse` makes of it and of its
+    /// number; `false` at the end of the input.
+    pub(crate) fn next_event(
+        &mut self,
+        batch: &mut Batch,
+        mut parse: impl FnMut(&[u8], u32) -> Result<Event, Problem>,
+    ) -> Result<bool, TraceError> {
+        loop {
+            let number = self.number() + 1;
+            let Some(line) = self.next()? else { return Ok(false) };
+            if line.is_empty() || line[0] == b'#' {
+                continue;
+            }
+            let event = parse(line, number).map_err(|problem| problem.locate(line, number))?;
+            batch.events.push(event);
+            batch.lines.push(number);
+            return Ok(true);
+        }
     }
 
     #[cold]

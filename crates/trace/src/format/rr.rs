@@ -21,6 +21,7 @@ use crate::error::TraceError;
 use crate::event::{Event, MemOrder, Op};
 use crate::format::lines::{Lines, Problem, line_loc};
 use crate::format::text::op_text;
+use crate::format::write::bare_variable;
 use crate::id::VarId;
 use crate::name::{NameError, Names};
 use crate::source::{BATCH, Batch, Source};
@@ -44,20 +45,9 @@ impl RoadRunnerReader {
 impl Source for RoadRunnerReader {
     fn fill(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
         batch.clear();
-        while batch.events.len() < BATCH {
-            let number = self.lines.number() + 1;
-            let Some(line) = self.lines.next()? else { break };
-            if line.is_empty() || line[0] == b'#' {
-                continue;
-            }
-            match parse_event(line, number, &mut self.names) {
-                Ok(event) => {
-                    batch.events.push(event);
-                    batch.lines.push(number);
-                }
-                Err(problem) => return Err(problem.locate(line, number)),
-            }
-        }
+        let names = &mut self.names;
+        let mut parse = |line: &[u8], number| parse_event(line, number, names);
+        while batch.events.len() < BATCH && self.lines.next_event(batch, &mut parse)? {}
         Ok(!batch.events.is_empty())
     }
 
@@ -228,13 +218,7 @@ impl<W: Write> RoadRunnerWriter<W> {
         value: Option<Value>,
         names: &'n Names,
     ) -> Result<(&'static str, &'n str), String> {
-        if value.is_some() && !self.lossy {
-            return Err("values".to_string());
-        }
-        if names.vars.generation(var) > 0 {
-            return Err(format!("memory that is allocated again (`{}`)", names.vars.name(var)));
-        }
-        Ok((operation, names.vars.name(var)))
+        Ok((operation, bare_variable(var, value, self.lossy, names)?))
     }
 }
 

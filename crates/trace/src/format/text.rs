@@ -67,17 +67,8 @@ impl Source for TextReader {
                 batch.lines.push(self.lines.number());
                 continue;
             }
-            let number = self.lines.number() + 1;
-            let Some(line) = self.lines.next()? else { break };
-            if line.is_empty() || line[0] == b'#' {
-                continue;
-            }
-            match parse_event(line, &mut self.names) {
-                Ok(event) => {
-                    batch.events.push(event);
-                    batch.lines.push(number);
-                }
-                Err(problem) => return Err(problem.locate(line, number)),
+            if !self.lines.next_event(batch, |line, _| parse_event(line, &mut self.names))? {
+                break;
             }
         }
         Ok(!batch.events.is_empty())

@@ -8,8 +8,26 @@ use crate::format::csv::CsvWriter;
 use crate::format::open::Format;
 use crate::format::rr::RoadRunnerWriter;
 use crate::format::text::TextWriter;
+use crate::id::VarId;
 use crate::name::Names;
 use crate::source::Ending;
+use crate::symbol::Value;
+
+/// The name of a variable in a format that has neither values nor generations; values may be left out if `lossy`.
+pub(crate) fn bare_variable(
+    var: VarId,
+    value: Option<Value>,
+    lossy: bool,
+    names: &Names,
+) -> Result<&str, String> {
+    if value.is_some() && !lossy {
+        return Err("values".to_string());
+    }
+    if names.vars.generation(var) > 0 {
+        return Err(format!("memory that is allocated again (`{}`)", names.vars.name(var)));
+    }
+    Ok(names.vars.name(var))
+}
 
 /// Writes a trace event by event.
 pub trait EventWriter {
