@@ -155,6 +155,11 @@ impl Reading {
         self.source.names()
     }
 
+    /// No more will be read: the screen is free for results.
+    pub(crate) fn done(&self) {
+        self.progress.clear();
+    }
+
     /// What the check has seen so far.
     pub(crate) fn checker(&self) -> &Checker {
         &self.checker

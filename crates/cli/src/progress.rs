@@ -43,11 +43,16 @@ impl Progress {
             self.bar.set_message(rate(self.events, self.begin.elapsed().as_secs_f64()));
         }
     }
+
+    /// Takes the bar off the screen.
+    pub(crate) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.clear();
     }
 }
 

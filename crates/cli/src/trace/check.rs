@@ -46,6 +46,7 @@ pub(crate) fn run(input: &Input) -> Result<Outcome, Failure> {
         }
         explained = unexplained.len();
     }
+    reading.done();
     let cut_short = reading.is_cut_short();
     write_summary(&mut text, &name, &checker, wrong, cut_short);
     output::write(None, &text)?;

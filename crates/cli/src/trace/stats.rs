@@ -62,6 +62,7 @@ pub(crate) fn run(input: &Input, format: OutputFormat) -> Result<Outcome, Failur
         let (batch, names) = reading.batch();
         batch.events.iter().for_each(|event| counts.add(event, names));
     }
+    reading.done();
     let cut_short = reading.is_cut_short();
     let names = reading.names();
     let objects = [

@@ -30,6 +30,7 @@ pub(crate) fn run(input: &Input, from: usize, count: usize) -> Result<Outcome, F
             }
         }
     }
+    reading.done();
     if shown.is_empty() {
         let events = reading.events();
         return Err(Failure::Usage(format!("{} has {events} events: none to show", input.name())));
