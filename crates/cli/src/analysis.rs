@@ -46,12 +46,12 @@ pub(crate) fn analyse(input: &Input, stored: Option<&Trace>, plan: &Plan) -> Res
     for technique in plan.choice.stages() {
         let mut stage = Stage { input, stored, technique, plan, printing: &mut printing };
         let judged = stage.run(&mut report)?;
-        report.stats.candidates += judged.races.len() + judged.candidates.len();
         add(&mut report, judged, plan.pairs);
         if technique.guarantee() == Guarantee::FirstReport {
             stage.find_better_pairs(&mut report)?;
         }
     }
+    report.stats.candidates = report.races.len() + report.undecided.len();
     report.stats.witnesses_not_printed =
         report.races.iter().filter(|race| race.is_witness_left_out()).count();
     report.stats.seconds = begin.elapsed().as_secs_f64();
@@ -161,7 +161,7 @@ impl Stage<'_> {
     }
 
     /// One pair of a pair of locations was reported and cannot be proven. Another pair of the same locations may have a
-    /// proof: schedulable happens-before reports all that do.
+    /// proof: schedulable happens-before knows nearly all that do.
     fn find_better_pairs(&mut self, report: &mut Report) -> Result<(), Failure> {
         if self.plan.pairs == Pairs::All || report.undecided.is_empty() {
             return Ok(());
@@ -195,6 +195,9 @@ impl Stage<'_> {
             (_, None) if schedules_are_too_long => self.check_unordered(pairs),
             (_, None) => {
                 let trace = self.input.load(&self.doing("proves"))?;
+                if trace.events().len() != events {
+                    return Err(Failure::Changed { file: self.input.name() });
+                }
                 Ok(self.replay(pairs, &trace))
             }
         }

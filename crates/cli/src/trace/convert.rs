@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use foretell_trace::format::{Compression, Format, writer};
+use foretell_trace::{EventId, TraceError};
 
 use crate::Outcome;
 use crate::error::Failure;
@@ -48,6 +49,11 @@ fn convert(
         for event in &batch.events {
             writer.write(event, names).map_err(failed)?;
         }
+    }
+    if reading.is_cut_short() && format != Format::Binary && !lossy {
+        let event = EventId::from_index(reading.events().saturating_sub(1)).unwrap_or(EventId::FIRST);
+        let what = "that the recording was cut short here (--lossy writes it all the same)".to_string();
+        return Err(failed(TraceError::NotExpressible { event, format: format.name(), what }));
     }
     writer.finish(reading.ending()).map_err(failed)?;
     if reading.is_cut_short() {

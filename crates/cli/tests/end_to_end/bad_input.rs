@@ -124,6 +124,9 @@ fn a_recording_that_was_cut_short_is_read_up_to_the_cut_and_says_so() {
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("cut short"), "{}", ran.err);
     assert!(foretell(&["trace", "check", again]).out.contains("cut short"), "the mark is lost");
+    let text = ["trace", "convert", &cut, "--to", "text", "-o", "/dev/null"];
+    assert_refused(&foretell(&text), "was cut short here", "a text that would hide the cut");
+    assert!(foretell(&[&text[..], &["--lossy"]].concat()).err.contains("cut short"));
 
     refused(&file(&folder, "stump.ftr", &harmless[..10]), "expected");
     refused(&file(&folder, "nothing.ftr", &harmless[..1000]), "cut short before its first complete block");
