@@ -25,10 +25,11 @@ pub(crate) struct Plan {
     pub(crate) witness_steps: usize,
 }
 
-/// Schedules for happens-before races are as long as the trace. Where all of them together would have more steps than
-/// this, and not all witnesses are wanted, the referee checks instead, in one pass for all, that nothing orders the
-/// accesses.
-const REPLAYED_STEPS: usize = 100_000_000;
+/// Schedules for happens-before races are as long as the trace, and need it in memory. Where all of them together would
+/// have more steps than this, or the trace more events than [`REPLAYED_EVENTS`], and not all witnesses are wanted, the
+/// referee checks instead, in one pass for all, that nothing orders the accesses.
+const REPLAYED_STEPS: usize = 20_000_000;
+const REPLAYED_EVENTS: usize = 1_000_000;
 
 /// Runs the techniques of the plan. `stored` is the trace, if it is in memory already.
 pub(crate) fn analyse(input: &Input, stored: Option<&Trace>, plan: &Plan) -> Result<Report, Failure> {
@@ -180,7 +181,7 @@ impl Stage<'_> {
     fn judge(&mut self, pairs: &[Pair], events: usize) -> Result<Judged, Failure> {
         let schedules_are_too_long = self.technique != Technique::SyncP
             && self.plan.witness_steps < usize::MAX
-            && pairs.len().saturating_mul(events) > REPLAYED_STEPS;
+            && (events > REPLAYED_EVENTS || pairs.len().saturating_mul(events) > REPLAYED_STEPS);
         match (self.technique.guarantee(), self.stored) {
             (Guarantee::None, Some(trace)) => Ok(self.doubt(pairs, trace.names(), |id| trace.event(id))),
             (Guarantee::None, None) => {

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use rustix::time::{ClockId, clock_gettime};
+
 /// Ticks per second of the times in `/proc/*/stat`: fixed at 100 for user space.
 const TICKS: f64 = 100.0;
 
@@ -32,10 +34,10 @@ impl CpuTime {
     }
 }
 
+#[expect(clippy::cast_precision_loss, reason = "a thread runs for seconds, not for years")]
 fn thread_seconds() -> f64 {
-    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanoseconds: f64 = text.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(f64::NAN);
-    nanoseconds / 1e9
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
 fn children_seconds() -> f64 {
