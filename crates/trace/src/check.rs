@@ -55,7 +55,6 @@ pub struct Checker {
     barriers: Vec<BarrierState>,
     unexplained: Vec<UnexplainedRead>,
     unexplained_count: u64,
-    has_values: bool,
     has_branches: bool,
 }
 
@@ -198,11 +197,6 @@ impl Checker {
     /// How many events were checked.
     pub fn event_count(&self) -> usize {
         self.seen
-    }
-
-    /// Whether any access showed its value.
-    pub fn has_values(&self) -> bool {
-        self.has_values
     }
 
     /// Whether any event was a branch.
@@ -374,7 +368,6 @@ impl Checker {
     #[inline]
     fn read(&mut self, id: EventId, var: VarId, content: Option<Value>, seen: Option<Value>) -> bool {
         let Some(seen) = seen else { return false };
-        self.has_values = true;
         at(&mut self.vars, var.index()).content = Some(seen);
         match content {
             Some(expected) if expected != seen => {
@@ -390,7 +383,6 @@ impl Checker {
 
     #[inline]
     fn write(&mut self, var: VarId, written: Option<Value>) {
-        self.has_values |= written.is_some();
         at(&mut self.vars, var.index()).content = written;
     }
 

@@ -360,11 +360,6 @@ impl Names {
     pub(crate) fn symbol_count(&self) -> usize {
         self.symbols.len()
     }
-
-    /// The texts in the symbol table, in the order of their index.
-    pub fn symbols(&self) -> impl Iterator<Item = &str> {
-        self.symbols.iter()
-    }
 }
 
 /// The number that `text` spells without sign, leading zero or anything else around it.

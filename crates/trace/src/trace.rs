@@ -14,7 +14,6 @@ pub struct Trace {
     events: Vec<Event>,
     names: Names,
     ending: Ending,
-    has_values: bool,
     has_branches: bool,
 }
 
@@ -30,9 +29,8 @@ impl Trace {
         }
         let ending = source.ending();
         checker.finish(ending)?;
-        let has_values = checker.has_values();
         let has_branches = checker.has_branches();
-        Ok(Trace { events, names: source.into_names(), ending, has_values, has_branches })
+        Ok(Trace { events, names: source.into_names(), ending, has_branches })
     }
 
     /// All events in the order of the trace.
@@ -76,11 +74,6 @@ impl Trace {
     /// How the recording ended.
     pub fn ending(&self) -> Ending {
         self.ending
-    }
-
-    /// Whether any access shows its value.
-    pub fn has_values(&self) -> bool {
-        self.has_values
     }
 
     /// Whether the trace shows branches. If not, every event is taken to depend on all earlier reads of its thread.
