@@ -7,8 +7,12 @@
 //! What comes out of here is a claim. Whether it holds is for the referee to say, who shares none of this code.
 
 pub mod ideal;
+pub mod predictor;
 pub mod schedule;
 pub mod technique;
+pub mod verdict;
 
+pub use predictor::Predictor;
 pub use schedule::Scheduler;
 pub use technique::{Guarantee, Technique};
+pub use verdict::{Budget, Limit, Pinning, Refutation, Verdict, Witness};

@@ -24,7 +24,7 @@ impl<'t> Scheduler<'t> {
                 Some(Scheduler::HappensBefore(HappensBeforeIdeals::new(trace)))
             }
             Technique::SyncP => Some(Scheduler::SyncPreserving(SyncPreserving::new(trace))),
-            Technique::Cp | Technique::Wcp | Technique::Dco | Technique::Lockset => None,
+            _ => None,
         }
     }
 

@@ -29,6 +29,18 @@ pub enum Technique {
     Lockset,
     /// Sync-preserving races.
     SyncP,
+    /// Same-write reads, decided by closure as published.
+    M2,
+    /// Same-write reads before a branch, decided by closure.
+    SeqCheck,
+    /// Same-write reads, exactly.
+    Rf,
+    /// Same-value reads in reorderings of the whole trace.
+    Said,
+    /// The maximal causal model: same-value reads, exactly.
+    Mcm,
+    /// Same-value reads before a branch, exactly.
+    Rv,
 }
 
 /// What the reports of a technique are worth before anybody has looked at them.
@@ -44,7 +56,7 @@ pub enum Guarantee {
 
 impl Technique {
     /// All techniques, the cheap and weak ones first.
-    pub const ALL: [Technique; 8] = [
+    pub const ALL: [Technique; 14] = [
         Technique::FastTrack,
         Technique::Hb,
         Technique::Shb,
@@ -53,10 +65,16 @@ impl Technique {
         Technique::Dco,
         Technique::Lockset,
         Technique::SyncP,
+        Technique::M2,
+        Technique::SeqCheck,
+        Technique::Rf,
+        Technique::Said,
+        Technique::Mcm,
+        Technique::Rv,
     ];
 
     /// The techniques that together make `auto`: all sound ones, the cheap ones first.
-    pub const AUTO: [Technique; 2] = [Technique::Shb, Technique::SyncP];
+    pub const AUTO: [Technique; 3] = [Technique::Shb, Technique::SyncP, Technique::Rv];
 
     /// The name on the command line and in reports.
     pub fn name(self) -> &'static str {
@@ -69,6 +87,12 @@ impl Technique {
             Technique::Dco => "dco",
             Technique::Lockset => "lockset",
             Technique::SyncP => "syncp",
+            Technique::M2 => "m2",
+            Technique::SeqCheck => "seqcheck",
+            Technique::Rf => "rf",
+            Technique::Said => "said",
+            Technique::Mcm => "mcm",
+            Technique::Rv => "rv",
         }
     }
 
@@ -92,21 +116,40 @@ impl Technique {
             Technique::SyncP => {
                 "sync-preserving races: skips sections that are not needed; every report is a race"
             }
+            Technique::M2 => "every read sees the same write; closure as published, may miss races",
+            Technique::SeqCheck => "reads before a branch see the same write; closure, may miss races",
+            Technique::Rf => "every read sees the same write; exact",
+            Technique::Said => "every read of the whole trace sees the same value; reorderings of all events",
+            Technique::Mcm => "every earlier read sees the same value (maximal causal model); exact",
+            Technique::Rv => "every read before a branch sees the same value (RVPredict's model); exact",
         }
     }
 
     /// What a report is worth.
     pub fn guarantee(self) -> Guarantee {
         match self {
-            Technique::Shb | Technique::SyncP => Guarantee::EveryReport,
+            Technique::Shb
+            | Technique::SyncP
+            | Technique::M2
+            | Technique::SeqCheck
+            | Technique::Rf
+            | Technique::Said
+            | Technique::Mcm
+            | Technique::Rv => Guarantee::EveryReport,
             Technique::FastTrack | Technique::Hb => Guarantee::FirstReport,
             Technique::Cp | Technique::Wcp | Technique::Dco | Technique::Lockset => Guarantee::None,
         }
     }
 
-    /// A detector at the beginning of a trace.
-    pub fn detector(self) -> Box<dyn Detector> {
-        match self {
+    /// Whether the technique takes candidates one at a time; it has no detector then, but a
+    /// [`crate::predictor::Predictor`].
+    pub fn decides_pairs(self) -> bool {
+        self.detector().is_none()
+    }
+
+    /// A detector at the beginning of a trace, if the technique looks at each event once.
+    pub fn detector(self) -> Option<Box<dyn Detector>> {
+        Some(match self {
             Technique::FastTrack => Box::<FastTrack>::default(),
             Technique::Hb => Box::<Hb>::default(),
             Technique::Shb => Box::<Shb>::default(),
@@ -115,7 +158,13 @@ impl Technique {
             Technique::Dco => Box::<Dco>::default(),
             Technique::Lockset => Box::<LockSet>::default(),
             Technique::SyncP => Box::<SyncP>::default(),
-        }
+            Technique::M2
+            | Technique::SeqCheck
+            | Technique::Rf
+            | Technique::Said
+            | Technique::Mcm
+            | Technique::Rv => return None,
+        })
     }
 }
 

@@ -1,0 +1,90 @@
+//! What can be said about a pair, and how long one may think about it.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use foretell_trace::EventId;
+
+/// What a read must see so that its thread goes on as observed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Pinning {
+    /// Every read sees the write that it saw.
+    SameWrite,
+    /// Every read that something of its thread follows sees the value that it saw.
+    SameValue,
+    /// Every read that a branch of its thread follows sees the value that it saw. Where the trace shows no branch at
+    /// all, this is [`Pinning::SameValue`].
+    ControlFlow,
+}
+
+/// The answer to "can these two accesses be made adjacent?".
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Yes, by this schedule.
+    Race(Witness),
+    /// No schedule of this model can do it.
+    NoRace(Refutation),
+    /// No schedule can do it that leaves the trace as it is outside one window. Others might.
+    NotInWindow,
+    /// Nobody knows.
+    Undecided(Limit),
+}
+
+/// A schedule that is claimed to show a race.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Witness {
+    /// How far the schedule may stray from what was observed.
+    pub pinning: Pinning,
+    /// The events in their new order; the last two are the racing ones, the first of the trace first.
+    pub schedule: Vec<EventId>,
+}
+
+/// Why no schedule brings two accesses together: steps that lead to a contradiction, each in words.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Refutation {
+    /// The steps. Empty if the search was exhausted without a short argument.
+    pub steps: Vec<String>,
+}
+
+/// What ran out.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Limit {
+    /// The time for this pair.
+    Budget,
+    /// The patience of the user.
+    Stopped,
+    /// What the technique can do: its answer is neither yes nor no.
+    Technique,
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Limit::Budget => "the budget for one pair ran out",
+            Limit::Stopped => "the analysis was stopped",
+            Limit::Technique => "the technique finds neither a schedule nor a contradiction",
+        })
+    }
+}
+
+/// How long one pair may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget<'a> {
+    /// Time on the clock for one pair.
+    pub per_pair: Duration,
+    /// Set when everything is to stop.
+    pub stop: &'a AtomicBool,
+}
+
+impl Budget<'_> {
+    /// When the time for a pair that is begun now runs out.
+    pub fn deadline(&self) -> Option<Instant> {
+        Instant::now().checked_add(self.per_pair)
+    }
+
+    /// Whether everything is to stop.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
