@@ -6,11 +6,17 @@
 //!
 //! What comes out of here is a claim. Whether it holds is for the referee to say, who shares none of this code.
 
+mod closure;
+mod encode;
+mod greedy;
 pub mod ideal;
+mod index;
 pub mod predictor;
+mod replay;
 pub mod schedule;
 pub mod technique;
 pub mod verdict;
+mod window;
 
 pub use predictor::Predictor;
 pub use schedule::Scheduler;
