@@ -16,7 +16,7 @@ use crate::process::root;
 type Rule = (&'static str, &'static [&'static str]);
 
 /// In dependency order. The referee knows no finder: its independence is the proof.
-const ROOMS: [Rule; 8] = [
+const ROOMS: [Rule; 9] = [
     ("foretell-trace", &[]),
     ("foretell-witness", &["foretell-trace"]),
     ("foretell-detect", &["foretell-trace"]),
@@ -27,9 +27,17 @@ const ROOMS: [Rule; 8] = [
         &["foretell-trace", "foretell-witness", "foretell-detect", "foretell-predict", "foretell-report"],
     ),
     ("foretell-testkit", &["foretell-trace"]),
+    ("foretell-smt", &["foretell-trace"]),
     (
         "xtask",
-        &["foretell-trace", "foretell-witness", "foretell-detect", "foretell-predict", "foretell-testkit"],
+        &[
+            "foretell-trace",
+            "foretell-witness",
+            "foretell-detect",
+            "foretell-predict",
+            "foretell-testkit",
+            "foretell-smt",
+        ],
     ),
 ];
 
