@@ -28,9 +28,17 @@ const ROOMS: [Rule; 9] = [
         &["foretell-trace", "foretell-witness", "foretell-detect", "foretell-predict", "foretell-report"],
     ),
     ("foretell-testkit", &["foretell-trace"]),
+    ("foretell-smt", &["foretell-trace"]),
     (
         "xtask",
-        &["foretell-trace", "foretell-witness", "foretell-detect", "foretell-predict", "foretell-testkit"],
+        &[
+            "foretell-trace",
+            "foretell-witness",
+            "foretell-detect",
+            "foretell-predict",
+            "foretell-testkit",
+            "foretell-smt",
+        ],
     ),
 ];
 
