@@ -150,9 +150,15 @@ impl<'w> Closure<'w> {
         }
     }
 
-    /// All that follows from the two accesses being next.
+    /// All that follows from the two accesses being next to each other.
     pub(crate) fn of_race(window: &'w Window<'w>) -> Result<Closure<'w>, Contradiction> {
         let mut closure = Closure::new(window);
+        if let Some([first, second]) = window.twins {
+            closure.run_everything()?;
+            closure.order(first, second, Why::Tried)?;
+            closure.close()?;
+            return Ok(closure);
+        }
         for event in window.racing {
             let (thread, place) = (window.thread[event as usize], window.place[event as usize]);
             if let Some(before) = window.before(event) {
@@ -167,6 +173,27 @@ impl<'w> Closure<'w> {
         }
         closure.close()?;
         Ok(closure)
+    }
+
+    /// All events that may run must run.
+    pub(crate) fn run_everything(&mut self) -> Result<(), Contradiction> {
+        let window = self.window;
+        for (events, &limit) in window.threads.iter().zip(&window.limit) {
+            if let Some(&last) = events[..limit as usize].last() {
+                self.must_run(last)?;
+            }
+        }
+        if let Some([first, second]) = window.twins {
+            // The order of threads does not know that the two are one.
+            for before in window.before(second).into_iter().filter(|&before| before != first) {
+                self.tasks.push_back(Task::Order { from: before, to: first, why: Why::Must });
+            }
+            let next = window.place[first as usize] + 1;
+            if let Some(&next) = window.threads[window.thread[first as usize] as usize].get(next as usize) {
+                self.tasks.push_back(Task::Order { from: second, to: next, why: Why::Must });
+            }
+        }
+        Ok(())
     }
 
     /// Applies the rules until nothing new comes.
@@ -235,11 +262,6 @@ impl<'w> Closure<'w> {
     /// The reads of a variable that must see what was there before the window.
     pub(crate) fn entry_readers(&self, var: u32) -> &[u32] {
         &self.entry_readers[var as usize]
-    }
-
-    /// The sections of a thread that have begun and do not end among the events that must run.
-    pub(crate) fn open_sections(&self, thread: u32) -> &[u32] {
-        &self.open[thread as usize]
     }
 
     /// The writes that a read which must be faithful may still see, at most `limit`; [`ENTRY`] may be among them.
@@ -319,7 +341,7 @@ impl<'w> Closure<'w> {
     fn pin_reads(&mut self, event: u32, thread: u32, place: u32) {
         let window = self.window;
         let until = match window.question.pinning {
-            _ if window.question.complete => place + 1,
+            _ if window.twins.is_some() => place + 1,
             Pinning::SameWrite => place + 1,
             Pinning::SameValue => place,
             Pinning::ControlFlow if window.op(event) == Op::Branch => place,
@@ -400,6 +422,7 @@ impl<'w> Closure<'w> {
     }
 
     fn order(&mut self, from: u32, to: u32, why: Why) -> Result<(), Contradiction> {
+        let (from, to) = self.window.as_twins(from, to);
         self.must_run_for(to, to, why)?;
         self.must_run_for(from, to, why)?;
         if from == to || self.is_before(to, from) {

@@ -66,6 +66,7 @@ enum Statement {
     Strayed { source: Lit, read: u32 },
     Pinned { read: u32 },
     Free { access: u32 },
+    Twins { other: u32 },
 }
 
 impl<'w> Search<'w> {
@@ -196,7 +197,7 @@ impl<'w> Search<'w> {
     fn learn_free(&mut self, access: u32, earlier: &[u32]) {
         let free = self.window.variable(access).map_or(NONE, |variable| variable.free);
         if free != NONE && free != access && earlier.contains(&free) && self.is_news(Statement::Free { access }) {
-            let clause = [!self.runs(access), !self.runs(free), self.solver.before(access, free)];
+            let clause = [!self.runs(access), !self.runs(free), self.before(access, free)];
             self.solver.clause(&clause);
         }
     }
@@ -234,9 +235,22 @@ impl<'w> Search<'w> {
         literal
     }
 
+    fn before(&mut self, from: u32, to: u32) -> Lit {
+        let (from, to) = self.window.as_twins(from, to);
+        if let Some(twins @ [first, second]) = self.window.twins
+            && let [Some(other), None] | [None, Some(other)] = [from, to].map(|event| Some(event).filter(|event| !twins.contains(event)))
+            && self.stated.insert(Statement::Twins { other })
+        {
+            // What does not come before both comes after both.
+            let clause = [self.solver.before(other, first), self.solver.before(second, other)];
+            self.solver.clause(&clause);
+        }
+        self.solver.before(from, to)
+    }
+
     /// The statement that `from` comes before `to`, which implies that it runs if `to` does.
     fn runs_before(&mut self, from: u32, to: u32) -> Lit {
-        let order = self.solver.before(from, to);
+        let order = self.before(from, to);
         let (from_runs, to_runs) = (self.runs(from), self.runs(to));
         self.solver.clause(&[!order, !to_runs, from_runs]);
         order
@@ -264,7 +278,7 @@ impl<'w> Search<'w> {
         for source in sources {
             let sees = self.solver.boolean(Some(source) == best);
             if source != ENTRY {
-                let order = self.solver.before(source, read);
+                let order = self.before(source, read);
                 let runs = self.runs(source);
                 self.solver.clause(&[!sees, order]);
                 self.solver.clause(&[!sees, runs]);
@@ -280,9 +294,9 @@ impl<'w> Search<'w> {
     /// No write comes between a source and its read.
     fn state_between(&mut self, read: u32, source: u32, literal: Lit, write: u32) {
         if self.is_news(Statement::Between { read, source, write }) && write != ENTRY {
-            let mut clause = vec![!literal, self.solver.before(read, write)];
+            let mut clause = vec![!literal, self.before(read, write)];
             if source != ENTRY {
-                clause.push(self.solver.before(write, source));
+                clause.push(self.before(write, source));
             }
             self.solver.clause(&clause);
         }
@@ -295,7 +309,7 @@ impl<'w> Search<'w> {
         let place = window.place[read as usize] as usize;
         let after = &events[place + 1..];
         let pin = match window.question.pinning {
-            _ if window.question.complete => Lit::TRUE,
+            _ if window.twins.is_some() => Lit::TRUE,
             Pinning::SameWrite => self.runs(read),
             Pinning::SameValue => match after.first() {
                 Some(&next) if !window.racing.contains(&next) => self.runs(next),
@@ -361,7 +375,7 @@ impl<'w> Search<'w> {
                 self.solver.clause(&[!holds, begins]);
             }
             if section.ends() {
-                let ends = self.solver.before(attempt.event, section.end);
+                let ends = self.before(attempt.event, section.end);
                 self.solver.clause(&[!holds, ends]);
             }
             clause.push(holds);
@@ -377,7 +391,7 @@ impl<'w> Search<'w> {
         let before: FxHashSet<u32> = earlier.iter().copied().collect();
         for &op in &window.semaphores[sem as usize].ops {
             match window.op(op) {
-                Op::SemWait(_) if op != wait && before.contains(&op) => clause.push(self.solver.before(wait, op)),
+                Op::SemWait(_) if op != wait && before.contains(&op) => clause.push(self.before(wait, op)),
                 Op::SemPost(_) if !before.contains(&op) => clause.push(self.runs_before(op, wait)),
                 _ => {}
             }
@@ -389,7 +403,7 @@ impl<'w> Search<'w> {
     fn state_notifications(&mut self) {
         for (&woken, &notification) in &self.window.notifications {
             if let Some(wait) = self.window.before(woken) {
-                let clause = [!self.runs(woken), self.solver.before(wait, notification)];
+                let clause = [!self.runs(woken), self.before(wait, notification)];
                 self.solver.clause(&clause);
             }
         }

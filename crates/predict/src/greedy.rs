@@ -114,9 +114,25 @@ impl<'p> Run<'p> {
                 self.stalled.push(event);
             } else {
                 self.step(event);
+                if let Some([first, second]) = self.window.twins
+                    && event == first
+                {
+                    self.follow_at_once(second)?;
+                }
             }
         }
         (self.done.len() == total).then_some(self.done)
+    }
+
+    /// The second of two accesses that run one right after the other.
+    fn follow_at_once(&mut self, event: u32) -> Option<()> {
+        let is_ready = self.ready.iter().any(|ready| ready.0 == event);
+        if !is_ready || (self.care == Care::Strict && self.is_stalled(event)) {
+            return None;
+        }
+        self.ready.retain(|ready| ready.0 != event);
+        self.step(event);
+        Some(())
     }
 
     /// Finds out what the thread's next event waits for.

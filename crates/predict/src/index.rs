@@ -6,8 +6,6 @@
 use foretell_trace::{CondId, Event, LockMode, Op, ThreadId, Trace, Value, VarId};
 use rustc_hash::FxHashMap;
 
-use crate::verdict::Pinning;
-
 /// Stands for "no event": the initial content of a variable, a section that never ends, a thread that nobody forks.
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -26,36 +24,32 @@ pub(crate) struct Index<'t> {
     mate: Vec<u32>,
     /// For each thread, which sections it is in.
     held: Vec<Held>,
-    pub(crate) vars: Vec<Variable>,
+    vars: Vec<Variable>,
     /// The first and the last write of each value to each variable.
     values: FxHashMap<(VarId, Value), (u32, u32)>,
     /// The fork of each thread, or [`NONE`].
-    pub(crate) forks: Vec<u32>,
-    pub(crate) sems: Vec<Semaphore>,
+    forks: Vec<u32>,
+    sems: Vec<Semaphore>,
     /// For each barrier and generation, the arrivals.
     generations: Vec<Vec<Vec<u32>>>,
     /// The events that no recorded write explains.
     pub(crate) fences: Vec<u32>,
-    /// Whether branches tell how far a thread goes on after an unfaithful read.
-    pub(crate) branches: bool,
 }
 
 /// What is known of a variable.
 #[derive(Clone, Debug)]
-pub(crate) struct Variable {
+struct Variable {
     /// The events that change its content.
     writes: Vec<u32>,
     /// What it holds at first, where that is known.
     initial: Option<Value>,
     /// Its allocation, or [`NONE`].
-    pub(crate) alloc: u32,
-    /// The end of its memory, or [`NONE`].
-    pub(crate) free: u32,
+    alloc: u32,
 }
 
 /// What is known of a semaphore.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Semaphore {
+struct Semaphore {
     /// Its operations, each with the permits before it; `None` before the semaphore is created.
     ops: Vec<(u32, Option<u64>)>,
     /// The permits after all of them.
@@ -108,7 +102,6 @@ impl<'t> Index<'t> {
             sems: vec![Semaphore::default(); names.sems.len()],
             generations: vec![vec![Vec::new()]; names.barriers.len()],
             fences: Vec::new(),
-            branches: trace.has_branches(),
         };
         index.go_through_threads();
         index.go_through_memory();
@@ -128,10 +121,6 @@ impl<'t> Index<'t> {
         &self.trace.events()[event as usize]
     }
 
-    pub(crate) fn thread(&self, event: u32) -> usize {
-        self.event(event).thread.index()
-    }
-
     /// The end of the section that begins at `event`, or [`NONE`].
     pub(crate) fn section_end(&self, event: u32) -> u32 {
         self.mate[event as usize]
@@ -143,7 +132,7 @@ impl<'t> Index<'t> {
     }
 
     /// The arrivals that must have happened before an arrival or a departure.
-    pub(crate) fn arrivals_before(&self, event: u32) -> &[u32] {
+    fn arrivals_before(&self, event: u32) -> &[u32] {
         let generation = self.source[event as usize] as usize;
         match self.event(event).op {
             Op::Depart(barrier) => &self.generations[barrier.index()][generation],
@@ -152,22 +141,63 @@ impl<'t> Index<'t> {
         }
     }
 
-    /// What the read must see for its thread to go on as observed.
-    pub(crate) fn seen(&self, read: u32, pinning: Pinning) -> Seen {
+    /// The events of other threads that must have run before the event, in every schedule.
+    pub(crate) fn for_each_need(&self, event: u32, mut need: impl FnMut(u32)) {
+        let step = self.event(event);
+        let mut known = |other: u32| {
+            if other != NONE && other < event {
+                need(other);
+            }
+        };
+        if self.place[event as usize] == 0 {
+            known(self.forks[step.thread.index()]);
+        }
+        match step.op {
+            Op::Join(child) => {
+                known(self.forks[child.index()]);
+                known(self.threads[child.index()].last().copied().unwrap_or(NONE));
+            }
+            Op::Arrive(_) | Op::Depart(_) => self.arrivals_before(event).iter().copied().for_each(known),
+            Op::Woken { .. } => known(self.notification(event)),
+            Op::SemPost(sem) | Op::SemWait(sem) => known(self.creation(sem.index())),
+            op => {
+                if let Some(access) = op.access() {
+                    known(self.vars[access.var.index()].alloc);
+                }
+            }
+        }
+    }
+
+    /// What the read must see for its thread to go on as observed: the same write, or just the same value where the
+    /// trace shows values.
+    pub(crate) fn seen(&self, read: u32, same_write: bool) -> Seen {
         let event = self.event(read);
         let source = self.source[read as usize];
         if event.unexplained {
             return Seen::Anything;
         }
         match event.op.value_read() {
-            Some(value)
-                if pinning != Pinning::SameWrite
-                    && (source == NONE || self.value_after(source).is_some()) =>
-            {
+            Some(value) if !same_write && (source == NONE || self.value_after(source).is_some()) => {
                 Seen::Value(value)
             }
             _ => Seen::Write(source),
         }
+    }
+
+    /// The first and the last write of the value to the variable.
+    pub(crate) fn writers(&self, var: VarId, value: Value) -> Option<(u32, u32)> {
+        self.values.get(&(var, value)).copied()
+    }
+
+    /// Whether the variable holds the value at first.
+    pub(crate) fn is_initial(&self, var: VarId, value: Value) -> bool {
+        self.vars[var.index()].initial == Some(value)
+    }
+
+    /// The creation of a semaphore, or [`NONE`] if the trace does not show it.
+    fn creation(&self, sem: usize) -> u32 {
+        let first = self.sems[sem].ops.first().map_or(NONE, |op| op.0);
+        if first != NONE && matches!(self.event(first).op, Op::SemInit { .. }) { first } else { NONE }
     }
 
     /// The value that a write leaves behind, where the trace shows it.
@@ -202,8 +232,8 @@ impl<'t> Index<'t> {
 
     /// Whether somebody outside of the events from `begin` up to `end` wrote the value, or it was there at first.
     pub(crate) fn is_written_outside(&self, var: VarId, value: Value, begin: u32, end: u32) -> bool {
-        self.vars[var.index()].initial == Some(value)
-            || self.values.get(&(var, value)).is_some_and(|&(first, last)| first < begin || last >= end)
+        self.is_initial(var, value)
+            || self.writers(var, value).is_some_and(|(first, last)| first < begin || last >= end)
     }
 
     /// The sections that the thread is in after so many of its events, by their beginnings.
@@ -246,10 +276,8 @@ impl<'t> Index<'t> {
 
     fn go_through_memory(&mut self) {
         for (index, event) in self.indexed() {
-            match event.op {
-                Op::Alloc(var) => self.vars[var.index()].alloc = index,
-                Op::Free(var) => self.vars[var.index()].free = index,
-                _ => {}
+            if let Op::Alloc(var) = event.op {
+                self.vars[var.index()].alloc = index;
             }
             let Some(access) = event.op.access() else { continue };
             let changes = self.changes_memory(index).is_some();
@@ -389,15 +417,7 @@ pub(crate) fn permits_after(op: Op, permits: Option<u64>) -> Option<u64> {
 
 impl Default for Variable {
     fn default() -> Variable {
-        Variable { writes: Vec::new(), initial: None, alloc: NONE, free: NONE }
-    }
-}
-
-impl Semaphore {
-    /// Its creation, or [`NONE`] if the trace does not show it.
-    pub(crate) fn creation(&self, index: &Index<'_>) -> u32 {
-        let first = self.ops.first().map_or(NONE, |op| op.0);
-        if first != NONE && matches!(index.event(first).op, Op::SemInit { .. }) { first } else { NONE }
+        Variable { writes: Vec::new(), initial: None, alloc: NONE }
     }
 }
 

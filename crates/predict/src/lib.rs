@@ -6,11 +6,14 @@
 //!
 //! What comes out of here is a claim. Whether it holds is for the referee to say, who shares none of this code.
 
+mod causal;
 mod closure;
 mod encode;
+mod explain;
 mod greedy;
 pub mod ideal;
 mod index;
+mod m2;
 pub mod predictor;
 mod replay;
 pub mod schedule;

@@ -112,11 +112,6 @@ impl<'w> Replay<'w> {
         }
     }
 
-    /// Whether the thread has seen something else than observed.
-    pub(crate) fn has_strayed(&self, thread: u32) -> bool {
-        self.strayed[thread as usize] != NONE
-    }
-
     /// What stands in the way of the event, besides what it reads.
     pub(crate) fn obstacle(&self, event: u32) -> Option<Obstacle> {
         match self.subjects.subject[event as usize] {

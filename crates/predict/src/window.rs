@@ -26,9 +26,13 @@ pub(crate) enum Border {
 pub(crate) struct Question {
     /// The two accesses, by their indices in the trace.
     pub(crate) pair: (u32, u32),
+    /// Which reads must be faithful.
     pub(crate) pinning: Pinning,
-    /// Whether all events have to run, not just a prefix that ends with the race.
-    pub(crate) complete: bool,
+    /// Whether faithful means the same write, even where the trace shows values.
+    pub(crate) same_write: bool,
+    /// If all events have to run, not just a prefix that ends with the race: the two accesses in the order in which
+    /// they then run, one right after the other.
+    pub(crate) twins: Option<[u32; 2]>,
 }
 
 /// The end of a section that cannot run.
@@ -49,6 +53,8 @@ pub(crate) struct Window<'i> {
     pub(crate) end: u32,
     /// The two accesses.
     pub(crate) racing: [u32; 2],
+    /// The two accesses in the order in which they run, if all events have to run.
+    pub(crate) twins: Option<[u32; 2]>,
     /// The thread of each event, numbered within the window.
     pub(crate) thread: Vec<u32>,
     /// Where each event stands among those of its thread.
@@ -172,6 +178,7 @@ impl<'i> Window<'i> {
             begin,
             end,
             racing: [question.pair.0 - begin, question.pair.1 - begin],
+            twins: question.twins.map(|twins| twins.map(|event| event - begin)),
             thread: Vec::with_capacity(size),
             place: Vec::with_capacity(size),
             threads: Vec::new(),
@@ -197,11 +204,6 @@ impl<'i> Window<'i> {
 
     pub(crate) fn len(&self) -> u32 {
         self.end - self.begin
-    }
-
-    /// Whether this is the whole trace.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.begin == 0 && self.end == self.index.len()
     }
 
     pub(crate) fn event(&self, event: u32) -> &'i Event {
@@ -263,7 +265,7 @@ impl<'i> Window<'i> {
     pub(crate) fn faithful_until(&self, thread: u32, count: u32) -> u32 {
         let Some(last) = count.checked_sub(1) else { return 0 };
         match self.question.pinning {
-            _ if self.question.complete => count,
+            _ if self.twins.is_some() => count,
             Pinning::SameWrite => count,
             Pinning::SameValue if self.is_racing(thread) => count,
             Pinning::SameValue => last,
@@ -273,6 +275,29 @@ impl<'i> Window<'i> {
                 // A thread has fewer than 2^32 events.
                 branch.map_or(0, |place| u32::try_from(place).unwrap_or(last))
             }
+        }
+    }
+}
+
+impl Window<'_> {
+    /// Lets no more events run than these.
+    pub(crate) fn restrict(&mut self, limit: Vec<u32>) {
+        self.limit = limit;
+        for section in &mut self.sections {
+            if section.ends() && self.place[section.end as usize] >= self.limit[section.thread as usize] {
+                self.section_ending.remove(&section.end);
+                section.end = NEVER;
+            }
+        }
+    }
+
+    /// Two accesses that run one right after the other are one for all others: what comes before the second comes
+    /// before the first, and what comes after the first comes after the second.
+    pub(crate) fn as_twins(&self, from: u32, to: u32) -> (u32, u32) {
+        match self.twins {
+            Some([first, second]) if to == second && from != first => (from, first),
+            Some([first, second]) if from == first && to != second => (second, to),
+            _ => (from, to),
         }
     }
 }
@@ -402,7 +427,7 @@ impl<'w, 'i> Builder<'w, 'i> {
     /// memory that they access.
     fn cannot_run(&self, event: u32, step: &Event) -> bool {
         let window = &*self.window;
-        if window.question.complete {
+        if window.twins.is_some() {
             return false;
         }
         let frees = match step.op {
@@ -419,28 +444,11 @@ impl<'w, 'i> Builder<'w, 'i> {
         let (index, begin) = (self.window.index, self.window.begin);
         let global = begin + event;
         let mut needs = std::mem::take(&mut self.window.needs);
-        let mut need = |other: u32| {
-            if other != NONE && other >= begin && other < global {
-                needs.push(other - begin);
+        index.for_each_need(global, |need| {
+            if need >= begin {
+                needs.push(need - begin);
             }
-        };
-        if index.place[global as usize] == 0 {
-            need(index.forks[step.thread.index()]);
-        }
-        match step.op {
-            Op::Join(child) => {
-                need(index.forks[child.index()]);
-                need(index.threads[child.index()].last().copied().unwrap_or(NONE));
-            }
-            Op::Arrive(_) | Op::Depart(_) => index.arrivals_before(global).iter().copied().for_each(need),
-            Op::Woken { .. } => need(index.notification(global)),
-            Op::SemPost(sem) | Op::SemWait(sem) => need(index.sems[sem.index()].creation(index)),
-            op => {
-                if let Some(access) = op.access() {
-                    need(index.vars[access.var.index()].alloc);
-                }
-            }
-        }
+        });
         self.window.needs = needs;
         self.add_fence(event, step);
         self.window.need_ends.push(number(self.window.needs.len()));
@@ -552,7 +560,7 @@ impl<'w, 'i> Builder<'w, 'i> {
     fn read_domain(&mut self, event: u32, var: VarId) -> Domain {
         let Window { index, begin, end, border, .. } = *self.window;
         let open = border == Border::Open;
-        match index.seen(begin + event, self.window.question.pinning) {
+        match index.seen(begin + event, self.window.question.same_write) {
             Seen::Anything => Domain::Free,
             Seen::Write(write) if write != NONE && write >= begin => Domain::Write(write - begin),
             Seen::Write(_) if open => Domain::Free,
