@@ -90,7 +90,8 @@ fn size_target(format: Format) -> Option<Target> {
 
 /// Reading, checking and detecting in one stream, without proofs.
 fn detecting(record: &mut Record) -> Result<(), String> {
-    for technique in Technique::ALL.into_iter().filter(|technique| *technique != Technique::SyncP) {
+    let streaming = Technique::ALL.into_iter().filter(|technique| !technique.decides_pairs());
+    for technique in streaming.filter(|technique| *technique != Technique::SyncP) {
         for format in [Format::Text, Format::Binary] {
             let file = TraceFile::get(Shape::standard(2_000_000), format)?;
             let (events, seconds) = best(|| pass(&file, Some(technique)))?;
@@ -150,7 +151,7 @@ fn refereeing(record: &mut Record) -> Result<(), String> {
 
 fn last_race(trace: &Trace) -> Option<Pair> {
     let mut reports = Reports::new(Pairs::ByLocation);
-    let mut detector = Technique::Shb.detector();
+    let mut detector = Technique::Shb.detector()?;
     detector.batch(EventId::FIRST, trace.events(), &mut reports);
     detector.finish(&mut reports);
     reports.pairs().iter().copied().max_by_key(|pair| pair.first)
@@ -209,7 +210,7 @@ fn pass(file: &TraceFile, technique: Option<Technique>) -> Result<(usize, f64), 
     let begin = CpuTime::of_this_thread();
     let mut source = open(file.read()?, None).map_err(|error| error.to_string())?;
     let mut checker = Checker::default();
-    let mut detector = technique.map(Technique::detector);
+    let mut detector = technique.and_then(Technique::detector);
     let mut reports = Reports::new(Pairs::ByLocation);
     let mut batch = Batch::default();
     while source.fill(&mut batch).map_err(|error| error.to_string())? {

@@ -10,6 +10,8 @@ use foretell_detect::Pairs;
 use foretell_predict::Technique;
 use foretell_trace::format::Format;
 
+use crate::analysis::Plan;
+
 /// Predicts data races: from one recorded run of a multithreaded program it proves which accesses could race in
 /// another schedule of the same program. Every race it reports comes with a proof that an independent referee has
 /// checked.
@@ -49,18 +51,11 @@ pub(crate) struct PredictArgs {
     /// How to look for races; several may be given, separated by commas
     #[arg(short, long, value_delimiter = ',', default_value = "auto", value_parser = technique_parser(), long_help = technique_help())]
     pub(crate) technique: Vec<Choice>,
-    /// One race per pair of program locations, or every pair of events
-    #[arg(long, value_enum, default_value_t = PairsArg::Location)]
-    pub(crate) pairs: PairsArg,
-    /// How much of the trace is looked at in one piece. All techniques so far look at the whole trace
-    #[arg(long, default_value = "all", value_parser = ["all"], value_name = "all")]
-    pub(crate) window: String,
-    /// How long one pair may take, such as 60s. All techniques so far decide every pair in one pass and never need it
-    #[arg(long, default_value = "60s", value_parser = parse_duration)]
-    pub(crate) budget: Duration,
-    /// How many pairs to work on at the same time. All techniques so far decide every pair in one pass and use one
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) jobs: u16,
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+    /// Decide only the pair of these two events, by their numbers in the trace, and say why
+    #[arg(long, value_parser = parse_pair, value_name = "A,B")]
+    pub(crate) pair: Option<(u32, u32)>,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) format: OutputFormat,
@@ -79,12 +74,11 @@ pub(crate) struct CompareArgs {
     /// Traces to look at; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
-    /// The techniques to compare, separated by commas; all of them unless given
+    /// The techniques to compare, separated by commas; unless given, those of RVPredict's paper: rv, said, cp and hb
     #[arg(short, long, value_delimiter = ',', value_parser = technique_parser(), long_help = technique_help())]
     pub(crate) technique: Vec<Choice>,
-    /// One race per pair of program locations, or every pair of events
-    #[arg(long, value_enum, default_value_t = PairsArg::Location)]
-    pub(crate) pairs: PairsArg,
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
     /// A table to read, or the same figures as JSON
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) format: OutputFormat,
@@ -94,6 +88,47 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 }
+
+/// How hard to look.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SearchArgs {
+    /// One race per pair of program locations, or every pair of events
+    #[arg(long, value_enum, default_value_t = PairsArg::Location)]
+    pub(crate) pairs: PairsArg,
+    /// How many events a schedule may rearrange in one piece: a number from 2 on, or `all`. For techniques that decide
+    /// pairs one by one; the others always look at the whole trace
+    #[arg(long, default_value = "all", value_parser = parse_window, value_name = "EVENTS")]
+    pub(crate) window: Window,
+    /// How long one pair may take, such as 60s or 2m; with `--pairs location`, also all pairs of two locations together
+    #[arg(long, default_value = "60s", value_parser = parse_duration)]
+    pub(crate) budget: Duration,
+    /// How many pairs to work on at the same time; as many as there are processors unless given
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// How much memory deciding pairs may use, such as 8G; what the system has unless given
+    #[arg(long, value_parser = parse_size, value_name = "SIZE")]
+    pub(crate) memory: Option<u64>,
+}
+
+impl SearchArgs {
+    /// The plan for one technique.
+    pub(crate) fn plan(&self, choice: Choice, witness_steps: usize) -> Plan {
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        Plan {
+            choice,
+            pairs: self.pairs.into(),
+            witness_steps,
+            window: self.window.0,
+            budget: self.budget,
+            jobs: self.jobs.map_or_else(processors, usize::from),
+            memory: self.memory,
+        }
+    }
+}
+
+/// How many events a schedule may rearrange in one piece, if not all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window(Option<usize>);
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct TraceArgs {
@@ -222,8 +257,8 @@ fn technique_help() -> String {
     for technique in Technique::ALL {
         help.push_str(&format!("  {:<10} {}\n", technique.name(), technique.summary()));
     }
-    let stages = Technique::AUTO.map(Technique::name).join(" and ");
-    help.push_str(&format!("  {:<10} the sound techniques together: {stages}", "auto"));
+    let stages = Technique::AUTO.map(Technique::name).join(", then ");
+    help.push_str(&format!("  {:<10} {stages}, each on what is not proven yet", "auto"));
     help
 }
 
@@ -242,6 +277,38 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
     seconds
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .ok_or("expected a time such as 60s or 2m".to_string())
+}
+
+fn parse_window(text: &str) -> Result<Window, String> {
+    if text == "all" {
+        return Ok(Window(None));
+    }
+    let events = text.parse().ok().filter(|&events| events >= 2);
+    events
+        .map(|events| Window(Some(events)))
+        .ok_or("expected a number of events from 2 on, or `all`".to_string())
+}
+
+/// A number of bytes: `2000000`, `500M`, `8G`.
+fn parse_size(text: &str) -> Result<u64, String> {
+    let units = [('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30), ('T', 1 << 40)];
+    let (number, unit) = units
+        .iter()
+        .find_map(|&(letter, unit)| Some((text.strip_suffix(letter)?, unit)))
+        .unwrap_or((text, 1_u64));
+    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    bytes.ok_or("expected a size such as 500M or 8G".to_string())
+}
+
+/// Two different events, the smaller number first.
+fn parse_pair(text: &str) -> Result<(u32, u32), String> {
+    let event = |text: &str| text.trim().parse::<u32>().ok().filter(|&number| number > 0);
+    let pair = text.split_once(',').and_then(|(a, b)| Some((event(a)?, event(b)?)));
+    match pair {
+        Some((a, b)) if a == b => Err("expected two different events".to_string()),
+        Some((a, b)) => Ok((a.min(b), a.max(b))),
+        None => Err("expected the numbers of two events, such as 3,10".to_string()),
+    }
 }
 
 fn parse_event(text: &str) -> Result<usize, String> {

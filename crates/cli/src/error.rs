@@ -24,6 +24,12 @@ impl Failure {
         Failure::File { path: path.to_path_buf(), doing, error }
     }
 
+    /// A report cannot be written down.
+    #[expect(clippy::needless_pass_by_value, reason = "made to be used with `map_err`")]
+    pub(crate) fn json(error: serde_json::Error) -> Failure {
+        Failure::Usage(format!("cannot write JSON: {error}"))
+    }
+
     /// Whoever reads our output has seen enough: not an error.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         match self {

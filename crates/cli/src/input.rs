@@ -1,9 +1,12 @@
 //! Where traces come from: files that can be read again, and standard input that cannot.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
+use foretell_report::TraceInfo;
 use foretell_trace::check::Checker;
 use foretell_trace::format::{Format, open};
 use foretell_trace::{Batch, Ending, Event, EventId, Names, Source, Trace, TraceError};
@@ -11,6 +14,7 @@ use foretell_trace::{Batch, Ending, Event, EventId, Names, Source, Trace, TraceE
 use crate::args::InputArgs;
 use crate::error::Failure;
 use crate::progress::Progress;
+use crate::stop;
 
 /// A trace, by where it is.
 pub(crate) struct Input {
@@ -83,16 +87,47 @@ impl Input {
         })
     }
 
-    /// Reads the whole trace into memory.
+    /// Reads the whole trace into memory, or what was read of it when everything is to stop.
     pub(crate) fn load(&self, doing: &str) -> Result<Trace, Failure> {
+        match self.load_up_to(doing, usize::MAX)? {
+            Load::Whole(trace) => Ok(trace),
+            Load::TooLarge => Err(self.bad(TraceError::TooManyEvents)),
+        }
+    }
+
+    /// As [`Input::load`], if the trace has no more events than `limit`.
+    pub(crate) fn load_up_to(&self, doing: &str, limit: usize) -> Result<Load, Failure> {
         let Reading { source, progress, .. } = self.open(doing)?;
-        let watched = Watched { source, progress };
-        Trace::read(Box::new(watched)).map_err(|error| self.bad(error))
+        let too_large = Rc::new(Cell::new(false));
+        let watched = Watched { source, progress, read: 0, limit, too_large: Rc::clone(&too_large) };
+        let read = Trace::read(Box::new(watched));
+        if too_large.get() {
+            return Ok(Load::TooLarge);
+        }
+        read.map(Load::Whole).map_err(|error| self.bad(error))
+    }
+
+    /// What is to be said of a trace that is not kept.
+    pub(crate) fn count(&self, doing: &str) -> Result<TraceInfo, Failure> {
+        let mut reading = self.open(doing)?;
+        while reading.next()?.is_some() && !stop::is_requested() {}
+        Ok(reading.info())
+    }
+
+    /// A bar for work on pairs of this trace.
+    pub(crate) fn work_progress(&self, doing: &str) -> Progress {
+        Progress::of_work(doing, self.show_progress)
     }
 
     fn bad(&self, error: TraceError) -> Failure {
         Failure::Trace { file: self.name(), error }
     }
+}
+
+/// A trace in memory, or not.
+pub(crate) enum Load {
+    Whole(Trace),
+    TooLarge,
 }
 
 /// A trace that is being read and checked, batch by batch.
@@ -160,6 +195,18 @@ impl Reading {
         self.progress.clear();
     }
 
+    /// What is to be said of what was read.
+    pub(crate) fn info(&self) -> TraceInfo {
+        TraceInfo {
+            file: self.name.clone(),
+            events: self.read,
+            threads: self.names().threads.len(),
+            cut_short: self.is_cut_short(),
+            unexplained_reads: self.checker.unexplained().1,
+            ..TraceInfo::default()
+        }
+    }
+
     /// What the check has seen so far.
     pub(crate) fn checker(&self) -> &Checker {
         &self.checker
@@ -185,16 +232,32 @@ impl Reading {
     }
 }
 
-/// A source whose progress is shown.
+/// A source whose progress is shown, and which ends early if it is too long or everything is to stop.
 struct Watched {
     source: Box<dyn Source>,
     progress: Progress,
+    /// How many events have been read.
+    read: usize,
+    /// How many events may be read.
+    limit: usize,
+    /// Set when there are more.
+    too_large: Rc<Cell<bool>>,
 }
 
 impl Source for Watched {
     fn fill(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
+        if self.read > 0 && stop::is_requested() {
+            batch.clear();
+            return Ok(false);
+        }
         let more = self.source.fill(batch)?;
         self.progress.advance(batch.events.len());
+        self.read += batch.events.len();
+        if self.read > self.limit {
+            self.too_large.set(true);
+            batch.clear();
+            return Ok(false);
+        }
         Ok(more)
     }
 

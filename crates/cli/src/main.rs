@@ -9,6 +9,7 @@ mod memory;
 mod output;
 mod predict;
 mod progress;
+mod stop;
 mod trace;
 
 use std::process::ExitCode;

@@ -3,28 +3,34 @@
 use foretell_report::text::Detail;
 use foretell_report::{json, text};
 
-use crate::Outcome;
-use crate::analysis::{Plan, analyse, outcome};
+use crate::analysis::held::Held;
+use crate::analysis::{analyse, outcome, pair};
 use crate::args::{OutputFormat, PredictArgs};
 use crate::error::Failure;
 use crate::input::Input;
-use crate::output;
+use crate::{Outcome, output, stop};
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
     Input::refuse_repeated_stdin(&args.traces)?;
+    match args.pair {
+        Some(numbers) => decide(args, numbers),
+        None => predict(args),
+    }
+}
+
+fn predict(args: &PredictArgs) -> Result<Outcome, Failure> {
+    stop::listen()?;
     let mut reports = Vec::new();
     for path in &args.traces {
         let input = Input::new(path, &args.input);
         let stored = if input.comes_once() { Some(input.load("reads")?) } else { None };
         for &choice in &args.technique {
-            let plan = Plan { choice, pairs: args.pairs.into(), witness_steps: args.witness };
+            let plan = args.search.plan(choice, args.witness);
             reports.push(analyse(&input, stored.as_ref(), &plan)?);
         }
     }
     let rendered = match args.format {
-        OutputFormat::Json => {
-            json::render(&reports).map_err(|error| Failure::Usage(format!("cannot write JSON: {error}")))?
-        }
+        OutputFormat::Json => json::render(&reports).map_err(Failure::json)?,
         OutputFormat::Text => {
             let texts: Vec<_> =
                 reports.iter().map(|report| text::render(report, Detail::default())).collect();
@@ -33,4 +39,26 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
     };
     output::write(args.output.as_deref(), &rendered)?;
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
+}
+
+/// Only one pair, but that in detail.
+fn decide(args: &PredictArgs, numbers: (u32, u32)) -> Result<Outcome, Failure> {
+    stop::listen()?;
+    let mut decisions = Vec::new();
+    for path in &args.traces {
+        let input = Input::new(path, &args.input);
+        let held = Held::new(&input, None);
+        for &choice in &args.technique {
+            decisions.push(pair::decide(&held, numbers, &args.search.plan(choice, args.witness))?);
+        }
+    }
+    let rendered = match args.format {
+        OutputFormat::Json => json::render(&decisions).map_err(Failure::json)?,
+        OutputFormat::Text => {
+            let render = |decision| text::render_decision(decision, Detail::default());
+            decisions.iter().map(render).collect::<Vec<_>>().join("\n")
+        }
+    };
+    output::write(args.output.as_deref(), &rendered)?;
+    Ok(decisions.iter().map(pair::outcome).max().unwrap_or(Outcome::Clean))
 }

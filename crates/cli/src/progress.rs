@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How far the reading of one input has come.
+/// How far the reading of one input, or the work on its pairs, has come.
 pub(crate) struct Progress {
     bar: ProgressBar,
     begin: Instant,
@@ -15,16 +15,25 @@ pub(crate) struct Progress {
 impl Progress {
     /// A bar for an input of `size` bytes, if that is known. Hidden unless standard error is a terminal.
     pub(crate) fn new(what: &str, size: Option<u64>, wanted: bool) -> Progress {
+        let template = match size {
+            Some(_) => "{prefix} {bar:30} {percent:>3}% {msg}, {eta} left",
+            None => "{prefix} {spinner} {bytes} {msg}",
+        };
+        Progress::with_template(what, size, wanted, template)
+    }
+
+    /// A bar for pieces of work, of which more may come up on the way.
+    pub(crate) fn of_work(what: &str, wanted: bool) -> Progress {
+        Progress::with_template(what, Some(0), wanted, "{prefix} {bar:30} {pos} of {len}, {elapsed}")
+    }
+
+    fn with_template(what: &str, size: Option<u64>, wanted: bool, template: &str) -> Progress {
         let target = if wanted && std::io::stderr().is_terminal() {
             ProgressDrawTarget::stderr_with_hz(10)
         } else {
             ProgressDrawTarget::hidden()
         };
         let bar = ProgressBar::with_draw_target(size, target).with_prefix(what.to_string());
-        let template = match size {
-            Some(_) => "{prefix} {bar:30} {percent:>3}% {msg}, {eta} left",
-            None => "{prefix} {spinner} {bytes} {msg}",
-        };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
@@ -42,6 +51,16 @@ impl Progress {
         if !self.bar.is_hidden() {
             self.bar.set_message(rate(self.events, self.begin.elapsed().as_secs_f64()));
         }
+    }
+
+    /// So many more pieces of work have come up.
+    pub(crate) fn expect(&self, pieces: usize) {
+        self.bar.inc_length(pieces as u64);
+    }
+
+    /// A piece of work is done.
+    pub(crate) fn worked(&self) {
+        self.bar.inc(1);
     }
 
     /// Takes the bar off the screen.

@@ -31,9 +31,10 @@ use foretell_trace::{Event, EventId, LockId, LockMode, ThreadId, VarId};
 use rustc_hash::FxHashMap;
 
 use crate::Detector;
-use crate::accesses::{Accesses, LockSetId, LockSets, Now};
+use crate::accesses::{Accesses, Now};
 use crate::clock::{Clock, Time};
 use crate::hard::{Hard, Known, Told};
+use crate::lock_set::{LockSetId, LockSets};
 use crate::report::Reports;
 use crate::table::at;
 

@@ -32,8 +32,9 @@
 use foretell_trace::{Event, EventId, LockId, LockMode, Op, ThreadId, VarId};
 
 use crate::Detector;
-use crate::accesses::{Accesses, LockSets, Now};
+use crate::accesses::{Accesses, Now};
 use crate::clock::{Clock, Clocks, Time};
+use crate::lock_set::LockSets;
 use crate::must::MustOrder;
 use crate::report::Reports;
 use crate::table::at;

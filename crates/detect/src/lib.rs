@@ -11,7 +11,7 @@
 //! | [`lockset`] | disjoint lock sets, not ordered by must-happen-before | none: candidates; misses nothing |
 //! | [`syncp`] | sync-preserving races | every report is a race |
 //!
-//! Shared by several: [`clock`], [`must`], [`happens_before`], [`history`], [`report`];
+//! Shared by several: [`clock`], [`must`], [`happens_before`], [`lock_set`], [`history`], [`report`];
 //! by those that keep every pair of a weak order, `accesses` and `hard`.
 //!
 //! Detectors see a trace that has passed the checks of `foretell-trace`. They do no I/O, and they report pairs of event
@@ -26,6 +26,7 @@ pub mod happens_before;
 mod hard;
 pub mod hb;
 pub mod history;
+pub mod lock_set;
 pub mod lockset;
 pub mod must;
 pub mod report;

@@ -16,8 +16,9 @@
 use foretell_trace::{Event, EventId};
 
 use crate::Detector;
-use crate::accesses::{Accesses, LockSets, Now};
+use crate::accesses::{Accesses, Now};
 use crate::clock::Clocks;
+use crate::lock_set::LockSets;
 use crate::must::MustOrder;
 use crate::report::Reports;
 

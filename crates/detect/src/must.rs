@@ -15,7 +15,7 @@ use crate::clock::{Clock, Clocks};
 use crate::table::at;
 
 /// Clocks of everything but locks and memory.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct MustOrder {
     /// Whether only what holds in every schedule counts.
     certain: bool,

@@ -33,9 +33,10 @@ use foretell_trace::{Access, Event, EventId, LockId, LockMode, ThreadId, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Detector;
-use crate::accesses::{Accesses, LockSetId, LockSets, Now};
+use crate::accesses::{Accesses, Now};
 use crate::clock::{Clock, Time};
 use crate::hard::{Hard, Known, Told};
+use crate::lock_set::{LockSetId, LockSets};
 use crate::report::Reports;
 use crate::table::at;
 

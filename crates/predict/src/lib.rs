@@ -3,9 +3,12 @@
 //! * [`technique`]: the techniques by name, what each promises, and its detector
 //! * [`ideal`]: the part of the observed run that a happens-before race needs
 //! * [`schedule`]: which schedule a technique has to show for a pair
+//! * [`candidates`]: which pairs are worth a question, the nearest first
+//! * [`predictor`], [`verdict`]: the question itself, and what can be said about a pair
 //!
 //! What comes out of here is a claim. Whether it holds is for the referee to say, who shares none of this code.
 
+pub mod candidates;
 mod causal;
 mod closure;
 mod encode;
@@ -21,6 +24,7 @@ pub mod technique;
 pub mod verdict;
 mod window;
 
+pub use candidates::{Bucket, Candidates, Count, Key, quick_check};
 pub use predictor::Predictor;
 pub use schedule::Scheduler;
 pub use technique::{Guarantee, Technique};

@@ -13,7 +13,7 @@ fn numbers(pairs: impl IntoIterator<Item = (EventId, EventId)>) -> BTreeSet<Numb
 }
 
 fn reported(technique: Technique, trace: &Trace) -> BTreeSet<Numbers> {
-    let mut detector = technique.detector();
+    let mut detector = technique.detector().expect("a technique that looks at each event once");
     let mut reports = Reports::new(Pairs::All);
     detector.batch(EventId::FIRST, trace.events(), &mut reports);
     detector.finish(&mut reports);
@@ -45,13 +45,13 @@ fn every_technique_answers_as_expected() {
     let mut answers = 0;
     for example in examples() {
         let trace = foretell_testkit::trace(&example.text);
-        for technique in Technique::ALL {
+        for technique in Technique::ALL.into_iter().filter(|technique| !technique.decides_pairs()) {
             answers += 1;
             wrong.extend(check(&example, technique, &trace));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(answers >= 40 * Technique::ALL.len(), "only {answers} answers: is the corpus complete?");
+    assert!(answers >= 40 * 8, "only {answers} answers: is the corpus complete?");
 }
 
 #[test]

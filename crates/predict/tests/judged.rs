@@ -14,7 +14,7 @@ const STATES: usize = 1_000_000;
 const EVENTS: usize = 13;
 
 fn detect(technique: Technique, trace: &Trace, wanted: Pairs) -> Vec<Pair> {
-    let mut detector = technique.detector();
+    let mut detector = technique.detector().expect("a technique that looks at each event once");
     let mut reports = Reports::new(wanted);
     detector.batch(EventId::FIRST, trace.events(), &mut reports);
     detector.finish(&mut reports);
@@ -193,7 +193,8 @@ fn the_quick_check_misses_no_race_of_any_model() {
 fn one_report_per_location_pair_loses_no_location_pair() {
     let loops = |_| Shape { locations: Some(4), ..Shape::new(Features::ALL, EVENTS) };
     tiny::for_each(3000, loops, |_, trace| {
-        for technique in Technique::ALL.into_iter().filter(|technique| *technique != Technique::FastTrack) {
+        let streaming = Technique::ALL.into_iter().filter(|technique| !technique.decides_pairs());
+        for technique in streaming.filter(|technique| *technique != Technique::FastTrack) {
             let locations = |pairs: &[Pair]| -> BTreeSet<_> {
                 let ends = |pair: &Pair| [trace.event(pair.first).loc, trace.event(pair.second).loc];
                 pairs.iter().map(|pair| BTreeSet::from(ends(pair))).collect()

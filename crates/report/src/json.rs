@@ -1,9 +1,9 @@
 //! Reports for programs. The form is stable; see the user documentation.
 
-use crate::report::Report;
+use serde::Serialize;
 
-/// One report as an object, several as an array of objects. Ends with a line break.
-pub fn render(reports: &[Report]) -> serde_json::Result<String> {
+/// One report or decision as an object, several as an array of objects. Ends with a line break.
+pub fn render(reports: &[impl Serialize]) -> serde_json::Result<String> {
     let mut text = match reports {
         [report] => serde_json::to_string(report)?,
         reports => serde_json::to_string(reports)?,

@@ -1,14 +1,18 @@
 //! What foretell found, as data; and one renderer per file, each a pure function from that data to text.
 //!
-//! * [`report`]: the data
+//! * [`report`], [`decision`], [`counts`]: the data
 //! * [`json`]: for programs
 //! * [`text`]: for people at a terminal
 //! * [`table`]: techniques side by side
 
+pub mod counts;
+pub mod decision;
 pub mod json;
 pub mod report;
 pub mod table;
 pub mod text;
 mod visible;
 
+pub use counts::Counts;
+pub use decision::{Answer, Decision, DecisionStats};
 pub use report::{Access, Candidate, Proof, Race, Report, Stats, TraceInfo};

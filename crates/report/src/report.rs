@@ -5,6 +5,8 @@ use foretell_trace::{Ending, Event, EventId, Names, Op, Trace};
 use foretell_witness::{Finding, Proof as Proven};
 use serde::Serialize;
 
+use crate::counts::Counts;
+
 /// What one technique found in one trace.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
@@ -14,6 +16,13 @@ pub struct Report {
     pub technique: String,
     /// What was looked at.
     pub trace: TraceInfo,
+    /// How many events a schedule may rearrange in one piece, if not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<usize>,
+    /// The user stopped the analysis: what is not listed is not known.
+    pub interrupted: bool,
+    /// What else keeps the answer from being complete, in words.
+    pub notes: Vec<String>,
     /// Proven races.
     pub races: Vec<Race>,
     /// Pairs that were reported but not proven.
@@ -35,6 +44,15 @@ pub struct TraceInfo {
     pub cut_short: bool,
     /// How many reads saw a value that no recorded write explains.
     pub unexplained_reads: u64,
+    /// What it is made of, where that was counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Counts>,
+    /// How many pairs pass the quick check, where that was counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quick_check: Option<u64>,
+    /// There are so many that not all were counted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub quick_check_is_partial: bool,
 }
 
 /// A race that the referee has accepted.
@@ -74,6 +92,9 @@ pub struct Candidate {
     pub second: Access,
     /// Why it is not proven.
     pub reason: String,
+    /// How many more pairs of the same two locations are not decided either.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more: u64,
 }
 
 /// One of two accesses.
@@ -106,8 +127,45 @@ pub struct Stats {
     pub peak_memory_bytes: Option<u64>,
     /// How many accesses were dropped from bounded histories although they might still have raced.
     pub forgotten_accesses: u64,
+    /// How many pairs were proven to be no race. Only techniques that decide pairs one by one know this.
+    pub refuted: u64,
+    /// How many pairs have no race within one window, though they may have one beyond.
+    pub not_in_window: u64,
+    /// How many pairs nobody has looked at, because there were too many or the analysis was interrupted.
+    pub not_examined: u64,
     /// How many proven races have a witness that is too long to print along with all others.
     pub witnesses_not_printed: usize,
+}
+
+impl Report {
+    /// A report that says nothing yet.
+    pub fn new(technique: &str) -> Report {
+        Report {
+            tool: "foretell",
+            technique: technique.to_string(),
+            trace: TraceInfo::default(),
+            window: None,
+            interrupted: false,
+            notes: Vec::new(),
+            races: Vec::new(),
+            undecided: Vec::new(),
+            stats: Stats::default(),
+        }
+    }
+
+    /// Whether something remains that might be a race.
+    pub fn is_open(&self) -> bool {
+        let stats = &self.stats;
+        self.interrupted
+            || !self.notes.is_empty()
+            || !self.undecided.is_empty()
+            || stats.forgotten_accesses + stats.not_in_window + stats.not_examined > 0
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the serialiser passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl TraceInfo {
@@ -120,6 +178,7 @@ impl TraceInfo {
             threads: trace.thread_count(),
             cut_short: trace.ending() == Ending::CutShort,
             unexplained_reads: unexplained as u64,
+            ..TraceInfo::default()
         }
     }
 }

@@ -1,42 +1,109 @@
-//! Techniques side by side: one row for each technique on each trace.
+//! Techniques side by side, as in Table 1 of RVPredict's paper: one row for each trace.
 
 use crate::report::Report;
 use crate::visible::visible;
 
-/// One table over all reports.
-pub fn render(reports: &[Report]) -> String {
-    let head = ["trace", "technique", "events", "threads", "races", "candidates", "seconds", "memory"];
-    let mut rows = vec![head.map(String::from)];
-    rows.extend(reports.iter().map(row));
-    let widths: [usize; 8] =
-        std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
-    rows.iter().map(|row| format_row(row, &widths)).collect()
+/// One technique of the table.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// What it is called.
+    pub title: String,
+    /// Whether what it reports without proof is a candidate, and not a question that it failed to decide.
+    pub candidates: bool,
 }
 
-fn row(report: &Report) -> [String; 8] {
-    [
-        visible(&report.trace.file),
-        report.technique.clone(),
-        report.trace.events.to_string(),
-        report.trace.threads.to_string(),
-        report.races.len().to_string(),
-        report.undecided.len().to_string(),
-        format!("{:.3}", report.stats.seconds),
-        report.stats.peak_memory_bytes.map_or("-".to_string(), memory),
-    ]
+/// What the marks in the table mean.
+const LEGEND: &str = "\
+QC: pairs that pass the quick check. A plain number counts proven races; 5+2? has 2 more pairs that are not decided,
+5+2c has 2 candidates that the technique cannot prove; ? alone: the answer is not complete; >: at least. Times in seconds.";
+
+/// One table; each row has one report for each column.
+pub fn render(columns: &[Column], rows: &[Vec<Report>]) -> String {
+    let mut cells = vec![head(columns)];
+    cells.extend(rows.iter().filter_map(|reports| row(columns, reports)));
+    let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..cells[0].len()).map(width).collect();
+    let mut text: String = cells.iter().map(|row| format_row(row, &widths)).collect();
+    text.push('\n');
+    text.push_str(LEGEND);
+    text.push('\n');
+    text
 }
 
-fn memory(bytes: u64) -> String {
-    format!("{} MiB", bytes.div_ceil(1 << 20))
+fn head(columns: &[Column]) -> Vec<String> {
+    let fixed = ["trace", "threads", "events", "r/w", "syncs", "branches", "QC"];
+    let counts = columns.iter().map(|column| column.title.clone());
+    let times = columns.iter().map(|column| format!("{} time", column.title));
+    fixed.into_iter().map(String::from).chain(counts).chain(times).collect()
+}
+
+fn row(columns: &[Column], reports: &[Report]) -> Option<Vec<String>> {
+    let trace = &reports.first()?.trace;
+    let counts = trace.counts.unwrap_or_default();
+    let quick_check = match trace.quick_check {
+        Some(number) if trace.quick_check_is_partial => format!(">{number}"),
+        Some(number) => number.to_string(),
+        None => "-".to_string(),
+    };
+    let numbers =
+        [trace.threads as u64, trace.events as u64, counts.accesses(), counts.syncs, counts.branches];
+    let mut row = vec![visible(&trace.file)];
+    row.extend(numbers.map(|number| number.to_string()));
+    row.push(quick_check);
+    row.extend(columns.iter().zip(reports).map(|(column, report)| found(column, report)));
+    row.extend(reports.iter().map(|report| format!("{:.3}", report.stats.seconds)));
+    Some(row)
+}
+
+/// What was proven, and what was not.
+fn found(column: &Column, report: &Report) -> String {
+    let (races, open) = (report.races.len(), report.undecided.len());
+    let mark = if column.candidates { "c" } else { "?" };
+    match (races, open) {
+        (races, 0) if report.is_open() => format!("{races}?"),
+        (races, 0) => races.to_string(),
+        (0, open) if column.candidates => format!("{open}{mark}"),
+        (races, open) => format!("{races}+{open}{mark}"),
+    }
 }
 
 /// Names to the left, numbers to the right.
-fn format_row(row: &[String; 8], widths: &[usize; 8]) -> String {
+fn format_row(row: &[String], widths: &[usize]) -> String {
     let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, &width))| {
-        if column < 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
     });
     let mut line = cells.collect::<Vec<_>>().join("  ");
     line.truncate(line.trim_end().len());
     line.push('\n');
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Access, Candidate};
+
+    fn candidate() -> Candidate {
+        let access = Access {
+            event: 1,
+            thread: String::new(),
+            op: String::new(),
+            target: String::new(),
+            value: None,
+            location: String::new(),
+        };
+        Candidate { first: access.clone(), second: access, reason: String::new(), more: 0 }
+    }
+
+    #[test]
+    fn what_is_not_proven_is_marked() {
+        let column = |candidates| Column { title: "x".to_string(), candidates };
+        let mut report = Report::new("x");
+        assert_eq!(found(&column(false), &report), "0");
+        report.stats.not_in_window = 3;
+        assert_eq!(found(&column(false), &report), "0?");
+        report.undecided = vec![candidate(), candidate()];
+        assert_eq!(found(&column(false), &report), "0+2?");
+        assert_eq!(found(&column(true), &report), "2c");
+    }
 }

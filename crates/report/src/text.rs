@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::report::{Access, Candidate, Proof, Race, Report};
+use crate::decision::{Answer, Decision};
+use crate::report::{Access, Candidate, Proof, Race, Report, TraceInfo};
 use crate::visible::visible;
 
 /// How much is shown.
@@ -32,9 +33,53 @@ pub fn render(report: &Report, detail: Detail) -> String {
     out
 }
 
+/// The word on one pair as text.
+pub fn render_decision(decision: &Decision, detail: Detail) -> String {
+    let mut out = String::new();
+    write_trace(&mut out, &decision.trace, &decision.technique);
+    line(&mut out, format_args!("\n{}: {}", visible(&decision.first.target), answer(decision)));
+    write_accesses(&mut out, &decision.first, &decision.second);
+    if let Some(witness) = &decision.witness {
+        line(&mut out, format_args!("  witness  {}", steps(witness, detail.steps)));
+    }
+    for (index, step) in decision.steps.iter().enumerate() {
+        line(&mut out, format_args!("  {}. {}", index + 1, visible(step)));
+    }
+    line(&mut out, format_args!("\n{}: decided in {:.2} s", decision.technique, decision.stats.seconds));
+    out
+}
+
+fn answer(decision: &Decision) -> String {
+    match (decision.verdict, decision.window) {
+        (Answer::Race, _) => {
+            "race · proven: a schedule brings the two accesses next to each other".to_string()
+        }
+        (Answer::NoRace, _) if decision.steps.is_empty() => {
+            "no race: the search has tried all schedules of the model".to_string()
+        }
+        (Answer::NoRace, _) => {
+            "no race: to run the two next to each other leads to a contradiction".to_string()
+        }
+        (Answer::NotInWindow, Some(window)) => {
+            format!("no race within a window of {window} events; --window all decides")
+        }
+        (Answer::NotInWindow, None) => "no race within one window".to_string(),
+        (Answer::Undecided, _) => {
+            format!("undecided: {}", visible(decision.reason.as_deref().unwrap_or("no reason is known")))
+        }
+    }
+}
+
 fn header(out: &mut String, report: &Report) {
     let trace = &report.trace;
-    line(out, format_args!("{} · {} · {}", visible(&trace.file), report.technique, size(report)));
+    write_trace(out, trace, &report.technique);
+    write_notes(out, report);
+}
+
+/// The trace, and what is to be known about it.
+fn write_trace(out: &mut String, trace: &TraceInfo, technique: &str) {
+    let (events, threads) = (count(trace.events, "event"), count(trace.threads, "thread"));
+    line(out, format_args!("{} · {technique} · {events}, {threads}", visible(&trace.file)));
     if trace.cut_short {
         line(
             out,
@@ -55,8 +100,13 @@ fn header(out: &mut String, report: &Report) {
     }
 }
 
-fn size(report: &Report) -> String {
-    format!("{}, {}", count(report.trace.events, "event"), count(report.trace.threads, "thread"))
+fn write_notes(out: &mut String, report: &Report) {
+    if report.interrupted {
+        line(out, format_args!("  note: interrupted; what is not listed below is not known"));
+    }
+    for note in &report.notes {
+        line(out, format_args!("  note: {}", visible(note)));
+    }
 }
 
 fn write_race(out: &mut String, number: usize, race: &Race, detail: Detail) {
@@ -108,6 +158,9 @@ fn write_candidates(out: &mut String, report: &Report, detail: Detail) {
 fn write_candidate(out: &mut String, candidate: &Candidate) {
     line(out, format_args!("\n  {}: {}", visible(&candidate.first.target), visible(&candidate.reason)));
     write_accesses(out, &candidate.first, &candidate.second);
+    if candidate.more > 0 {
+        line(out, format_args!("  and {} of these locations", count(candidate.more, "more pair")));
+    }
 }
 
 fn write_accesses(out: &mut String, first: &Access, second: &Access) {
@@ -146,7 +199,25 @@ fn write_summary(out: &mut String, report: &Report) {
         0 => String::new(),
         candidates => format!(", {} not proven", count(candidates, "candidate")),
     };
-    line(out, format_args!("\n{}: {races}{candidates} in {:.2} s", report.technique, report.stats.seconds));
+    let stats = &report.stats;
+    let refuted = match stats.refuted {
+        0 => String::new(),
+        pairs => format!(", {} refuted", count(pairs, "pair")),
+    };
+    line(out, format_args!("\n{}: {races}{candidates}{refuted} in {:.2} s", report.technique, stats.seconds));
+    if let (1.., Some(window)) = (stats.not_in_window, report.window) {
+        let have = if stats.not_in_window == 1 { "has" } else { "have" };
+        let pairs = count(stats.not_in_window, "pair");
+        line(
+            out,
+            format_args!(
+                "  note: {pairs} {have} no race within a window of {window} events; --window all decides them"
+            ),
+        );
+    }
+    if stats.not_examined > 0 {
+        line(out, format_args!("  note: {} not looked at", count(stats.not_examined, "pair")));
+    }
     if report.stats.forgotten_accesses > 0 {
         line(
             out,

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use foretell_report::Counts as Kinds;
 use foretell_trace::format::text::op_text;
-use foretell_trace::{AccessKind, Event, Names, Op};
+use foretell_trace::{Event, Names};
 use serde_json::json;
 
 use crate::Outcome;
@@ -16,12 +17,7 @@ use crate::output;
 /// Figures of a trace.
 #[derive(Default)]
 struct Counts {
-    reads: u64,
-    writes: u64,
-    atomics: u64,
-    syncs: u64,
-    branches: u64,
-    with_values: u64,
+    kinds: Kinds,
     /// By the operation's name in the text format.
     operations: BTreeMap<String, u64>,
     /// Events of each thread, by thread index.
@@ -30,15 +26,7 @@ struct Counts {
 
 impl Counts {
     fn add(&mut self, event: &Event, names: &Names) {
-        match event.op.access() {
-            Some(access) if access.atomic => self.atomics += 1,
-            Some(access) if access.kind == AccessKind::Read => self.reads += 1,
-            Some(_) => self.writes += 1,
-            None if event.op == Op::Branch => self.branches += 1,
-            None if !matches!(event.op, Op::Enter(_) | Op::Exit(_) | Op::Dummy(_)) => self.syncs += 1,
-            None => {}
-        }
-        self.with_values += u64::from(event.op.value_read().is_some() || event.op.value_written().is_some());
+        self.kinds.add(event);
         let text = op_text(event.op, names);
         let name = text.split_once('(').map_or(text.as_str(), |(name, _)| name);
         match self.operations.get_mut(name) {
@@ -76,12 +64,12 @@ pub(crate) fn run(input: &Input, format: OutputFormat) -> Result<Outcome, Failur
     let unexplained = reading.checker().unexplained().1;
     let kinds = [
         ("events", reading.events() as u64),
-        ("reads", counts.reads),
-        ("writes", counts.writes),
-        ("atomic accesses", counts.atomics),
-        ("synchronisation", counts.syncs),
-        ("branches", counts.branches),
-        ("accesses with values", counts.with_values),
+        ("reads", counts.kinds.reads),
+        ("writes", counts.kinds.writes),
+        ("atomic accesses", counts.kinds.atomics),
+        ("synchronisation", counts.kinds.syncs),
+        ("branches", counts.kinds.branches),
+        ("accesses with values", counts.kinds.with_values),
         ("unexplained reads", unexplained),
     ];
     let text = match format {

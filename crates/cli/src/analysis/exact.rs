@@ -1,0 +1,152 @@
+//! Techniques that decide pairs one by one: candidates, in parallel, each race through the referee.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use foretell_detect::Pair;
+use foretell_predict::{Bucket, Budget, Candidates, Key, Pinning, Predictor, Technique, Witness};
+use foretell_report::{Race, Report};
+use foretell_trace::Trace;
+use foretell_witness::{Claim, Model, Proof, Referee};
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use foretell_detect::Pairs;
+
+use super::bucket::{Tools, Worked, work};
+use super::ledger::Ledger;
+use super::{Judged, Plan, Printing, candidate};
+use crate::error::Failure;
+use crate::progress::Progress;
+use crate::stop;
+
+/// Witnesses wait in memory until those of a whole chunk can be put in order. So many of their steps may wait at once.
+const STEPS_IN_WAITING: usize = 64 << 20;
+
+/// One technique on one trace in memory.
+pub(super) struct Exact<'a> {
+    trace: &'a Trace,
+    plan: &'a Plan,
+    predictor: Predictor<'a>,
+    referee: Referee<'a>,
+    pool: ThreadPool,
+}
+
+impl<'a> Exact<'a> {
+    pub(super) fn new(trace: &'a Trace, technique: Technique, plan: &'a Plan) -> Result<Exact<'a>, Failure> {
+        let Some(predictor) = Predictor::new(trace, technique, plan.window) else {
+            return Err(Failure::Usage(format!("{} does not decide pairs one by one", technique.name())));
+        };
+        let pool = ThreadPoolBuilder::new().num_threads(plan.jobs).build();
+        let pool =
+            pool.map_err(|error| Failure::Usage(format!("cannot start {} jobs: {error}", plan.jobs)))?;
+        Ok(Exact { trace, plan, predictor, referee: Referee::new(trace), pool })
+    }
+
+    /// Decides all candidates that the report does not yet list as proven.
+    pub(super) fn run(&self, report: &Report, printing: &mut Printing, progress: &Progress) -> Judged {
+        let mut ledger = Ledger::new(self.proven(report));
+        let mut candidates = Candidates::new(&self.predictor, self.plan.pairs, stop::flag());
+        let mut judged = Judged::default();
+        let length = (STEPS_IN_WAITING / self.trace.events().len().max(1)).clamp(16, 4096);
+        while let Some(batch) = candidates.next_batch(&|key| ledger.is_closed(key)) {
+            progress.expect(batch.len());
+            for chunk in batch.chunks(length) {
+                for (bucket, worked) in chunk.iter().zip(self.work(chunk, &ledger, printing.left, progress)) {
+                    let race = ledger.enter(bucket, worked);
+                    judged.races.extend(race.map(|race| printing.limit(race)));
+                }
+            }
+        }
+        judged.races.sort_by_key(|race| (race.first.event, race.second.event));
+        judged.refuted = ledger.refuted;
+        judged.note_too_many(candidates.not_examined());
+        let (undecided, not_in_window, not_examined) = ledger.close();
+        judged.not_in_window = not_in_window;
+        judged.not_examined += not_examined;
+        let event = |id| self.trace.event(id);
+        judged.candidates = undecided
+            .into_iter()
+            .map(|open| {
+                let mut candidate = candidate(open.pair, open.reason, self.trace.names(), event);
+                candidate.more = open.more;
+                candidate
+            })
+            .collect();
+        judged
+    }
+
+    /// What came of each bucket, in their order. Witnesses with more than `steps` steps are not kept.
+    fn work(
+        &self,
+        chunk: &[Bucket],
+        ledger: &Ledger,
+        steps: usize,
+        progress: &Progress,
+    ) -> Vec<Worked<Race>> {
+        let each = |referee: &mut Referee<'a>, bucket: &Bucket| {
+            let left = ledger.time_left(bucket.key, self.plan.budget);
+            let mut tools = Tools {
+                decide: |pair, left| self.decide(pair, left),
+                check: |pair, witness| {
+                    let mut race = self.check(referee, pair, witness)?;
+                    if race.witness_length.is_some_and(|length| length > steps) {
+                        race.witness = None;
+                    }
+                    Ok(race)
+                },
+                is_stopped: stop::is_requested,
+            };
+            let worked = work(bucket, left, &mut tools);
+            progress.worked();
+            worked
+        };
+        self.pool.install(|| chunk.par_iter().map_init(|| self.referee.clone(), each).collect())
+    }
+
+    /// Asks the technique.
+    pub(super) fn decide(&self, pair: Pair, time: Duration) -> foretell_predict::Verdict {
+        self.predictor.decide(pair, &Budget { per_pair: time, stop: stop::flag() })
+    }
+
+    /// Asks the referee. A schedule that he rejects is a fault of the technique, and no race.
+    pub(super) fn check(
+        &self,
+        referee: &mut Referee<'_>,
+        pair: Pair,
+        witness: Witness,
+    ) -> Result<Race, String> {
+        let proof = Proof::Adjacent { model: model(witness.pinning), schedule: witness.schedule };
+        let claim = Claim { first: pair.first, second: pair.second, proof };
+        match referee.check(claim) {
+            Ok(finding) => Ok(Race::new(&finding, self.trace.names(), |id| self.trace.event(id))),
+            Err(rejection) => Err(format!("the referee rejects the schedule: {rejection}")),
+        }
+    }
+
+    pub(super) fn referee(&self) -> Referee<'a> {
+        self.referee.clone()
+    }
+
+    /// What the report lists as proven.
+    fn proven(&self, report: &Report) -> HashSet<Key> {
+        let ends = |race: &Race| Some((self.trace.id(race.first.event)?, self.trace.id(race.second.event)?));
+        let keys = report.races.iter().filter_map(ends).map(|(first, second)| match self.plan.pairs {
+            Pairs::All => Key::Events(Pair { first, second }),
+            Pairs::ByLocation => {
+                let (a, b) = (self.trace.event(first).loc, self.trace.event(second).loc);
+                Key::Locations(a.min(b), a.max(b))
+            }
+        });
+        keys.collect()
+    }
+}
+
+/// The referee's name for how far a schedule strays.
+fn model(pinning: Pinning) -> Model {
+    match pinning {
+        Pinning::SameWrite => Model::SameWrite,
+        Pinning::SameValue => Model::SameValue,
+        Pinning::ControlFlow => Model::ControlFlow,
+    }
+}

@@ -1,0 +1,191 @@
+//! What is known about each piece of work so far, across batches.
+
+use std::time::Duration;
+
+use foretell_detect::Pair;
+use foretell_predict::{Bucket, Key};
+use std::collections::{BTreeMap, HashSet};
+
+use super::bucket::Worked;
+
+/// What is left open of one piece of work.
+#[derive(Debug, Default)]
+struct Open {
+    /// The nearest pair that is not decided, and why.
+    undecided: Option<(Pair, String)>,
+    /// How many pairs are not decided, that one included.
+    pairs: u64,
+    not_in_window: u64,
+    /// How many pairs have not been handed out yet.
+    to_come: u64,
+    spent: Duration,
+}
+
+/// A pair that is not decided, with its reason and how many more there are like it.
+#[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Undecided {
+    pub(super) pair: Pair,
+    pub(super) reason: String,
+    pub(super) more: u64,
+}
+
+/// The books of one technique on one trace.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    /// What is decided, or not worth more time. Only grows.
+    closed: HashSet<Key>,
+    open: BTreeMap<Key, Open>,
+    /// How many pairs are no race.
+    pub(super) refuted: u64,
+    /// How many pairs nobody has looked at.
+    pub(super) not_examined: u64,
+}
+
+impl Ledger {
+    /// Books that begin with what earlier stages have decided.
+    pub(super) fn new(closed: HashSet<Key>) -> Ledger {
+        Ledger { closed, ..Ledger::default() }
+    }
+
+    pub(super) fn is_closed(&self, key: Key) -> bool {
+        self.closed.contains(&key)
+    }
+
+    /// How much of the budget for this piece of work is left.
+    pub(super) fn time_left(&self, key: Key, budget: Duration) -> Duration {
+        self.open.get(&key).map_or(budget, |open| budget.saturating_sub(open.spent))
+    }
+
+    /// Takes note of what came of a bucket; returns the race, if there is one.
+    pub(super) fn enter<R>(&mut self, bucket: &Bucket, worked: Worked<R>) -> Option<R> {
+        self.refuted += worked.refuted;
+        if let Some(race) = worked.race {
+            self.closed.insert(bucket.key);
+            self.open.remove(&bucket.key);
+            return Some(race);
+        }
+        self.not_examined += worked.untouched;
+        let mut change = Open {
+            undecided: worked.undecided,
+            pairs: worked.undecided_pairs,
+            not_in_window: worked.not_in_window,
+            to_come: bucket.more,
+            spent: worked.spent,
+        };
+        let mut left_out = bucket.left_out;
+        if worked.given_up {
+            self.closed.insert(bucket.key);
+            left_out += std::mem::take(&mut change.to_come);
+        }
+        change.leave_out(bucket.next, left_out);
+        // Most pairs of most traces are refuted at once: of these nothing needs to be kept.
+        if change.pairs + change.not_in_window + change.to_come > 0 || self.open.contains_key(&bucket.key) {
+            self.open.entry(bucket.key).or_default().add(change);
+        }
+        None
+    }
+
+    /// What is left in the end: undecided pairs in the order of the trace, and how many pairs have no race within a
+    /// window.
+    pub(super) fn close(self) -> (Vec<Undecided>, u64, u64) {
+        let not_in_window = self.open.values().map(|open| open.not_in_window).sum();
+        let not_examined = self.not_examined + self.open.values().map(|open| open.to_come).sum::<u64>();
+        let undecided = self.open.into_values().filter_map(|open| {
+            let (pair, reason) = open.undecided?;
+            Some(Undecided { pair, reason, more: open.pairs.saturating_sub(1) })
+        });
+        let mut undecided: Vec<_> = undecided.collect();
+        undecided.sort();
+        (undecided, not_in_window, not_examined)
+    }
+}
+
+impl Open {
+    fn leave_out(&mut self, next: Option<Pair>, pairs: u64) {
+        self.pairs += pairs;
+        if let (1.., None, Some(next)) = (pairs, &self.undecided, next) {
+            let reason =
+                "these locations have more pairs than are tried; this one and those farther apart were not";
+            self.undecided = Some((next, reason.to_string()));
+        }
+    }
+
+    fn add(&mut self, later: Open) {
+        self.undecided = self.undecided.take().or(later.undecided);
+        self.pairs += later.pairs;
+        self.not_in_window += later.not_in_window;
+        self.to_come = later.to_come;
+        self.spent += later.spent;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use foretell_trace::{EventId, Loc, Symbol};
+
+    use super::*;
+
+    fn pair(first: u32, second: u32) -> Pair {
+        Pair { first: EventId::from_number(first).unwrap(), second: EventId::from_number(second).unwrap() }
+    }
+
+    fn bucket(more: u64, left_out: u64) -> Bucket {
+        let loc = Loc(Symbol::ZERO);
+        let (pairs, next) = (vec![pair(1, 2)], Some(pair(1, 9)));
+        Bucket { key: Key::Locations(loc, loc), pairs, next, more, left_out }
+    }
+
+    fn worked(race: Option<&'static str>) -> Worked<&'static str> {
+        Worked {
+            race,
+            undecided: None,
+            undecided_pairs: 0,
+            refuted: 1,
+            not_in_window: 1,
+            untouched: 0,
+            spent: Duration::from_secs(1),
+            given_up: false,
+        }
+    }
+
+    #[test]
+    fn a_race_closes_the_matter() {
+        let mut ledger = Ledger::default();
+        assert_eq!(ledger.enter(&bucket(5, 0), worked(None)), None);
+        assert_eq!(ledger.time_left(bucket(0, 0).key, Duration::from_secs(3)), Duration::from_secs(2));
+        assert_eq!(ledger.enter(&bucket(0, 0), worked(Some("race"))), Some("race"));
+        assert!(ledger.is_closed(bucket(0, 0).key));
+        assert_eq!(ledger.refuted, 2);
+        assert_eq!(ledger.close(), (vec![], 0, 0));
+    }
+
+    #[test]
+    fn what_is_left_out_is_undecided() {
+        let mut ledger = Ledger::default();
+        ledger.enter(&bucket(0, 7), worked(None));
+        let (undecided, not_in_window, not_examined) = ledger.close();
+        assert_eq!((undecided[0].pair, undecided[0].more), (pair(1, 9), 6));
+        assert_eq!((not_in_window, not_examined), (1, 0));
+    }
+
+    #[test]
+    fn giving_up_leaves_the_rest_undecided() {
+        let mut ledger = Ledger::default();
+        let out_of_time = Some((pair(1, 2), "no time".to_string()));
+        let given_up = Worked { undecided: out_of_time, undecided_pairs: 1, given_up: true, ..worked(None) };
+        ledger.enter(&bucket(5, 2), given_up);
+        assert!(ledger.is_closed(bucket(0, 0).key));
+        let (undecided, ..) = ledger.close();
+        assert_eq!(
+            (undecided[0].pair, undecided[0].reason.as_str(), undecided[0].more),
+            (pair(1, 2), "no time", 7)
+        );
+    }
+
+    #[test]
+    fn what_is_still_to_come_after_a_stop_was_not_looked_at() {
+        let mut ledger = Ledger::default();
+        ledger.enter(&bucket(5, 0), Worked { untouched: 3, ..worked(None) });
+        assert_eq!(ledger.close().2, 8);
+    }
+}

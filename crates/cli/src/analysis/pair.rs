@@ -1,0 +1,138 @@
+//! One pair alone: can these two accesses race, and why (not)?
+
+use std::time::Instant;
+
+use foretell_detect::Pair;
+use foretell_predict::{Technique, Verdict};
+use foretell_report::{Access, Answer, Decision, DecisionStats, TraceInfo};
+use foretell_trace::Trace;
+use foretell_trace::format::text::op_text;
+
+use super::Plan;
+use super::exact::Exact;
+use super::held::Held;
+use crate::Outcome;
+use crate::args::Choice;
+use crate::error::Failure;
+
+/// Has the technique of the plan decide the pair with these numbers.
+pub(crate) fn decide(held: &Held<'_>, numbers: (u32, u32), plan: &Plan) -> Result<Decision, Failure> {
+    let begin = Instant::now();
+    let technique = technique(plan.choice)?;
+    let loaded = held.load_within(&format!("{} reads", technique.name()), plan.memory)?;
+    let trace = loaded.map_err(|room| {
+        Failure::Usage(format!(
+            "the trace does not fit into memory, where there is room for {room} events; --memory tells of more"
+        ))
+    })?;
+    let pair = pair(trace, numbers).map_err(Failure::Usage)?;
+    let exact = Exact::new(trace, technique, plan)?;
+    let mut decision = Decision {
+        tool: "foretell",
+        technique: plan.choice.name().to_string(),
+        trace: TraceInfo::of(trace, &held.input().name()),
+        window: plan.window,
+        first: Access::new(pair.first, trace.event(pair.first), trace.names()),
+        second: Access::new(pair.second, trace.event(pair.second), trace.names()),
+        verdict: Answer::Undecided,
+        witness: None,
+        steps: Vec::new(),
+        reason: None,
+        stats: DecisionStats { seconds: 0.0 },
+    };
+    match exact.decide(pair, plan.budget) {
+        Verdict::Race(witness) => match exact.check(&mut exact.referee(), pair, witness) {
+            Ok(race) => {
+                decision.verdict = Answer::Race;
+                decision.witness = race.witness;
+            }
+            Err(reason) => decision.reason = Some(reason),
+        },
+        Verdict::NoRace(refutation) => {
+            decision.verdict = Answer::NoRace;
+            decision.steps = refutation.steps;
+        }
+        Verdict::NotInWindow => decision.verdict = Answer::NotInWindow,
+        Verdict::Undecided(limit) => decision.reason = Some(limit.to_string()),
+    }
+    decision.stats.seconds = begin.elapsed().as_secs_f64();
+    Ok(decision)
+}
+
+/// What the decision means for the exit code.
+pub(crate) fn outcome(decision: &Decision) -> Outcome {
+    match decision.verdict {
+        Answer::Race => Outcome::Race,
+        Answer::NoRace => Outcome::Clean,
+        Answer::NotInWindow | Answer::Undecided => Outcome::Undecided,
+    }
+}
+
+/// The technique that is asked: of `auto`, the last and strongest.
+fn technique(choice: Choice) -> Result<Technique, Failure> {
+    let strongest = choice.stages().into_iter().rfind(|technique| technique.decides_pairs());
+    strongest.ok_or_else(|| {
+        let deciding = Technique::ALL.into_iter().filter(|technique| technique.decides_pairs());
+        let names: Vec<_> = deciding.map(Technique::name).collect();
+        Failure::Usage(format!(
+            "{} does not decide pairs one by one; with --pair use one of {}",
+            choice.name(),
+            names.join(", ")
+        ))
+    })
+}
+
+/// The pair of these numbers, or why it is none.
+fn pair(trace: &Trace, (first, second): (u32, u32)) -> Result<Pair, String> {
+    let id = |number| {
+        trace
+            .id(number)
+            .ok_or_else(|| format!("there is no event {number}: the trace has {}", trace.events().len()))
+    };
+    let pair = Pair { first: id(first)?, second: id(second)? };
+    let (a, b) = (trace.event(pair.first), trace.event(pair.second));
+    let names = trace.names();
+    let both =
+        format!("event {first} is {} and event {second} is {}", op_text(a.op, names), op_text(b.op, names));
+    if a.thread == b.thread {
+        let thread = names.threads.name(a.thread);
+        return Err(format!("events {first} and {second} are both of thread {thread}: they cannot race"));
+    }
+    match (a.op.access(), b.op.access()) {
+        (Some(one), Some(other)) if one.conflicts_with(other) => {}
+        _ => {
+            return Err(format!(
+                "{both}: only two accesses to one variable race, of which one writes and not both are atomic"
+            ));
+        }
+    }
+    if let Some(event) = [(first, a), (second, b)].iter().find(|(_, event)| event.unexplained) {
+        return Err(format!(
+            "event {} saw a value that no recorded write explains: nobody knows what it races with",
+            event.0
+        ));
+    }
+    Ok(pair)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_pair_is_explained() {
+        let text = "A|w(x)|1\nB|r(x)|2\nA|r(x)|3\nB|w(y)|4\nA|acq(l)|5\n";
+        let trace = foretell_testkit::trace(text);
+        assert!(pair(&trace, (1, 2)).is_ok());
+        for (numbers, why) in [
+            ((1, 9), "there is no event 9"),
+            ((1, 3), "both of thread A"),
+            ((2, 3), "event 2 is r(x) and event 3 is r(x)"),
+            ((1, 4), "only two accesses to one variable"),
+            ((4, 5), "event 5 is acq(l)"),
+        ] {
+            let said = pair(&trace, numbers).expect_err("no pair");
+            assert!(said.contains(why), "{said}");
+        }
+    }
+}

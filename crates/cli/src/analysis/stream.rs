@@ -1,0 +1,264 @@
+//! Techniques that look at each event once: detect, then have the referee check what was reported.
+
+use std::collections::{BTreeMap, HashSet};
+
+use foretell_detect::{Pair, Pairs, Reports};
+use foretell_predict::{Guarantee, Scheduler, Technique};
+use foretell_report::{Candidate, Race, Report, TraceInfo};
+use foretell_trace::check::Checker;
+use foretell_trace::source::BATCH;
+use foretell_trace::{Batch, Event, EventId, Names, Trace};
+use foretell_witness::{Claim, Model, Proof, Referee, Rejection, UnorderedReferee};
+
+use super::held::Held;
+use super::{Judged, Plan, Printing, add, candidate, key};
+use crate::error::Failure;
+use crate::stop;
+
+/// Schedules for happens-before races are as long as the trace, and need it in memory. Where all of them together would
+/// have more steps than this, or the trace more events than [`REPLAYED_EVENTS`], and not all witnesses are wanted, the
+/// referee checks instead, in one pass for all, that nothing orders the accesses.
+const REPLAYED_STEPS: usize = 20_000_000;
+const REPLAYED_EVENTS: usize = 1_000_000;
+
+/// One technique on one trace.
+pub(super) struct Stage<'a> {
+    pub(super) held: &'a Held<'a>,
+    pub(super) technique: Technique,
+    pub(super) plan: &'a Plan,
+    pub(super) printing: &'a mut Printing,
+}
+
+struct Detection {
+    trace: TraceInfo,
+    reports: Reports,
+}
+
+/// A pair after the referee has looked at its schedule.
+enum Verdict {
+    Race(Box<Race>),
+    /// Not proven, and why not, if a schedule was tried.
+    Open(Option<Rejection>),
+}
+
+impl Stage<'_> {
+    fn doing(&self, what: &str) -> String {
+        format!("{} {what}", self.technique.name())
+    }
+
+    fn detect(&mut self, wanted: Pairs) -> Result<Detection, Failure> {
+        let Some(mut detector) = self.technique.detector() else {
+            return Err(Failure::Usage(format!("{} decides pairs one by one", self.technique.name())));
+        };
+        let mut reports = Reports::new(wanted);
+        let input = self.held.input();
+        if let Some(trace) = self.held.get() {
+            for_each_batch(trace, |first, events| detector.batch(first, events, &mut reports));
+            detector.finish(&mut reports);
+            return Ok(Detection { trace: TraceInfo::of(trace, &input.name()), reports });
+        }
+        let mut reading = input.open(&self.doing("detects"))?;
+        let mut detect = |checker: &mut Checker, batch: &mut Batch, names: &Names| {
+            detector.checked_batch(checker, batch, names, &mut reports)
+        };
+        while reading.next_checked(&mut detect)? && !stop::is_requested() {}
+        detector.finish(&mut reports);
+        Ok(Detection { trace: reading.info(), reports })
+    }
+
+    /// Detects, and has the referee look at what was reported.
+    pub(super) fn run(&mut self, report: &mut Report) -> Result<Judged, Failure> {
+        let detection = self.detect(self.plan.pairs)?;
+        report.trace = detection.trace;
+        report.stats.forgotten_accesses += detection.reports.forgotten();
+        match detection.reports.pairs() {
+            [] => Ok(Judged::default()),
+            pairs if stop::is_requested() => Ok(Judged::of_nothing(pairs.len())),
+            pairs => self.judge(pairs, report.trace.events),
+        }
+    }
+
+    /// One pair of a pair of locations was reported and cannot be proven. Another pair of the same locations may have a
+    /// proof: schedulable happens-before knows nearly all that do.
+    pub(super) fn find_better_pairs(&mut self, report: &mut Report) -> Result<(), Failure> {
+        if self.plan.pairs == Pairs::All || report.undecided.is_empty() || stop::is_requested() {
+            return Ok(());
+        }
+        let open: HashSet<_> =
+            report.undecided.iter().map(|open| key(&open.first, &open.second, Pairs::ByLocation)).collect();
+        let mut stage = Stage { technique: Technique::Shb, printing: &mut *self.printing, ..*self };
+        let detection = stage.detect(Pairs::ByLocation)?;
+        if stop::is_requested() {
+            return Ok(());
+        }
+        let mut judged = stage.judge(detection.reports.pairs(), report.trace.events)?;
+        judged.races.retain(|race| open.contains(&key(&race.first, &race.second, Pairs::ByLocation)));
+        judged.candidates.clear();
+        add(report, judged, Pairs::ByLocation);
+        Ok(())
+    }
+
+    fn judge(&mut self, pairs: &[Pair], events: usize) -> Result<Judged, Failure> {
+        let schedules_are_too_long = self.technique != Technique::SyncP
+            && self.plan.witness_steps < usize::MAX
+            && (events > REPLAYED_EVENTS || pairs.len().saturating_mul(events) > REPLAYED_STEPS);
+        match (self.technique.guarantee(), self.held.get()) {
+            (Guarantee::None, Some(trace)) => Ok(self.doubt(pairs, trace.names(), |id| trace.event(id))),
+            (Guarantee::None, None) => {
+                let (names, events) = self.collect(pairs, |_, _| {})?;
+                if stop::is_requested() {
+                    return Ok(Judged::of_nothing(pairs.len()));
+                }
+                Ok(self.doubt(pairs, &names, |id| events[&id]))
+            }
+            (_, Some(trace)) if schedules_are_too_long => {
+                let open = pairs.iter().map(|_| Verdict::Open(None)).collect();
+                Ok(self.settle(pairs, open, trace))
+            }
+            (_, Some(trace)) => Ok(self.replay(pairs, trace)),
+            (_, None) if schedules_are_too_long => self.check_unordered(pairs),
+            (_, None) => {
+                let trace = self.held.load(&self.doing("proves"))?;
+                if stop::is_requested() {
+                    return Ok(Judged::of_nothing(pairs.len()));
+                }
+                if trace.events().len() != events {
+                    return Err(Failure::Changed { file: self.held.input().name() });
+                }
+                Ok(self.replay(pairs, trace))
+            }
+        }
+    }
+
+    /// The technique has no proofs: its reports are candidates.
+    fn doubt(&self, pairs: &[Pair], names: &Names, event: impl Fn(EventId) -> Event) -> Judged {
+        let reason = format!("{} does not prove what it reports", self.technique.name());
+        let candidate = |pair: &Pair| candidate(*pair, reason.clone(), names, &event);
+        Judged { candidates: pairs.iter().map(candidate).collect(), ..Judged::default() }
+    }
+
+    /// Has the referee replay a schedule for each pair; where there is none, nothing may order the two accesses.
+    fn replay(&mut self, pairs: &[Pair], trace: &Trace) -> Judged {
+        let scheduler = Scheduler::new(self.technique, trace);
+        let mut referee = Referee::new(trace);
+        let mut verdicts = Vec::with_capacity(pairs.len());
+        for pair in pairs {
+            if stop::is_requested() {
+                break;
+            }
+            let schedule = scheduler.as_ref().and_then(|scheduler| scheduler.schedule(*pair));
+            verdicts.push(match schedule.map(|schedule| referee.check(adjacent(*pair, schedule))) {
+                Some(Ok(finding)) => {
+                    let race = self.printing.race(&finding, trace.names(), |id| trace.event(id));
+                    Verdict::Race(Box::new(race))
+                }
+                Some(Err(rejection)) => Verdict::Open(Some(rejection)),
+                None => Verdict::Open(None),
+            });
+        }
+        let (tried, untried) = pairs.split_at(verdicts.len());
+        let judged = self.settle(tried, verdicts, trace);
+        Judged { not_examined: untried.len() as u64, ..judged }
+    }
+
+    /// Has the referee check whether what is still open is ordered at all, unless everything is to stop.
+    fn settle(&mut self, pairs: &[Pair], verdicts: Vec<Verdict>, trace: &Trace) -> Judged {
+        let is_open = |(pair, verdict): (&Pair, &Verdict)| {
+            matches!(verdict, Verdict::Open(_)).then_some((pair.first, pair.second))
+        };
+        let mut referee = UnorderedReferee::new(pairs.iter().zip(&verdicts).filter_map(is_open).collect());
+        for_each_batch(trace, |first, events| referee.batch(first, events));
+        // After a stop the referee has not seen all events, and rejects what lies beyond.
+        let mut second_opinions = referee.verdicts().into_iter();
+        let mut judged = Judged::default();
+        for (pair, verdict) in pairs.iter().zip(verdicts) {
+            let event = |id| trace.event(id);
+            match verdict {
+                Verdict::Race(race) => judged.races.push(*race),
+                Verdict::Open(rejection) => match second_opinions.next() {
+                    Some(Ok(finding)) => {
+                        judged.races.push(self.printing.race(&finding, trace.names(), event));
+                    }
+                    second => {
+                        let rejection = rejection.or(second.and_then(Result::err));
+                        judged.candidates.push(rejected(*pair, rejection, trace.names(), event));
+                    }
+                },
+            }
+        }
+        judged
+    }
+
+    /// Has the referee check all pairs in one pass.
+    fn check_unordered(&mut self, pairs: &[Pair]) -> Result<Judged, Failure> {
+        let claims = pairs.iter().map(|pair| (pair.first, pair.second)).collect();
+        let mut referee = UnorderedReferee::new(claims);
+        let (names, events) = self.collect(pairs, |first, events| referee.batch(first, events))?;
+        if stop::is_requested() {
+            return Ok(Judged::of_nothing(pairs.len()));
+        }
+        let mut judged = Judged::default();
+        for (pair, verdict) in pairs.iter().zip(referee.verdicts()) {
+            match verdict {
+                Ok(finding) => judged.races.push(self.printing.race(&finding, &names, |id| events[&id])),
+                Err(rejection) => {
+                    judged.candidates.push(rejected(*pair, Some(rejection), &names, |id| events[&id]));
+                }
+            }
+        }
+        Ok(judged)
+    }
+
+    /// Reads the trace once more, up to the last event of any pair, and keeps the events of the pairs. After a stop, not
+    /// all of them are there.
+    fn collect(
+        &self,
+        pairs: &[Pair],
+        mut look: impl FnMut(EventId, &[Event]),
+    ) -> Result<(Names, BTreeMap<EventId, Event>), Failure> {
+        let mut wanted: Vec<EventId> = pairs.iter().flat_map(|pair| [pair.first, pair.second]).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let mut wanted = wanted.into_iter().peekable();
+        let mut found = BTreeMap::new();
+        let mut reading = self.held.input().open(&self.doing("proves"))?;
+        while wanted.peek().is_some() && !stop::is_requested() {
+            let Some((first, events)) = reading.next()? else { break };
+            look(first, events);
+            let begin = first.index();
+            while let Some(id) = wanted.next_if(|id| id.index() < begin + events.len()) {
+                found.insert(id, events[id.index() - begin]);
+            }
+        }
+        if wanted.peek().is_some() && !stop::is_requested() {
+            return Err(Failure::Changed { file: self.held.input().name() });
+        }
+        Ok((reading.into_names(), found))
+    }
+}
+
+fn adjacent(pair: Pair, schedule: Vec<EventId>) -> Claim {
+    let proof = Proof::Adjacent { model: Model::SameWrite, schedule };
+    Claim { first: pair.first, second: pair.second, proof }
+}
+
+fn rejected(
+    pair: Pair,
+    rejection: Option<Rejection>,
+    names: &Names,
+    event: impl Fn(EventId) -> Event,
+) -> Candidate {
+    let reason = rejection.map_or("no schedule was found".to_string(), |rejection| rejection.to_string());
+    candidate(pair, reason, names, event)
+}
+
+fn for_each_batch(trace: &Trace, mut look: impl FnMut(EventId, &[Event])) {
+    for (number, events) in trace.events().chunks(BATCH).enumerate() {
+        if stop::is_requested() {
+            return;
+        }
+        if let Some(first) = EventId::from_index(number * BATCH) {
+            look(first, events);
+        }
+    }
+}

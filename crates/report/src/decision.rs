@@ -1,0 +1,57 @@
+//! The word on one pair that somebody asked about.
+
+use serde::Serialize;
+
+use crate::report::{Access, TraceInfo};
+
+/// What a technique says about one pair.
+#[derive(Clone, Debug, Serialize)]
+pub struct Decision {
+    /// Who says so.
+    pub tool: &'static str,
+    /// The technique, by its name on the command line.
+    pub technique: String,
+    /// What was looked at.
+    pub trace: TraceInfo,
+    /// How many events a schedule may rearrange in one piece, if not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<usize>,
+    /// The access that stands first in the trace.
+    pub first: Access,
+    /// The other one.
+    pub second: Access,
+    /// The answer.
+    pub verdict: Answer,
+    /// For a race: the events of the prefix in their new order; the racing two are the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub witness: Option<Vec<u32>>,
+    /// For a pair that is no race: what leads to the contradiction. Empty if the search was exhausted without a short
+    /// argument.
+    pub steps: Vec<String>,
+    /// For a pair that is not decided: why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Figures.
+    pub stats: DecisionStats,
+}
+
+/// Figures of one decision.
+#[derive(Clone, Debug, Serialize)]
+pub struct DecisionStats {
+    /// Time on the clock, reading included.
+    pub seconds: f64,
+}
+
+/// Whether two accesses race.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// Yes, and the referee has accepted the proof.
+    Race,
+    /// No schedule of the technique's model brings the two together.
+    NoRace,
+    /// No schedule does that leaves the trace as it is outside one window.
+    NotInWindow,
+    /// Nobody knows.
+    Undecided,
+}
