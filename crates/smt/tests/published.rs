@@ -150,13 +150,13 @@ fn the_exact_formula_equals_exhaustive_search() {
 fn the_exact_formula_equals_exhaustive_search_where_much_depends_on_reads() {
     let mut counts = Counts::default();
     let mut solver = solver();
-    for seed in 0..300 {
+    for seed in 0..200 {
         // Two locks and a few more events, so that sections meet in every way.
         let features = Features { forks: seed % 2 == 0, ..FEATURES };
         let text = tiny::trace(seed, Shape { locks: 2, ..Shape::new(features, 16) });
         judge(&mut solver, &with_decisions(&text, seed), &mut counts);
     }
-    assert!(counts.races > 800 && counts.pairs > counts.races + 250 && counts.missed > 0, "{counts:?}");
+    assert!(counts.races > 500 && counts.pairs > counts.races + 200 && counts.missed > 0, "{counts:?}");
 }
 
 #[test]
