@@ -89,22 +89,19 @@ impl Input {
 
     /// Reads the whole trace into memory, or what was read of it when everything is to stop.
     pub(crate) fn load(&self, doing: &str) -> Result<Trace, Failure> {
-        match self.load_up_to(doing, usize::MAX)? {
-            Load::Whole(trace) => Ok(trace),
-            Load::TooLarge => Err(self.bad(TraceError::TooManyEvents)),
-        }
+        self.load_up_to(doing, usize::MAX)?.ok_or_else(|| self.bad(TraceError::TooManyEvents))
     }
 
     /// As [`Input::load`], if the trace has no more events than `limit`.
-    pub(crate) fn load_up_to(&self, doing: &str, limit: usize) -> Result<Load, Failure> {
+    pub(crate) fn load_up_to(&self, doing: &str, limit: usize) -> Result<Option<Trace>, Failure> {
         let Reading { source, progress, .. } = self.open(doing)?;
         let too_large = Rc::new(Cell::new(false));
         let watched = Watched { source, progress, read: 0, limit, too_large: Rc::clone(&too_large) };
         let read = Trace::read(Box::new(watched));
         if too_large.get() {
-            return Ok(Load::TooLarge);
+            return Ok(None);
         }
-        read.map(Load::Whole).map_err(|error| self.bad(error))
+        read.map(Some).map_err(|error| self.bad(error))
     }
 
     /// What is to be said of a trace that is not kept.
@@ -122,12 +119,6 @@ impl Input {
     fn bad(&self, error: TraceError) -> Failure {
         Failure::Trace { file: self.name(), error }
     }
-}
-
-/// A trace in memory, or not.
-pub(crate) enum Load {
-    Whole(Trace),
-    TooLarge,
 }
 
 /// A trace that is being read and checked, batch by batch.

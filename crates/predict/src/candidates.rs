@@ -21,6 +21,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 
+use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use foretell_detect::{Pair, Pairs};
@@ -373,13 +374,11 @@ impl Collector<'_> {
     fn opened(&mut self, loc: Loc, class: u32, count: usize) -> Option<&mut Nearest> {
         let key = unordered(loc, self.index.class(class).loc);
         let Some(admit) = self.admit else { return self.open.get_mut(&key) };
-        if !self.open.contains_key(&key) {
-            if !admit(key) {
-                return None;
-            }
-            self.open.insert(key, Nearest::default());
-        }
-        let nearest = self.open.get_mut(&key)?;
+        let nearest = match self.open.entry(key) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) if admit(key) => entry.insert(Nearest::default()),
+            Entry::Vacant(_) => return None,
+        };
         nearest.seen += count as u64;
         Some(nearest)
     }

@@ -240,3 +240,31 @@ fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
     out.push('\n');
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_keeps_the_answer_open_is_told() {
+        let mut report = Report::new("rv");
+        report.window = Some(1000);
+        report.interrupted = true;
+        report.notes = vec!["there is no room".to_string()];
+        report.stats.refuted = 1;
+        report.stats.not_in_window = 12;
+        report.stats.not_examined = 3;
+        let text = render(&report, Detail::default());
+        for expected in [
+            "note: interrupted; what is not listed below is not known",
+            "note: there is no room",
+            "rv: no race proven, 1 pair refuted in",
+            "note: 12 pairs have no race within a window of 1000 events; --window all decides them",
+            "note: 3 pairs not looked at",
+        ] {
+            assert!(text.contains(expected), "`{expected}` is not in {text}");
+        }
+        report.stats.not_in_window = 1;
+        assert!(render(&report, Detail::default()).contains("1 pair has no race"));
+    }
+}

@@ -115,15 +115,14 @@ mod tests {
         Bucket { key: Key::Locations(loc, loc), pairs: pairs.to_vec(), next: None, more: 0, left_out: 0 }
     }
 
+    type Fakes = Tools<
+        Box<dyn Fn(Pair, Duration) -> Verdict>,
+        fn(Pair, Witness) -> Result<Pair, String>,
+        Box<dyn Fn() -> bool>,
+    >;
+
     /// Pairs with an even first event race; the referee believes all but those that begin with event 4.
-    fn tools(
-        verdict: impl Fn(Pair) -> Verdict,
-        stopped: bool,
-    ) -> Tools<
-        impl Fn(Pair, Duration) -> Verdict,
-        impl FnMut(Pair, Witness) -> Result<Pair, String>,
-        impl Fn() -> bool,
-    > {
+    fn tools(verdict: impl Fn(Pair) -> Verdict + 'static, stopped: bool) -> Fakes {
         let decide = move |pair: Pair, _| {
             if pair.first.number().is_multiple_of(2) {
                 let schedule = vec![pair.first, pair.second];
@@ -133,7 +132,7 @@ mod tests {
             }
         };
         let check = |pair: Pair, _| if pair.first.number() == 4 { Err("no".to_string()) } else { Ok(pair) };
-        Tools { decide, check, is_stopped: move || stopped }
+        Tools { decide: Box::new(decide), check, is_stopped: Box::new(move || stopped) }
     }
 
     const MINUTE: Duration = Duration::from_secs(60);

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use foretell_trace::Trace;
 
 use crate::error::Failure;
-use crate::input::{Input, Load};
+use crate::input::Input;
 use crate::memory;
 
 /// What an event costs while pairs are decided: itself, the indexes over the trace, and the clocks.
@@ -54,10 +54,8 @@ impl<'a> Held<'a> {
         let room = limit.or_else(memory::available).map_or(u64::MAX, |bytes| bytes / BYTES_PER_EVENT);
         let room = usize::try_from(room).unwrap_or(usize::MAX);
         if self.get().is_none() {
-            match self.input.load_up_to(doing, room)? {
-                Load::Whole(trace) => drop(self.loaded.set(trace)),
-                Load::TooLarge => return Ok(Err(room)),
-            }
+            let Some(trace) = self.input.load_up_to(doing, room)? else { return Ok(Err(room)) };
+            self.loaded.get_or_init(|| trace);
         }
         Ok(self.get().filter(|trace| trace.events().len() <= room).ok_or(room))
     }

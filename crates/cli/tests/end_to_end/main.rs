@@ -1,7 +1,10 @@
 //! The program as its users meet it: what it prints, where, and with which exit code.
 
 mod bad_input;
+mod compare;
 mod documents;
+mod exact;
+mod interrupt;
 mod predict;
 mod traces;
 

@@ -1,4 +1,4 @@
-//! `predict` and `compare`.
+//! `predict` with techniques that look at each event once.
 
 use foretell_predict::Technique;
 use foretell_testkit::corpus::examples;
@@ -17,7 +17,8 @@ fn every_example_through_the_program() {
     for example in examples() {
         let path = repository().join("corpus").join(format!("{}.std", example.name));
         let path = path.to_str().expect("a plain path");
-        for technique in Technique::ALL.map(Technique::name) {
+        let streaming = Technique::ALL.into_iter().filter(|technique| !technique.decides_pairs());
+        for technique in streaming.map(Technique::name) {
             let ran =
                 foretell(&["predict", "--pairs", "all", "--format", "json", "--technique", technique, path]);
             let report = ran.json();
@@ -159,28 +160,6 @@ fn names_cannot_drive_the_terminal() {
     assert!(!ran.out.contains('\u{1b}') && !ran.out.contains('\u{7}'), "{:?}", ran.out);
     let view = foretell_with_input(&["trace", "view", "-"], text.as_bytes());
     assert!(!view.out.contains('\u{1b}'), "{:?}", view.out);
-}
-
-#[test]
-fn a_table_compares_all_techniques() {
-    let bank = repository().join("examples/bank.std");
-    let ran = foretell(&["compare", bank.to_str().expect("a plain path")]);
-    assert_eq!(ran.code, 0);
-    let lines: Vec<&str> = ran.out.lines().collect();
-    assert_eq!(lines.len(), 1 + Technique::ALL.len());
-    assert!(["races", "candidates", "seconds", "memory"].iter().all(|column| lines[0].contains(column)));
-    for (line, technique) in lines[1..].iter().zip(Technique::ALL) {
-        assert_eq!(line.split_whitespace().nth(1), Some(technique.name()), "{line}");
-    }
-    let ran = foretell(&[
-        "compare",
-        "--technique",
-        "syncp",
-        "--format",
-        "json",
-        bank.to_str().expect("a plain path"),
-    ]);
-    assert_eq!(ran.json()["stats"]["candidates"], 1);
 }
 
 #[test]

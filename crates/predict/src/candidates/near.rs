@@ -101,11 +101,15 @@ mod tests {
     fn pairs_come_nearest_first_and_none_twice() {
         let all = [near(1, 9), near(8, 9), near(5, 9), near(4, 5), near(2, 9)];
         let mut nearest = Nearest { seen: 5, ..Nearest::default() };
-        all.iter().for_each(|&near| drop(nearest.offer(near, 3)));
+        for near in all {
+            nearest.offer(near, 3);
+        }
         assert_eq!(numbers(&nearest.deliver(2)), [(4, 5), (8, 9)]);
         assert_eq!(nearest.next().map(|pair| pair.first.number()), Some(5));
         assert_eq!(nearest.remaining(), 3);
-        all.iter().for_each(|&near| drop(nearest.offer(near, 9)));
+        for near in all {
+            nearest.offer(near, 9);
+        }
         assert_eq!(numbers(&nearest.deliver(8)), [(5, 9), (2, 9), (1, 9)]);
         assert_eq!((nearest.next(), nearest.remaining()), (None, 0));
     }

@@ -1,0 +1,168 @@
+//! `predict` with techniques that decide pairs one by one.
+
+use foretell_predict::Technique;
+use foretell_testkit::corpus::examples;
+use foretell_testkit::tiny::{self, Features, Shape};
+use serde_json::Value;
+
+use crate::{Ran, file, folder, foretell, foretell_with_input, repository};
+
+const RACY: &str = "A|w(x)|1\nB|w(x)|2\n";
+
+fn deciding() -> impl Iterator<Item = &'static str> {
+    let all = Technique::ALL.into_iter().filter(|technique| technique.decides_pairs());
+    all.map(Technique::name).chain(["auto"])
+}
+
+/// The report without what differs from run to run.
+fn essence(ran: &Ran) -> Value {
+    let mut report = ran.json();
+    report["stats"]["seconds"] = Value::Null;
+    report["stats"]["peak_memory_bytes"] = Value::Null;
+    report
+}
+
+fn code_for(report: &Value) -> i32 {
+    let is_empty = |list: &str| report[list].as_array().expect("a list").is_empty();
+    let stats = &report["stats"];
+    if !is_empty("races") {
+        1
+    } else if !is_empty("undecided") || stats["not_in_window"] != 0 || stats["not_examined"] != 0 {
+        3
+    } else {
+        0
+    }
+}
+
+#[test]
+fn every_example_through_the_program() {
+    for example in examples() {
+        for technique in deciding() {
+            for wanted in ["all", "location"] {
+                let args = ["predict", "--pairs", wanted, "--format", "json", "--technique", technique, "-"];
+                let ran = foretell_with_input(&args, example.text.as_bytes());
+                let report = ran.json();
+                let what = format!("{} {technique} {wanted}: {report}", example.name);
+                assert_eq!(ran.code, code_for(&report), "{what}");
+                assert_eq!(
+                    (&report["interrupted"], &report["notes"]),
+                    (&false.into(), &Value::Array(vec![]))
+                );
+                for race in report["races"].as_array().expect("a list") {
+                    assert!(race["first"]["event"].as_u64() < race["second"]["event"].as_u64(), "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_answer_does_not_depend_on_the_number_of_jobs() {
+    let folder = folder("the_number_of_jobs");
+    let features = Features { values: true, branches: true, ..Features::ALL };
+    for seed in 0..6 {
+        let locations = (seed % 2 == 0).then_some(9);
+        let shape = Shape { locations, ..Shape::new(features, 150) };
+        let trace = file(&folder, "trace.std", tiny::trace(seed, shape));
+        for technique in ["rv", "rf", "auto"] {
+            for wanted in ["location", "all"] {
+                let run = |jobs: &str| {
+                    let args = ["predict", "--format", "json", "--technique", technique, "--pairs", wanted];
+                    essence(&foretell(&[&args[..], &["--jobs", jobs, &trace]].concat()))
+                };
+                let alone = run("1");
+                assert_eq!(alone, run("2"), "seed {seed} {technique} {wanted}");
+                assert_eq!(alone, run("7"), "seed {seed} {technique} {wanted}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_an_earlier_stage_has_proven_is_not_asked_again() {
+    for wanted in ["location", "all"] {
+        let args = ["predict", "--format", "json", "--pairs", wanted, "-"];
+        let report = foretell_with_input(&args, RACY.as_bytes()).json();
+        assert_eq!(report["races"].as_array().expect("a list").len(), 1);
+        assert_eq!(report["undecided"], Value::Array(vec![]));
+        assert_eq!(report["stats"]["refuted"], 0);
+    }
+}
+
+#[test]
+fn without_time_nothing_is_decided() {
+    for wanted in ["location", "all"] {
+        let args =
+            ["predict", "--technique", "rv", "--budget", "0s", "--pairs", wanted, "--format", "json", "-"];
+        let text = "A|acq(l)|1\nA|w(x)|2\nA|rel(l)|3\nB|acq(l)|4\nB|rel(l)|5\nB|w(x)|6\n".repeat(3);
+        let ran = foretell_with_input(&args, text.as_bytes());
+        let report = ran.json();
+        if wanted == "location" {
+            assert_eq!((ran.code, report["undecided"].as_array().map(Vec::len)), (3, Some(1)), "{report}");
+            assert_eq!(report["undecided"][0]["reason"], "the budget for one pair ran out");
+            assert!(report["undecided"][0]["more"].as_u64() > Some(1), "{report}");
+        }
+        assert_eq!(ran.code, code_for(&report), "{report}");
+    }
+}
+
+#[test]
+fn a_trace_without_room_is_left_undecided() {
+    let bank = repository().join("examples/bank.std");
+    let bank = bank.to_str().expect("a plain path");
+    let ran = foretell(&["predict", "--technique", "rv", "--memory", "1K", bank]);
+    assert_eq!(ran.code, 3, "{}", ran.out);
+    assert!(ran.out.contains("17 events") && ran.out.contains("room for 6 events"), "{}", ran.out);
+    let ran = foretell(&["predict", "--technique", "auto", "--memory", "1K", "--format", "json", bank]);
+    let report = ran.json();
+    assert_eq!((ran.code, report["notes"].as_array().map(Vec::len)), (1, Some(1)), "{report}");
+    let ran = foretell(&["predict", "--pair", "4,14", "--memory", "1K", bank]);
+    assert_eq!((ran.code, ran.err.contains("--memory")), (2, true), "{}", ran.err);
+}
+
+#[test]
+fn windows_are_taken_and_told() {
+    for window in ["2", "1000", "all"] {
+        let args = ["predict", "--technique", "rv", "--window", window, "--format", "json", "-"];
+        let report = foretell_with_input(&args, RACY.as_bytes()).json();
+        assert_eq!(report["window"].as_u64(), window.parse().ok(), "{report}");
+    }
+}
+
+#[test]
+fn one_pair_alone() {
+    for technique in deciding() {
+        let args = ["predict", "--technique", technique, "--pair", "2,1", "-"];
+        let ran = foretell_with_input(&[&args[..], &["--format", "json"]].concat(), RACY.as_bytes());
+        let decision = ran.json();
+        assert_eq!(decision["technique"], technique);
+        assert_eq!((&decision["first"]["event"], &decision["second"]["event"]), (&1.into(), &2.into()));
+        assert!(decision["steps"].is_array() && decision["stats"]["seconds"].is_number());
+        let (code, said) = match decision["verdict"].as_str() {
+            Some("race") => (1, "race · proven"),
+            Some("no-race") => (0, "no race"),
+            Some("not-in-window") => (3, "no race within"),
+            Some("undecided") => (3, "undecided: "),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(ran.code, code, "{decision}");
+        let text = foretell_with_input(&args, RACY.as_bytes());
+        assert_eq!(text.code, code);
+        assert!(text.out.contains(said) && text.out.contains("(event 2)"), "{}", text.out);
+    }
+}
+
+#[test]
+fn two_events_that_are_no_pair() {
+    let text = "A|w(x)|1\nB|r(y)|2\nB|r(x)|3\nA|r(x)|4\n";
+    for (pair, why) in [
+        ("1,2", "event 1 is w(x) and event 2 is r(y)"),
+        ("3,4", "of which one writes"),
+        ("1,4", "both of thread A"),
+        ("1,5", "there is no event 5: the trace has 4"),
+    ] {
+        let ran = foretell_with_input(&["predict", "--pair", pair, "-"], text.as_bytes());
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{pair}");
+        assert!(ran.err.contains(why), "`{why}` is not in {}", ran.err);
+    }
+}
