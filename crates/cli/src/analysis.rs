@@ -66,7 +66,8 @@ pub(crate) fn analyse(input: &Input, stored: Option<&Trace>, plan: &Plan) -> Res
         }
     }
     report.interrupted = stop::is_requested();
-    report.stats.candidates = report.races.len() + report.undecided.len();
+    let not_listed = usize::try_from(report.stats.not_listed).unwrap_or(usize::MAX);
+    report.stats.candidates = report.races.len() + report.undecided.len().saturating_add(not_listed);
     report.stats.witnesses_not_printed =
         report.races.iter().filter(|race| race.is_witness_left_out()).count();
     report.stats.seconds = begin.elapsed().as_secs_f64();
@@ -165,6 +166,7 @@ struct Judged {
     refuted: u64,
     not_in_window: u64,
     not_examined: u64,
+    not_listed: u64,
     notes: Vec<String>,
 }
 
@@ -211,6 +213,7 @@ fn add(report: &mut Report, judged: Judged, wanted: Pairs) {
     report.stats.refuted += judged.refuted;
     report.stats.not_in_window += judged.not_in_window;
     report.stats.not_examined += judged.not_examined;
+    report.stats.not_listed += judged.not_listed;
 }
 
 /// What makes a pair the same as another one.

@@ -133,6 +133,8 @@ pub struct Stats {
     pub not_in_window: u64,
     /// How many pairs nobody has looked at, because there were too many or the analysis was interrupted.
     pub not_examined: u64,
+    /// How many more pairs are undecided than the report lists.
+    pub not_listed: u64,
     /// How many proven races have a witness that is too long to print along with all others.
     pub witnesses_not_printed: usize,
 }

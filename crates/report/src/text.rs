@@ -195,7 +195,7 @@ fn write_summary(out: &mut String, report: &Report) {
         0 => "no race proven".to_string(),
         races => format!("{} proven", count(races, "race")),
     };
-    let candidates = match report.undecided.len() {
+    let candidates = match report.undecided.len() as u64 + report.stats.not_listed {
         0 => String::new(),
         candidates => format!(", {} not proven", count(candidates, "candidate")),
     };
@@ -214,6 +214,9 @@ fn write_summary(out: &mut String, report: &Report) {
                 "  note: {pairs} {have} no race within a window of {window} events; --window all decides them"
             ),
         );
+    }
+    if stats.not_listed > 0 {
+        line(out, format_args!("  note: {} of these not listed", count(stats.not_listed, "candidate")));
     }
     if stats.not_examined > 0 {
         line(out, format_args!("  note: {} not looked at", count(stats.not_examined, "pair")));

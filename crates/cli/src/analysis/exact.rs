@@ -3,15 +3,13 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use foretell_detect::Pair;
+use foretell_detect::{Pair, Pairs};
 use foretell_predict::{Bucket, Budget, Candidates, Key, Pinning, Predictor, Technique, Witness};
 use foretell_report::{Race, Report};
 use foretell_trace::Trace;
 use foretell_witness::{Claim, Model, Proof, Referee};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-
-use foretell_detect::Pairs;
 
 use super::bucket::{Tools, Worked, work};
 use super::ledger::Ledger;
@@ -22,6 +20,9 @@ use crate::stop;
 
 /// Witnesses wait in memory until those of a whole chunk can be put in order. So many of their steps may wait at once.
 const STEPS_IN_WAITING: usize = 64 << 20;
+
+/// So many undecided pairs are listed; the others are only counted. Nobody reads more, and each takes a kilobyte.
+const LISTED: usize = 100_000;
 
 /// One technique on one trace in memory.
 pub(super) struct Exact<'a> {
@@ -62,11 +63,13 @@ impl<'a> Exact<'a> {
         judged.refuted = ledger.refuted;
         judged.note_too_many(candidates.not_examined());
         let (undecided, not_in_window, not_examined) = ledger.close();
+        judged.not_listed = undecided.len().saturating_sub(LISTED) as u64;
         judged.not_in_window = not_in_window;
         judged.not_examined += not_examined;
         let event = |id| self.trace.event(id);
         judged.candidates = undecided
             .into_iter()
+            .take(LISTED)
             .map(|open| {
                 let mut candidate = candidate(open.pair, open.reason, self.trace.names(), event);
                 candidate.more = open.more;

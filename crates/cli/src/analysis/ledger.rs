@@ -1,10 +1,10 @@
 //! What is known about each piece of work so far, across batches.
 
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use foretell_detect::Pair;
 use foretell_predict::{Bucket, Key};
-use std::collections::{BTreeMap, HashSet};
 
 use super::bucket::Worked;
 
