@@ -1,80 +1,16 @@
 //! The exact techniques before the exhaustive oracle: on thousands of random tiny traces they find its races, all of
 //! them and no others, and the referee accepts every schedule.
 
-use std::collections::BTreeSet;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+mod deciding;
 
-use foretell_detect::Pair;
-use foretell_predict::{Budget, Limit, Pinning, Predictor, Technique, Verdict};
+use foretell_predict::{Predictor, Technique};
 use foretell_testkit::tiny::{self, Features, Shape};
-use foretell_trace::{EventId, Trace};
-use foretell_witness::{Claim, Model, Proof, Referee, oracle};
+use foretell_trace::Trace;
+use foretell_witness::{Model, oracle};
+
+use deciding::{Races, answers, races};
 
 const STATES: usize = 1_000_000;
-
-fn conflicts(trace: &Trace) -> Vec<Pair> {
-    let accesses: Vec<_> =
-        trace.iter().filter_map(|(id, event)| Some((id, event.thread, event.op.access()?))).collect();
-    let mut pairs = Vec::new();
-    for (index, &(first, thread, access)) in accesses.iter().enumerate() {
-        for &(second, other, later) in &accesses[index + 1..] {
-            if thread != other && access.conflicts_with(later) {
-                pairs.push(Pair { first, second });
-            }
-        }
-    }
-    pairs
-}
-
-fn model(pinning: Pinning) -> Model {
-    match pinning {
-        Pinning::SameWrite => Model::SameWrite,
-        Pinning::SameValue => Model::SameValue,
-        Pinning::ControlFlow => Model::ControlFlow,
-    }
-}
-
-type Races = BTreeSet<(EventId, EventId)>;
-
-/// The pairs that the technique proves, each of which the referee accepts.
-fn races(technique: Technique, trace: &Trace) -> Races {
-    answers(technique, trace, None).0
-}
-
-/// The pairs that the technique proves, and those that it refutes.
-fn answers(technique: Technique, trace: &Trace, window: Option<usize>) -> (Races, Races) {
-    let predictor = Predictor::new(trace, technique, window).expect("the technique decides pairs");
-    let stop = AtomicBool::new(false);
-    let budget = Budget { per_pair: Duration::from_secs(60), stop: &stop };
-    let mut referee = Referee::new(trace);
-    let (mut found, mut refuted) = (Races::new(), Races::new());
-    for pair in conflicts(trace) {
-        match predictor.decide(pair, &budget) {
-            Verdict::Race(witness) => {
-                let proof =
-                    Proof::Adjacent { model: model(witness.pinning), schedule: witness.schedule.clone() };
-                let claim = Claim { first: pair.first, second: pair.second, proof };
-                if let Err(rejection) = referee.check(claim) {
-                    panic!("{technique:?} {pair:?} {:?}: {rejection}", witness.schedule);
-                }
-                found.insert((pair.first, pair.second));
-            }
-            Verdict::NoRace(_) => {
-                refuted.insert((pair.first, pair.second));
-            }
-            Verdict::NotInWindow if window.is_some() => {}
-            Verdict::Undecided(Limit::Technique) if is_published(technique) => {}
-            other => panic!("{pair:?}: {other:?}"),
-        }
-    }
-    (found, refuted)
-}
-
-/// Techniques as published may know neither a yes nor a no.
-fn is_published(technique: Technique) -> bool {
-    matches!(technique, Technique::M2 | Technique::SeqCheck)
-}
 
 const EXACT: [(Technique, Model); 3] = [
     (Technique::Rf, Model::SameWrite),

@@ -1,0 +1,73 @@
+//! Asking a technique about every conflicting pair of a small trace.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use foretell_detect::Pair;
+use foretell_predict::{Budget, Limit, Pinning, Predictor, Technique, Verdict};
+use foretell_trace::{EventId, Trace};
+use foretell_witness::{Claim, Model, Proof, Referee};
+
+fn conflicts(trace: &Trace) -> Vec<Pair> {
+    let accesses: Vec<_> =
+        trace.iter().filter_map(|(id, event)| Some((id, event.thread, event.op.access()?))).collect();
+    let mut pairs = Vec::new();
+    for (index, &(first, thread, access)) in accesses.iter().enumerate() {
+        for &(second, other, later) in &accesses[index + 1..] {
+            if thread != other && access.conflicts_with(later) {
+                pairs.push(Pair { first, second });
+            }
+        }
+    }
+    pairs
+}
+
+fn model(pinning: Pinning) -> Model {
+    match pinning {
+        Pinning::SameWrite => Model::SameWrite,
+        Pinning::SameValue => Model::SameValue,
+        Pinning::ControlFlow => Model::ControlFlow,
+    }
+}
+
+pub(crate) type Races = BTreeSet<(EventId, EventId)>;
+
+/// The pairs that the technique proves, each of which the referee accepts.
+pub(crate) fn races(technique: Technique, trace: &Trace) -> Races {
+    answers(technique, trace, None).0
+}
+
+/// The pairs that the technique proves, and those that it refutes.
+pub(crate) fn answers(technique: Technique, trace: &Trace, window: Option<usize>) -> (Races, Races) {
+    let predictor = Predictor::new(trace, technique, window).expect("the technique decides pairs");
+    let stop = AtomicBool::new(false);
+    let budget = Budget { per_pair: Duration::from_secs(60), stop: &stop };
+    let mut referee = Referee::new(trace);
+    let (mut found, mut refuted) = (Races::new(), Races::new());
+    for pair in conflicts(trace) {
+        match predictor.decide(pair, &budget) {
+            Verdict::Race(witness) => {
+                let proof =
+                    Proof::Adjacent { model: model(witness.pinning), schedule: witness.schedule.clone() };
+                let claim = Claim { first: pair.first, second: pair.second, proof };
+                if let Err(rejection) = referee.check(claim) {
+                    panic!("{technique:?} {pair:?} {:?}: {rejection}", witness.schedule);
+                }
+                found.insert((pair.first, pair.second));
+            }
+            Verdict::NoRace(_) => {
+                refuted.insert((pair.first, pair.second));
+            }
+            Verdict::NotInWindow if window.is_some() => {}
+            Verdict::Undecided(Limit::Technique) if is_published(technique) => {}
+            other => panic!("{pair:?}: {other:?}"),
+        }
+    }
+    (found, refuted)
+}
+
+/// Techniques as published may know neither a yes nor a no.
+fn is_published(technique: Technique) -> bool {
+    matches!(technique, Technique::M2 | Technique::SeqCheck)
+}
