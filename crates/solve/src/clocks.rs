@@ -9,7 +9,8 @@
 //! become active at any time: it learns what those before it know, and learns it again whenever the search goes back
 //! beyond the level at which it did.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use crate::facts::{Chains, Facts};
 use crate::literal::{Lit, Var, narrow};
@@ -39,6 +40,8 @@ pub(crate) struct Clocks {
     late: Vec<(Active, usize)>,
     /// For each variable, the nodes that it orders, if it is an atom.
     atoms: Vec<Option<(Active, Active)>>,
+    /// For each active node its place in an order that agrees with all edges; see [`Theory::complete`].
+    order: Vec<u32>,
     /// Scratch memory.
     stack: Vec<Active>,
     paths: Paths,
@@ -393,5 +396,41 @@ impl Theory for Clocks {
         let (a, b) = self.ordered(Lit::new(var, true))?;
         let literal = Lit::new(var, true);
         if self.reaches(a, b) { Some(literal) } else { self.reaches(b, a).then_some(!literal) }
+    }
+
+    fn has_opinion(&self, var: Var) -> bool {
+        self.atoms.get(var as usize).is_some_and(Option::is_some)
+    }
+
+    fn complete(&mut self) {
+        let mut missing = vec![0_u32; self.nodes.len()];
+        let count =
+            |node: &ActiveNode| node.ins.len() + node.before.len() + usize::from(node.previous.is_some());
+        for (missing, node) in missing.iter_mut().zip(&self.nodes) {
+            *missing = narrow(count(node));
+        }
+        let entry = |active: Active| Reverse((self.nodes[active as usize].node, active));
+        let all = 0..narrow(self.nodes.len());
+        let mut ready: BinaryHeap<_> =
+            all.filter(|&active| missing[active as usize] == 0).map(entry).collect();
+        self.order.clear();
+        self.order.resize(self.nodes.len(), 0);
+        let mut place = 0;
+        while let Some(Reverse((_, active))) = ready.pop() {
+            self.order[active as usize] = place;
+            place += 1;
+            let node = &self.nodes[active as usize];
+            for &follower in node.next.iter().chain(&node.after).chain(&node.outs) {
+                missing[follower as usize] -= 1;
+                if missing[follower as usize] == 0 {
+                    ready.push(entry(follower));
+                }
+            }
+        }
+    }
+
+    fn completed(&self, var: Var) -> Option<bool> {
+        let (a, b) = self.ordered(Lit::new(var, true))?;
+        Some(self.order[a as usize] < self.order[b as usize])
     }
 }

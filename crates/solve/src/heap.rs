@@ -1,4 +1,4 @@
-//! Which variable to decide next: the one that took part in most recent conflicts, then the one that was made first.
+//! Which variable to decide next: the one that took part in most recent conflicts.
 
 use crate::literal::{Var, narrow};
 
@@ -26,11 +26,11 @@ impl Heap {
     pub(crate) fn add_variable(&mut self) {
         self.places.push(None);
         self.activity.push(0.0);
-        self.insert(narrow(self.places.len() - 1));
     }
 
+    /// Puts the variable into the heap, if it has ever taken part in a conflict.
     pub(crate) fn insert(&mut self, var: Var) {
-        if self.places[var as usize].is_none() {
+        if self.activity[var as usize] > 0.0 && self.places[var as usize].is_none() {
             self.heap.push(var);
             self.lift(self.heap.len() - 1);
         }
@@ -55,6 +55,11 @@ impl Heap {
     pub(crate) fn is_first(&self, a: Var, b: Var) -> bool {
         let (of_a, of_b) = (self.activity[a as usize], self.activity[b as usize]);
         of_a > of_b || (of_a == of_b && a < b)
+    }
+
+    /// How much the variable took part in recent conflicts.
+    pub(crate) fn rank(&self, var: Var) -> f64 {
+        self.activity[var as usize]
     }
 
     /// The variable took part in the present conflict.

@@ -17,6 +17,8 @@ use crate::theory::Theory;
 
 /// How many conflicts the shortest stretch between two restarts has.
 const RESTART: u64 = 64;
+/// If a learnt clause implies something already so many levels further down, the levels between are kept.
+const FAR: u32 = 20;
 /// How many learnt clauses are kept at first, and how many more after each time that half are dropped.
 const KEPT: usize = 4000;
 const KEPT_MORE: usize = 1000;
@@ -37,14 +39,19 @@ pub(crate) struct Search<T> {
     preferred: Vec<Lit>,
     /// All true literals, in the order in which they became true.
     trail: Vec<Lit>,
-    /// For each level, how long the trail was when it was opened by a decision.
-    levels: Vec<usize>,
+    levels: Vec<Level>,
+    /// The clauses of the problem of two literals or more.
+    problem: Vec<ClauseId>,
+    /// How many of these, counted from the first, are known to be satisfied.
+    satisfied: usize,
     /// How far the clauses have been looked at.
     clause_head: usize,
     /// How far the theory has been told.
     theory_head: usize,
     /// What the theory says to follow, not yet drawn.
     implied: Vec<Lit>,
+    /// Scratch memory of going back.
+    staying: Vec<(Lit, Source)>,
     /// The literals of the present conflict, none of which is true.
     conflict: Vec<Lit>,
     /// Marks of the analysis, by variable; all false outside of it.
@@ -57,10 +64,20 @@ pub(crate) struct Search<T> {
     propagations: u64,
 }
 
+/// What is opened by a decision.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    /// How long the trail was before the decision.
+    start: usize,
+    /// See [`Search::satisfied`]; before the decision.
+    satisfied: usize,
+}
+
 /// Why a variable has its value, and since when.
 #[derive(Clone, Copy, Debug)]
 struct Source {
     reason: Reason,
+    /// Going back to this level or a higher one leaves the value in place.
     level: u32,
     /// The place on the trail.
     place: u32,
@@ -85,9 +102,12 @@ impl<T: Theory> Search<T> {
             preferred: Vec::new(),
             trail: Vec::new(),
             levels: Vec::new(),
+            problem: Vec::new(),
+            satisfied: 0,
             clause_head: 0,
             theory_head: 0,
             implied: Vec::new(),
+            staying: Vec::new(),
             conflict: Vec::new(),
             seen: Vec::new(),
             unsatisfiable: false,
@@ -135,6 +155,7 @@ impl<T: Theory> Search<T> {
             [first, second, ..] => {
                 self.make_room(first, second);
                 let clause = self.clauses.add(&literals, 0, 0);
+                self.problem.push(clause);
                 if self.is_open(first) && self.is_false(second) {
                     self.assign(first, Reason::Clause(clause));
                 }
@@ -305,6 +326,12 @@ impl<T: Theory> Search<T> {
         self.implied = implied;
     }
 
+    /// Assigns what follows already at a lower level.
+    fn assign_early(&mut self, literal: Lit, reason: Reason, level: u32) {
+        self.assign(literal, reason);
+        self.sources[literal.var() as usize].level = level;
+    }
+
     fn assign(&mut self, literal: Lit, reason: Reason) {
         self.values[literal.index()] = 1;
         self.values[(!literal).index()] = -1;
@@ -313,37 +340,83 @@ impl<T: Theory> Search<T> {
         self.trail.push(literal);
     }
 
-    /// Decides the next variable. False if there is none.
+    /// Decides the next variable. False if all clauses are satisfied.
     fn decide(&mut self) -> bool {
-        while let Some(var) = self.heap.pop() {
-            let literal = self.preferred[var as usize];
-            if !self.is_open(literal) {
-                continue;
-            }
-            if let Some(forced) = self.theory.forced(var) {
-                self.assign(forced, Reason::Theory);
-                return true;
-            }
-            self.decisions += 1;
-            self.levels.push(self.trail.len());
-            self.theory.push_level();
-            self.assign(literal, Reason::None);
+        let Some(var) = self.next_active().or_else(|| self.next_unsatisfied()) else { return false };
+        if let Some(forced) = self.theory.forced(var) {
+            self.assign(forced, Reason::Theory);
             return true;
         }
-        false
+        self.decisions += 1;
+        self.levels.push(Level { start: self.trail.len(), satisfied: self.satisfied });
+        self.theory.push_level();
+        self.assign(self.preferred[var as usize], Reason::None);
+        true
+    }
+
+    /// The open variable that took part in most conflicts, if any did.
+    fn next_active(&mut self) -> Option<Var> {
+        while let Some(var) = self.heap.pop() {
+            if self.is_open(Lit::new(var, true)) {
+                return Some(var);
+            }
+        }
+        None
+    }
+
+    /// An open variable of the first clause that is not satisfied: if possible one whose preferred value satisfies it.
+    fn next_unsatisfied(&mut self) -> Option<Var> {
+        self.advance();
+        if self.satisfied == self.problem.len() {
+            // A boolean may have been forced away from its preferred value since a clause counted on it.
+            self.satisfied = 0;
+            self.advance();
+        }
+        let literals = self.clauses.literals(*self.problem.get(self.satisfied)?);
+        let mut open = literals.iter().copied().filter(|&literal| self.is_open(literal));
+        let is_preferred = |literal: &Lit| self.preferred[literal.var() as usize] == *literal;
+        open.clone().find(is_preferred).or_else(|| open.next()).map(Lit::var)
+    }
+
+    /// Goes on to the next clause that is not satisfied.
+    fn advance(&mut self) {
+        let rest = self.problem[self.satisfied..].iter();
+        let satisfied = rest.take_while(|&&clause| {
+            self.clauses.literals(clause).iter().any(|&literal| self.will_hold(literal))
+        });
+        self.satisfied += satisfied.count();
+    }
+
+    /// Whether a literal is true, or will be unless something forces it: nobody needs to decide an open boolean.
+    fn will_hold(&self, literal: Lit) -> bool {
+        self.is_true(literal)
+            || (self.is_open(literal)
+                && self.preferred[literal.var() as usize] == literal
+                && !self.theory.has_opinion(literal.var()))
     }
 
     /// Takes back all above `level`.
     fn go_back(&mut self, level: usize) {
-        let Some(&length) = self.levels.get(level) else { return };
+        let Some(&Level { start, satisfied }) = self.levels.get(level) else { return };
         self.levels.truncate(level);
-        for literal in self.trail.drain(length..).rev() {
+        self.satisfied = satisfied;
+        let mut stays = std::mem::take(&mut self.staying);
+        for literal in self.trail.drain(start..) {
             self.values[literal.index()] = 0;
             self.values[(!literal).index()] = 0;
-            self.heap.insert(literal.var());
+            let source = self.sources[literal.var() as usize];
+            if source.level as usize <= level {
+                stays.push((literal, source));
+            } else {
+                self.heap.insert(literal.var());
+            }
         }
-        self.clause_head = self.clause_head.min(length);
-        self.theory_head = self.theory_head.min(length);
+        for (literal, source) in stays.drain(..) {
+            self.assign_early(literal, source.reason, source.level);
+        }
+        self.staying = stays;
+        self.clause_head = self.clause_head.min(start);
+        self.theory_head = self.theory_head.min(start);
         self.implied.clear();
         self.theory.pop_levels(level, &mut self.implied);
     }
@@ -353,10 +426,11 @@ impl<T: Theory> Search<T> {
         while self.heap.peek().is_some_and(|var| !self.is_open(Lit::new(var, true))) {
             self.heap.pop();
         }
-        let Some(next) = self.heap.peek() else { return };
-        let is_kept = |&start: &usize| self.heap.is_first(self.trail[start].var(), next);
-        let level = self.levels.iter().take_while(|start| is_kept(start)).count();
-        self.go_back(level);
+        if let Some(next) = self.heap.peek() {
+            let is_kept = |level: &&Level| self.heap.is_first(self.trail[level.start].var(), next);
+            let level = self.levels.iter().take_while(is_kept).count();
+            self.go_back(level);
+        }
         if self.clauses.learnt() > self.kept {
             self.drop_clauses();
         }
@@ -373,6 +447,9 @@ impl<T: Theory> Search<T> {
             })
         };
         let renumbered = self.clauses.drop_worse_half(is_reason);
+        for clause in &mut self.problem {
+            *clause = renumbered[*clause as usize].unwrap_or_default();
+        }
         for literal in &self.trail {
             let reason = &mut self.sources[literal.var() as usize].reason;
             if let Reason::Clause(clause) = *reason {
@@ -402,12 +479,14 @@ impl<T: Theory> Search<T> {
             learnt.swap(1, index);
             self.level(learnt[1])
         });
-        self.go_back(level as usize);
+        let top = narrow(self.levels.len());
+        let far = top - level > FAR && level > 0;
+        self.go_back(if far { top - 1 } else { level } as usize);
         if learnt.len() == 1 {
             self.assign(learnt[0], Reason::None);
         } else {
             let clause = self.clauses.add(&learnt, spread, narrow_time(self.conflicts));
-            self.assign(learnt[0], Reason::Clause(clause));
+            self.assign_early(learnt[0], Reason::Clause(clause), level);
         }
     }
 
@@ -434,7 +513,7 @@ impl<T: Theory> Search<T> {
                 }
             }
             place -= 1;
-            while !self.seen[self.trail[place].var() as usize] {
+            while !self.is_of_conflict(self.trail[place], level) {
                 place -= 1;
             }
             let literal = self.trail[place];
@@ -448,6 +527,11 @@ impl<T: Theory> Search<T> {
         }
         self.conflict = reason;
         learnt
+    }
+
+    /// Whether a literal of the trail was seen in the analysis of a conflict at this level, and belongs to the level.
+    fn is_of_conflict(&self, literal: Lit, level: u32) -> bool {
+        self.seen[literal.var() as usize] && self.level(literal) == level
     }
 
     /// The false literals because of which the literal is true.
@@ -507,9 +591,17 @@ impl<T: Theory> Search<T> {
         self.values[literal.index()] == 0
     }
 
-    /// For each variable, whether it is true.
-    pub(crate) fn model(&self) -> impl Iterator<Item = bool> {
-        (0..narrow(self.preferred.len())).map(|var| self.is_true(Lit::new(var, true)))
+    /// For each variable, whether it is true. Those that are open have any value that the theory allows.
+    pub(crate) fn model(&mut self) -> impl Iterator<Item = bool> {
+        self.theory.complete();
+        (0..).zip(&self.preferred).map(|(var, preferred)| {
+            let literal = Lit::new(var, true);
+            if self.is_open(literal) {
+                self.theory.completed(var).unwrap_or(preferred.is_positive())
+            } else {
+                self.is_true(literal)
+            }
+        })
     }
 
     pub(crate) fn statistics(&self) -> Statistics {

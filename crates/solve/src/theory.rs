@@ -20,4 +20,13 @@ pub(crate) trait Theory {
 
     /// What the true literals say about a variable that is about to be decided.
     fn forced(&mut self, var: Var) -> Option<Lit>;
+
+    /// Whether the theory is about the variable.
+    fn has_opinion(&self, var: Var) -> bool;
+
+    /// Finds values for all variables that are open, such that they agree with all that are true.
+    fn complete(&mut self);
+
+    /// The value so found; none if the theory has no opinion.
+    fn completed(&self, var: Var) -> Option<bool>;
 }

@@ -111,10 +111,16 @@ fn preferences_hold_where_they_can() {
     let mut solver = OrderSolver::new(&[0, 1, 2, 3]);
     let (yes, no) = (solver.boolean(true), solver.boolean(false));
     let pairs = [(0, 1), (2, 1), (3, 2)].map(|(a, b)| solver.before(a, b));
-    solver.clause(&[pairs[1], pairs[2], no]);
-    solver.clause(&[pairs[1], !pairs[0]]);
+    solver.clause(&[pairs[1], pairs[0]]);
+    solver.clause(&[pairs[1], no, !yes]);
     assert_eq!(solver.solve(&Limits::default()), Answer::Sat);
-    assert!(solver.value(yes) && !solver.value(no) && solver.value(pairs[0]) && solver.value(pairs[1]));
+    assert!(
+        solver.value(pairs[0]) && solver.value(pairs[1]) && !solver.value(pairs[2]) || !solver.value(yes)
+    );
+    solver.clause(&[pairs[1]]);
+    assert_eq!(solver.solve(&Limits::default()), Answer::Sat);
+    assert!(solver.value(yes) && !solver.value(no));
+    assert_eq!(pairs.map(|pair| solver.value(pair)), [true, true, false]);
 }
 
 /// Five hundred chains that pass a token on, in the reverse order.
