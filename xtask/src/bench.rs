@@ -29,13 +29,15 @@ use record::{Record, Row, Target};
 /// A measurement that can be asked for by name.
 type Measurement = (&'static str, fn(&mut Record) -> Result<(), String>);
 
-const MEASUREMENTS: [Measurement; 7] = [
+const MEASUREMENTS: [Measurement; 9] = [
     ("read", reading),
     ("detect", detecting),
     ("syncp", sync_preserving),
     ("referee", refereeing),
     ("predict", whole_command),
     ("memory", memory),
+    ("exact", pairs::exact),
+    ("auto", everything),
     ("z3", pairs::deciding),
 ];
 
@@ -187,6 +189,20 @@ fn whole_command(record: &mut Record) -> Result<(), String> {
         let file = TraceFile::get(Shape::standard(1_000_000), Format::Text)?;
         let (report, seconds) = command(&file, technique)?;
         record.add(Row::seconds(format!("predict {technique}, 1000000 events"), seconds, &report, None));
+    }
+    Ok(())
+}
+
+/// All stages of `auto` on long traces.
+fn everything(record: &mut Record) -> Result<(), String> {
+    for own_locations in [false, true] {
+        for (events, limit) in [(10_000, None), (100_000, Some(10.0)), (1_000_000, Some(120.0))] {
+            let shape = Shape { own_locations, ..Shape::standard(events) };
+            let (report, seconds) = command(&TraceFile::get(shape, Format::Text)?, "auto")?;
+            let locations = if own_locations { ", own locations" } else { "" };
+            let what = format!("predict auto, {events} events{locations}");
+            record.add(Row::seconds(what, seconds, &report, limit.map(Target::AtMost)));
+        }
     }
     Ok(())
 }

@@ -419,3 +419,17 @@ pub fn quick_check(trace: &Trace, wanted: Pairs) -> Count {
 fn unordered(a: Loc, b: Loc) -> (Loc, Loc) {
     if a <= b { (a, b) } else { (b, a) }
 }
+
+/// All pairs of conflicting accesses of different threads, whatever orders them. For small traces: there may be as many
+/// as the square of the events.
+pub fn conflicting_pairs(trace: &Trace) -> Vec<Pair> {
+    let accesses: Vec<_> =
+        trace.iter().filter_map(|(id, event)| Some((id, event.thread, event.op.access()?))).collect();
+    let mut pairs = Vec::new();
+    for (index, &(first, thread, access)) in accesses.iter().enumerate() {
+        let later = accesses[index + 1..].iter();
+        let conflicts = later.filter(|(_, other, later)| *other != thread && access.conflicts_with(*later));
+        pairs.extend(conflicts.map(|&(second, ..)| Pair { first, second }));
+    }
+    pairs
+}

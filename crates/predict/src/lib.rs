@@ -24,7 +24,7 @@ pub mod technique;
 pub mod verdict;
 mod window;
 
-pub use candidates::{Bucket, Candidates, Count, Key, quick_check};
+pub use candidates::{Bucket, Candidates, Count, Key, conflicting_pairs, quick_check};
 pub use predictor::Predictor;
 pub use schedule::Scheduler;
 pub use technique::{Guarantee, Technique};

@@ -18,10 +18,19 @@ const EXACT: [(Technique, Model); 3] = [
     (Technique::Rv, Model::ControlFlow),
 ];
 
+/// Two to six threads, with few branches or many.
+fn shape(seed: u64, features: Features, events: usize) -> Shape {
+    Shape {
+        threads: if seed % 3 == 0 { 6 } else { 4 },
+        decisive: seed % 2 == 0,
+        ..Shape::new(features, events)
+    }
+}
+
 fn exact_on(count: u64, features: Features, events: usize) {
     tiny::for_each(
         count,
-        |_| Shape::new(features, events),
+        |seed| shape(seed, features, events),
         |_, trace| {
             for (technique, model) in EXACT {
                 let all = oracle::races(trace, model, STATES).expect("the trace is tiny");
@@ -58,7 +67,7 @@ fn techniques_nest() {
     let (mut missed, mut found) = (0, 0);
     tiny::for_each(
         4000,
-        |_| Shape::new(EVERYTHING, 14),
+        |seed| shape(seed, EVERYTHING, 14),
         |_, trace| {
             for (weaker, stronger) in nested {
                 let (weak, strong) = (races(weaker, trace), races(stronger, trace));
@@ -77,7 +86,7 @@ fn windows_show_subsets() {
     let (mut seen, mut all, mut impossible) = (0, 0, 0);
     tiny::for_each(
         2000,
-        |_| Shape::new(EVERYTHING, 14),
+        |seed| shape(seed, EVERYTHING, 14),
         |seed, trace| {
             for (technique, model) in EXACT {
                 let races = oracle::races(trace, model, STATES).expect("the trace is tiny");

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use foretell_detect::{Pair, Pairs, Reports};
-use foretell_predict::{Scheduler, Technique};
+use foretell_predict::{Scheduler, Technique, conflicting_pairs};
 use foretell_testkit::tiny::{self, Features, Shape};
 use foretell_trace::{EventId, Op, Trace};
 use foretell_witness::{Claim, Model, Proof, Referee, UnorderedReferee, oracle};
@@ -34,21 +34,6 @@ fn races(trace: &Trace, model: Model) -> BTreeSet<(EventId, EventId)> {
 
 fn for_random_traces(count: u64, features: Features, check: impl Fn(&Trace)) {
     tiny::for_each(count, |_| Shape::new(features, EVENTS), |_, trace| check(trace));
-}
-
-/// All pairs of conflicting accesses of different threads.
-fn conflicts(trace: &Trace) -> Vec<(EventId, EventId)> {
-    let accesses: Vec<_> =
-        trace.iter().filter_map(|(id, event)| Some((id, event.thread, event.op.access()?))).collect();
-    let mut pairs = Vec::new();
-    for (index, &(first, thread, access)) in accesses.iter().enumerate() {
-        for &(second, other, later) in &accesses[index + 1..] {
-            if thread != other && access.conflicts_with(later) {
-                pairs.push((first, second));
-            }
-        }
-    }
-    pairs
 }
 
 /// The pairs that the referee finds unordered in the observed run.
@@ -126,7 +111,8 @@ fn acts_inside_a_barrier(trace: &Trace) -> bool {
 fn schedulable_happens_before_and_the_referee_agree_on_what_is_unordered() {
     for_random_traces(6000, Features::ALL, |trace| {
         let found = set(&detect(Technique::Shb, trace, Pairs::All));
-        let unordered = unordered(trace, conflicts(trace));
+        let pairs = conflicting_pairs(trace).iter().map(|pair| (pair.first, pair.second)).collect();
+        let unordered = unordered(trace, pairs);
         if fails_to_lock(trace) || acts_inside_a_barrier(trace) {
             assert!(found.is_subset(&unordered), "{found:?} {unordered:?}");
         } else {

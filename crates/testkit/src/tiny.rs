@@ -71,13 +71,13 @@ struct World {
 impl World {
     fn new(seed: u64, shape: Shape) -> World {
         let mut random = Random::new(seed);
-        let threads = threads::start(&mut random, shape.features.forks);
+        let threads = threads::start(&mut random, shape.threads, shape.features.forks);
         let locks = 1 + random.below(shape.locks);
         let memory = vec![Variable::default(); 2 * (1 + random.below(shape.vars))];
         World {
             random,
             shape,
-            steps: steps(shape.features),
+            steps: steps(shape.features, shape.decisive),
             threads,
             locks,
             memory,

@@ -4,10 +4,11 @@
 //! leaves: conflicting accesses of different threads that neither locks nor the must-order keep apart. Half of them are
 //! near each other, since those are the ones that other filters tend to settle, half are not.
 
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use foretell_detect::{Pair, Pairs, Reports};
-use foretell_predict::Technique;
+use foretell_predict::{self as predict, Budget, Predictor, Technique};
 use foretell_smt::Formula;
 use foretell_smt::window::Window;
 use foretell_smt::z3::{Solver, Verdict};
@@ -15,7 +16,8 @@ use foretell_testkit::busy::{self, Shape};
 use foretell_testkit::random::Random;
 use foretell_trace::{EventId, Trace};
 
-use super::record::{Record, Row};
+use super::cpu::CpuTime;
+use super::record::{Record, Row, Target};
 
 /// Sizes of windows, and how many pairs of each are decided.
 const SAMPLES: [(usize, usize); 3] = [(200, 40), (500, 20), (1000, 8)];
@@ -28,6 +30,9 @@ const NEAR: usize = 300;
 
 /// How long a solver may take for one pair.
 const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long we ourselves may take for one pair: the default of the command line.
+const BUDGET: Duration = Duration::from_secs(60);
 
 /// A decider that has taken so long for a sample is not asked about the rest of it.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -53,22 +58,111 @@ type Decide<'t> = Box<dyn FnMut(Pair) -> Result<Decision, String> + 't>;
 /// shared by all pairs of the window.
 type Decider = (&'static str, fn(&Trace) -> Result<Decide<'_>, String>);
 
-/// A further way of deciding is a further line here.
-const DECIDERS: [Decider; 2] = [
+/// Ours comes first: the others are measured against it. A further way of deciding is a further line here.
+const DECIDERS: [Decider; 3] = [
+    ("rv", rv),
     ("z3, formula as published", |trace| z3(Formula::Published, trace)),
     ("z3, exact formula", |trace| z3(Formula::Exact, trace)),
 ];
 
-/// One row for each size and decider.
+/// How many times faster than Z3 we want to be, by the size of the window.
+fn speed_up(events: usize) -> Option<Target> {
+    match events {
+        500 => Some(Target::AtLeast(100.0)),
+        1000 => Some(Target::AtLeast(500.0)),
+        _ => None,
+    }
+}
+
+/// One row for each size and decider, and how many times slower than ours the others are.
 pub(crate) fn deciding(record: &mut Record) -> Result<(), String> {
     for (events, count) in SAMPLES {
         let samples = samples(events, count)?;
+        let mut ours = None;
         for (name, prepare) in DECIDERS {
             let decisions = decide_all(&samples, prepare)?;
-            record.add(Row::decisions(format!("{name}, {events} events"), &decisions, count));
+            record.add(Row::decisions(format!("{name}, {events} events"), &decisions, count, None));
+            match ours {
+                None => ours = Some(mean(&decisions)),
+                Some(ours) => {
+                    let what = format!("{name}, over rv, {events} events");
+                    record.add(Row::times(what, mean(&decisions), ours, speed_up(events)));
+                }
+            }
         }
     }
     Ok(())
+}
+
+/// What our own decision costs where Z3 is out of the question, and whether that depends on the length of the trace.
+pub(crate) fn exact(record: &mut Record) -> Result<(), String> {
+    for (events, count) in [(1000, 400), (10_000, 200)] {
+        let decisions = decide_all(&samples(events, count)?, rv)?;
+        let what = format!("rv, {events} events");
+        record.add(Row::decisions(what.clone(), &decisions, count, Some(Target::AtMost(50.0))));
+        record.add(Row::median(what.clone(), &decisions, Target::AtMost(1.0)));
+        let undecided = decisions.iter().filter(|decision| decision.race.is_none()).count();
+        record.add(Row::count(format!("{what}: undecided"), undecided, Target::AtMost(0.0)));
+    }
+    let mut shortest = None;
+    for events in [10_000, 100_000, 1_000_000] {
+        let sample = near_sample(events, 400)?;
+        let decisions = decide_all(std::slice::from_ref(&sample), rv)?;
+        let what = format!("rv, near pairs, {events} events");
+        record.add(Row::decisions(what.clone(), &decisions, sample.pairs.len(), None));
+        let cost = mean(&decisions);
+        let shortest = *shortest.get_or_insert(cost);
+        record.add(Row::times(format!("{what}, over 10000"), cost, shortest, Some(Target::AtMost(2.0))));
+    }
+    Ok(())
+}
+
+/// CPU milliseconds for a pair.
+#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+fn mean(decisions: &[Decision]) -> f64 {
+    let sum: Duration = decisions.iter().map(|decision| decision.cpu).sum();
+    1e3 * sum.as_secs_f64() / decisions.len().max(1) as f64
+}
+
+/// Our own decider, with the default budget.
+fn rv(trace: &Trace) -> Result<Decide<'_>, String> {
+    let predictor = Predictor::new(trace, Technique::Rv, None).ok_or("rv decides pairs")?;
+    let stop = AtomicBool::new(false);
+    Ok(Box::new(move |pair| {
+        let begin = CpuTime::of_this_thread();
+        let verdict = predictor.decide(pair, &Budget { per_pair: BUDGET, stop: &stop });
+        let cpu = Duration::from_secs_f64(begin.elapsed());
+        let race = match verdict {
+            predict::Verdict::Race(_) => Some(true),
+            predict::Verdict::NoRace(_) => Some(false),
+            predict::Verdict::NotInWindow | predict::Verdict::Undecided(_) => None,
+        };
+        Ok(Decision { race, cpu })
+    }))
+}
+
+/// One long trace and pairs of it that are near each other.
+fn near_sample(events: usize, count: usize) -> Result<Sample, String> {
+    let script = busy::trace(Shape { locks: 20, racy_vars: 24, channels: 7, ..Shape::standard(events) });
+    let trace = Trace::read(Box::new(script)).map_err(|error| error.to_string())?;
+    let mut random = Random::new(1);
+    let mut pairs = Vec::new();
+    while pairs.len() < count {
+        let place = random.below(trace.events().len() - NEAR);
+        pairs.extend(conflict_after(&trace, place));
+    }
+    Ok(Sample { trace, pairs })
+}
+
+/// The event at this place and the next one that conflicts with it, if that is near.
+fn conflict_after(trace: &Trace, place: usize) -> Option<Pair> {
+    let events = &trace.events()[place..place + NEAR];
+    let (first, access) = (events[0], events[0].op.access()?);
+    let conflicts = |event: &foretell_trace::Event| {
+        event.thread != first.thread && event.op.access().is_some_and(|other| other.conflicts_with(access))
+    };
+    let distance = events.iter().position(conflicts)?;
+    Some(Pair { first: EventId::from_index(place)?, second: EventId::from_index(place + distance)? })
 }
 
 fn decide_all(
@@ -120,9 +214,10 @@ fn samples(events: usize, count: usize) -> Result<Vec<Sample>, String> {
 /// What the quick check leaves.
 fn candidates(trace: &Trace) -> Vec<Pair> {
     let mut reports = Reports::new(Pairs::All);
-    let mut detector = Technique::Lockset.detector();
-    detector.batch(EventId::FIRST, trace.events(), &mut reports);
-    detector.finish(&mut reports);
+    if let Some(mut detector) = Technique::Lockset.detector() {
+        detector.batch(EventId::FIRST, trace.events(), &mut reports);
+        detector.finish(&mut reports);
+    }
     reports.pairs().to_vec()
 }
 

@@ -66,7 +66,12 @@ impl Row {
 
     /// The mean over all pairs that were decided or given up; `wanted` is how many there should have been.
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
-    pub(crate) fn decisions(what: String, decisions: &[Decision], wanted: usize) -> Row {
+    pub(crate) fn decisions(
+        what: String,
+        decisions: &[Decision],
+        wanted: usize,
+        target: Option<Target>,
+    ) -> Row {
         let mut times: Vec<f64> = decisions.iter().map(|decision| 1e3 * decision.cpu.as_secs_f64()).collect();
         times.sort_by(f64::total_cmp);
         let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
@@ -80,7 +85,24 @@ impl Row {
             count(Some(false)),
             count(None),
         );
-        Row { what, figure: mean, unit: "CPU ms a pair", target: None, note }
+        Row { what, figure: mean, unit: "CPU ms a pair", target, note }
+    }
+
+    pub(crate) fn median(what: String, decisions: &[Decision], target: Target) -> Row {
+        let mut times: Vec<f64> = decisions.iter().map(|decision| 1e3 * decision.cpu.as_secs_f64()).collect();
+        times.sort_by(f64::total_cmp);
+        let figure = times.get(times.len() / 2).copied().unwrap_or(f64::NAN);
+        Row { what, figure, unit: "CPU ms, median", target: Some(target), note: String::new() }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "counts are small")]
+    pub(crate) fn count(what: String, count: usize, target: Target) -> Row {
+        Row { what, figure: count as f64, unit: "pairs", target: Some(target), note: String::new() }
+    }
+
+    pub(crate) fn times(what: String, figure: f64, base: f64, target: Option<Target>) -> Row {
+        let note = format!("{figure:.3} over {base:.3} ms");
+        Row { what, figure: figure / base, unit: "times", target, note }
     }
 
     fn markdown(&self) -> String {

@@ -4,24 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use foretell_detect::Pair;
-use foretell_predict::{Budget, Limit, Pinning, Predictor, Technique, Verdict};
+use foretell_predict::{Budget, Limit, Pinning, Predictor, Technique, Verdict, conflicting_pairs};
 use foretell_trace::{EventId, Trace};
 use foretell_witness::{Claim, Model, Proof, Referee};
-
-fn conflicts(trace: &Trace) -> Vec<Pair> {
-    let accesses: Vec<_> =
-        trace.iter().filter_map(|(id, event)| Some((id, event.thread, event.op.access()?))).collect();
-    let mut pairs = Vec::new();
-    for (index, &(first, thread, access)) in accesses.iter().enumerate() {
-        for &(second, other, later) in &accesses[index + 1..] {
-            if thread != other && access.conflicts_with(later) {
-                pairs.push(Pair { first, second });
-            }
-        }
-    }
-    pairs
-}
 
 fn model(pinning: Pinning) -> Model {
     match pinning {
@@ -45,7 +30,7 @@ pub(crate) fn answers(technique: Technique, trace: &Trace, window: Option<usize>
     let budget = Budget { per_pair: Duration::from_secs(60), stop: &stop };
     let mut referee = Referee::new(trace);
     let (mut found, mut refuted) = (Races::new(), Races::new());
-    for pair in conflicts(trace) {
+    for pair in conflicting_pairs(trace) {
         match predictor.decide(pair, &budget) {
             Verdict::Race(witness) => {
                 let proof =

@@ -66,6 +66,10 @@ impl Features {
 pub struct Shape {
     /// What may appear.
     pub features: Features,
+    /// How many threads at most, from 2 on.
+    pub threads: usize,
+    /// Whether there are many branches, so that most reads decide something; otherwise there are few, if any.
+    pub decisive: bool,
     /// How many events; fewer only if no thread is left that could go on.
     pub events: usize,
     /// How many locks at most. A thread may hold as many at once, and a few in any case.
@@ -79,7 +83,7 @@ pub struct Shape {
 impl Shape {
     /// A few locks and variables, and a location for each event.
     pub const fn new(features: Features, events: usize) -> Shape {
-        Shape { features, events, locks: 3, vars: 3, locations: None }
+        Shape { features, threads: 4, decisive: false, events, locks: 3, vars: 3, locations: None }
     }
 }
 
@@ -104,7 +108,7 @@ pub(super) enum Step {
 }
 
 /// The steps to draw from; the more often a step is in it, the more often it is taken.
-pub(super) fn steps(features: Features) -> Vec<Step> {
+pub(super) fn steps(features: Features, decisive: bool) -> Vec<Step> {
     let weights = [
         (true, Step::Access, 8),
         (true, Step::Acquire, 5),
@@ -112,7 +116,7 @@ pub(super) fn steps(features: Features) -> Vec<Step> {
         (features.atomics, Step::Atomic, 4),
         (features.atomics, Step::Fence, 1),
         (features.heap, Step::Heap, 1),
-        (features.branches, Step::Branch, 1),
+        (features.branches, Step::Branch, if decisive { 6 } else { 1 }),
         (features.shared_locks, Step::AcquireShared, 3),
         (features.failed_attempts, Step::Attempt, 2),
         (features.semaphores, Step::Semaphore, 2),

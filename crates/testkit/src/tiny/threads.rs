@@ -22,9 +22,9 @@ pub(super) struct Thread {
     pub(super) inside: Option<usize>,
 }
 
-/// Two to four threads.
-pub(super) fn start(random: &mut Random, forks: bool) -> Vec<Thread> {
-    let count = 2 + random.below(3);
+/// Two threads, or more up to `most`.
+pub(super) fn start(random: &mut Random, most: usize, forks: bool) -> Vec<Thread> {
+    let count = 2 + random.below(most.max(2) - 1);
     // Even where threads are forked some are there from the start: their forks were not recorded.
     let mut runs = |index: usize| index == MAIN || !forks || random.once_in(3);
     (0..count).map(|index| Thread { running: runs(index), ..Thread::default() }).collect()
