@@ -6,6 +6,7 @@
 
 mod cpu;
 mod files;
+mod pairs;
 mod record;
 
 use std::process::{Command, ExitCode};
@@ -28,13 +29,14 @@ use record::{Record, Row, Target};
 /// A measurement that can be asked for by name.
 type Measurement = (&'static str, fn(&mut Record) -> Result<(), String>);
 
-const MEASUREMENTS: [Measurement; 6] = [
+const MEASUREMENTS: [Measurement; 7] = [
     ("read", reading),
     ("detect", detecting),
     ("syncp", sync_preserving),
     ("referee", refereeing),
     ("predict", whole_command),
     ("memory", memory),
+    ("z3", pairs::deciding),
 ];
 
 /// How often each figure is taken; the best counts.

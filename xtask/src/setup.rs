@@ -11,7 +11,10 @@ struct Need {
     why: &'static str,
 }
 
-const NEEDS: [Need; 1] = [Need { program: "cc", package: "gcc", why: "builds the zstd library" }];
+const NEEDS: [Need; 2] = [
+    Need { program: "cc", package: "gcc", why: "builds the zstd library" },
+    Need { program: "z3", package: "z3", why: "answers the formulas that we compare with" },
+];
 
 /// Installs what is missing, by apt where we are root; otherwise says what to install.
 pub(crate) fn run() -> Result<ExitCode, String> {

@@ -16,25 +16,34 @@ use crate::process::root;
 type Rule = (&'static str, &'static [&'static str]);
 
 /// In dependency order. The referee knows no finder: its independence is the proof.
-const ROOMS: [Rule; 8] = [
+const ROOMS: [Rule; 9] = [
     ("foretell-trace", &[]),
     ("foretell-witness", &["foretell-trace"]),
     ("foretell-detect", &["foretell-trace"]),
-    ("foretell-predict", &["foretell-trace", "foretell-detect"]),
+    ("foretell-solve", &[]),
+    ("foretell-predict", &["foretell-trace", "foretell-detect", "foretell-solve"]),
     ("foretell-report", &["foretell-trace", "foretell-witness"]),
     (
         "foretell",
         &["foretell-trace", "foretell-witness", "foretell-detect", "foretell-predict", "foretell-report"],
     ),
     ("foretell-testkit", &["foretell-trace"]),
+    ("foretell-smt", &["foretell-trace"]),
     (
         "xtask",
-        &["foretell-trace", "foretell-witness", "foretell-detect", "foretell-predict", "foretell-testkit"],
+        &[
+            "foretell-trace",
+            "foretell-witness",
+            "foretell-detect",
+            "foretell-predict",
+            "foretell-testkit",
+            "foretell-smt",
+        ],
     ),
 ];
 
 /// Rooms that do no input or output: their sources must not name these.
-const PURE_ROOMS: [&str; 4] = ["witness", "detect", "predict", "report"];
+const PURE_ROOMS: [&str; 5] = ["witness", "detect", "solve", "predict", "report"];
 const IMPURE: [&str; 6] = ["std::fs", "std::net", "std::process", "std::env", "println!", "eprintln!"];
 
 /// What no source file may contain. Spelled in pieces, so that this file does not contain it.

@@ -9,11 +9,20 @@
 //! What comes out of here is a claim. Whether it holds is for the referee to say, who shares none of this code.
 
 pub mod candidates;
+mod causal;
+mod closure;
+mod encode;
+mod explain;
+mod greedy;
 pub mod ideal;
+mod index;
+mod m2;
 pub mod predictor;
+mod replay;
 pub mod schedule;
 pub mod technique;
 pub mod verdict;
+mod window;
 
 pub use candidates::{Bucket, Candidates, Count, Key, quick_check};
 pub use predictor::Predictor;

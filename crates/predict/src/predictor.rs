@@ -1,40 +1,293 @@
 //! Decides pairs, one at a time.
+//!
+//! A pair is looked at through windows around it that grow until one of them gives the answer. Each is looked at
+//! twice: with everything outside of it fixed (a schedule found there is a schedule of the trace), and with everything
+//! outside of it left open (what is impossible there is impossible). So a pair costs what its answer costs, however
+//! long the trace is. The last window is the whole trace, where the two are the same, and the answer is exact.
 
 use foretell_detect::Pair;
+use foretell_solve::Limits;
 use foretell_trace::{EventId, ThreadId, Trace};
 
+use crate::causal::Causal;
+use crate::closure::Closure;
+use crate::encode::{Outcome, Search};
+use crate::explain;
+use crate::greedy::{Care, Plan};
+use crate::index::Index;
+use crate::m2;
+use crate::replay::Subjects;
 use crate::technique::Technique;
-use crate::verdict::{Budget, Limit, Verdict};
+use crate::verdict::{Budget, Limit, Pinning, Refutation, Verdict, Witness};
+use crate::window::{Border, Question, Window};
+
+/// By how many events the windows around a pair exceed it on either side.
+const MARGINS: [u32; 4] = [100, 1_000, 10_000, 100_000];
+/// How many conflicts a search may have before a larger window is tried.
+const FIRST_CONFLICTS: u64 = 200;
+/// A window whose vector clocks would have more entries than this does not fit.
+const LARGEST_CLOCKS: u64 = 1 << 28;
 
 /// One technique, prepared for one trace. Can be shared by threads that work on different pairs.
 #[derive(Debug)]
 pub struct Predictor<'t> {
-    trace: &'t Trace,
+    index: Index<'t>,
+    causal: Causal,
+    point: Point,
+    window: Option<u32>,
+}
+
+/// A point of the grid of techniques: which reads are pinned, to what, and how the question is decided.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    pinning: Pinning,
+    same_write: bool,
+    decider: Decider,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Decider {
+    /// Closure, then a search where it leaves something open.
+    Exact,
+    /// The same, for reorderings of all events.
+    Complete,
+    /// Closure and a linearisation, as published.
+    M2,
+}
+
+impl Point {
+    fn of(technique: Technique, branches: bool) -> Option<Point> {
+        let before_branches = if branches { Pinning::ControlFlow } else { Pinning::SameValue };
+        let (pinning, same_write, decider) = match technique {
+            Technique::M2 => (Pinning::SameWrite, true, Decider::M2),
+            Technique::SeqCheck => (before_branches, true, Decider::M2),
+            Technique::Rf => (Pinning::SameWrite, true, Decider::Exact),
+            Technique::Said => (Pinning::SameValue, false, Decider::Complete),
+            Technique::Mcm => (Pinning::SameValue, false, Decider::Exact),
+            Technique::Rv => (before_branches, false, Decider::Exact),
+            _ => return None,
+        };
+        Some(Point { pinning, same_write, decider })
+    }
+}
+
+/// What one window says.
+enum Answer {
+    Yes(Vec<u32>),
+    No(Refutation),
+    Unknown,
+}
+
+/// How hard to try.
+struct Effort<'a> {
+    limits: Limits<'a>,
+    /// Whether a "no" is to be explained.
+    explained: bool,
 }
 
 impl<'t> Predictor<'t> {
     /// A predictor for the technique, if it decides pairs one at a time. With a `window`, only schedules are looked
     /// for that leave the trace as it is outside one window of that many events.
     pub fn new(trace: &'t Trace, technique: Technique, window: Option<usize>) -> Option<Predictor<'t>> {
-        let _ = window;
-        technique.decides_pairs().then_some(Predictor { trace })
+        let point = Point::of(technique, trace.has_branches())?;
+        let index = Index::new(trace);
+        let causal = Causal::new(&index, point.pinning, point.same_write);
+        let window = window.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
+        Some(Predictor { index, causal, point, window })
     }
 
     /// The trace that this is about.
     pub fn trace(&self) -> &'t Trace {
-        self.trace
+        self.index.trace
     }
 
     /// The last event of `thread` that runs before `event` in every schedule of the model that gets as far as
     /// `event`, as far as a glance tells. No access up to it can race with `event`.
     pub fn last_before(&self, event: EventId, thread: ThreadId) -> Option<EventId> {
-        let _ = (event, thread);
-        None
+        let of = self.index.event(number(event)).thread.index();
+        let place = self.index.place[event.index()];
+        let count = self.causal.before(of, place, thread.index()).checked_sub(1)?;
+        let last = self.index.threads.get(thread.index())?.get(count as usize)?;
+        EventId::from_index(*last as usize)
     }
 
     /// Whether the two can be made adjacent.
     pub fn decide(&self, pair: Pair, budget: &Budget<'_>) -> Verdict {
-        let _ = (pair, budget);
-        Verdict::Undecided(Limit::Technique)
+        self.decide_with(pair, budget, false)
     }
+
+    /// As [`Predictor::decide`], and a "no" says why.
+    pub fn explain(&self, pair: Pair, budget: &Budget<'_>) -> Verdict {
+        self.decide_with(pair, budget, true)
+    }
+
+    fn decide_with(&self, pair: Pair, budget: &Budget<'_>, explained: bool) -> Verdict {
+        let limits = Limits { conflicts: Some(FIRST_CONFLICTS), deadline: budget.deadline(), stop: Some(budget.stop) };
+        if [pair.first, pair.second].iter().any(|&event| self.index.event(number(event)).unexplained) {
+            // Whoever wrote what it saw may have synchronised with its thread.
+            let steps = vec!["no recorded write explains what one of the two saw".to_string()];
+            return Verdict::NoRace(Refutation { steps });
+        }
+        let mut effort = Effort { limits, explained };
+        let verdict = match self.window {
+            None => self.decide_in_all(pair, &mut effort),
+            Some(size) => self.decide_in_windows(pair, size, &mut effort),
+        };
+        match verdict {
+            Verdict::Undecided(Limit::Budget) if budget.is_stopped() => Verdict::Undecided(Limit::Stopped),
+            verdict => verdict,
+        }
+    }
+
+    fn decide_in_all(&self, pair: Pair, effort: &mut Effort<'_>) -> Verdict {
+        let all = self.index.len();
+        for (begin, end) in around(pair, all) {
+            if let Some(verdict) = self.look(pair, begin, end, effort) {
+                return verdict;
+            }
+            if effort.is_spent() {
+                return Verdict::Undecided(Limit::Budget);
+            }
+        }
+        effort.limits.conflicts = None;
+        let limit = if self.point.decider == Decider::M2 { Limit::Technique } else { Limit::Budget };
+        self.look(pair, 0, all, effort).unwrap_or(Verdict::Undecided(limit))
+    }
+
+    /// Looks through windows of a given size that overlap by half.
+    fn decide_in_windows(&self, pair: Pair, size: u32, effort: &mut Effort<'_>) -> Verdict {
+        let all = self.index.len();
+        let step = (size / 2).max(1);
+        effort.limits.conflicts = None;
+        let mut begin = (number(pair.second) + 1).saturating_sub(size).div_ceil(step) * step;
+        let mut verdict = Verdict::NotInWindow;
+        while begin <= number(pair.first) {
+            match self.look(pair, begin, begin.saturating_add(size).min(all), effort) {
+                Some(Verdict::NotInWindow) => {}
+                Some(decided) => return decided,
+                None => verdict = Verdict::Undecided(Limit::Budget),
+            }
+            begin += step;
+        }
+        verdict
+    }
+
+    /// Looks for an answer in one window.
+    fn look(&self, pair: Pair, begin: u32, end: u32, effort: &Effort<'_>) -> Option<Verdict> {
+        let whole = begin == 0 && end == self.index.len();
+        if !whole && let Answer::No(why) = self.ask(pair, Border::Open, begin, end, effort) {
+            return Some(Verdict::NoRace(why));
+        }
+        // Only what is exact may settle for less than the whole trace, unless windows are all there is.
+        if self.point.decider != Decider::Exact && !whole && self.window.is_none() {
+            return None;
+        }
+        match self.ask(pair, Border::Fixed, begin, end, effort) {
+            Answer::Yes(schedule) => Some(Verdict::Race(self.witness(pair, begin, &schedule))),
+            Answer::No(why) if whole => Some(Verdict::NoRace(why)),
+            Answer::No(_) => self.window.map(|_| Verdict::NotInWindow),
+            Answer::Unknown => None,
+        }
+    }
+
+    /// What the technique finds in one window.
+    fn ask(&self, pair: Pair, border: Border, begin: u32, end: u32, effort: &Effort<'_>) -> Answer {
+        let Point { pinning, same_write, decider } = self.point;
+        let events = (number(pair.first), number(pair.second));
+        let question = Question { pair: events, pinning, same_write, twins: None };
+        let window = |question| Window::new(&self.index, border, question, begin, end);
+        match decider {
+            Decider::Exact => exact(&window(question), effort),
+            Decider::M2 => {
+                let least = closure_only(&window(question), effort);
+                match least {
+                    Answer::Unknown if border == Border::Fixed => {
+                        m2::schedule(window(question)).map_or(Answer::Unknown, Answer::Yes)
+                    }
+                    least => least,
+                }
+            }
+            Decider::Complete => {
+                let (first, second) = events;
+                let orders = [[first, second], [second, first]];
+                let mut answers = orders.map(|twins| exact(&window(Question { twins: Some(twins), ..question }), effort));
+                answers.sort_by_key(|answer| match answer {
+                    Answer::Yes(_) => 0,
+                    Answer::Unknown => 1,
+                    Answer::No(_) => 2,
+                });
+                let [answer, _] = answers;
+                answer
+            }
+        }
+    }
+
+    fn witness(&self, pair: Pair, begin: u32, schedule: &[u32]) -> Witness {
+        let racing = [number(pair.first) - begin, number(pair.second) - begin];
+        let before_race = schedule.iter().take_while(|event| !racing.contains(event));
+        let events = (0..begin).chain(before_race.map(|&event| begin + event));
+        let ids = events.filter_map(|event| EventId::from_index(event as usize));
+        Witness { pinning: self.point.pinning, schedule: ids.chain([pair.first, pair.second]).collect() }
+    }
+}
+
+impl Effort<'_> {
+    fn is_spent(&self) -> bool {
+        self.limits.deadline.is_some_and(|deadline| std::time::Instant::now() >= deadline)
+            || self.limits.stop.is_some_and(|stop| stop.load(std::sync::atomic::Ordering::Relaxed))
+    }
+}
+
+/// Whether the clocks of a window would be too large.
+fn is_too_large(window: &Window<'_>) -> bool {
+    u64::from(window.len()).saturating_mul(window.threads.len() as u64) > LARGEST_CLOCKS
+}
+
+fn exact(window: &Window<'_>, effort: &Effort<'_>) -> Answer {
+    if is_too_large(window) {
+        return Answer::Unknown;
+    }
+    let closure = match Closure::of_race(window) {
+        Ok(closure) => closure,
+        Err(contradiction) => return Answer::No(effort.refutation(&contradiction, window)),
+    };
+    let subjects = Subjects::new(window);
+    if let Some(schedule) = Plan::least(&closure, &subjects).schedule(Care::Strict) {
+        return Answer::Yes(schedule);
+    }
+    match Search::new(&closure, &subjects).run(&effort.limits) {
+        Outcome::Schedule(schedule) => Answer::Yes(schedule),
+        Outcome::Impossible => Answer::No(Refutation::default()),
+        Outcome::GaveUp => Answer::Unknown,
+    }
+}
+
+/// What the closure alone can refute.
+fn closure_only(window: &Window<'_>, effort: &Effort<'_>) -> Answer {
+    if is_too_large(window) {
+        return Answer::Unknown;
+    }
+    match Closure::of_race(window) {
+        Ok(_) => Answer::Unknown,
+        Err(contradiction) => Answer::No(effort.refutation(&contradiction, window)),
+    }
+}
+
+impl Effort<'_> {
+    fn refutation(&self, contradiction: &crate::closure::Contradiction, window: &Window<'_>) -> Refutation {
+        if self.explained { explain::refutation(contradiction, window) } else { Refutation::default() }
+    }
+}
+
+/// Windows around a pair that are smaller than the trace.
+fn around(pair: Pair, all: u32) -> impl Iterator<Item = (u32, u32)> {
+    let (first, second) = (number(pair.first), number(pair.second));
+    let window = move |margin: u32| {
+        (first.saturating_sub(margin), second.saturating_add(1).saturating_add(margin).min(all))
+    };
+    MARGINS.into_iter().map(window).take_while(move |&(begin, end)| begin > 0 || end < all)
+}
+
+fn number(event: EventId) -> u32 {
+    event.number() - 1
 }

@@ -1,13 +1,19 @@
 //! Traces made to measure, for tests and benchmarks. Never shipped.
 //!
+//! * [`adversarial`]: long traces that drive up one quantity each: same-value writers, sections, threads
+//! * [`busy`]: windows of a busy program with values and branches, for exact prediction
 //! * [`corpus`]: small traces with known answers, kept as data
 //! * [`locked`]: long traces of threads that mostly keep to their locks, for benchmarks
 //! * [`tiny`]: random well-formed traces of a few events, for comparison with exhaustive search
-//! * [`random`]: the seeded generator behind both
+//! * [`script`]: a trace that is written down event by event
+//! * [`random`]: the seeded generator behind all of them
 
+pub mod adversarial;
+pub mod busy;
 pub mod corpus;
 pub mod locked;
 pub mod random;
+pub mod script;
 pub mod tiny;
 
 use foretell_trace::Trace;

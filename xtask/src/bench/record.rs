@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use super::pairs::Decision;
 use crate::process::root;
 
 /// What a figure should be.
@@ -61,6 +62,25 @@ impl Row {
     pub(crate) fn ratio(what: String, figure: f64, base: f64, target: Target) -> Row {
         let note = format!("{figure:.0} over {base:.0}");
         Row { what, figure: figure / base, unit: "times", target: Some(target), note }
+    }
+
+    /// The mean over all pairs that were decided or given up; `wanted` is how many there should have been.
+    #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+    pub(crate) fn decisions(what: String, decisions: &[Decision], wanted: usize) -> Row {
+        let mut times: Vec<f64> = decisions.iter().map(|decision| 1e3 * decision.cpu.as_secs_f64()).collect();
+        times.sort_by(f64::total_cmp);
+        let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
+        let at = |place: usize| times.get(place).copied().unwrap_or(f64::NAN);
+        let count = |answer| decisions.iter().filter(|decision| decision.race == answer).count();
+        let note = format!(
+            "median {:.2}, largest {:.2}; {} races, {} not, {} given up, of {wanted} pairs",
+            at(times.len() / 2),
+            at(times.len().saturating_sub(1)),
+            count(Some(true)),
+            count(Some(false)),
+            count(None),
+        );
+        Row { what, figure: mean, unit: "CPU ms a pair", target: None, note }
     }
 
     fn markdown(&self) -> String {

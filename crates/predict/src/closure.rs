@@ -1,0 +1,756 @@
+//! What every schedule of a window must do: which events run, in which order, and which write a read sees.
+//!
+//! Starting from the events before the two accesses, rules add what follows until nothing new comes, or until two facts
+//! contradict each other; then no schedule exists. Facts of the form "this event is before that one" are kept as
+//! vector clocks over the events that must run: `known(e)[t]` says how many events of thread `t` are before `e`. Such a
+//! clock grows along edges only, so a new edge costs as much as it teaches.
+//!
+//! The rules, for a read `r` that must see the write `c`, and another write `w` of the same variable:
+//! * `c` runs, before `r`, and its thread saw what it saw up to `c`;
+//! * `w` before `r` implies `w` before `c`; `c` before `w` implies `r` before `w`;
+//! * of several writes that `r` may see, those that are after `r` or overwritten before `r` drop out, and what is
+//!   before all that are left is before `r`;
+//!
+//! and for two sections of one lock that exclude each other:
+//! * if one begins before an event of the other runs, it has ended before the other begins;
+//! * one that cannot end comes last.
+//!
+//! These are the rules of M2 (Pavlogiannis, POPL 2020) as ReconP gives them, extended to reads with a choice of writes
+//! and to prefixes that grow. What semaphores and failed attempts to lock imply is left to the solver.
+
+use std::collections::VecDeque;
+
+use foretell_trace::Op;
+
+use crate::index::NONE;
+use crate::verdict::Pinning;
+use crate::window::{BEFORE, BEYOND, Domain, NEVER, Section, Window};
+
+/// The source of a read that is not known yet.
+const OPEN: u32 = NONE - 1;
+/// What was there before the window, as the source of a read.
+pub(crate) const ENTRY: u32 = NONE - 2;
+/// A choice among more writes than this teaches nothing but that it is a choice.
+const FEW_SOURCES: usize = 8;
+
+/// Facts about all schedules of a window.
+#[derive(Clone, Debug)]
+pub(crate) struct Closure<'w> {
+    pub(crate) window: &'w Window<'w>,
+    /// How many events of each thread must run.
+    pub(crate) running: Vec<u32>,
+    /// How many events of each thread must have seen what they saw.
+    pub(crate) faithful: Vec<u32>,
+    /// For each event that must run, how many events of each thread are before it.
+    known: Vec<u32>,
+    /// For each event, the source that a read must have; [`OPEN`] if there is a choice, [`NONE`] if it need not have any.
+    source: Vec<u32>,
+    /// The reads that must see a write, as lists: the first for each event, then the next for each read.
+    first_reader: Vec<u32>,
+    next_reader: Vec<u32>,
+    /// For each variable, the reads that must see what was there before the window.
+    entry_readers: Vec<Vec<u32>>,
+    /// The reads that have a choice.
+    undetermined: Vec<u32>,
+    edges: Vec<Edge>,
+    /// For each event, the last edge that leaves it.
+    last_edge: Vec<u32>,
+    /// For each thread, how many of its sections have begun.
+    begun: Vec<usize>,
+    /// For each thread, the sections that have begun and not ended.
+    open: Vec<Vec<u32>>,
+    /// For each lock, the sections that have begun and cannot end.
+    endless: Vec<Vec<u32>>,
+    tasks: VecDeque<Task>,
+    /// Events whose clocks have grown since the rules were applied to them.
+    grown: VecDeque<u32>,
+    /// For each event, in which threads its clock has grown, one bit for every 64th thread.
+    growth: Vec<u64>,
+}
+
+/// Why one event is before another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Why {
+    /// Forks, joins, barriers, allocation: in every schedule.
+    Must,
+    /// The later one sees what the earlier one wrote.
+    Seen,
+    /// This read must not see the earlier one.
+    Between(u32),
+    /// The later one would overwrite what the earlier one must see.
+    Overwrites,
+    /// Whatever this read sees comes after the earlier one.
+    AnySource,
+    /// Two sections exclude each other, and this event of the later one cannot come first.
+    Section(u32),
+    /// The section of the later one cannot end.
+    Endless,
+    /// The notification must come after the wait.
+    Notification,
+    /// The memory is in use before it is given back.
+    Free,
+    /// Nothing forces it; it was tried.
+    Tried,
+}
+
+/// One event is before another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edge {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) why: Why,
+    /// The edge that left `from` before this one.
+    previous: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Task {
+    Order { from: u32, to: u32, why: Why },
+    /// So many events of the thread must have seen what they saw.
+    Faithful { thread: u32, until: u32 },
+    /// The read's source has become known.
+    Observe { read: u32 },
+}
+
+/// Why there is no schedule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Contradiction {
+    /// Each of these events comes before the next, and the last before the first.
+    Cycle(Vec<(u32, Why)>),
+    /// The read cannot see what it must see.
+    NoSource(u32),
+    /// The event must run, but comes after the race.
+    TooLate { event: u32, before: u32, why: Why },
+    /// Two sections exclude each other, and none of them can end.
+    Sections(u32, u32),
+}
+
+impl<'w> Closure<'w> {
+    /// Nothing is known yet.
+    pub(crate) fn new(window: &'w Window<'w>) -> Closure<'w> {
+        let (events, threads) = (window.len() as usize, window.threads.len());
+        Closure {
+            window,
+            running: vec![0; threads],
+            faithful: vec![0; threads],
+            known: vec![0; events * threads],
+            source: vec![NONE; events],
+            first_reader: vec![NONE; events],
+            next_reader: vec![NONE; events],
+            entry_readers: vec![Vec::new(); window.vars.len()],
+            undetermined: Vec::new(),
+            edges: Vec::new(),
+            last_edge: vec![NONE; events],
+            begun: vec![0; threads],
+            open: vec![Vec::new(); threads],
+            endless: vec![Vec::new(); window.locks.len()],
+            tasks: VecDeque::new(),
+            grown: VecDeque::new(),
+            growth: vec![0; events],
+        }
+    }
+
+    /// All that follows from the two accesses being next to each other.
+    pub(crate) fn of_race(window: &'w Window<'w>) -> Result<Closure<'w>, Contradiction> {
+        let mut closure = Closure::new(window);
+        if let Some([first, second]) = window.twins {
+            closure.run_everything()?;
+            closure.order(first, second, Why::Tried)?;
+            closure.close()?;
+            return Ok(closure);
+        }
+        for event in window.racing {
+            let (thread, place) = (window.thread[event as usize], window.place[event as usize]);
+            if let Some(before) = window.before(event) {
+                closure.must_run(before)?;
+            }
+            for &need in window.needs(event) {
+                closure.must_run(need)?;
+            }
+            if window.question.pinning == Pinning::SameValue {
+                closure.tasks.push_back(Task::Faithful { thread, until: place });
+            }
+        }
+        closure.close()?;
+        Ok(closure)
+    }
+
+    /// All events that may run must run.
+    pub(crate) fn run_everything(&mut self) -> Result<(), Contradiction> {
+        let window = self.window;
+        for (events, &limit) in window.threads.iter().zip(&window.limit) {
+            if let Some(&last) = events[..limit as usize].last() {
+                self.must_run(last)?;
+            }
+        }
+        if let Some([first, second]) = window.twins {
+            // The order of threads does not know that the two are one.
+            for before in window.before(second).into_iter().filter(|&before| before != first) {
+                self.tasks.push_back(Task::Order { from: before, to: first, why: Why::Must });
+            }
+            let next = window.place[first as usize] + 1;
+            if let Some(&next) = window.threads[window.thread[first as usize] as usize].get(next as usize) {
+                self.tasks.push_back(Task::Order { from: second, to: next, why: Why::Must });
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies the rules until nothing new comes.
+    pub(crate) fn close(&mut self) -> Result<(), Contradiction> {
+        loop {
+            if let Some(task) = self.tasks.pop_front() {
+                self.perform(task)?;
+            } else if let Some(event) = self.grown.pop_front() {
+                self.apply_rules(event);
+            } else if !self.narrow_choices()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The event must run.
+    pub(crate) fn must_run(&mut self, event: u32) -> Result<(), Contradiction> {
+        self.must_run_for(event, event, Why::Must)
+    }
+
+    /// Nothing forces `from` to be before `to`, but let it be so.
+    pub(crate) fn assume(&mut self, from: u32, to: u32) -> Result<(), Contradiction> {
+        self.tasks.push_back(Task::Order { from, to, why: Why::Tried });
+        self.close()
+    }
+
+    /// Whether the event must run.
+    pub(crate) fn runs(&self, event: u32) -> bool {
+        self.window.place[event as usize] < self.running[self.window.thread[event as usize] as usize]
+    }
+
+    /// How many events of each thread are before the event, which must run.
+    pub(crate) fn known(&self, event: u32) -> &[u32] {
+        let width = self.running.len();
+        &self.known[event as usize * width..(event as usize + 1) * width]
+    }
+
+    /// Whether `from` is known to be before `to`; both must run.
+    pub(crate) fn is_before(&self, from: u32, to: u32) -> bool {
+        let thread = self.window.thread[from as usize] as usize;
+        self.known[to as usize * self.running.len() + thread] > self.window.place[from as usize]
+    }
+
+    /// The edges besides the order of each thread.
+    pub(crate) fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// The write that a read must see; [`ENTRY`] for what was there before the window.
+    pub(crate) fn source(&self, read: u32) -> Option<u32> {
+        Some(self.source[read as usize]).filter(|&source| source < OPEN)
+    }
+
+    /// The reads that must see the write.
+    pub(crate) fn readers(&self, write: u32) -> impl Iterator<Item = u32> {
+        let mut next = self.first_reader[write as usize];
+        std::iter::from_fn(move || {
+            let read = next;
+            (read != NONE).then(|| {
+                next = self.next_reader[read as usize];
+                read
+            })
+        })
+    }
+
+    /// The reads of a variable that must see what was there before the window.
+    pub(crate) fn entry_readers(&self, var: u32) -> &[u32] {
+        &self.entry_readers[var as usize]
+    }
+
+    /// The writes that a read which must be faithful may still see, at most `limit`; [`ENTRY`] may be among them.
+    pub(crate) fn sources(&self, read: u32, limit: usize) -> Vec<u32> {
+        match self.window.domain(read) {
+            Domain::Free => Vec::new(),
+            Domain::Write(write) => vec![write],
+            Domain::Entry => vec![ENTRY],
+            Domain::Group { group, entry } => {
+                let entry = (entry && !self.is_overwritten_at_entry(read)).then_some(ENTRY);
+                let group = self.window.group(group);
+                // The nearest are the likeliest.
+                let split = group.partition_point(|&write| write < read);
+                let near = group[..split].iter().rev().chain(&group[split..]).copied();
+                entry.into_iter().chain(near.filter(|&write| self.can_see(read, write))).take(limit).collect()
+            }
+        }
+    }
+
+    fn perform(&mut self, task: Task) -> Result<(), Contradiction> {
+        match task {
+            Task::Order { from, to, why } => self.order(from, to, why),
+            Task::Faithful { thread, until } => self.must_be_faithful(thread, until),
+            Task::Observe { read } => {
+                self.observe(read);
+                Ok(())
+            }
+        }
+    }
+
+    fn must_run_for(&mut self, event: u32, before: u32, why: Why) -> Result<(), Contradiction> {
+        let thread = self.window.thread[event as usize] as usize;
+        if self.window.place[event as usize] >= self.window.limit[thread] {
+            return Err(Contradiction::TooLate { event, before, why });
+        }
+        while !self.runs(event) {
+            let next = self.window.threads[thread][self.running[thread] as usize];
+            self.running[thread] += 1;
+            self.enter(next)?;
+        }
+        Ok(())
+    }
+
+    /// An event joins those that must run.
+    fn enter(&mut self, event: u32) -> Result<(), Contradiction> {
+        let window = self.window;
+        let width = self.running.len();
+        let (thread, place) = (window.thread[event as usize], window.place[event as usize]);
+        if let Some(before) = window.before(event) {
+            self.known.copy_within(before as usize * width..(before as usize + 1) * width, event as usize * width);
+        }
+        self.known[event as usize * width + thread as usize] = place;
+        self.note_growth(event, u64::MAX);
+        for &need in window.needs(event) {
+            self.tasks.push_back(Task::Order { from: need, to: event, why: Why::Must });
+        }
+        self.pin_reads(event, thread, place);
+        self.enter_access(event);
+        while let Some(&section) = window.sections_of[thread as usize].get(self.begun[thread as usize])
+            && (window.sections[section as usize].begin == BEFORE || window.sections[section as usize].begin == event)
+        {
+            self.begun[thread as usize] += 1;
+            self.begin_section(section)?;
+        }
+        if let Some(section) = window.section_ending(event) {
+            self.open[thread as usize].retain(|&open| open != section);
+        }
+        if let Some(&notification) = window.notifications.get(&event)
+            && let Some(wait) = window.before(event)
+        {
+            self.tasks.push_back(Task::Order { from: wait, to: notification, why: Why::Notification });
+        }
+        Ok(())
+    }
+
+    /// Which reads must be faithful now that this event runs.
+    fn pin_reads(&mut self, event: u32, thread: u32, place: u32) {
+        let window = self.window;
+        let until = match window.question.pinning {
+            _ if window.twins.is_some() => place + 1,
+            Pinning::SameWrite => place + 1,
+            Pinning::SameValue => place,
+            Pinning::ControlFlow if window.op(event) == Op::Branch => place,
+            Pinning::ControlFlow => 0,
+        };
+        self.tasks.push_back(Task::Faithful { thread, until });
+        if window.event(event).unexplained {
+            for (thread, events) in (0u32..).zip(&window.threads) {
+                let until = events.partition_point(|&other| other < event);
+                self.tasks.push_back(Task::Faithful { thread, until: u32::try_from(until).unwrap_or(NONE) });
+            }
+        }
+    }
+
+    fn enter_access(&mut self, event: u32) {
+        let window = self.window;
+        let Some(variable) = window.variable(event) else { return };
+        if window.changes_memory(event) {
+            for &read in &self.entry_readers[window.var[event as usize] as usize] {
+                self.tasks.push_back(Task::Order { from: read, to: event, why: Why::Overwrites });
+            }
+        }
+        if variable.free == event {
+            for &access in &variable.accesses {
+                if access != event && self.runs(access) {
+                    self.tasks.push_back(Task::Order { from: access, to: event, why: Why::Free });
+                }
+            }
+        } else if variable.free != NONE && self.runs(variable.free) {
+            self.tasks.push_back(Task::Order { from: event, to: variable.free, why: Why::Free });
+        }
+    }
+
+    fn begin_section(&mut self, number: u32) -> Result<(), Contradiction> {
+        let window = self.window;
+        let section = &window.sections[number as usize];
+        self.open[section.thread as usize].push(number);
+        if section.begin == BEFORE {
+            return Ok(());
+        }
+        for &held in &window.locks[section.lock as usize].held {
+            self.end_before(held, number)?;
+        }
+        if section.end == NEVER {
+            for (_, _, others) in &window.locks[section.lock as usize].sections {
+                let begun = others.partition_point(|&other| self.has_begun(&window.sections[other as usize]));
+                if let Some(&last) = others[..begun].iter().rev().find(|&&o| window.sections[o as usize].end != BEYOND) {
+                    self.end_before(last, number)?;
+                }
+            }
+            self.endless[section.lock as usize].push(number);
+        } else {
+            for other in 0..self.endless[section.lock as usize].len() {
+                let endless = self.endless[section.lock as usize][other];
+                self.end_before(number, endless)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn has_begun(&self, section: &Section) -> bool {
+        section.begin == BEFORE || self.runs(section.begin)
+    }
+
+    /// If the two sections exclude each other, the first has ended before the second begins.
+    fn end_before(&mut self, first: u32, second: u32) -> Result<(), Contradiction> {
+        let sections = &self.window.sections;
+        let (one, other) = (&sections[first as usize], &sections[second as usize]);
+        if !one.excludes(other) || one.end == BEYOND {
+            return Ok(());
+        }
+        if !one.ends() {
+            return Err(Contradiction::Sections(first, second));
+        }
+        let why = if one.begin == BEFORE { Why::Section(other.begin) } else { Why::Endless };
+        self.tasks.push_back(Task::Order { from: one.end, to: other.begin, why });
+        Ok(())
+    }
+
+    fn order(&mut self, from: u32, to: u32, why: Why) -> Result<(), Contradiction> {
+        let (from, to) = self.window.as_twins(from, to);
+        self.must_run_for(to, to, why)?;
+        self.must_run_for(from, to, why)?;
+        if from == to || self.is_before(to, from) {
+            return Err(Contradiction::Cycle(self.cycle(from, to, why)));
+        }
+        if self.is_before(from, to) {
+            return Ok(());
+        }
+        // There are fewer edges than memory has room for.
+        let number = u32::try_from(self.edges.len()).unwrap_or(NONE);
+        self.edges.push(Edge { from, to, why, previous: self.last_edge[from as usize] });
+        self.last_edge[from as usize] = number;
+        self.teach(from, to);
+        Ok(())
+    }
+
+    /// What is known of `from` is known of `to` and of all that come after it.
+    fn teach(&mut self, from: u32, to: u32) {
+        let mut lessons = vec![(from, to)];
+        while let Some((from, to)) = lessons.pop() {
+            if self.learn(from, to) {
+                lessons.extend(self.after(to).map(|next| (to, next)));
+            }
+        }
+    }
+
+    /// The events to which an edge leads, the next of the thread among them.
+    fn after(&self, event: u32) -> impl Iterator<Item = u32> {
+        let thread = self.window.thread[event as usize];
+        let place = self.window.place[event as usize] + 1;
+        let next = (place < self.running[thread as usize]).then(|| self.window.at(thread, place));
+        next.into_iter().chain(self.leaving(event).map(|edge| edge.to))
+    }
+
+    fn leaving(&self, event: u32) -> impl Iterator<Item = Edge> {
+        let mut next = self.last_edge[event as usize];
+        std::iter::from_fn(move || {
+            let edge = *self.edges.get(next as usize)?;
+            next = edge.previous;
+            Some(edge)
+        })
+    }
+
+    /// Whether the clock of `to` grows by that of `from` and by `from` itself.
+    fn learn(&mut self, from: u32, to: u32) -> bool {
+        let width = self.running.len();
+        let (a, b) = (from as usize * width, to as usize * width);
+        let (source, target) = if a < b {
+            let (low, high) = self.known.split_at_mut(b);
+            (&low[a..a + width], &mut high[..width])
+        } else {
+            let (low, high) = self.known.split_at_mut(a);
+            (&high[..width], &mut low[b..b + width])
+        };
+        let mut growth = 0u64;
+        for (thread, (target, &source)) in target.iter_mut().zip(source).enumerate() {
+            if source > *target {
+                *target = source;
+                growth |= bit(thread);
+            }
+        }
+        let (thread, place) = (self.window.thread[from as usize] as usize, self.window.place[from as usize]);
+        if target[thread] <= place {
+            target[thread] = place + 1;
+            growth |= bit(thread);
+        }
+        if growth != 0 {
+            self.note_growth(to, growth);
+        }
+        growth != 0
+    }
+
+    fn note_growth(&mut self, event: u32, growth: u64) {
+        if self.growth[event as usize] == 0 {
+            self.grown.push_back(event);
+        }
+        self.growth[event as usize] |= growth;
+    }
+
+    /// Applies the rules to an event whose clock has grown.
+    fn apply_rules(&mut self, event: u32) {
+        let growth = std::mem::take(&mut self.growth[event as usize]);
+        if self.source[event as usize] < OPEN {
+            self.keep_others_away(event, growth);
+        }
+        if self.window.changes_memory(event) {
+            self.read_before_overwritten(event, growth);
+        }
+        if let Some(section) = self.window.section_ending(event) {
+            self.exclude(section, event, growth);
+        }
+        let thread = self.window.thread[event as usize] as usize;
+        if self.window.place[event as usize] + 1 == self.running[thread] {
+            for which in 0..self.open[thread].len() {
+                self.exclude(self.open[thread][which], event, growth);
+            }
+        }
+    }
+
+    /// Other writes that come before a read come before what it sees.
+    fn keep_others_away(&mut self, read: u32, growth: u64) {
+        let window = self.window;
+        let source = self.source[read as usize];
+        let Some(variable) = window.variable(read) else { return };
+        for (thread, writes) in variable.writes.iter().filter(|(thread, _)| growth & bit(*thread as usize) != 0) {
+            let before = self.known(read)[*thread as usize];
+            let count = writes.partition_point(|&write| window.place[write as usize] < before);
+            let Some(&last) = writes[..count].last() else { continue };
+            if source == ENTRY {
+                self.tasks.push_back(Task::Order { from: read, to: last, why: Why::Overwrites });
+            } else if last != source {
+                self.tasks.push_back(Task::Order { from: last, to: source, why: Why::Between(read) });
+            }
+        }
+    }
+
+    /// Whoever must see an earlier write sees it before this one.
+    fn read_before_overwritten(&mut self, write: u32, growth: u64) {
+        let window = self.window;
+        let Some(variable) = window.variable(write) else { return };
+        for (thread, writes) in variable.writes.iter().filter(|(thread, _)| growth & bit(*thread as usize) != 0) {
+            let before = self.known(write)[*thread as usize];
+            let count = writes.partition_point(|&earlier| window.place[earlier as usize] < before);
+            let Some(&last) = writes[..count].last() else { continue };
+            let mut read = self.first_reader[last as usize];
+            while read != NONE {
+                if read != write {
+                    self.tasks.push_back(Task::Order { from: read, to: write, why: Why::Overwrites });
+                }
+                read = self.next_reader[read as usize];
+            }
+        }
+    }
+
+    /// Sections that exclude this one, and begin before an event of it, have ended before it begins.
+    fn exclude(&mut self, number: u32, event: u32, growth: u64) {
+        let window = self.window;
+        let section = &window.sections[number as usize];
+        if section.begin == BEFORE {
+            return;
+        }
+        for (thread, mode, others) in &window.locks[section.lock as usize].sections {
+            if *thread == section.thread || !mode.excludes(section.mode) || growth & bit(*thread as usize) == 0 {
+                continue;
+            }
+            let before = self.known(event)[*thread as usize];
+            let begun = others.partition_point(|&other| {
+                let begin = window.sections[other as usize].begin;
+                begin == BEFORE || window.place[begin as usize] < before
+            });
+            if let Some(last) = others[..begun].last().map(|&other| &window.sections[other as usize])
+                && last.ends()
+            {
+                let why = Why::Section(event);
+                self.tasks.push_back(Task::Order { from: last.end, to: section.begin, why });
+            }
+        }
+    }
+
+    /// So many events of the thread must have seen what they saw.
+    fn must_be_faithful(&mut self, thread: u32, until: u32) -> Result<(), Contradiction> {
+        let window = self.window;
+        while self.faithful[thread as usize] < until {
+            let event = window.at(thread, self.faithful[thread as usize]);
+            self.faithful[thread as usize] += 1;
+            match self.sources(event, 2).as_slice() {
+                _ if window.domain(event) == Domain::Free => {}
+                [] => return Err(Contradiction::NoSource(event)),
+                &[source] => self.determine(event, source),
+                _ => {
+                    self.source[event as usize] = OPEN;
+                    self.undetermined.push(event);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn determine(&mut self, read: u32, source: u32) {
+        let window = self.window;
+        self.source[read as usize] = source;
+        if source == ENTRY {
+            self.entry_readers[window.var[read as usize] as usize].push(read);
+        } else {
+            self.next_reader[read as usize] = self.first_reader[source as usize];
+            self.first_reader[source as usize] = read;
+            self.tasks.push_back(Task::Order { from: source, to: read, why: Why::Seen });
+            // A thread that has seen something else writes something else; an update writes what it has seen.
+            let updates = window.op(source).access().is_some_and(|access| access.kind.reads());
+            let until = window.place[source as usize] + u32::from(updates);
+            self.tasks.push_back(Task::Faithful { thread: window.thread[source as usize], until });
+        }
+        self.tasks.push_back(Task::Observe { read });
+    }
+
+    /// A read whose source has become known: what follows from the order so far.
+    fn observe(&mut self, read: u32) {
+        let window = self.window;
+        let source = self.source[read as usize];
+        let Some(variable) = window.variable(read) else { return };
+        self.note_growth(read, u64::MAX);
+        for (thread, writes) in &variable.writes {
+            let running = self.running[*thread as usize];
+            let run = writes.partition_point(|&write| window.place[write as usize] < running);
+            let before = match source {
+                ENTRY => 0,
+                source => writes[..run].partition_point(|&write| write == source || !self.is_before(source, write)),
+            };
+            if let Some(&next) = writes[before..run].iter().find(|&&write| write != read) {
+                self.tasks.push_back(Task::Order { from: read, to: next, why: Why::Overwrites });
+            }
+        }
+    }
+
+    /// Looks again at the reads that have a choice. Tells whether that taught anything.
+    fn narrow_choices(&mut self) -> Result<bool, Contradiction> {
+        let mut undetermined = std::mem::take(&mut self.undetermined);
+        undetermined.retain(|&read| self.source[read as usize] == OPEN);
+        for &read in &undetermined {
+            let sources = self.sources(read, FEW_SOURCES + 1);
+            match sources.as_slice() {
+                [] => return Err(Contradiction::NoSource(read)),
+                &[source] => self.determine(read, source),
+                few if few.len() <= FEW_SOURCES && !few.contains(&ENTRY) => self.after_any(read, few),
+                _ => {}
+            }
+        }
+        self.undetermined = undetermined;
+        Ok(!self.tasks.is_empty())
+    }
+
+    /// What is before all that the read may see is before the read.
+    fn after_any(&mut self, read: u32, sources: &[u32]) {
+        let window = self.window;
+        for thread in 0..self.running.len() {
+            let least = sources.iter().map(|&source| self.before_source(source, thread)).min().unwrap_or(0);
+            if least > 0 && (!self.runs(read) || self.known(read)[thread] < least) {
+                let from = window.threads[thread][least as usize - 1];
+                if from != read {
+                    self.tasks.push_back(Task::Order { from, to: read, why: Why::AnySource });
+                }
+            }
+        }
+    }
+
+    /// How many events of the thread are before a read that sees this source, at least.
+    fn before_source(&self, source: u32, thread: usize) -> u32 {
+        let (own, place) = (self.window.thread[source as usize] as usize, self.window.place[source as usize]);
+        if own == thread {
+            return place + 1;
+        }
+        let running = self.running[own];
+        match (self.runs(source), running.checked_sub(1)) {
+            (true, _) => self.known(source)[thread],
+            (false, Some(last)) => self.known(self.window.threads[own][last as usize])[thread],
+            (false, None) => 0,
+        }
+    }
+
+    /// Whether a read may see a write, as far as is known.
+    fn can_see(&self, read: u32, write: u32) -> bool {
+        let window = self.window;
+        let thread = window.thread[write as usize] as usize;
+        if write == read || window.place[write as usize] >= window.limit[thread] {
+            return false;
+        }
+        if self.runs(write) {
+            return !self.is_before(read, write) && !self.is_overwritten(read, write);
+        }
+        // A write that need not run comes after all events of its thread that must.
+        match self.running[thread].checked_sub(1) {
+            Some(last) => {
+                let last = window.threads[thread][last as usize];
+                last != read && !self.is_before(read, last)
+            }
+            None => true,
+        }
+    }
+
+    /// Whether another write lies between the write and the read.
+    fn is_overwritten(&self, read: u32, write: u32) -> bool {
+        self.last_writes_before(read).any(|other| other != write && self.is_before(write, other))
+    }
+
+    fn is_overwritten_at_entry(&self, read: u32) -> bool {
+        self.last_writes_before(read).next().is_some()
+    }
+
+    /// The last write of each thread that is known to be before the read.
+    fn last_writes_before(&self, read: u32) -> impl Iterator<Item = u32> {
+        let window = self.window;
+        let runs = self.runs(read);
+        let writes = window.variable(read).map_or(&[][..], |variable| &variable.writes);
+        writes.iter().filter(move |_| runs).filter_map(move |(thread, writes)| {
+            let before = self.known(read)[*thread as usize];
+            writes[..writes.partition_point(|&write| window.place[write as usize] < before)].last().copied()
+        })
+    }
+
+    /// The shortest way from `to` back to `from`, closed by the edge that was to be added.
+    fn cycle(&self, from: u32, to: u32, why: Why) -> Vec<(u32, Why)> {
+        let mut reached = rustc_hash::FxHashMap::default();
+        let mut next = VecDeque::from([to]);
+        while let Some(event) = next.pop_front() {
+            if event == from {
+                break;
+            }
+            let place = self.window.place[event as usize] + 1;
+            let thread = self.window.thread[event as usize];
+            let follower = (place < self.running[thread as usize]).then(|| (self.window.at(thread, place), Why::Must));
+            for (after, why) in follower.into_iter().chain(self.leaving(event).map(|edge| (edge.to, edge.why))) {
+                if after != to && !reached.contains_key(&after) {
+                    reached.insert(after, (event, why));
+                    next.push_back(after);
+                }
+            }
+        }
+        let mut cycle = vec![(from, why)];
+        let mut event = from;
+        while let Some(&(before, why)) = reached.get(&event) {
+            cycle.push((before, why));
+            event = before;
+        }
+        cycle.reverse();
+        cycle
+    }
+}
+
+fn bit(thread: usize) -> u64 {
+    1 << (thread % 64)
+}

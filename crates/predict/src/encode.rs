@@ -1,0 +1,411 @@
+//! A schedule of a window as a problem for the solver.
+//!
+//! The solver sees booleans for "this event runs", "this read is faithful", "this read sees that write", and statements
+//! about order. Most of what a schedule has to keep to is not told in advance: a solution is made into a schedule, the
+//! schedule is run, and only what goes wrong there becomes clauses. So every schedule that comes out has been run, and
+//! the many constraints that no solution would violate anyway cost nothing.
+//!
+//! Events that do not run count as coming after all that do, in the order of the trace.
+
+use std::collections::BTreeMap;
+
+use foretell_solve::{Answer, Limits, Lit, OrderSolver};
+use foretell_trace::Op;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::closure::{Closure, ENTRY};
+use crate::greedy::{Care, Plan};
+use crate::index::NONE;
+use crate::replay::{Obstacle, Replay, Subjects};
+use crate::verdict::Pinning;
+use crate::window::{BEFORE, BEYOND, Border, Domain, Section, Window};
+
+/// More choices than this together are more than a search can go through.
+const MOST_SOURCES: usize = 2_000_000;
+
+/// The answer of a search.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    /// These events, in this order.
+    Schedule(Vec<u32>),
+    /// There is none.
+    Impossible,
+    GaveUp,
+}
+
+/// A search for a schedule of a window.
+pub(crate) struct Search<'w> {
+    window: &'w Window<'w>,
+    closure: &'w Closure<'w>,
+    subjects: &'w Subjects,
+    solver: OrderSolver,
+    /// For each thread, which of its events have a boolean for "it runs".
+    runs: Vec<BTreeMap<u32, Lit>>,
+    reads: FxHashMap<u32, Read>,
+    /// What has been stated.
+    stated: FxHashSet<Statement>,
+    sources: usize,
+    /// Whether the last schedule violated anything, and whether that led to anything new.
+    violated: bool,
+    learnt: bool,
+}
+
+/// A read that may have to be faithful.
+struct Read {
+    faithful: Lit,
+    /// What it may see, each with the boolean for that.
+    sources: Vec<(u32, Lit)>,
+}
+
+/// Something that goes wrong in a schedule and need be stated only once.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Statement {
+    Between { read: u32, source: u32, write: u32 },
+    Exclusion(u32, u32),
+    Attempt(u32),
+    Strayed { source: Lit, read: u32 },
+    Pinned { read: u32 },
+    Free { access: u32 },
+    Twins { other: u32 },
+}
+
+impl<'w> Search<'w> {
+    pub(crate) fn new(closure: &'w Closure<'w>, subjects: &'w Subjects) -> Search<'w> {
+        let window = closure.window;
+        let mut solver = OrderSolver::new(&window.thread);
+        for edge in closure.edges() {
+            solver.fact(edge.from, edge.to);
+        }
+        for event in 0..window.len() {
+            if !closure.runs(event) {
+                window.needs(event).iter().for_each(|&need| solver.fact(need, event));
+            }
+        }
+        let mut search = Search {
+            window,
+            closure,
+            subjects,
+            solver,
+            runs: vec![BTreeMap::new(); window.threads.len()],
+            reads: FxHashMap::default(),
+            stated: FxHashSet::default(),
+            sources: 0,
+            violated: false,
+            learnt: false,
+        };
+        search.state_notifications();
+        search
+    }
+
+    pub(crate) fn run(&mut self, limits: &Limits<'_>) -> Outcome {
+        loop {
+            match self.solver.solve(limits) {
+                Answer::Sat => {}
+                Answer::Unsat => return Outcome::Impossible,
+                Answer::GaveUp => return Outcome::GaveUp,
+            }
+            let plan = self.plan();
+            if let Some(schedule) = plan.schedule(Care::Strict) {
+                return Outcome::Schedule(schedule);
+            }
+            // What the solver says is free of cycles, so there is always a schedule that keeps to the order.
+            let Some(schedule) = plan.schedule(Care::Blind) else { return Outcome::GaveUp };
+            let faithful = plan.faithful;
+            self.learn_from(&schedule, &faithful);
+            if !self.violated {
+                return Outcome::Schedule(schedule);
+            }
+            if !self.learnt || self.sources > MOST_SOURCES {
+                return Outcome::GaveUp;
+            }
+        }
+    }
+
+    /// What the solver's answer means for a schedule.
+    fn plan(&self) -> Plan<'w> {
+        let mut running = self.closure.running.clone();
+        for (running, known) in running.iter_mut().zip(&self.runs) {
+            let last = known.iter().rev().find(|(_, literal)| self.solver.value(**literal));
+            *running = last.map_or(*running, |(place, _)| (*running).max(place + 1));
+        }
+        let mut before: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for (from, to) in self.solver.edges() {
+            before.entry(to).or_default().push(from);
+        }
+        Plan::new(self.closure, self.subjects, running, before)
+    }
+
+    fn learn_from(&mut self, schedule: &[u32], faithful: &[u32]) {
+        (self.violated, self.learnt) = (false, false);
+        let mut replay = Replay::new(self.window, self.subjects);
+        for (position, &event) in schedule.iter().enumerate() {
+            if let Some(obstacle) = replay.obstacle(event) {
+                self.learn_obstacle(obstacle, event, &schedule[..position]);
+            }
+            if let Some(access) = self.window.op(event).access() {
+                if access.kind.reads() && !replay.is_faithful(event) {
+                    self.learn_read(event, &replay, faithful);
+                }
+                self.learn_free(event, &schedule[..position]);
+            }
+            replay.step(event);
+        }
+    }
+
+    /// States something that the schedule violated, unless that was done before.
+    fn is_news(&mut self, statement: Statement) -> bool {
+        self.violated = true;
+        let news = self.stated.insert(statement);
+        self.learnt |= news;
+        news
+    }
+
+    fn learn_obstacle(&mut self, obstacle: Obstacle, event: u32, earlier: &[u32]) {
+        match obstacle {
+            Obstacle::Held { holder, section } => self.state_exclusion(holder, section),
+            Obstacle::NotHeld(_) | Obstacle::NoPermit(_) if self.window.border == Border::Open => {}
+            Obstacle::NotHeld(attempt) => self.state_attempt(attempt),
+            Obstacle::NoPermit(sem) => self.state_permits(sem, event, earlier),
+        }
+    }
+
+    /// A read that did not see what it saw: either it need not, or something has to change.
+    fn learn_read(&mut self, read: u32, replay: &Replay<'_>, faithful: &[u32]) {
+        let chosen = self.reads.get(&read).filter(|known| self.solver.value(known.faithful)).and_then(|known| {
+            known.sources.iter().find(|(_, literal)| self.solver.value(*literal)).copied()
+        });
+        match chosen {
+            Some((source, literal)) if replay.writer(read) == source => {
+                let strayed = replay.foreign(read);
+                if self.is_news(Statement::Strayed { source: literal, read: strayed }) {
+                    let faithful = self.faithful(strayed);
+                    self.solver.clause(&[!literal, faithful]);
+                }
+            }
+            Some((source, literal)) => self.state_between(read, source, literal, replay.writer(read)),
+            None => {
+                let thread = self.window.thread[read as usize];
+                if self.window.place[read as usize] < faithful[thread as usize]
+                    && self.is_news(Statement::Pinned { read })
+                {
+                    self.state_pinned(read, thread);
+                }
+            }
+        }
+    }
+
+    fn learn_free(&mut self, access: u32, earlier: &[u32]) {
+        let free = self.window.variable(access).map_or(NONE, |variable| variable.free);
+        if free != NONE && free != access && earlier.contains(&free) && self.is_news(Statement::Free { access }) {
+            let clause = [!self.runs(access), !self.runs(free), self.before(access, free)];
+            self.solver.clause(&clause);
+        }
+    }
+
+    /// The boolean for "this event runs".
+    fn runs(&mut self, event: u32) -> Lit {
+        let window = self.window;
+        let (thread, place) = (window.thread[event as usize] as usize, window.place[event as usize]);
+        if place < self.closure.running[thread] {
+            return Lit::TRUE;
+        }
+        if place >= window.limit[thread] {
+            return Lit::FALSE;
+        }
+        if let Some(&known) = self.runs[thread].get(&place) {
+            return known;
+        }
+        let literal = self.solver.boolean(false);
+        let earlier = self.runs[thread].range(..place).next_back().map(|(&place, &literal)| (place, literal));
+        let later = self.runs[thread].range(place..).next().map(|(_, &literal)| literal);
+        self.runs[thread].insert(place, literal);
+        if let Some((_, earlier)) = earlier {
+            self.solver.clause(&[!literal, earlier]);
+        }
+        if let Some(later) = later {
+            self.solver.clause(&[!later, literal]);
+        }
+        let from = earlier.map_or(self.closure.running[thread], |(place, _)| place + 1);
+        for place in from..=place {
+            for &need in window.needs(window.threads[thread][place as usize]) {
+                let need = self.runs(need);
+                self.solver.clause(&[!literal, need]);
+            }
+        }
+        literal
+    }
+
+    fn before(&mut self, from: u32, to: u32) -> Lit {
+        let (from, to) = self.window.as_twins(from, to);
+        if let Some(twins @ [first, second]) = self.window.twins
+            && let [Some(other), None] | [None, Some(other)] = [from, to].map(|event| Some(event).filter(|event| !twins.contains(event)))
+            && self.stated.insert(Statement::Twins { other })
+        {
+            // What does not come before both comes after both.
+            let clause = [self.solver.before(other, first), self.solver.before(second, other)];
+            self.solver.clause(&clause);
+        }
+        self.solver.before(from, to)
+    }
+
+    /// The statement that `from` comes before `to`, which implies that it runs if `to` does.
+    fn runs_before(&mut self, from: u32, to: u32) -> Lit {
+        let order = self.before(from, to);
+        let (from_runs, to_runs) = (self.runs(from), self.runs(to));
+        self.solver.clause(&[!order, !to_runs, from_runs]);
+        order
+    }
+
+    /// The boolean for "this read sees what it saw".
+    fn faithful(&mut self, read: u32) -> Lit {
+        if let Some(known) = self.reads.get(&read) {
+            return known.faithful;
+        }
+        if self.window.domain(read) == Domain::Free {
+            return Lit::TRUE;
+        }
+        let faithful = self.solver.boolean(false);
+        let sources = match self.closure.source(read) {
+            Some(source) => vec![source],
+            None => self.closure.sources(read, usize::MAX),
+        };
+        self.sources += sources.len();
+        // What comes last before it in the trace is what it most likely sees.
+        let best = sources.iter().copied().filter(|&source| source == ENTRY || source < read)
+            .max_by_key(|&source| if source == ENTRY { 0 } else { source + 1 });
+        let mut clause = vec![!faithful];
+        let mut known = Vec::with_capacity(sources.len());
+        for source in sources {
+            let sees = self.solver.boolean(Some(source) == best);
+            if source != ENTRY {
+                let order = self.before(source, read);
+                let runs = self.runs(source);
+                self.solver.clause(&[!sees, order]);
+                self.solver.clause(&[!sees, runs]);
+            }
+            clause.push(sees);
+            known.push((source, sees));
+        }
+        self.solver.clause(&clause);
+        self.reads.insert(read, Read { faithful, sources: known });
+        faithful
+    }
+
+    /// No write comes between a source and its read.
+    fn state_between(&mut self, read: u32, source: u32, literal: Lit, write: u32) {
+        if self.is_news(Statement::Between { read, source, write }) && write != ENTRY {
+            let mut clause = vec![!literal, self.before(read, write)];
+            if source != ENTRY {
+                clause.push(self.before(write, source));
+            }
+            self.solver.clause(&clause);
+        }
+    }
+
+    /// What makes it necessary that a read is faithful.
+    fn state_pinned(&mut self, read: u32, thread: u32) {
+        let window = self.window;
+        let events = &window.threads[thread as usize];
+        let place = window.place[read as usize] as usize;
+        let after = &events[place + 1..];
+        let pin = match window.question.pinning {
+            _ if window.twins.is_some() => Lit::TRUE,
+            Pinning::SameWrite => self.runs(read),
+            Pinning::SameValue => match after.first() {
+                Some(&next) if !window.racing.contains(&next) => self.runs(next),
+                Some(_) => Lit::TRUE,
+                None => Lit::FALSE,
+            },
+            Pinning::ControlFlow => match after.iter().find(|&&event| window.op(event) == Op::Branch) {
+                Some(&branch) => self.runs(branch),
+                None => Lit::FALSE,
+            },
+        };
+        let fence = match window.fences.iter().find(|&&fence| fence > read) {
+            Some(&fence) => self.runs(fence),
+            None => Lit::FALSE,
+        };
+        let known = self.window.place[read as usize] < self.closure.faithful[thread as usize];
+        let faithful = self.faithful(read);
+        if known {
+            self.solver.clause(&[faithful]);
+        }
+        self.solver.clause(&[!pin, faithful]);
+        self.solver.clause(&[!fence, faithful]);
+    }
+
+    fn state_exclusion(&mut self, one: u32, other: u32) {
+        if !self.is_news(Statement::Exclusion(one.min(other), one.max(other))) {
+            return;
+        }
+        let sections = &self.window.sections;
+        let (one, other) = (sections[one as usize], sections[other as usize]);
+        if one.end == BEYOND || other.end == BEYOND {
+            return;
+        }
+        let mut clause = Vec::with_capacity(4);
+        for (first, second) in [(one, other), (other, one)] {
+            if first.begin != BEFORE {
+                clause.push(!self.runs(first.begin));
+            }
+            clause.extend(self.ends_before(first, second));
+        }
+        self.solver.clause(&clause);
+    }
+
+    /// The statement that the first section has ended when the second begins.
+    fn ends_before(&mut self, first: Section, second: Section) -> Option<Lit> {
+        (first.ends() && second.begin != BEFORE).then(|| self.runs_before(first.end, second.begin))
+    }
+
+    /// Somebody holds the lock when an attempt to take it fails.
+    fn state_attempt(&mut self, number: u32) {
+        if !self.is_news(Statement::Attempt(number)) {
+            return;
+        }
+        let window = self.window;
+        let attempt = window.attempts[number as usize];
+        let mut clause = vec![!self.runs(attempt.event)];
+        let sections = window.locks[attempt.lock as usize].sections.iter();
+        for &number in sections.filter(|of| attempt.mode.excludes(of.1)).flat_map(|of| &of.2) {
+            let section = window.sections[number as usize];
+            let holds = self.solver.boolean(false);
+            if section.begin != BEFORE {
+                let begins = self.runs_before(section.begin, attempt.event);
+                self.solver.clause(&[!holds, begins]);
+            }
+            if section.ends() {
+                let ends = self.before(attempt.event, section.end);
+                self.solver.clause(&[!holds, ends]);
+            }
+            clause.push(holds);
+        }
+        self.solver.clause(&clause);
+    }
+
+    /// A wait found no permit: one of the waits before it comes later, or a post that came later comes before.
+    fn state_permits(&mut self, sem: u32, wait: u32, earlier: &[u32]) {
+        let window = self.window;
+        (self.violated, self.learnt) = (true, true);
+        let mut clause = vec![!self.runs(wait)];
+        let before: FxHashSet<u32> = earlier.iter().copied().collect();
+        for &op in &window.semaphores[sem as usize].ops {
+            match window.op(op) {
+                Op::SemWait(_) if op != wait && before.contains(&op) => clause.push(self.before(wait, op)),
+                Op::SemPost(_) if !before.contains(&op) => clause.push(self.runs_before(op, wait)),
+                _ => {}
+            }
+        }
+        self.solver.clause(&clause);
+    }
+
+    /// A notification that wakes somebody comes after the wait.
+    fn state_notifications(&mut self) {
+        for (&woken, &notification) in &self.window.notifications {
+            if let Some(wait) = self.window.before(woken) {
+                let clause = [!self.runs(woken), self.before(wait, notification)];
+                self.solver.clause(&clause);
+            }
+        }
+    }
+}

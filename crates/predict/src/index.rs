@@ -1,0 +1,432 @@
+//! What a trace says beyond its events, found once and looked up for every pair: who read from whom, which release ends
+//! which section, who woke whom, what was where at which time.
+//!
+//! The referee has its own code for the same purpose, on purpose.
+
+use foretell_trace::{CondId, Event, LockMode, Op, ThreadId, Trace, Value, VarId};
+use rustc_hash::FxHashMap;
+
+/// Stands for "no event": the initial content of a variable, a section that never ends, a thread that nobody forks.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// A trace with its cross references. Events are named by their index in the trace.
+#[derive(Debug)]
+pub(crate) struct Index<'t> {
+    pub(crate) trace: &'t Trace,
+    /// Where each event stands among those of its thread.
+    pub(crate) place: Vec<u32>,
+    /// The events of each thread.
+    pub(crate) threads: Vec<Vec<u32>>,
+    /// For a read: the write that it saw, or [`NONE`]. For a return from a wait: the notification that caused it, or
+    /// [`NONE`]. For an arrival or a departure: its generation. Otherwise meaningless.
+    source: Vec<u32>,
+    /// For the beginning of a section: its end, or [`NONE`]. Otherwise meaningless.
+    mate: Vec<u32>,
+    /// For each thread, which sections it is in.
+    held: Vec<Held>,
+    vars: Vec<Variable>,
+    /// The first and the last write of each value to each variable.
+    values: FxHashMap<(VarId, Value), (u32, u32)>,
+    /// The fork of each thread, or [`NONE`].
+    forks: Vec<u32>,
+    sems: Vec<Semaphore>,
+    /// For each barrier and generation, the arrivals.
+    generations: Vec<Vec<Vec<u32>>>,
+    /// The events that no recorded write explains.
+    pub(crate) fences: Vec<u32>,
+}
+
+/// What is known of a variable.
+#[derive(Clone, Debug)]
+struct Variable {
+    /// The events that change its content.
+    writes: Vec<u32>,
+    /// What it holds at first, where that is known.
+    initial: Option<Value>,
+    /// Its allocation, or [`NONE`].
+    alloc: u32,
+}
+
+/// What is known of a semaphore.
+#[derive(Clone, Debug, Default)]
+struct Semaphore {
+    /// Its operations, each with the permits before it; `None` before the semaphore is created.
+    ops: Vec<(u32, Option<u64>)>,
+    /// The permits after all of them.
+    at_last: Option<u64>,
+}
+
+/// Which sections a thread is in, as it changes.
+#[derive(Clone, Debug, Default)]
+struct Held {
+    /// At which place something changed, and which part of `sections` holds from the next place on.
+    changes: Vec<(u32, u32, u32)>,
+    /// The beginnings of sections.
+    sections: Vec<u32>,
+}
+
+/// What a read must see.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Seen {
+    /// Whatever is there: somebody outside the trace wrote just before.
+    Anything,
+    /// This value, whoever wrote it.
+    Value(Value),
+    /// This write, or the initial content.
+    Write(u32),
+}
+
+/// What a variable holds at some point of the observed run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Content {
+    /// Who wrote it, or [`NONE`].
+    pub(crate) writer: u32,
+    /// Its value, where that is known.
+    pub(crate) value: Option<Value>,
+}
+
+impl<'t> Index<'t> {
+    pub(crate) fn new(trace: &'t Trace) -> Index<'t> {
+        let names = trace.names();
+        let events = trace.events().len();
+        let mut index = Index {
+            trace,
+            place: Vec::with_capacity(events),
+            threads: vec![Vec::new(); trace.thread_count()],
+            source: vec![NONE; events],
+            mate: vec![NONE; events],
+            held: vec![Held::default(); trace.thread_count()],
+            vars: vec![Variable::default(); names.vars.len()],
+            values: FxHashMap::default(),
+            forks: vec![NONE; trace.thread_count()],
+            sems: vec![Semaphore::default(); names.sems.len()],
+            generations: vec![vec![Vec::new()]; names.barriers.len()],
+            fences: Vec::new(),
+        };
+        index.go_through_threads();
+        index.go_through_memory();
+        index.go_through_sections();
+        index.go_through_semaphores();
+        index.go_through_barriers();
+        index.go_through_notifications();
+        index
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        // A trace has fewer than 2^32 events.
+        u32::try_from(self.trace.events().len()).unwrap_or(NONE)
+    }
+
+    pub(crate) fn event(&self, event: u32) -> &'t Event {
+        &self.trace.events()[event as usize]
+    }
+
+    /// The end of the section that begins at `event`, or [`NONE`].
+    pub(crate) fn section_end(&self, event: u32) -> u32 {
+        self.mate[event as usize]
+    }
+
+    /// The notification that caused a return from a wait, or [`NONE`] if it needs none.
+    pub(crate) fn notification(&self, woken: u32) -> u32 {
+        self.source[woken as usize]
+    }
+
+    /// The arrivals that must have happened before an arrival or a departure.
+    fn arrivals_before(&self, event: u32) -> &[u32] {
+        let generation = self.source[event as usize] as usize;
+        match self.event(event).op {
+            Op::Depart(barrier) => &self.generations[barrier.index()][generation],
+            Op::Arrive(barrier) if generation > 0 => &self.generations[barrier.index()][generation - 1],
+            _ => &[],
+        }
+    }
+
+    /// The events of other threads that must have run before the event, in every schedule.
+    pub(crate) fn for_each_need(&self, event: u32, mut need: impl FnMut(u32)) {
+        let step = self.event(event);
+        let mut known = |other: u32| {
+            if other != NONE && other < event {
+                need(other);
+            }
+        };
+        if self.place[event as usize] == 0 {
+            known(self.forks[step.thread.index()]);
+        }
+        match step.op {
+            Op::Join(child) => {
+                known(self.forks[child.index()]);
+                known(self.threads[child.index()].last().copied().unwrap_or(NONE));
+            }
+            Op::Arrive(_) | Op::Depart(_) => self.arrivals_before(event).iter().copied().for_each(known),
+            Op::Woken { .. } => known(self.notification(event)),
+            Op::SemPost(sem) | Op::SemWait(sem) => known(self.creation(sem.index())),
+            op => {
+                if let Some(access) = op.access() {
+                    known(self.vars[access.var.index()].alloc);
+                }
+            }
+        }
+    }
+
+    /// What the read must see for its thread to go on as observed: the same write, or just the same value where the
+    /// trace shows values.
+    pub(crate) fn seen(&self, read: u32, same_write: bool) -> Seen {
+        let event = self.event(read);
+        let source = self.source[read as usize];
+        if event.unexplained {
+            return Seen::Anything;
+        }
+        match event.op.value_read() {
+            Some(value) if !same_write && (source == NONE || self.value_after(source).is_some()) => {
+                Seen::Value(value)
+            }
+            _ => Seen::Write(source),
+        }
+    }
+
+    /// The first and the last write of the value to the variable.
+    pub(crate) fn writers(&self, var: VarId, value: Value) -> Option<(u32, u32)> {
+        self.values.get(&(var, value)).copied()
+    }
+
+    /// Whether the variable holds the value at first.
+    pub(crate) fn is_initial(&self, var: VarId, value: Value) -> bool {
+        self.vars[var.index()].initial == Some(value)
+    }
+
+    /// The creation of a semaphore, or [`NONE`] if the trace does not show it.
+    fn creation(&self, sem: usize) -> u32 {
+        let first = self.sems[sem].ops.first().map_or(NONE, |op| op.0);
+        if first != NONE && matches!(self.event(first).op, Op::SemInit { .. }) { first } else { NONE }
+    }
+
+    /// The value that a write leaves behind, where the trace shows it.
+    pub(crate) fn value_after(&self, write: u32) -> Option<Value> {
+        let op = self.event(write).op;
+        match op.access() {
+            // A read that nothing explains stands for the write that it saw.
+            Some(access) if !access.kind.writes() => op.value_read(),
+            _ => op.value_written(),
+        }
+    }
+
+    /// Whether the event changes what its variable holds.
+    pub(crate) fn changes_memory(&self, event: u32) -> Option<VarId> {
+        let event = self.event(event);
+        let access = event.op.access()?;
+        let changes = access.kind.writes() && !matches!(event.op, Op::Free(_));
+        (changes || event.unexplained).then_some(access.var)
+    }
+
+    /// What the variable holds in the observed run before `event`.
+    pub(crate) fn content(&self, var: VarId, event: u32) -> Content {
+        let variable = &self.vars[var.index()];
+        match variable.writes.partition_point(|&write| write < event).checked_sub(1) {
+            None => Content { writer: NONE, value: variable.initial },
+            Some(last) => {
+                let writer = variable.writes[last];
+                Content { writer, value: self.value_after(writer) }
+            }
+        }
+    }
+
+    /// Whether somebody outside of the events from `begin` up to `end` wrote the value, or it was there at first.
+    pub(crate) fn is_written_outside(&self, var: VarId, value: Value, begin: u32, end: u32) -> bool {
+        self.is_initial(var, value)
+            || self.writers(var, value).is_some_and(|(first, last)| first < begin || last >= end)
+    }
+
+    /// The sections that the thread is in after so many of its events, by their beginnings.
+    pub(crate) fn sections_after(&self, thread: usize, count: u32) -> &[u32] {
+        let held = &self.held[thread];
+        match held.changes.partition_point(|change| change.0 < count).checked_sub(1) {
+            None => &[],
+            Some(last) => {
+                let (_, begin, end) = held.changes[last];
+                &held.sections[begin as usize..end as usize]
+            }
+        }
+    }
+
+    /// The permits of a semaphore in the observed run before `event`.
+    pub(crate) fn permits(&self, sem: usize, event: u32) -> Option<u64> {
+        let sem = &self.sems[sem];
+        let next = sem.ops.partition_point(|op| op.0 < event);
+        sem.ops.get(next).map_or(sem.at_last, |op| op.1)
+    }
+
+    fn indexed(&self) -> impl Iterator<Item = (u32, &'t Event)> + use<'t> {
+        (0u32..).zip(self.trace.events())
+    }
+
+    fn go_through_threads(&mut self) {
+        for (index, event) in self.indexed() {
+            let thread = &mut self.threads[event.thread.index()];
+            // A thread has no more events than the trace.
+            self.place.push(u32::try_from(thread.len()).unwrap_or(NONE));
+            thread.push(index);
+            if let Op::Fork(child) = event.op {
+                self.forks[child.index()] = index;
+            }
+            if event.unexplained {
+                self.fences.push(index);
+            }
+        }
+    }
+
+    fn go_through_memory(&mut self) {
+        for (index, event) in self.indexed() {
+            if let Op::Alloc(var) = event.op {
+                self.vars[var.index()].alloc = index;
+            }
+            let Some(access) = event.op.access() else { continue };
+            let changes = self.changes_memory(index).is_some();
+            let variable = &mut self.vars[access.var.index()];
+            if access.kind.reads() && !event.unexplained {
+                self.source[index as usize] = variable.writes.last().copied().unwrap_or(NONE);
+                if variable.writes.is_empty() && variable.initial.is_none() {
+                    variable.initial = event.op.value_read();
+                }
+            }
+            if changes {
+                variable.writes.push(index);
+                if let Some(value) = self.value_after(index) {
+                    self.values.entry((access.var, value)).or_insert((index, index)).1 = index;
+                }
+            }
+        }
+        for variable in &mut self.vars {
+            // Memory that no read shows in its initial state holds 0, but for allocated memory, which may hold anything.
+            if variable.initial.is_none() && variable.alloc == NONE {
+                variable.initial = Some(Value::ZERO);
+            }
+        }
+    }
+
+    fn go_through_sections(&mut self) {
+        let mut open: Vec<Vec<(foretell_trace::LockId, LockMode, u32)>> = vec![Vec::new(); self.threads.len()];
+        for (index, event) in self.indexed() {
+            let thread = event.thread.index();
+            let open = &mut open[thread];
+            if let Some((lock, mode)) = event.op.section_begin() {
+                open.push((lock, mode, index));
+            } else if let Some((lock, mode)) = event.op.section_end() {
+                let Some(which) = open.iter().position(|held| (held.0, held.1) == (lock, mode)) else { continue };
+                let (.., begin) = open.remove(which);
+                self.mate[begin as usize] = index;
+            } else {
+                continue;
+            }
+            self.held[thread].change(self.place[index as usize], open.iter().map(|held| held.2));
+        }
+    }
+
+    fn go_through_semaphores(&mut self) {
+        let mut used = vec![0i64; self.sems.len()];
+        let mut least = vec![Some(0u64); self.sems.len()];
+        for event in self.trace.events() {
+            match event.op {
+                Op::SemInit { sem, .. } => least[sem.index()] = None,
+                Op::SemPost(sem) => used[sem.index()] -= 1,
+                Op::SemWait(sem) => {
+                    used[sem.index()] += 1;
+                    let used = u64::try_from(used[sem.index()]).unwrap_or(0);
+                    least[sem.index()] = least[sem.index()].map(|least| least.max(used));
+                }
+                _ => {}
+            }
+        }
+        for (sem, least) in self.sems.iter_mut().zip(least) {
+            sem.at_last = least;
+        }
+        for (index, event) in self.indexed() {
+            let (Op::SemInit { sem, .. } | Op::SemPost(sem) | Op::SemWait(sem)) = event.op else { continue };
+            let sem = &mut self.sems[sem.index()];
+            sem.ops.push((index, sem.at_last));
+            sem.at_last = permits_after(event.op, sem.at_last);
+        }
+    }
+
+    fn go_through_barriers(&mut self) {
+        let mut inside: Vec<Vec<(ThreadId, usize)>> = vec![Vec::new(); self.generations.len()];
+        for (index, event) in self.indexed() {
+            match event.op {
+                Op::Arrive(barrier) => {
+                    let generations = &mut self.generations[barrier.index()];
+                    let open = generations.len() - 1;
+                    generations[open].push(index);
+                    inside[barrier.index()].push((event.thread, open));
+                    self.source[index as usize] = u32::try_from(open).unwrap_or(NONE);
+                }
+                Op::Depart(barrier) => {
+                    let inside = &mut inside[barrier.index()];
+                    let Some(which) = inside.iter().position(|inside| inside.0 == event.thread) else { continue };
+                    let (_, generation) = inside.swap_remove(which);
+                    let generations = &mut self.generations[barrier.index()];
+                    if generation + 1 == generations.len() {
+                        generations.push(Vec::new());
+                    }
+                    self.source[index as usize] = u32::try_from(generation).unwrap_or(NONE);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A notification wakes the waiter that returns first, among those whose return says that it was notified.
+    fn go_through_notifications(&mut self) {
+        let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); self.trace.names().conds.len()];
+        for (index, event) in self.indexed() {
+            match event.op {
+                Op::Wait { cond, .. } => {
+                    let place = self.place[index as usize] as usize;
+                    let back = self.threads[event.thread.index()].get(place + 1).copied();
+                    let woken = back.filter(|&back| matches!(self.event(back).op, Op::Woken { .. }));
+                    waiting[cond.index()].extend(woken);
+                }
+                Op::Woken { cond, .. } => waiting[cond.index()].retain(|&back| back != index),
+                Op::Notify(cond) => {
+                    let first = waiting[cond.index()].iter().copied().min();
+                    first.into_iter().for_each(|back| self.wake(index, back, cond, &mut waiting));
+                }
+                Op::NotifyAll(cond) => {
+                    for back in waiting[cond.index()].clone() {
+                        self.wake(index, back, cond, &mut waiting);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn wake(&mut self, notification: u32, back: u32, cond: CondId, waiting: &mut [Vec<u32>]) {
+        self.source[back as usize] = notification;
+        waiting[cond.index()].retain(|&waiter| waiter != back);
+    }
+}
+
+/// How an operation changes the permits of its semaphore.
+pub(crate) fn permits_after(op: Op, permits: Option<u64>) -> Option<u64> {
+    match op {
+        Op::SemInit { permits, .. } => Some(u64::from(permits)),
+        Op::SemPost(_) => permits.map(|permits| permits.saturating_add(1)),
+        Op::SemWait(_) => permits.map(|permits| permits.saturating_sub(1)),
+        _ => permits,
+    }
+}
+
+impl Default for Variable {
+    fn default() -> Variable {
+        Variable { writes: Vec::new(), initial: None, alloc: NONE }
+    }
+}
+
+impl Held {
+    /// After the event at `place` the thread is in these sections.
+    fn change(&mut self, place: u32, sections: impl Iterator<Item = u32>) {
+        // Not more than a few sections per event are open, and far fewer events than can be numbered change them.
+        let begin = u32::try_from(self.sections.len()).unwrap_or(NONE);
+        self.sections.extend(sections);
+        self.changes.push((place, begin, u32::try_from(self.sections.len()).unwrap_or(NONE)));
+    }
+}

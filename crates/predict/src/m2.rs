@@ -1,0 +1,162 @@
+//! M2 (Pavlogiannis, POPL 2020), and SeqCheck (Cai et al., FSE 2021) as the same with fewer pinned reads.
+//!
+//! The ideal of a pair holds what comes before the two accesses in its threads, the writes that its reads saw, and the
+//! ends of all sections that other threads begin in it. Its events are ordered by the rules of [`crate::closure`]; then
+//! conflicting events of all threads but one are put in the order of the trace, closing after each step. What is left is a
+//! schedule. As published this finds all races of two threads, but with a third one it may miss even plain ones: ending a
+//! section of that thread may need one of the two accesses.
+//!
+//! **Changed:** semaphores and failed attempts to lock, which the papers do not have, are not ordered by rules; a schedule
+//! that breaks them is not reported.
+//! **Guarantee:** every report is a race, and what is called impossible is impossible (by the same rules without the ends
+//! of other sections); between the two it says that it does not know.
+//! **May miss:** races with three or more threads.
+
+use crate::closure::Closure;
+use crate::greedy::{Care, Plan};
+use crate::replay::Subjects;
+use crate::window::{Domain, Window};
+
+/// A schedule for the race that the window is made for, if M2 finds one.
+pub(crate) fn schedule(mut window: Window<'_>) -> Option<Vec<u32>> {
+    let ideal = Ideal::of_race(&window)?;
+    window.restrict(ideal);
+    let window = &window;
+    let mut closure = Closure::new(window);
+    closure.run_everything().ok()?;
+    closure.close().ok()?;
+    let subjects = Subjects::new(window);
+    window.racing.iter().find_map(|&racing| {
+        let lead = window.thread[racing as usize];
+        let ordered = order_all_but(lead, closure.clone())?;
+        Plan::least(&ordered, &subjects).schedule(Care::Strict)
+    })
+}
+
+/// Puts conflicting events of all threads but the lead in the order of the trace, as far as they are not ordered.
+fn order_all_but<'w>(lead: u32, mut closure: Closure<'w>) -> Option<Closure<'w>> {
+    let window = closure.window;
+    for event in 0..window.len() {
+        if closure.runs(event) && window.thread[event as usize] != lead {
+            for earlier in conflicts_before(event, lead, &closure) {
+                if !closure.is_before(earlier, event) {
+                    closure.assume(earlier, event).ok()?;
+                }
+            }
+        }
+    }
+    Some(closure)
+}
+
+/// Of each thread but the lead and its own, the last event before this one in the trace that conflicts with it and is
+/// not ordered after it.
+fn conflicts_before(event: u32, lead: u32, closure: &Closure<'_>) -> Vec<u32> {
+    let window = closure.window;
+    let mut found = Vec::new();
+    let mut last = |thread: u32, events: &mut dyn Iterator<Item = u32>| {
+        if thread != lead && thread != window.thread[event as usize] {
+            let fits = |&other: &u32| other < event && closure.runs(other) && !closure.is_before(event, other);
+            found.extend(events.filter(fits).max());
+        }
+    };
+    if let Some(variable) = window.variable(event) {
+        if window.changes_memory(event) {
+            for thread in 0..window.threads.len() {
+                let thread = u32::try_from(thread).unwrap_or(lead);
+                let of_thread = |&&access: &&u32| window.thread[access as usize] == thread;
+                last(thread, &mut variable.accesses.iter().filter(of_thread).copied());
+            }
+        } else {
+            for (thread, writes) in &variable.writes {
+                last(*thread, &mut writes.iter().copied());
+            }
+        }
+    }
+    let begins = window.sections_of[window.thread[event as usize] as usize].iter();
+    let section = begins.map(|&number| &window.sections[number as usize]).find(|section| section.begin == event);
+    if let Some(section) = section {
+        for (thread, mode, others) in &window.locks[section.lock as usize].sections {
+            if mode.excludes(section.mode) {
+                let ends = others.iter().map(|&other| &window.sections[other as usize]).filter(|other| other.ends());
+                last(*thread, &mut ends.map(|other| other.end));
+            }
+        }
+    }
+    found
+}
+
+/// The events that a schedule of M2 runs.
+struct Ideal<'w> {
+    window: &'w Window<'w>,
+    /// How many events of each thread are in it.
+    running: Vec<u32>,
+    /// How many events of each thread must be faithful, and how many have been looked at.
+    faithful: Vec<u32>,
+    looked_at: Vec<u32>,
+}
+
+impl<'w> Ideal<'w> {
+    /// How many events of each thread are in the ideal of the race, unless one of the racing events is.
+    fn of_race(window: &'w Window<'w>) -> Option<Vec<u32>> {
+        let threads = window.threads.len();
+        let mut ideal =
+            Ideal { window, running: vec![0; threads], faithful: vec![0; threads], looked_at: vec![0; threads] };
+        for event in window.racing {
+            let before = window.before(event);
+            for needed in before.into_iter().chain(window.needs(event).iter().copied()) {
+                ideal.add(needed)?;
+            }
+        }
+        while ideal.grow()? {}
+        Some(ideal.running)
+    }
+
+    fn add(&mut self, event: u32) -> Option<()> {
+        let (thread, place) = (self.window.thread[event as usize] as usize, self.window.place[event as usize]);
+        self.running[thread] = self.running[thread].max(place + 1);
+        (self.running[thread] <= self.window.limit[thread]).then_some(())
+    }
+
+    /// Adds what the events so far need. Tells whether that was anything.
+    fn grow(&mut self) -> Option<bool> {
+        let before = self.running.clone();
+        let window = self.window;
+        for thread in 0..before.len() {
+            let number = u32::try_from(thread).ok()?;
+            let events = &window.threads[thread];
+            let needed = events[..self.running[thread] as usize].iter().flat_map(|&event| window.needs(event));
+            for &need in needed {
+                self.add(need)?;
+            }
+            self.faithful[thread] = self.faithful[thread].max(window.faithful_until(number, self.running[thread]));
+            for &event in &events[self.looked_at[thread] as usize..self.faithful[thread] as usize] {
+                if let Domain::Write(write) = window.domain(event) {
+                    self.add(write)?;
+                    let writer = window.thread[write as usize] as usize;
+                    let updates = window.op(write).access().is_some_and(|access| access.kind.reads());
+                    let until = window.place[write as usize] + u32::from(updates);
+                    self.faithful[writer] = self.faithful[writer].max(until);
+                }
+            }
+            self.looked_at[thread] = self.faithful[thread];
+            if !window.is_racing(number) {
+                self.end_sections(thread)?;
+            }
+        }
+        let grown = before != self.running
+            || self.faithful.iter().zip(&self.looked_at).any(|(faithful, looked_at)| faithful > looked_at);
+        Some(grown)
+    }
+
+    fn end_sections(&mut self, thread: usize) -> Option<()> {
+        let window = self.window;
+        for &number in &window.sections_of[thread] {
+            let section = &window.sections[number as usize];
+            let begun = section.begin < window.len() && window.place[section.begin as usize] < self.running[thread];
+            if begun && section.ends() {
+                self.add(section.end)?;
+            }
+        }
+        Some(())
+    }
+}

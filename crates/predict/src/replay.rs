@@ -1,0 +1,169 @@
+//! A schedule of a window as it runs: who holds what, who wrote last, who has strayed from what was observed.
+//!
+//! Tells what stands in the way of an event, in terms of other events, so that a search can learn from it. The order of
+//! threads, forks, joins and the like is not looked at: whoever makes a schedule keeps it.
+
+use foretell_trace::Op;
+
+use crate::closure::ENTRY;
+use crate::index::{NONE, permits_after};
+use crate::window::{Domain, Window};
+
+/// The state after some events of a window have run.
+#[derive(Clone, Debug)]
+pub(crate) struct Replay<'w> {
+    window: &'w Window<'w>,
+    /// For each variable, its last writer.
+    writer: Vec<u32>,
+    /// For each variable, the read by which its last writer strayed before it wrote, or [`NONE`].
+    foreign: Vec<u32>,
+    /// For each thread, the first read that saw something else than observed, or [`NONE`].
+    strayed: Vec<u32>,
+    /// For each lock, the sections that hold it.
+    holders: Vec<Vec<u32>>,
+    permits: Vec<Option<u64>>,
+    /// For each event that begins a section or works on a semaphore, the section or the semaphore.
+    subjects: &'w Subjects,
+}
+
+/// What the events of a window work on. Found once for all replays of the window.
+#[derive(Clone, Debug)]
+pub(crate) struct Subjects {
+    subject: Vec<Subject>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Subject {
+    Nothing,
+    Section(u32),
+    Semaphore(u32),
+    Attempt(u32),
+}
+
+impl Subjects {
+    pub(crate) fn new(window: &Window<'_>) -> Subjects {
+        let mut subject = vec![Subject::Nothing; window.len() as usize];
+        for (number, section) in (0u32..).zip(&window.sections) {
+            // In an open window a section that begins before it has no event to begin with.
+            if let Some(begin) = subject.get_mut(section.begin as usize)
+                && window.op(section.begin).section_begin().is_some()
+                && *begin == Subject::Nothing
+            {
+                *begin = Subject::Section(number);
+            }
+        }
+        for (number, sem) in (0u32..).zip(&window.semaphores) {
+            sem.ops.iter().for_each(|&op| subject[op as usize] = Subject::Semaphore(number));
+        }
+        for (number, attempt) in (0u32..).zip(&window.attempts) {
+            subject[attempt.event as usize] = Subject::Attempt(number);
+        }
+        Subjects { subject }
+    }
+}
+
+/// What stands in the way of an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Obstacle {
+    /// This section holds the lock of the section that would begin.
+    Held { holder: u32, section: u32 },
+    /// Nobody holds the lock, so the attempt to take it would not fail.
+    NotHeld(u32),
+    /// The semaphore has no permit.
+    NoPermit(u32),
+}
+
+impl<'w> Replay<'w> {
+    pub(crate) fn new(window: &'w Window<'w>, subjects: &'w Subjects) -> Replay<'w> {
+        Replay {
+            window,
+            writer: vec![ENTRY; window.vars.len()],
+            foreign: vec![NONE; window.vars.len()],
+            strayed: vec![NONE; window.threads.len()],
+            holders: window.locks.iter().map(|lock| lock.held.clone()).collect(),
+            permits: window.semaphores.iter().map(|sem| sem.permits).collect(),
+            subjects,
+        }
+    }
+
+    /// The last writer of the variable that the event accesses.
+    pub(crate) fn writer(&self, event: u32) -> u32 {
+        self.writer[self.window.var[event as usize] as usize]
+    }
+
+    /// The read by which the last writer of the event's variable strayed before it wrote, or [`NONE`].
+    pub(crate) fn foreign(&self, event: u32) -> u32 {
+        self.foreign[self.window.var[event as usize] as usize]
+    }
+
+    /// Whether a read would see what it saw.
+    pub(crate) fn is_faithful(&self, read: u32) -> bool {
+        let (writer, own) = (self.writer(read), self.foreign(read) == NONE);
+        match self.window.domain(read) {
+            Domain::Free => true,
+            Domain::Entry => writer == ENTRY,
+            Domain::Write(write) => writer == write && own,
+            Domain::Group { entry, .. } if writer == ENTRY => entry,
+            Domain::Group { .. } => {
+                let index = self.window.index;
+                let seen = self.window.op(read).value_read();
+                own && seen.is_some() && index.value_after(self.window.begin + writer) == seen
+            }
+        }
+    }
+
+    /// What stands in the way of the event, besides what it reads.
+    pub(crate) fn obstacle(&self, event: u32) -> Option<Obstacle> {
+        match self.subjects.subject[event as usize] {
+            Subject::Nothing => None,
+            Subject::Section(number) => {
+                let section = &self.window.sections[number as usize];
+                let excludes = |&&holder: &&u32| self.window.sections[holder as usize].excludes(section);
+                let holder = self.holders[section.lock as usize].iter().find(excludes);
+                holder.map(|&holder| Obstacle::Held { holder, section: number })
+            }
+            Subject::Semaphore(number) => {
+                let waits = matches!(self.window.op(event), Op::SemWait(_));
+                (waits && self.permits[number as usize] == Some(0)).then_some(Obstacle::NoPermit(number))
+            }
+            Subject::Attempt(number) => {
+                let attempt = &self.window.attempts[number as usize];
+                let fails = |&holder: &u32| {
+                    attempt.mode.excludes(self.window.sections[holder as usize].mode)
+                };
+                let held = self.holders[attempt.lock as usize].iter().any(fails);
+                (!held).then_some(Obstacle::NotHeld(number))
+            }
+        }
+    }
+
+    /// Runs the event, whatever stands in its way.
+    pub(crate) fn step(&mut self, event: u32) {
+        let (window, thread) = (self.window, self.window.thread[event as usize] as usize);
+        if let Some(access) = window.op(event).access() {
+            if access.kind.reads() && self.strayed[thread] == NONE && !self.is_faithful(event) {
+                self.strayed[thread] = event;
+            }
+            if window.changes_memory(event) {
+                let var = window.var[event as usize] as usize;
+                self.writer[var] = event;
+                self.foreign[var] = self.strayed[thread];
+            }
+            return;
+        }
+        match self.subjects.subject[event as usize] {
+            Subject::Section(number) => {
+                self.holders[window.sections[number as usize].lock as usize].push(number);
+            }
+            Subject::Semaphore(number) => {
+                let permits = &mut self.permits[number as usize];
+                *permits = permits_after(window.op(event), *permits);
+            }
+            Subject::Nothing | Subject::Attempt(_) => {}
+        }
+        if let Some(section) = window.section_ending(event) {
+            let lock = window.sections[section as usize].lock as usize;
+            self.holders[lock].retain(|&holder| holder != section);
+        }
+    }
+}
