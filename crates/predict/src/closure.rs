@@ -105,11 +105,20 @@ pub(crate) struct Edge {
 
 #[derive(Clone, Copy, Debug)]
 enum Task {
-    Order { from: u32, to: u32, why: Why },
+    Order {
+        from: u32,
+        to: u32,
+        why: Why,
+    },
     /// So many events of the thread must have seen what they saw.
-    Faithful { thread: u32, until: u32 },
+    Faithful {
+        thread: u32,
+        until: u32,
+    },
     /// The read's source has become known.
-    Observe { read: u32 },
+    Observe {
+        read: u32,
+    },
 }
 
 /// Why there is no schedule.
@@ -311,7 +320,8 @@ impl<'w> Closure<'w> {
         let width = self.running.len();
         let (thread, place) = (window.thread[event as usize], window.place[event as usize]);
         if let Some(before) = window.before(event) {
-            self.known.copy_within(before as usize * width..(before as usize + 1) * width, event as usize * width);
+            self.known
+                .copy_within(before as usize * width..(before as usize + 1) * width, event as usize * width);
         }
         self.known[event as usize * width + thread as usize] = place;
         self.note_growth(event, u64::MAX);
@@ -321,7 +331,8 @@ impl<'w> Closure<'w> {
         self.pin_reads(event, thread, place);
         self.enter_access(event);
         while let Some(&section) = window.sections_of[thread as usize].get(self.begun[thread as usize])
-            && (window.sections[section as usize].begin == BEFORE || window.sections[section as usize].begin == event)
+            && (window.sections[section as usize].begin == BEFORE
+                || window.sections[section as usize].begin == event)
         {
             self.begun[thread as usize] += 1;
             self.begin_section(section)?;
@@ -388,7 +399,9 @@ impl<'w> Closure<'w> {
         if section.end == NEVER {
             for (_, _, others) in &window.locks[section.lock as usize].sections {
                 let begun = others.partition_point(|&other| self.has_begun(&window.sections[other as usize]));
-                if let Some(&last) = others[..begun].iter().rev().find(|&&o| window.sections[o as usize].end != BEYOND) {
+                if let Some(&last) =
+                    others[..begun].iter().rev().find(|&&o| window.sections[o as usize].end != BEYOND)
+                {
                     self.end_before(last, number)?;
                 }
             }
@@ -527,7 +540,9 @@ impl<'w> Closure<'w> {
         let window = self.window;
         let source = self.source[read as usize];
         let Some(variable) = window.variable(read) else { return };
-        for (thread, writes) in variable.writes.iter().filter(|(thread, _)| growth & bit(*thread as usize) != 0) {
+        for (thread, writes) in
+            variable.writes.iter().filter(|(thread, _)| growth & bit(*thread as usize) != 0)
+        {
             let before = self.known(read)[*thread as usize];
             let count = writes.partition_point(|&write| window.place[write as usize] < before);
             let Some(&last) = writes[..count].last() else { continue };
@@ -543,7 +558,9 @@ impl<'w> Closure<'w> {
     fn read_before_overwritten(&mut self, write: u32, growth: u64) {
         let window = self.window;
         let Some(variable) = window.variable(write) else { return };
-        for (thread, writes) in variable.writes.iter().filter(|(thread, _)| growth & bit(*thread as usize) != 0) {
+        for (thread, writes) in
+            variable.writes.iter().filter(|(thread, _)| growth & bit(*thread as usize) != 0)
+        {
             let before = self.known(write)[*thread as usize];
             let count = writes.partition_point(|&earlier| window.place[earlier as usize] < before);
             let Some(&last) = writes[..count].last() else { continue };
@@ -565,7 +582,10 @@ impl<'w> Closure<'w> {
             return;
         }
         for (thread, mode, others) in &window.locks[section.lock as usize].sections {
-            if *thread == section.thread || !mode.excludes(section.mode) || growth & bit(*thread as usize) == 0 {
+            if *thread == section.thread
+                || !mode.excludes(section.mode)
+                || growth & bit(*thread as usize) == 0
+            {
                 continue;
             }
             let before = self.known(event)[*thread as usize];
@@ -629,7 +649,9 @@ impl<'w> Closure<'w> {
             let run = writes.partition_point(|&write| window.place[write as usize] < running);
             let before = match source {
                 ENTRY => 0,
-                source => writes[..run].partition_point(|&write| write == source || !self.is_before(source, write)),
+                source => {
+                    writes[..run].partition_point(|&write| write == source || !self.is_before(source, write))
+                }
             };
             if let Some(&next) = writes[before..run].iter().find(|&&write| write != read) {
                 self.tasks.push_back(Task::Order { from: read, to: next, why: Why::Overwrites });
@@ -732,8 +754,11 @@ impl<'w> Closure<'w> {
             }
             let place = self.window.place[event as usize] + 1;
             let thread = self.window.thread[event as usize];
-            let follower = (place < self.running[thread as usize]).then(|| (self.window.at(thread, place), Why::Must));
-            for (after, why) in follower.into_iter().chain(self.leaving(event).map(|edge| (edge.to, edge.why))) {
+            let follower =
+                (place < self.running[thread as usize]).then(|| (self.window.at(thread, place), Why::Must));
+            for (after, why) in
+                follower.into_iter().chain(self.leaving(event).map(|edge| (edge.to, edge.why)))
+            {
                 if after != to && !reached.contains_key(&after) {
                     reached.insert(after, (event, why));
                     next.push_back(after);

@@ -171,9 +171,10 @@ impl<'w> Search<'w> {
 
     /// A read that did not see what it saw: either it need not, or something has to change.
     fn learn_read(&mut self, read: u32, replay: &Replay<'_>, faithful: &[u32]) {
-        let chosen = self.reads.get(&read).filter(|known| self.solver.value(known.faithful)).and_then(|known| {
-            known.sources.iter().find(|(_, literal)| self.solver.value(*literal)).copied()
-        });
+        let chosen =
+            self.reads.get(&read).filter(|known| self.solver.value(known.faithful)).and_then(|known| {
+                known.sources.iter().find(|(_, literal)| self.solver.value(*literal)).copied()
+            });
         match chosen {
             Some((source, literal)) if replay.writer(read) == source => {
                 let strayed = replay.foreign(read);
@@ -196,7 +197,11 @@ impl<'w> Search<'w> {
 
     fn learn_free(&mut self, access: u32, earlier: &[u32]) {
         let free = self.window.variable(access).map_or(NONE, |variable| variable.free);
-        if free != NONE && free != access && earlier.contains(&free) && self.is_news(Statement::Free { access }) {
+        if free != NONE
+            && free != access
+            && earlier.contains(&free)
+            && self.is_news(Statement::Free { access })
+        {
             let clause = [!self.runs(access), !self.runs(free), self.before(access, free)];
             self.solver.clause(&clause);
         }
@@ -238,7 +243,8 @@ impl<'w> Search<'w> {
     fn before(&mut self, from: u32, to: u32) -> Lit {
         let (from, to) = self.window.as_twins(from, to);
         if let Some(twins @ [first, second]) = self.window.twins
-            && let [Some(other), None] | [None, Some(other)] = [from, to].map(|event| Some(event).filter(|event| !twins.contains(event)))
+            && let [Some(other), None] | [None, Some(other)] =
+                [from, to].map(|event| Some(event).filter(|event| !twins.contains(event)))
             && self.stated.insert(Statement::Twins { other })
         {
             // What does not come before both comes after both.
@@ -271,7 +277,10 @@ impl<'w> Search<'w> {
         };
         self.sources += sources.len();
         // What comes last before it in the trace is what it most likely sees.
-        let best = sources.iter().copied().filter(|&source| source == ENTRY || source < read)
+        let best = sources
+            .iter()
+            .copied()
+            .filter(|&source| source == ENTRY || source < read)
             .max_by_key(|&source| if source == ENTRY { 0 } else { source + 1 });
         let mut clause = vec![!faithful];
         let mut known = Vec::with_capacity(sources.len());

@@ -1,7 +1,7 @@
 //! A contradiction in words.
 
-use foretell_trace::format::text::op_text;
 use foretell_trace::EventId;
+use foretell_trace::format::text::op_text;
 
 use crate::closure::{Contradiction, Why};
 use crate::verdict::Refutation;
@@ -14,10 +14,17 @@ pub(crate) fn refutation(contradiction: &Contradiction, window: &Window<'_>) -> 
         steps: match contradiction {
             Contradiction::Cycle(events) => teller.cycle(events),
             Contradiction::NoSource(read) => {
-                vec![format!("{} cannot see what it saw: no write that could run before it is left", teller.event(*read))]
+                vec![format!(
+                    "{} cannot see what it saw: no write that could run before it is left",
+                    teller.event(*read)
+                )]
             }
             Contradiction::TooLate { event, before, why } if event == before => {
-                vec![format!("{} would have to run, but it comes after the race{}", teller.event(*event), teller.reason(*why))]
+                vec![format!(
+                    "{} would have to run, but it comes after the race{}",
+                    teller.event(*event),
+                    teller.reason(*why)
+                )]
             }
             Contradiction::TooLate { event, before, why } => vec![format!(
                 "{} would have to run before {}{}, but it comes after the race",

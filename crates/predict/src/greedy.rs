@@ -48,7 +48,8 @@ impl<'c> Plan<'c> {
     ) -> Plan<'c> {
         let window = closure.window;
         let pinned = (0u32..).zip(&running).map(|(thread, &count)| window.faithful_until(thread, count));
-        let mut faithful: Vec<u32> = pinned.zip(&closure.faithful).map(|(pinned, &known)| pinned.max(known)).collect();
+        let mut faithful: Vec<u32> =
+            pinned.zip(&closure.faithful).map(|(pinned, &known)| pinned.max(known)).collect();
         for &fence in &window.fences {
             if window.place[fence as usize] < running[window.thread[fence as usize] as usize] {
                 for (faithful, events) in faithful.iter_mut().zip(&window.threads) {
@@ -150,9 +151,9 @@ impl<'p> Run<'p> {
     fn waits_for(&self, event: u32, thread: u32) -> Option<u32> {
         let closure = self.plan.closure;
         let known = if closure.runs(event) { closure.known(event) } else { &[] };
-        let missing = (0u32..).zip(known.iter().zip(&self.next)).find(|(other, (known, next))| {
-            *other != thread && known > next
-        });
+        let missing = (0u32..)
+            .zip(known.iter().zip(&self.next))
+            .find(|(other, (known, next))| *other != thread && known > next);
         if let Some((other, (&known, _))) = missing {
             return Some(self.window.at(other, known - 1));
         }
@@ -201,7 +202,10 @@ impl<'p> Run<'p> {
     fn is_still_used(&self, event: u32) -> bool {
         let frees = |variable: &&crate::window::Variable| variable.free == event;
         self.window.variable(event).filter(frees).is_some_and(|variable| {
-            variable.accesses.iter().any(|&access| access != event && self.plan.runs(access) && !self.has_run(access))
+            variable
+                .accesses
+                .iter()
+                .any(|&access| access != event && self.plan.runs(access) && !self.has_run(access))
         })
     }
 
@@ -217,7 +221,8 @@ impl<'p> Run<'p> {
         let mine = &self.window.sections_of[thread as usize];
         let begun = mine.partition_point(|&number| {
             let begin = self.window.sections[number as usize].begin;
-            begin >= self.window.len() || self.window.place[begin as usize] < self.window.place[event as usize]
+            begin >= self.window.len()
+                || self.window.place[begin as usize] < self.window.place[event as usize]
         });
         let Some(&open) = mine[begun..].iter().take(1).find(stays_open) else { return false };
         let section = &self.window.sections[open as usize];

@@ -304,14 +304,17 @@ impl<'t> Index<'t> {
     }
 
     fn go_through_sections(&mut self) {
-        let mut open: Vec<Vec<(foretell_trace::LockId, LockMode, u32)>> = vec![Vec::new(); self.threads.len()];
+        let mut open: Vec<Vec<(foretell_trace::LockId, LockMode, u32)>> =
+            vec![Vec::new(); self.threads.len()];
         for (index, event) in self.indexed() {
             let thread = event.thread.index();
             let open = &mut open[thread];
             if let Some((lock, mode)) = event.op.section_begin() {
                 open.push((lock, mode, index));
             } else if let Some((lock, mode)) = event.op.section_end() {
-                let Some(which) = open.iter().position(|held| (held.0, held.1) == (lock, mode)) else { continue };
+                let Some(which) = open.iter().position(|held| (held.0, held.1) == (lock, mode)) else {
+                    continue;
+                };
                 let (.., begin) = open.remove(which);
                 self.mate[begin as usize] = index;
             } else {
@@ -360,7 +363,9 @@ impl<'t> Index<'t> {
                 }
                 Op::Depart(barrier) => {
                     let inside = &mut inside[barrier.index()];
-                    let Some(which) = inside.iter().position(|inside| inside.0 == event.thread) else { continue };
+                    let Some(which) = inside.iter().position(|inside| inside.0 == event.thread) else {
+                        continue;
+                    };
                     let (_, generation) = inside.swap_remove(which);
                     let generations = &mut self.generations[barrier.index()];
                     if generation + 1 == generations.len() {

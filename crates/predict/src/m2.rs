@@ -55,7 +55,8 @@ fn conflicts_before(event: u32, lead: u32, closure: &Closure<'_>) -> Vec<u32> {
     let mut found = Vec::new();
     let mut last = |thread: u32, events: &mut dyn Iterator<Item = u32>| {
         if thread != lead && thread != window.thread[event as usize] {
-            let fits = |&other: &u32| other < event && closure.runs(other) && !closure.is_before(event, other);
+            let fits =
+                |&other: &u32| other < event && closure.runs(other) && !closure.is_before(event, other);
             found.extend(events.filter(fits).max());
         }
     };
@@ -73,11 +74,13 @@ fn conflicts_before(event: u32, lead: u32, closure: &Closure<'_>) -> Vec<u32> {
         }
     }
     let begins = window.sections_of[window.thread[event as usize] as usize].iter();
-    let section = begins.map(|&number| &window.sections[number as usize]).find(|section| section.begin == event);
+    let section =
+        begins.map(|&number| &window.sections[number as usize]).find(|section| section.begin == event);
     if let Some(section) = section {
         for (thread, mode, others) in &window.locks[section.lock as usize].sections {
             if mode.excludes(section.mode) {
-                let ends = others.iter().map(|&other| &window.sections[other as usize]).filter(|other| other.ends());
+                let ends =
+                    others.iter().map(|&other| &window.sections[other as usize]).filter(|other| other.ends());
                 last(*thread, &mut ends.map(|other| other.end));
             }
         }
@@ -99,8 +102,12 @@ impl<'w> Ideal<'w> {
     /// How many events of each thread are in the ideal of the race, unless one of the racing events is.
     fn of_race(window: &'w Window<'w>) -> Option<Vec<u32>> {
         let threads = window.threads.len();
-        let mut ideal =
-            Ideal { window, running: vec![0; threads], faithful: vec![0; threads], looked_at: vec![0; threads] };
+        let mut ideal = Ideal {
+            window,
+            running: vec![0; threads],
+            faithful: vec![0; threads],
+            looked_at: vec![0; threads],
+        };
         for event in window.racing {
             let before = window.before(event);
             for needed in before.into_iter().chain(window.needs(event).iter().copied()) {
@@ -112,7 +119,8 @@ impl<'w> Ideal<'w> {
     }
 
     fn add(&mut self, event: u32) -> Option<()> {
-        let (thread, place) = (self.window.thread[event as usize] as usize, self.window.place[event as usize]);
+        let (thread, place) =
+            (self.window.thread[event as usize] as usize, self.window.place[event as usize]);
         self.running[thread] = self.running[thread].max(place + 1);
         (self.running[thread] <= self.window.limit[thread]).then_some(())
     }
@@ -124,11 +132,13 @@ impl<'w> Ideal<'w> {
         for thread in 0..before.len() {
             let number = u32::try_from(thread).ok()?;
             let events = &window.threads[thread];
-            let needed = events[..self.running[thread] as usize].iter().flat_map(|&event| window.needs(event));
+            let needed =
+                events[..self.running[thread] as usize].iter().flat_map(|&event| window.needs(event));
             for &need in needed {
                 self.add(need)?;
             }
-            self.faithful[thread] = self.faithful[thread].max(window.faithful_until(number, self.running[thread]));
+            self.faithful[thread] =
+                self.faithful[thread].max(window.faithful_until(number, self.running[thread]));
             for &event in &events[self.looked_at[thread] as usize..self.faithful[thread] as usize] {
                 if let Domain::Write(write) = window.domain(event) {
                     self.add(write)?;
@@ -152,7 +162,8 @@ impl<'w> Ideal<'w> {
         let window = self.window;
         for &number in &window.sections_of[thread] {
             let section = &window.sections[number as usize];
-            let begun = section.begin < window.len() && window.place[section.begin as usize] < self.running[thread];
+            let begun =
+                section.begin < window.len() && window.place[section.begin as usize] < self.running[thread];
             if begun && section.ends() {
                 self.add(section.end)?;
             }

@@ -122,7 +122,8 @@ impl<'t> Predictor<'t> {
     }
 
     fn decide_with(&self, pair: Pair, budget: &Budget<'_>, explained: bool) -> Verdict {
-        let limits = Limits { conflicts: Some(FIRST_CONFLICTS), deadline: budget.deadline(), stop: Some(budget.stop) };
+        let limits =
+            Limits { conflicts: Some(FIRST_CONFLICTS), deadline: budget.deadline(), stop: Some(budget.stop) };
         if [pair.first, pair.second].iter().any(|&event| self.index.event(number(event)).unexplained) {
             // Whoever wrote what it saw may have synchronised with its thread.
             let steps = vec!["no recorded write explains what one of the two saw".to_string()];
@@ -210,7 +211,8 @@ impl<'t> Predictor<'t> {
             Decider::Complete => {
                 let (first, second) = events;
                 let orders = [[first, second], [second, first]];
-                let mut answers = orders.map(|twins| exact(&window(Question { twins: Some(twins), ..question }), effort));
+                let mut answers =
+                    orders.map(|twins| exact(&window(Question { twins: Some(twins), ..question }), effort));
                 answers.sort_by_key(|answer| match answer {
                     Answer::Yes(_) => 0,
                     Answer::Unknown => 1,

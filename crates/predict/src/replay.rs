@@ -128,9 +128,7 @@ impl<'w> Replay<'w> {
             }
             Subject::Attempt(number) => {
                 let attempt = &self.window.attempts[number as usize];
-                let fails = |&holder: &u32| {
-                    attempt.mode.excludes(self.window.sections[holder as usize].mode)
-                };
+                let fails = |&holder: &u32| attempt.mode.excludes(self.window.sections[holder as usize].mode);
                 let held = self.holders[attempt.lock as usize].iter().any(fails);
                 (!held).then_some(Obstacle::NotHeld(number))
             }

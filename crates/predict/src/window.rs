@@ -196,7 +196,12 @@ impl<'i> Window<'i> {
             attempts: Vec::new(),
             semaphores: Vec::new(),
             notifications: FxHashMap::default(),
-            fences: index.fences.iter().filter(|fence| (begin..end).contains(fence)).map(|f| f - begin).collect(),
+            fences: index
+                .fences
+                .iter()
+                .filter(|fence| (begin..end).contains(fence))
+                .map(|f| f - begin)
+                .collect(),
         };
         Builder::new(&mut window).build();
         window
@@ -431,12 +436,13 @@ impl<'w, 'i> Builder<'w, 'i> {
             return false;
         }
         let frees = match step.op {
-            Op::Free(var) => window.event(window.racing[0]).op.access().is_some_and(|access| access.var == var),
+            Op::Free(var) => {
+                window.event(window.racing[0]).op.access().is_some_and(|access| access.var == var)
+            }
             _ => false,
         };
-        let is_cut = |&need: &u32| {
-            window.place[need as usize] >= self.cut[window.thread[need as usize] as usize]
-        };
+        let is_cut =
+            |&need: &u32| window.place[need as usize] >= self.cut[window.thread[need as usize] as usize];
         frees || window.racing.contains(&event) || window.needs(event).iter().any(is_cut)
     }
 
@@ -461,13 +467,17 @@ impl<'w, 'i> Builder<'w, 'i> {
             if passed.len() <= thread as usize {
                 passed.resize(thread as usize + 1, false);
             }
-            if !std::mem::replace(&mut passed[thread as usize], true) && self.window.thread[*fence as usize] != thread {
+            if !std::mem::replace(&mut passed[thread as usize], true)
+                && self.window.thread[*fence as usize] != thread
+            {
                 self.window.needs.push(*fence);
             }
         }
         if step.unexplained {
             let Window { needs, threads, .. } = &mut *self.window;
-            needs.extend(threads.iter().filter_map(|events| events.last().copied()).filter(|&last| last != event));
+            needs.extend(
+                threads.iter().filter_map(|events| events.last().copied()).filter(|&last| last != event),
+            );
             self.fence = Some((event, Vec::new()));
         }
     }
@@ -517,7 +527,10 @@ impl<'w, 'i> Builder<'w, 'i> {
             }
             Op::Woken { .. } => {
                 let notification = self.window.index.notification(global);
-                if notification != NONE && notification >= self.window.begin && self.window.before(event).is_some() {
+                if notification != NONE
+                    && notification >= self.window.begin
+                    && self.window.before(event).is_some()
+                {
                     self.window.notifications.insert(event, notification - self.window.begin);
                 }
             }

@@ -52,7 +52,8 @@ fn answers(technique: Technique, trace: &Trace, window: Option<usize>) -> (Races
     for pair in conflicts(trace) {
         match predictor.decide(pair, &budget) {
             Verdict::Race(witness) => {
-                let proof = Proof::Adjacent { model: model(witness.pinning), schedule: witness.schedule.clone() };
+                let proof =
+                    Proof::Adjacent { model: model(witness.pinning), schedule: witness.schedule.clone() };
                 let claim = Claim { first: pair.first, second: pair.second, proof };
                 if let Err(rejection) = referee.check(claim) {
                     panic!("{technique:?} {pair:?} {:?}: {rejection}", witness.schedule);
@@ -75,17 +76,24 @@ fn is_published(technique: Technique) -> bool {
     matches!(technique, Technique::M2 | Technique::SeqCheck)
 }
 
-const EXACT: [(Technique, Model); 3] =
-    [(Technique::Rf, Model::SameWrite), (Technique::Mcm, Model::SameValue), (Technique::Rv, Model::ControlFlow)];
+const EXACT: [(Technique, Model); 3] = [
+    (Technique::Rf, Model::SameWrite),
+    (Technique::Mcm, Model::SameValue),
+    (Technique::Rv, Model::ControlFlow),
+];
 
 fn exact_on(count: u64, features: Features, events: usize) {
-    tiny::for_each(count, |_| Shape::new(features, events), |_, trace| {
-        for (technique, model) in EXACT {
-            let all = oracle::races(trace, model, STATES).expect("the trace is tiny");
-            assert_eq!(races(technique, trace), all, "{technique:?}");
-            assert_nothing_ordered(technique, trace, &all);
-        }
-    });
+    tiny::for_each(
+        count,
+        |_| Shape::new(features, events),
+        |_, trace| {
+            for (technique, model) in EXACT {
+                let all = oracle::races(trace, model, STATES).expect("the trace is tiny");
+                assert_eq!(races(technique, trace), all, "{technique:?}");
+                assert_nothing_ordered(technique, trace, &all);
+            }
+        },
+    );
 }
 
 /// What is said to be ordered at a glance does not race.
@@ -112,14 +120,18 @@ fn techniques_nest() {
         (Technique::Mcm, Technique::Rv),
     ];
     let (mut missed, mut found) = (0, 0);
-    tiny::for_each(4000, |_| Shape::new(EVERYTHING, 14), |_, trace| {
-        for (weaker, stronger) in nested {
-            let (weak, strong) = (races(weaker, trace), races(stronger, trace));
-            assert!(weak.is_subset(&strong), "{weaker:?} {weak:?} {stronger:?} {strong:?}");
-            missed += strong.len() - weak.len();
-            found += weak.len();
-        }
-    });
+    tiny::for_each(
+        4000,
+        |_| Shape::new(EVERYTHING, 14),
+        |_, trace| {
+            for (weaker, stronger) in nested {
+                let (weak, strong) = (races(weaker, trace), races(stronger, trace));
+                assert!(weak.is_subset(&strong), "{weaker:?} {weak:?} {stronger:?} {strong:?}");
+                missed += strong.len() - weak.len();
+                found += weak.len();
+            }
+        },
+    );
     assert!(missed > 100 && found > 1000, "{missed} {found}");
 }
 
@@ -127,18 +139,22 @@ fn techniques_nest() {
 #[test]
 fn windows_show_subsets() {
     let (mut seen, mut all, mut impossible) = (0, 0, 0);
-    tiny::for_each(2000, |_| Shape::new(EVERYTHING, 14), |seed, trace| {
-        for (technique, model) in EXACT {
-            let races = oracle::races(trace, model, STATES).expect("the trace is tiny");
-            let size = 2 + usize::try_from(seed % 10).expect("small");
-            let (windowed, refuted) = answers(technique, trace, Some(size));
-            assert!(windowed.is_subset(&races), "{technique:?} {size}");
-            assert!(refuted.is_disjoint(&races), "{technique:?} {size}");
-            seen += windowed.len();
-            all += races.len();
-            impossible += refuted.len();
-        }
-    });
+    tiny::for_each(
+        2000,
+        |_| Shape::new(EVERYTHING, 14),
+        |seed, trace| {
+            for (technique, model) in EXACT {
+                let races = oracle::races(trace, model, STATES).expect("the trace is tiny");
+                let size = 2 + usize::try_from(seed % 10).expect("small");
+                let (windowed, refuted) = answers(technique, trace, Some(size));
+                assert!(windowed.is_subset(&races), "{technique:?} {size}");
+                assert!(refuted.is_disjoint(&races), "{technique:?} {size}");
+                seen += windowed.len();
+                all += races.len();
+                impossible += refuted.len();
+            }
+        },
+    );
     assert!(seen > 100 && all > seen && impossible > 100, "{seen} of {all}, {impossible} impossible");
 }
 

@@ -120,9 +120,10 @@ fn samples(events: usize, count: usize) -> Result<Vec<Sample>, String> {
 /// What the quick check leaves.
 fn candidates(trace: &Trace) -> Vec<Pair> {
     let mut reports = Reports::new(Pairs::All);
-    let mut detector = Technique::Lockset.detector();
-    detector.batch(EventId::FIRST, trace.events(), &mut reports);
-    detector.finish(&mut reports);
+    if let Some(mut detector) = Technique::Lockset.detector() {
+        detector.batch(EventId::FIRST, trace.events(), &mut reports);
+        detector.finish(&mut reports);
+    }
     reports.pairs().to_vec()
 }
 
