@@ -20,8 +20,10 @@ use crate::replay::{Obstacle, Replay, Subjects};
 use crate::verdict::Pinning;
 use crate::window::{BEFORE, BEYOND, Border, Domain, Section, Window};
 
-/// More choices than this together are more than a search can go through.
-const MOST_SOURCES: usize = 2_000_000;
+/// With so many choices of sources together a search is given up.
+const MOST_SOURCES: usize = 500_000;
+/// How many sources of a read are told to the solver at first; it asks for more when these do not do.
+const FIRST_SOURCES: usize = 4;
 
 /// The answer of a search.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,6 +57,10 @@ struct Read {
     faithful: Lit,
     /// What it may see, each with the boolean for that.
     sources: Vec<(u32, Lit)>,
+    /// What else it may see, the likeliest last.
+    others: Vec<u32>,
+    /// The boolean for "it sees one of the others".
+    sees_other: Lit,
 }
 
 /// Something that goes wrong in a schedule and need be stated only once.
@@ -171,11 +177,15 @@ impl<'w> Search<'w> {
 
     /// A read that did not see what it saw: either it need not, or something has to change.
     fn learn_read(&mut self, read: u32, replay: &Replay<'_>, faithful: &[u32]) {
-        let chosen =
-            self.reads.get(&read).filter(|known| self.solver.value(known.faithful)).and_then(|known| {
-                known.sources.iter().find(|(_, literal)| self.solver.value(*literal)).copied()
-            });
+        let known = self.reads.get(&read).filter(|known| self.solver.value(known.faithful));
+        let chosen = known
+            .and_then(|known| known.sources.iter().find(|(_, literal)| self.solver.value(*literal)).copied());
         match chosen {
+            None if known.is_some_and(|known| self.solver.value(known.sees_other)) => {
+                (self.violated, self.learnt) = (true, true);
+                let count = known.map_or(0, |known| 2 * known.sources.len());
+                self.add_sources(read, count);
+            }
             Some((source, literal)) if replay.writer(read) == source => {
                 let strayed = replay.foreign(read);
                 if self.is_news(Statement::Strayed { source: literal, read: strayed }) {
@@ -271,21 +281,27 @@ impl<'w> Search<'w> {
             return Lit::TRUE;
         }
         let faithful = self.solver.boolean(false);
-        let sources = match self.closure.source(read) {
+        let mut others = match self.closure.source(read) {
             Some(source) => vec![source],
             None => self.closure.sources(read, usize::MAX),
         };
+        others.reverse();
+        self.reads.insert(read, Read { faithful, sources: Vec::new(), others, sees_other: faithful });
+        self.add_sources(read, FIRST_SOURCES);
+        faithful
+    }
+
+    /// Tells the solver of further writes that a read may see.
+    fn add_sources(&mut self, read: u32, count: usize) {
+        let Some(Read { others, sees_other, .. }) = self.reads.get_mut(&read) else { return };
+        let sources = others.split_off(others.len().saturating_sub(count));
+        let mut clause = vec![!*sees_other];
+        *sees_other = if others.is_empty() { Lit::FALSE } else { self.solver.boolean(false) };
+        clause.push(*sees_other);
         self.sources += sources.len();
-        // What comes last before it in the trace is what it most likely sees.
-        let best = sources
-            .iter()
-            .copied()
-            .filter(|&source| source == ENTRY || source < read)
-            .max_by_key(|&source| if source == ENTRY { 0 } else { source + 1 });
-        let mut clause = vec![!faithful];
-        let mut known = Vec::with_capacity(sources.len());
-        for source in sources {
-            let sees = self.solver.boolean(Some(source) == best);
+        for source in sources.into_iter().rev() {
+            let is_first = clause.len() == 2;
+            let sees = self.solver.boolean(is_first);
             if source != ENTRY {
                 let order = self.before(source, read);
                 let runs = self.runs(source);
@@ -293,11 +309,11 @@ impl<'w> Search<'w> {
                 self.solver.clause(&[!sees, runs]);
             }
             clause.push(sees);
-            known.push((source, sees));
+            if let Some(known) = self.reads.get_mut(&read) {
+                known.sources.push((source, sees));
+            }
         }
         self.solver.clause(&clause);
-        self.reads.insert(read, Read { faithful, sources: known });
-        faithful
     }
 
     /// No write comes between a source and its read.
