@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use foretell_detect::{Pair, Pairs};
-use foretell_predict::{Bucket, Budget, Candidates, Key, Pinning, Predictor, Technique, Witness};
+use foretell_predict::{Bucket, Budget, Candidates, Key, Pinning, Predictor, Technique, Verdict, Witness};
 use foretell_report::{Race, Report};
 use foretell_trace::Trace;
 use foretell_witness::{Claim, Model, Proof, Referee};
@@ -108,8 +108,13 @@ impl<'a> Exact<'a> {
     }
 
     /// Asks the technique.
-    pub(super) fn decide(&self, pair: Pair, time: Duration) -> foretell_predict::Verdict {
+    fn decide(&self, pair: Pair, time: Duration) -> Verdict {
         self.predictor.decide(pair, &Budget { per_pair: time, stop: stop::flag() })
+    }
+
+    /// Asks the technique, and why not.
+    pub(super) fn explain(&self, pair: Pair) -> Verdict {
+        self.predictor.explain(pair, &Budget { per_pair: self.plan.budget, stop: stop::flag() })
     }
 
     /// Asks the referee. A schedule that he rejects is a fault of the technique, and no race.

@@ -40,7 +40,7 @@ pub(crate) fn decide(held: &Held<'_>, numbers: (u32, u32), plan: &Plan) -> Resul
         reason: None,
         stats: DecisionStats { seconds: 0.0 },
     };
-    match exact.decide(pair, plan.budget) {
+    match exact.explain(pair) {
         Verdict::Race(witness) => match exact.check(&mut exact.referee(), pair, witness) {
             Ok(race) => {
                 decision.verdict = Answer::Race;

@@ -166,3 +166,70 @@ fn two_events_that_are_no_pair() {
         assert!(ran.err.contains(why), "`{why}` is not in {}", ran.err);
     }
 }
+
+fn pairs(list: &Value) -> Vec<(u64, u64)> {
+    let event = |access: &Value| access["event"].as_u64().expect("a number");
+    let list = list.as_array().expect("a list");
+    list.iter().map(|pair| (event(&pair["first"]), event(&pair["second"]))).collect()
+}
+
+#[test]
+fn the_races_of_the_same_write_model_are_found_exactly() {
+    for example in examples() {
+        let args = ["predict", "--pairs", "all", "--format", "json", "--technique", "rf", "-"];
+        let report = foretell_with_input(&args, example.text.as_bytes()).json();
+        let expected: Vec<_> = example.races.iter().map(|&(a, b)| (u64::from(a), u64::from(b))).collect();
+        assert_eq!(pairs(&report["races"]), expected, "{}", example.name);
+        assert_eq!(pairs(&report["undecided"]), [], "{}", example.name);
+    }
+}
+
+#[test]
+fn the_referee_rejects_nothing_and_exact_techniques_decide_all() {
+    for example in examples() {
+        for technique in deciding() {
+            let args = ["predict", "--pairs", "all", "--format", "json", "--technique", technique, "-"];
+            let report = foretell_with_input(&args, example.text.as_bytes()).json();
+            for open in report["undecided"].as_array().expect("a list") {
+                let reason = open["reason"].as_str().expect("a reason");
+                assert!(!reason.contains("referee"), "{} {technique}: {reason}", example.name);
+                assert!(
+                    ["m2", "seqcheck", "auto"].contains(&technique),
+                    "{} {technique}: {reason}",
+                    example.name
+                );
+            }
+        }
+    }
+}
+
+/// The writer's section comes first in every schedule, since the reader waits for the flag that is set in it.
+const ORDERED: &str = "A|w(x,1)|1\nA|w(flag,1)|2\nB|r(flag,1)|3\nB|branch|4\nB|r(x,1)|5\n";
+
+#[test]
+fn a_pair_that_is_no_race_is_refuted_step_by_step() {
+    let args = ["predict", "--technique", "rv", "--pair", "1,5", "-"];
+    let ran = foretell_with_input(&args, ORDERED.as_bytes());
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    assert!(ran.out.contains("no race: ") && ran.out.contains("\n  1. "), "{}", ran.out);
+    let decision =
+        foretell_with_input(&[&args[..], &["--format", "json"]].concat(), ORDERED.as_bytes()).json();
+    assert_eq!(decision["verdict"], "no-race");
+    assert!(decision["steps"].as_array().is_some_and(|steps| !steps.is_empty()), "{decision}");
+}
+
+#[test]
+fn beyond_the_window_is_not_refuted() {
+    let far = format!("A|w(x,1)|1\n{}B|w(x,2)|3\n", "A|r(y,0)|2\n".repeat(50));
+    let args = ["predict", "--technique", "rv", "--window", "10", "-"];
+    let ran = foretell_with_input(&args, far.as_bytes());
+    assert_eq!(ran.code, 3, "{}", ran.out);
+    let note = "1 pair has no race within a window of 10 events; --window all decides them";
+    assert!(ran.out.contains(note), "{}", ran.out);
+    let report = foretell_with_input(&[&args[..], &["--format", "json"]].concat(), far.as_bytes()).json();
+    assert_eq!(report["stats"]["not_in_window"], 1);
+    let pair = foretell_with_input(&[&args[..], &["--pair", "1,52"]].concat(), far.as_bytes());
+    assert_eq!((pair.code, pair.out.contains("no race within a window of 10")), (3, true), "{}", pair.out);
+    let ran = foretell_with_input(&["predict", "--technique", "rv", "-"], far.as_bytes());
+    assert_eq!(ran.code, 1, "{}", ran.out);
+}
