@@ -2,7 +2,8 @@
 //!
 //! An ordered pair that is found here need never be asked about; on long traces that is nearly all of them. Next to the
 //! order that every schedule keeps (forks, joins, barriers, …) a read tells something: if it must see what it saw, one of
-//! the writes of that value has run before, and with it what runs before all of these.
+//! the writes of that value has run before, and with it what runs before all of these. Of each thread the writes count
+//! that are not known to be overwritten: the last one that is known to come before the read, and those after it.
 //!
 //! Memory is bounded: a clock that is not kept makes answers weaker, never wrong.
 
@@ -14,6 +15,10 @@ use crate::verdict::Pinning;
 
 /// How many entries all clocks of one kind may have together.
 const MOST_ENTRIES: usize = 1 << 26;
+/// Where so many threads write a variable that all their clocks have more entries than this, a read tells nothing.
+const MOST_COMPARED: usize = 4096;
+/// So many writes of other values are passed over when looking for the next write of a value.
+const MOST_PASSED: usize = 64;
 
 /// For each thread, how many of its events run before some point.
 type Clock = Box<[u32]>;
@@ -45,6 +50,30 @@ impl Causal {
         }
     }
 
+    /// Whether `event` comes after `earlier`, an event of another thread, for sure.
+    fn is_after(&self, index: &Index<'_>, event: u32, earlier: u32) -> bool {
+        let (of, place) = (index.event(event).thread.index(), index.place[event as usize]);
+        self.before(of, place, index.event(earlier).thread.index()) > index.place[earlier as usize]
+    }
+
+    /// What is newly known at the access, compared to the one before it in its thread: how many events of which thread run
+    /// before it.
+    pub(crate) fn news(&self, of: usize, place: u32) -> impl Iterator<Item = (usize, u32)> {
+        let history = &self.history[of];
+        let at = history.partition_point(|&(from, _)| from <= place);
+        let clock = |version: usize| {
+            let begin = history[version].1 * self.width;
+            &self.clocks[begin..begin + self.width]
+        };
+        let now = at.checked_sub(1).filter(|&last| history[last].0 == place).map(clock);
+        let before = at.checked_sub(2).map(clock);
+        now.into_iter()
+            .flatten()
+            .copied()
+            .enumerate()
+            .filter(move |&(thread, count)| thread != of && count > before.map_or(0, |before| before[thread]))
+    }
+
     fn keep(&mut self, thread: usize, place: u32, clock: &[u32]) {
         if self.clocks.len() < MOST_ENTRIES {
             self.history[thread].push((place, self.clocks.len() / self.width));
@@ -67,8 +96,6 @@ struct Pass<'i> {
     grown: Vec<bool>,
     /// For each variable, what has run after its last write, if the writer is faithful.
     written: FxHashMap<VarId, Clock>,
-    /// For each value that several write, what has run after any of these.
-    any: FxHashMap<(VarId, Value), Clock>,
     /// What has run after single events that others need.
     after: FxHashMap<u32, Clock>,
     /// The events whose clocks are needed later: forks, arrivals, notifications, …
@@ -90,7 +117,6 @@ impl<'i> Pass<'i> {
             faithful: (0..width).map(|_| zero()).collect(),
             grown: vec![false; width],
             written: FxHashMap::default(),
-            any: FxHashMap::default(),
             after: FxHashMap::default(),
             needed: FxHashSet::default(),
             fence: None,
@@ -123,7 +149,7 @@ impl<'i> Pass<'i> {
                 self.read(event, thread, access.var);
             }
             if index.changes_memory(event).is_some() {
-                self.write(event, thread, access.var);
+                self.write(thread, access.var);
             }
         }
         if self.pinning == Pinning::SameWrite {
@@ -165,38 +191,83 @@ impl<'i> Pass<'i> {
     }
 
     fn read(&mut self, event: u32, thread: usize, var: VarId) {
-        let source = match self.index.seen(event, self.same_write) {
-            Seen::Anything | Seen::Write(NONE) => None,
-            Seen::Write(_) => self.written.get(&var),
-            Seen::Value(value) => match self.index.writers(var, value) {
-                // Nobody knows yet what runs before a write that comes later.
-                Some((_, last)) if last > event || self.index.is_initial(var, value) => None,
-                Some((first, last)) if first == last => self.written.get(&var),
-                _ => self.any.get(&(var, value)),
-            },
-        };
-        if let Some(source) = source {
-            join(&mut self.faithful[thread], source);
-        }
-    }
-
-    fn write(&mut self, event: u32, thread: usize, var: VarId) {
-        let width = self.causal.width;
-        let clock = &self.faithful[thread];
-        if let Some(value) = self.index.value_after(event)
-            && self.index.writers(var, value).is_some_and(|(first, last)| first != last)
-        {
-            let full = (self.any.len() + 1).saturating_mul(width) > MOST_ENTRIES;
-            match self.any.get_mut(&(var, value)) {
-                Some(any) => meet(any, clock),
-                // A value whose first writer is forgotten must be forgotten for good.
-                None if full || self.index.writers(var, value).is_some_and(|(first, _)| first != event) => {}
-                None => {
-                    self.any.insert((var, value), clock.clone());
+        match self.index.seen(event, self.same_write) {
+            Seen::Anything | Seen::Write(NONE) => {}
+            Seen::Write(_) => {
+                if let Some(source) = self.written.get(&var) {
+                    join(&mut self.faithful[thread], source);
+                }
+            }
+            Seen::Value(value) => {
+                if let Some(before) = self.before_any_source(event, thread, var, value) {
+                    join(&mut self.faithful[thread], &before);
                 }
             }
         }
-        let full = (self.written.len() + 1).saturating_mul(width) > MOST_ENTRIES;
+    }
+
+    /// What runs before every write of the value that the read may see.
+    fn before_any_source(&self, read: u32, thread: usize, var: VarId, value: Value) -> Option<Clock> {
+        let writes_of = self.index.writes_of(var);
+        if writes_of.len().saturating_mul(self.causal.width) > MOST_COMPARED {
+            return None;
+        }
+        let known = &self.faithful[thread];
+        let known_writes = |(writer, writes): &(usize, Vec<u32>)| {
+            let until = if *writer == thread { self.index.place[read as usize] } else { known[*writer] };
+            writes.partition_point(|&write| self.index.place[write as usize] < until)
+        };
+        let counts: Vec<usize> = writes_of.iter().map(known_writes).collect();
+        let last: Vec<u32> =
+            writes_of.iter().zip(&counts).filter_map(|(of, &count)| of.1[..count].last().copied()).collect();
+        if last.is_empty() && self.index.is_initial(var, value) {
+            return None;
+        }
+        let mut before: Option<Clock> = None;
+        for ((writer, writes), &count) in writes_of.iter().zip(&counts) {
+            let source = writes[..count].last().copied().filter(|&write| {
+                self.index.value_after(write) == Some(value) && !self.is_overwritten(write, &last)
+            });
+            let later = if *writer == thread { &[][..] } else { &writes[count..] };
+            let Some(source) = source.or_else(|| self.next_write(later, value)) else { continue };
+            let clock = self.before_source(read, *writer, source);
+            match &mut before {
+                Some(before) => meet(before, &clock),
+                None => before = Some(clock),
+            }
+        }
+        before
+    }
+
+    /// Whether one of the other threads' last writes comes after the write.
+    fn is_overwritten(&self, write: u32, last: &[u32]) -> bool {
+        let thread = self.index.event(write).thread;
+        let others = last.iter().filter(|&&other| self.index.event(other).thread != thread);
+        others.copied().any(|other| self.causal.is_after(self.index, other, write))
+    }
+
+    /// The next write of the value, or one before it if that is far.
+    fn next_write(&self, writes: &[u32], value: Value) -> Option<u32> {
+        let near = &writes[..writes.len().min(MOST_PASSED)];
+        let found = near.iter().copied().find(|&write| self.index.value_after(write) == Some(value));
+        found.or_else(|| near.last().copied().filter(|_| near.len() < writes.len()))
+    }
+
+    /// What has run once a write of a thread has, as far as is known when the read is looked at.
+    fn before_source(&self, read: u32, writer: usize, source: u32) -> Clock {
+        let place = self.index.place[source as usize];
+        let mut clock: Clock = if source < read {
+            (0..self.causal.width).map(|other| self.causal.before(writer, place, other)).collect()
+        } else {
+            self.ran[writer].clone()
+        };
+        clock[writer] = place + 1;
+        clock
+    }
+
+    fn write(&mut self, thread: usize, var: VarId) {
+        let full = (self.written.len() + 1).saturating_mul(self.causal.width) > MOST_ENTRIES;
+        let clock = &self.faithful[thread];
         match self.written.get_mut(&var) {
             Some(written) => written.copy_from_slice(clock),
             None if full => {}

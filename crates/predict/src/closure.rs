@@ -19,6 +19,8 @@
 //! and to prefixes that grow. What semaphores and failed attempts to lock imply is left to the solver.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use foretell_trace::Op;
 
@@ -30,6 +32,8 @@ use crate::window::{BEFORE, BEYOND, Domain, NEVER, Section, Window};
 const OPEN: u32 = NONE - 1;
 /// What was there before the window, as the source of a read.
 pub(crate) const ENTRY: u32 = NONE - 2;
+/// An event outside of an open window, as the source of a read.
+pub(crate) const OUTSIDE: u32 = NONE - 3;
 /// A choice among more writes than this teaches nothing but that it is a choice.
 const FEW_SOURCES: usize = 8;
 
@@ -37,6 +41,8 @@ const FEW_SOURCES: usize = 8;
 #[derive(Clone, Debug)]
 pub(crate) struct Closure<'w> {
     pub(crate) window: &'w Window<'w>,
+    patience: Patience<'w>,
+    steps: u32,
     /// How many events of each thread must run.
     pub(crate) running: Vec<u32>,
     /// How many events of each thread must have seen what they saw.
@@ -132,14 +138,37 @@ pub(crate) enum Contradiction {
     TooLate { event: u32, before: u32, why: Why },
     /// Two sections exclude each other, and none of them can end.
     Sections(u32, u32),
+    /// None was found in time; there may be a schedule.
+    OutOfTime,
 }
+
+/// When to give up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Patience<'a> {
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) stop: Option<&'a AtomicBool>,
+}
+
+impl Patience<'_> {
+    pub(crate) fn is_over(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+/// How many steps a closure takes between two looks at the clock.
+const STEPS_AT_ONCE: u32 = 4096;
+/// How many reads it looks at in between; each may have many sources.
+const READS_AT_ONCE: u32 = 64;
 
 impl<'w> Closure<'w> {
     /// Nothing is known yet.
-    pub(crate) fn new(window: &'w Window<'w>) -> Closure<'w> {
+    pub(crate) fn new(window: &'w Window<'w>, patience: Patience<'w>) -> Closure<'w> {
         let (events, threads) = (window.len() as usize, window.threads.len());
         Closure {
             window,
+            patience,
+            steps: 0,
             running: vec![0; threads],
             faithful: vec![0; threads],
             known: vec![0; events * threads],
@@ -160,8 +189,11 @@ impl<'w> Closure<'w> {
     }
 
     /// All that follows from the two accesses being next to each other.
-    pub(crate) fn of_race(window: &'w Window<'w>) -> Result<Closure<'w>, Contradiction> {
-        let mut closure = Closure::new(window);
+    pub(crate) fn of_race(
+        window: &'w Window<'w>,
+        patience: Patience<'w>,
+    ) -> Result<Closure<'w>, Contradiction> {
+        let mut closure = Closure::new(window, patience);
         if let Some([first, second]) = window.twins {
             closure.run_everything()?;
             closure.order(first, second, Why::Tried)?;
@@ -208,6 +240,10 @@ impl<'w> Closure<'w> {
     /// Applies the rules until nothing new comes.
     pub(crate) fn close(&mut self) -> Result<(), Contradiction> {
         loop {
+            self.steps = self.steps.wrapping_add(1);
+            if self.steps.is_multiple_of(STEPS_AT_ONCE) && self.patience.is_over() {
+                return Err(Contradiction::OutOfTime);
+            }
             if let Some(task) = self.tasks.pop_front() {
                 self.perform(task)?;
             } else if let Some(event) = self.grown.pop_front() {
@@ -227,6 +263,11 @@ impl<'w> Closure<'w> {
     pub(crate) fn assume(&mut self, from: u32, to: u32) -> Result<(), Contradiction> {
         self.tasks.push_back(Task::Order { from, to, why: Why::Tried });
         self.close()
+    }
+
+    /// Whether it is time to give up.
+    pub(crate) fn is_out_of_time(&self) -> bool {
+        self.patience.is_over()
     }
 
     /// Whether the event must run.
@@ -281,13 +322,49 @@ impl<'w> Closure<'w> {
             Domain::Entry => vec![ENTRY],
             Domain::Group { group, entry } => {
                 let entry = (entry && !self.is_overwritten_at_entry(read)).then_some(ENTRY);
-                let group = self.window.group(group);
-                // The nearest are the likeliest.
-                let split = group.partition_point(|&write| write < read);
-                let near = group[..split].iter().rev().chain(&group[split..]).copied();
-                entry.into_iter().chain(near.filter(|&write| self.can_see(read, write))).take(limit).collect()
+                entry.into_iter().chain(self.visible(read, group)).take(limit).collect()
+            }
+            Domain::Beyond { group, outside } => {
+                let outside = self.can_see_outside(read, outside).then_some(OUTSIDE);
+                outside.into_iter().chain(self.visible(read, group)).take(limit).collect()
             }
         }
+    }
+
+    /// The writes of a group that a read may see, the nearest first: these are the likeliest.
+    fn visible(&self, read: u32, group: u32) -> impl Iterator<Item = u32> {
+        let group = self.window.group(group);
+        let split = group.partition_point(|&write| write < read);
+        let near = group[..split].iter().rev().chain(&group[split..]).copied();
+        let last: Vec<u32> = self.last_writes_before(read).collect();
+        near.filter(move |&write| self.can_see(read, write, &last))
+    }
+
+    /// Whether a read may see something from outside of the window.
+    fn can_see_outside(&self, read: u32, outside: u32) -> bool {
+        let outside = self.window.outside(outside);
+        outside.absent
+            || (outside.initial && !self.is_overwritten_at_entry(read))
+            || outside.before.iter().any(|&thread| !self.has_begun_before_overwriting(thread, read))
+            || outside.after.iter().any(|&thread| self.may_leave_before(thread, read))
+    }
+
+    /// Whether a write comes before the read and after something that the thread does in the window, so that what it did
+    /// before the window is overwritten.
+    fn has_begun_before_overwriting(&self, thread: u32, read: u32) -> bool {
+        self.last_writes_before(read).any(|write| {
+            self.window.thread[write as usize] == thread || self.known(write)[thread as usize] > 0
+        })
+    }
+
+    /// Whether the thread may run all its events of the window and more before the read.
+    fn may_leave_before(&self, thread: u32, read: u32) -> bool {
+        let events = &self.window.threads[thread as usize];
+        let running = self.running[thread as usize] as usize;
+        let is_after = running.checked_sub(1).is_some_and(|last| {
+            events[last] == read || (self.runs(read) && self.is_before(read, events[last]))
+        });
+        self.window.limit[thread as usize] as usize == events.len() && !is_after
     }
 
     fn perform(&mut self, task: Task) -> Result<(), Contradiction> {
@@ -606,12 +683,16 @@ impl<'w> Closure<'w> {
     fn must_be_faithful(&mut self, thread: u32, until: u32) -> Result<(), Contradiction> {
         let window = self.window;
         while self.faithful[thread as usize] < until {
+            self.steps = self.steps.wrapping_add(1);
+            if self.steps.is_multiple_of(READS_AT_ONCE) && self.patience.is_over() {
+                return Err(Contradiction::OutOfTime);
+            }
             let event = window.at(thread, self.faithful[thread as usize]);
             self.faithful[thread as usize] += 1;
             match self.sources(event, 2).as_slice() {
                 _ if window.domain(event) == Domain::Free => {}
                 [] => return Err(Contradiction::NoSource(event)),
-                &[source] => self.determine(event, source),
+                &[source] if source != OUTSIDE => self.determine(event, source),
                 _ => {
                     self.source[event as usize] = OPEN;
                     self.undetermined.push(event);
@@ -664,16 +745,61 @@ impl<'w> Closure<'w> {
         let mut undetermined = std::mem::take(&mut self.undetermined);
         undetermined.retain(|&read| self.source[read as usize] == OPEN);
         for &read in &undetermined {
+            self.steps = self.steps.wrapping_add(1);
+            if self.steps.is_multiple_of(READS_AT_ONCE) && self.patience.is_over() {
+                return Err(Contradiction::OutOfTime);
+            }
             let sources = self.sources(read, FEW_SOURCES + 1);
             match sources.as_slice() {
                 [] => return Err(Contradiction::NoSource(read)),
+                &[OUTSIDE] => self.observe_outside(read),
                 &[source] => self.determine(read, source),
-                few if few.len() <= FEW_SOURCES && !few.contains(&ENTRY) => self.after_any(read, few),
+                few if few.len() <= FEW_SOURCES && few.iter().all(|&source| source < OUTSIDE) => {
+                    self.after_any(read, few);
+                }
                 _ => {}
             }
         }
         self.undetermined = undetermined;
         Ok(!self.tasks.is_empty())
+    }
+
+    /// A read that must see what one thread did before the window: other writes come before the thread's first event
+    /// here, or after the read.
+    fn observe_outside(&mut self, read: u32) {
+        let window = self.window;
+        let Domain::Beyond { outside, .. } = window.domain(read) else { return };
+        let outside = window.outside(outside);
+        let is_only = outside.after.is_empty() && !outside.absent && !outside.initial;
+        let ([thread], true, Some(variable)) = (outside.before.as_slice(), is_only, window.variable(read))
+        else {
+            return;
+        };
+        let first = (self.running[*thread as usize] > 0).then(|| window.at(*thread, 0));
+        let earlier: Vec<u32> = self.last_writes_before(read).collect();
+        for write in earlier {
+            if let Some(first) = first.filter(|&first| first != write) {
+                self.news(write, first, Why::Between(read));
+            }
+        }
+        for (writer, writes) in &variable.writes {
+            let run = writes
+                .partition_point(|&write| window.place[write as usize] < self.running[*writer as usize]);
+            let before = match writer == thread {
+                true => 0,
+                false => writes[..run].partition_point(|&write| self.known(write)[*thread as usize] == 0),
+            };
+            if let Some(&next) = writes[before..run].iter().find(|&&write| write != read) {
+                self.news(read, next, Why::Overwrites);
+            }
+        }
+    }
+
+    /// Adds an edge between events that run, unless it is known.
+    fn news(&mut self, from: u32, to: u32, why: Why) {
+        if !self.runs(from) || !self.is_before(from, to) {
+            self.tasks.push_back(Task::Order { from, to, why });
+        }
     }
 
     /// What is before all that the read may see is before the read.
@@ -704,15 +830,16 @@ impl<'w> Closure<'w> {
         }
     }
 
-    /// Whether a read may see a write, as far as is known.
-    fn can_see(&self, read: u32, write: u32) -> bool {
+    /// Whether a read may see a write, as far as is known; `last` are the last writes before the read.
+    fn can_see(&self, read: u32, write: u32, last: &[u32]) -> bool {
         let window = self.window;
         let thread = window.thread[write as usize] as usize;
         if write == read || window.place[write as usize] >= window.limit[thread] {
             return false;
         }
         if self.runs(write) {
-            return !self.is_before(read, write) && !self.is_overwritten(read, write);
+            let is_overwritten = last.iter().any(|&other| other != write && self.is_before(write, other));
+            return !is_overwritten && !self.is_before(read, write);
         }
         // A write that need not run comes after all events of its thread that must.
         match self.running[thread].checked_sub(1) {
@@ -722,11 +849,6 @@ impl<'w> Closure<'w> {
             }
             None => true,
         }
-    }
-
-    /// Whether another write lies between the write and the read.
-    fn is_overwritten(&self, read: u32, write: u32) -> bool {
-        self.last_writes_before(read).any(|other| other != write && self.is_before(write, other))
     }
 
     fn is_overwritten_at_entry(&self, read: u32) -> bool {

@@ -13,7 +13,7 @@ use foretell_solve::{Answer, Limits, Lit, OrderSolver};
 use foretell_trace::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::closure::{Closure, ENTRY};
+use crate::closure::{Closure, ENTRY, OUTSIDE};
 use crate::greedy::{Care, Plan};
 use crate::index::NONE;
 use crate::replay::{Obstacle, Replay, Subjects};
@@ -24,6 +24,9 @@ use crate::window::{BEFORE, BEYOND, Border, Domain, Section, Window};
 const MOST_SOURCES: usize = 500_000;
 /// How many sources of a read are told to the solver at first; it asks for more when these do not do.
 const FIRST_SOURCES: usize = 4;
+
+/// How many steps of a schedule are run between two looks at the clock.
+const STEPS_AT_ONCE: usize = 256;
 
 /// The answer of a search.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -110,6 +113,9 @@ impl<'w> Search<'w> {
                 Answer::Unsat => return Outcome::Impossible,
                 Answer::GaveUp => return Outcome::GaveUp,
             }
+            if self.closure.is_out_of_time() {
+                return Outcome::GaveUp;
+            }
             let plan = self.plan();
             if let Some(schedule) = plan.schedule(Care::Strict) {
                 return Outcome::Schedule(schedule);
@@ -118,7 +124,7 @@ impl<'w> Search<'w> {
             let Some(schedule) = plan.schedule(Care::Blind) else { return Outcome::GaveUp };
             let faithful = plan.faithful;
             self.learn_from(&schedule, &faithful);
-            if !self.violated {
+            if !self.violated && !self.closure.is_out_of_time() {
                 return Outcome::Schedule(schedule);
             }
             if !self.learnt || self.sources > MOST_SOURCES {
@@ -145,6 +151,9 @@ impl<'w> Search<'w> {
         (self.violated, self.learnt) = (false, false);
         let mut replay = Replay::new(self.window, self.subjects);
         for (position, &event) in schedule.iter().enumerate() {
+            if position % STEPS_AT_ONCE == 0 && self.closure.is_out_of_time() {
+                return;
+            }
             if let Some(obstacle) = replay.obstacle(event) {
                 self.learn_obstacle(obstacle, event, &schedule[..position]);
             }
@@ -277,7 +286,7 @@ impl<'w> Search<'w> {
         if let Some(known) = self.reads.get(&read) {
             return known.faithful;
         }
-        if self.window.domain(read) == Domain::Free {
+        if self.window.domain(read) == Domain::Free || self.closure.sources(read, 1) == [OUTSIDE] {
             return Lit::TRUE;
         }
         let faithful = self.solver.boolean(false);

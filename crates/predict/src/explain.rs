@@ -32,6 +32,7 @@ pub(crate) fn refutation(contradiction: &Contradiction, window: &Window<'_>) -> 
                 teller.event(*before),
                 teller.reason(*why)
             )],
+            Contradiction::OutOfTime => Vec::new(),
             Contradiction::Sections(one, other) => vec![format!(
                 "{} and {} both hold the lock at the race",
                 teller.section(*one),

@@ -63,7 +63,7 @@ impl<'c> Plan<'c> {
 
     /// The events in the order in which they run, if all can.
     pub(crate) fn schedule(&self, care: Care) -> Option<Vec<u32>> {
-        Run::new(self, care).to_the_end()
+        Run::new(self, care).finish()
     }
 
     fn runs(&self, event: u32) -> bool {
@@ -105,7 +105,7 @@ impl<'p> Run<'p> {
         }
     }
 
-    fn to_the_end(mut self) -> Option<Vec<u32>> {
+    fn finish(mut self) -> Option<Vec<u32>> {
         let total: usize = self.plan.running.iter().map(|&count| count as usize).sum();
         for thread in (0u32..).take(self.next.len()) {
             self.look_at(thread);

@@ -25,8 +25,9 @@ pub(crate) struct Index<'t> {
     /// For each thread, which sections it is in.
     held: Vec<Held>,
     vars: Vec<Variable>,
-    /// The first and the last write of each value to each variable.
-    values: FxHashMap<(VarId, Value), (u32, u32)>,
+    /// For each value of each variable, where the list of its writers begins in `writers`.
+    values: FxHashMap<(VarId, Value), u32>,
+    writers: Vec<Writer>,
     /// The fork of each thread, or [`NONE`].
     forks: Vec<u32>,
     sems: Vec<Semaphore>,
@@ -41,10 +42,23 @@ pub(crate) struct Index<'t> {
 struct Variable {
     /// The events that change its content.
     writes: Vec<u32>,
+    /// The same by thread.
+    writes_of: Vec<(usize, Vec<u32>)>,
     /// What it holds at first, where that is known.
     initial: Option<Value>,
     /// Its allocation, or [`NONE`].
     alloc: u32,
+}
+
+/// A thread that writes a certain value to a certain variable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Writer {
+    pub(crate) thread: u32,
+    /// Its first and its last write of the value.
+    pub(crate) first: u32,
+    pub(crate) last: u32,
+    /// Where the next writer of the value is, or [`NONE`].
+    next: u32,
 }
 
 /// What is known of a semaphore.
@@ -98,6 +112,7 @@ impl<'t> Index<'t> {
             held: vec![Held::default(); trace.thread_count()],
             vars: vec![Variable::default(); names.vars.len()],
             values: FxHashMap::default(),
+            writers: Vec::new(),
             forks: vec![NONE; trace.thread_count()],
             sems: vec![Semaphore::default(); names.sems.len()],
             generations: vec![vec![Vec::new()]; names.barriers.len()],
@@ -184,9 +199,19 @@ impl<'t> Index<'t> {
         }
     }
 
-    /// The first and the last write of the value to the variable.
-    pub(crate) fn writers(&self, var: VarId, value: Value) -> Option<(u32, u32)> {
-        self.values.get(&(var, value)).copied()
+    /// The writes to the variable, by thread.
+    pub(crate) fn writes_of(&self, var: VarId) -> &[(usize, Vec<u32>)] {
+        &self.vars[var.index()].writes_of
+    }
+
+    /// The threads that write the value to the variable.
+    pub(crate) fn writers(&self, var: VarId, value: Value) -> impl Iterator<Item = Writer> {
+        let mut next = self.values.get(&(var, value)).copied().unwrap_or(NONE);
+        std::iter::from_fn(move || {
+            let writer = *self.writers.get(next as usize)?;
+            next = writer.next;
+            Some(writer)
+        })
     }
 
     /// Whether the variable holds the value at first.
@@ -228,12 +253,6 @@ impl<'t> Index<'t> {
                 Content { writer, value: self.value_after(writer) }
             }
         }
-    }
-
-    /// Whether somebody outside of the events from `begin` up to `end` wrote the value, or it was there at first.
-    pub(crate) fn is_written_outside(&self, var: VarId, value: Value, begin: u32, end: u32) -> bool {
-        self.is_initial(var, value)
-            || self.writers(var, value).is_some_and(|(first, last)| first < begin || last >= end)
     }
 
     /// The sections that the thread is in after so many of its events, by their beginnings.
@@ -290,8 +309,13 @@ impl<'t> Index<'t> {
             }
             if changes {
                 variable.writes.push(index);
+                let thread = event.thread.index();
+                match variable.writes_of.iter_mut().find(|of| of.0 == thread) {
+                    Some(of) => of.1.push(index),
+                    None => variable.writes_of.push((thread, vec![index])),
+                }
                 if let Some(value) = self.value_after(index) {
-                    self.values.entry((access.var, value)).or_insert((index, index)).1 = index;
+                    self.note_writer(access.var, value, index);
                 }
             }
         }
@@ -301,6 +325,24 @@ impl<'t> Index<'t> {
                 variable.initial = Some(Value::ZERO);
             }
         }
+    }
+
+    fn note_writer(&mut self, var: VarId, value: Value, write: u32) {
+        // There are fewer threads, and fewer writers, than events.
+        let thread = u32::try_from(self.event(write).thread.index()).unwrap_or(NONE);
+        let end = u32::try_from(self.writers.len()).unwrap_or(NONE);
+        let head = self.values.entry((var, value)).or_insert(end);
+        let mut at = *head;
+        while let Some(writer) = self.writers.get_mut(at as usize) {
+            if writer.thread == thread {
+                writer.last = write;
+                return;
+            }
+            at = writer.next;
+        }
+        let next = if *head == end { NONE } else { *head };
+        self.writers.push(Writer { thread, first: write, last: write, next });
+        *head = end;
     }
 
     fn go_through_sections(&mut self) {
@@ -422,7 +464,7 @@ pub(crate) fn permits_after(op: Op, permits: Option<u64>) -> Option<u64> {
 
 impl Default for Variable {
     fn default() -> Variable {
-        Variable { writes: Vec::new(), initial: None, alloc: NONE }
+        Variable { writes: Vec::new(), writes_of: Vec::new(), initial: None, alloc: NONE }
     }
 }
 

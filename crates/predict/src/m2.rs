@@ -12,20 +12,20 @@
 //! of other sections); between the two it says that it does not know.
 //! **May miss:** races with three or more threads.
 
-use crate::closure::Closure;
+use crate::closure::{Closure, Patience};
 use crate::greedy::{Care, Plan};
 use crate::replay::Subjects;
 use crate::window::{Domain, Window};
 
 /// A schedule for the race that the window is made for, if M2 finds one.
-pub(crate) fn schedule(mut window: Window<'_>) -> Option<Vec<u32>> {
+pub(crate) fn schedule(mut window: Window<'_>, patience: Patience<'_>) -> Option<Vec<u32>> {
     let ideal = Ideal::of_race(&window)?;
     window.restrict(ideal);
     let window = &window;
-    let mut closure = Closure::new(window);
+    let mut closure = Closure::new(window, patience);
     closure.run_everything().ok()?;
     closure.close().ok()?;
-    let subjects = Subjects::new(window);
+    let subjects = Subjects::new(&closure);
     window.racing.iter().find_map(|&racing| {
         let lead = window.thread[racing as usize];
         let ordered = order_all_but(lead, closure.clone())?;

@@ -10,7 +10,7 @@ use foretell_solve::Limits;
 use foretell_trace::{EventId, ThreadId, Trace};
 
 use crate::causal::Causal;
-use crate::closure::Closure;
+use crate::closure::{Closure, Contradiction, Patience};
 use crate::encode::{Outcome, Search};
 use crate::explain;
 use crate::greedy::{Care, Plan};
@@ -24,7 +24,7 @@ use crate::window::{Border, Question, Window};
 /// By how many events the windows around a pair exceed it on either side.
 const MARGINS: [u32; 4] = [100, 1_000, 10_000, 100_000];
 /// How many conflicts a search may have before a larger window is tried.
-const FIRST_CONFLICTS: u64 = 200;
+const FIRST_CONFLICTS: u64 = 2000;
 /// A window whose vector clocks would have more entries than this does not fit.
 const LARGEST_CLOCKS: u64 = 1 << 28;
 
@@ -146,7 +146,7 @@ impl<'t> Predictor<'t> {
             if let Some(verdict) = self.look(pair, begin, end, effort) {
                 return verdict;
             }
-            if effort.is_spent() {
+            if effort.patience().is_over() {
                 return Verdict::Undecided(Limit::Budget);
             }
         }
@@ -196,14 +196,14 @@ impl<'t> Predictor<'t> {
         let Point { pinning, same_write, decider } = self.point;
         let events = (number(pair.first), number(pair.second));
         let question = Question { pair: events, pinning, same_write, twins: None };
-        let window = |question| Window::new(&self.index, border, question, begin, end);
+        let window = |question| Window::new(&self.index, &self.causal, border, question, begin, end);
         match decider {
             Decider::Exact => exact(&window(question), effort),
             Decider::M2 => {
                 let least = closure_only(&window(question), effort);
                 match least {
                     Answer::Unknown if border == Border::Fixed => {
-                        m2::schedule(window(question)).map_or(Answer::Unknown, Answer::Yes)
+                        m2::schedule(window(question), effort.patience()).map_or(Answer::Unknown, Answer::Yes)
                     }
                     least => least,
                 }
@@ -233,13 +233,6 @@ impl<'t> Predictor<'t> {
     }
 }
 
-impl Effort<'_> {
-    fn is_spent(&self) -> bool {
-        self.limits.deadline.is_some_and(|deadline| std::time::Instant::now() >= deadline)
-            || self.limits.stop.is_some_and(|stop| stop.load(std::sync::atomic::Ordering::Relaxed))
-    }
-}
-
 /// Whether the clocks of a window would be too large.
 fn is_too_large(window: &Window<'_>) -> bool {
     u64::from(window.len()).saturating_mul(window.threads.len() as u64) > LARGEST_CLOCKS
@@ -249,11 +242,12 @@ fn exact(window: &Window<'_>, effort: &Effort<'_>) -> Answer {
     if is_too_large(window) {
         return Answer::Unknown;
     }
-    let closure = match Closure::of_race(window) {
+    let closure = match Closure::of_race(window, effort.patience()) {
         Ok(closure) => closure,
+        Err(Contradiction::OutOfTime) => return Answer::Unknown,
         Err(contradiction) => return Answer::No(effort.refutation(&contradiction, window)),
     };
-    let subjects = Subjects::new(window);
+    let subjects = Subjects::new(&closure);
     if let Some(schedule) = Plan::least(&closure, &subjects).schedule(Care::Strict) {
         return Answer::Yes(schedule);
     }
@@ -269,14 +263,18 @@ fn closure_only(window: &Window<'_>, effort: &Effort<'_>) -> Answer {
     if is_too_large(window) {
         return Answer::Unknown;
     }
-    match Closure::of_race(window) {
-        Ok(_) => Answer::Unknown,
+    match Closure::of_race(window, effort.patience()) {
+        Ok(_) | Err(Contradiction::OutOfTime) => Answer::Unknown,
         Err(contradiction) => Answer::No(effort.refutation(&contradiction, window)),
     }
 }
 
-impl Effort<'_> {
-    fn refutation(&self, contradiction: &crate::closure::Contradiction, window: &Window<'_>) -> Refutation {
+impl<'a> Effort<'a> {
+    fn patience(&self) -> Patience<'a> {
+        Patience { deadline: self.limits.deadline, stop: self.limits.stop }
+    }
+
+    fn refutation(&self, contradiction: &Contradiction, window: &Window<'_>) -> Refutation {
         if self.explained { explain::refutation(contradiction, window) } else { Refutation::default() }
     }
 }

@@ -5,9 +5,11 @@
 
 use foretell_trace::Op;
 
-use crate::closure::ENTRY;
+use rustc_hash::FxHashSet;
+
+use crate::closure::{Closure, ENTRY, OUTSIDE};
 use crate::index::{NONE, permits_after};
-use crate::window::{Domain, Window};
+use crate::window::{Border, Domain, Window};
 
 /// The state after some events of a window have run.
 #[derive(Clone, Debug)]
@@ -30,6 +32,8 @@ pub(crate) struct Replay<'w> {
 #[derive(Clone, Debug)]
 pub(crate) struct Subjects {
     subject: Vec<Subject>,
+    /// The reads that may see something from outside of an open window, and with that anything.
+    free: FxHashSet<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,7 +45,8 @@ enum Subject {
 }
 
 impl Subjects {
-    pub(crate) fn new(window: &Window<'_>) -> Subjects {
+    pub(crate) fn new(closure: &Closure<'_>) -> Subjects {
+        let window = closure.window;
         let mut subject = vec![Subject::Nothing; window.len() as usize];
         for (number, section) in (0u32..).zip(&window.sections) {
             // In an open window a section that begins before it has no event to begin with.
@@ -58,7 +63,12 @@ impl Subjects {
         for (number, attempt) in (0u32..).zip(&window.attempts) {
             subject[attempt.event as usize] = Subject::Attempt(number);
         }
-        Subjects { subject }
+        let is_free = |&read: &u32| {
+            matches!(window.domain(read), Domain::Beyond { .. }) && closure.sources(read, 1) == [OUTSIDE]
+        };
+        let open = window.border == Border::Open;
+        let free = (0..window.len()).filter(|_| open).filter(is_free).collect();
+        Subjects { subject, free }
     }
 }
 
@@ -103,8 +113,10 @@ impl<'w> Replay<'w> {
             Domain::Free => true,
             Domain::Entry => writer == ENTRY,
             Domain::Write(write) => writer == write && own,
+            Domain::Beyond { .. } if self.subjects.free.contains(&read) => true,
+            Domain::Beyond { .. } if writer == ENTRY => false,
             Domain::Group { entry, .. } if writer == ENTRY => entry,
-            Domain::Group { .. } => {
+            Domain::Group { .. } | Domain::Beyond { .. } => {
                 let index = self.window.index;
                 let seen = self.window.op(read).value_read();
                 own && seen.is_some() && index.value_after(self.window.begin + writer) == seen

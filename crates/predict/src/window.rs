@@ -11,6 +11,7 @@
 use foretell_trace::{Event, LockId, LockMode, Op, VarId};
 use rustc_hash::FxHashMap;
 
+use crate::causal::Causal;
 use crate::index::{Index, NONE, Seen};
 use crate::verdict::Pinning;
 
@@ -46,6 +47,7 @@ pub(crate) const BEFORE: u32 = NONE - 2;
 #[derive(Debug)]
 pub(crate) struct Window<'i> {
     pub(crate) index: &'i Index<'i>,
+    causal: &'i Causal,
     pub(crate) border: Border,
     pub(crate) question: Question,
     /// Which events of the trace these are.
@@ -73,6 +75,7 @@ pub(crate) struct Window<'i> {
     domains: Vec<Domain>,
     /// The writes of the same value to the same variable.
     groups: Vec<Vec<u32>>,
+    outsides: Vec<Outside>,
     pub(crate) sections: Vec<Section>,
     /// The sections of each thread, in the order of their beginnings.
     pub(crate) sections_of: Vec<Vec<u32>>,
@@ -110,6 +113,21 @@ pub(crate) enum Domain {
     Entry,
     /// One of a group of writes, or what was there before the window.
     Group { group: u32, entry: bool },
+    /// One of a group of writes, or something outside of the window.
+    Beyond { group: u32, outside: u32 },
+}
+
+/// Who outside of the window writes what a read must see.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outside {
+    /// Threads that do so before the window.
+    pub(crate) before: Vec<u32>,
+    /// Threads that do so after the window.
+    pub(crate) after: Vec<u32>,
+    /// Nobody need: it is there at first.
+    pub(crate) initial: bool,
+    /// Somebody of whom this window shows nothing.
+    pub(crate) absent: bool,
 }
 
 /// A time during which a thread holds a lock.
@@ -165,6 +183,7 @@ impl<'i> Window<'i> {
     /// The window that holds the events of the trace from `begin` up to `end`, both racing ones among them.
     pub(crate) fn new(
         index: &'i Index<'i>,
+        causal: &'i Causal,
         border: Border,
         question: Question,
         begin: u32,
@@ -173,6 +192,7 @@ impl<'i> Window<'i> {
         let size = (end - begin) as usize;
         let mut window = Window {
             index,
+            causal,
             border,
             question,
             begin,
@@ -189,6 +209,7 @@ impl<'i> Window<'i> {
             vars: Vec::new(),
             domains: vec![Domain::Free; size],
             groups: Vec::new(),
+            outsides: Vec::new(),
             sections: Vec::new(),
             sections_of: Vec::new(),
             section_ending: FxHashMap::default(),
@@ -232,6 +253,10 @@ impl<'i> Window<'i> {
 
     pub(crate) fn group(&self, group: u32) -> &[u32] {
         &self.groups[group as usize]
+    }
+
+    pub(crate) fn outside(&self, outside: u32) -> &Outside {
+        &self.outsides[outside as usize]
     }
 
     /// Whether the event is one that changes what its variable holds.
@@ -315,6 +340,8 @@ struct Builder<'w, 'i> {
     locks: FxHashMap<LockId, u32>,
     sems: FxHashMap<usize, u32>,
     groups: FxHashMap<(VarId, foretell_trace::Value), u32>,
+    /// For each group of writes, who else writes the same.
+    outsides: FxHashMap<u32, u32>,
     /// For each thread, how many of its events can run, as far as is known; [`NONE`] for all.
     cut: Vec<u32>,
     /// The last fence of the window so far, and which threads have had an event since.
@@ -330,6 +357,7 @@ impl<'w, 'i> Builder<'w, 'i> {
             locks: FxHashMap::default(),
             sems: FxHashMap::default(),
             groups: FxHashMap::default(),
+            outsides: FxHashMap::default(),
             cut: Vec::new(),
             fence: None,
         }
@@ -455,6 +483,15 @@ impl<'w, 'i> Builder<'w, 'i> {
                 needs.push(need - begin);
             }
         });
+        if step.op.access().is_some() {
+            let place = index.place[global as usize];
+            for (thread, count) in self.window.causal.news(step.thread.index(), place) {
+                let last = index.threads[thread][count as usize - 1];
+                if last >= begin && last < global {
+                    needs.push(last - begin);
+                }
+            }
+        }
         self.window.needs = needs;
         self.add_fence(event, step);
         self.window.need_ends.push(number(self.window.needs.len()));
@@ -571,19 +608,60 @@ impl<'w, 'i> Builder<'w, 'i> {
     }
 
     fn read_domain(&mut self, event: u32, var: VarId) -> Domain {
-        let Window { index, begin, end, border, .. } = *self.window;
+        let Window { index, begin, border, .. } = *self.window;
         let open = border == Border::Open;
         match index.seen(begin + event, self.window.question.same_write) {
             Seen::Anything => Domain::Free,
             Seen::Write(write) if write != NONE && write >= begin => Domain::Write(write - begin),
-            Seen::Write(_) if open => Domain::Free,
+            Seen::Write(write) if open => self.seen_from_outside(write),
             Seen::Write(_) => Domain::Entry,
-            Seen::Value(value) if open && index.is_written_outside(var, value, begin, end) => Domain::Free,
+            Seen::Value(value) if open => self.value_from_outside(var, value),
             Seen::Value(value) => {
-                let entry = !open && index.content(var, begin).value == Some(value);
+                let entry = index.content(var, begin).value == Some(value);
                 Domain::Group { group: self.group(var, value), entry }
             }
         }
+    }
+
+    /// A read that must see a write before the window, or what was there at first.
+    fn seen_from_outside(&mut self, write: u32) -> Domain {
+        let mut outside = Outside { initial: write == NONE, ..Outside::default() };
+        if write != NONE {
+            match self.threads.get(&self.window.index.event(write).thread.index()) {
+                Some(&thread) => outside.before.push(thread),
+                None => outside.absent = true,
+            }
+        }
+        self.window.groups.push(Vec::new());
+        Domain::Beyond { group: number(self.window.groups.len() - 1), outside: self.add_outside(outside) }
+    }
+
+    /// A read that must see a value, which others outside of the window may write, too.
+    fn value_from_outside(&mut self, var: VarId, value: foretell_trace::Value) -> Domain {
+        let group = self.group(var, value);
+        if let Some(&outside) = self.outsides.get(&group) {
+            return Domain::Beyond { group, outside };
+        }
+        let Window { index, begin, end, .. } = *self.window;
+        let mut outside = Outside { initial: index.is_initial(var, value), ..Outside::default() };
+        for writer in index.writers(var, value) {
+            match self.threads.get(&(writer.thread as usize)) {
+                _ if writer.first >= begin && writer.last < end => {}
+                None => outside.absent = true,
+                Some(&thread) => {
+                    outside.before.extend((writer.first < begin).then_some(thread));
+                    outside.after.extend((writer.last >= end).then_some(thread));
+                }
+            }
+        }
+        let outside = self.add_outside(outside);
+        self.outsides.insert(group, outside);
+        Domain::Beyond { group, outside }
+    }
+
+    fn add_outside(&mut self, outside: Outside) -> u32 {
+        self.window.outsides.push(outside);
+        number(self.window.outsides.len() - 1)
     }
 
     /// Now that it is known how far threads can run, sections are sorted into their locks.
