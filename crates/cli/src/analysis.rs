@@ -29,7 +29,8 @@ use crate::Outcome;
 use crate::args::Choice;
 use crate::error::Failure;
 use crate::input::Input;
-use crate::{memory, stop};
+use crate::memory;
+use crate::stop::{self, TimeLimit};
 
 /// What is to be done with a trace.
 pub(crate) struct Plan {
@@ -37,10 +38,14 @@ pub(crate) struct Plan {
     pub(crate) pairs: Pairs,
     /// How many steps of witnesses may be printed in all.
     pub(crate) witness_steps: usize,
+    /// How many races, and how many undecided pairs, the report may hold.
+    pub(crate) max_races: usize,
     /// How many events a schedule may rearrange in one piece, if not all.
     pub(crate) window: Option<usize>,
     /// How long one pair may take.
     pub(crate) budget: Duration,
+    /// How long everything together may take, if there is a limit.
+    pub(crate) time_limit: Option<Duration>,
     /// How many pairs to work on at the same time.
     pub(crate) jobs: usize,
     /// How many bytes of memory may be used for deciding pairs, if not what the system has.
@@ -50,12 +55,17 @@ pub(crate) struct Plan {
 /// Runs the techniques of the plan. `stored` is the trace, if it is in memory already.
 pub(crate) fn analyse(input: &Input, stored: Option<&Trace>, plan: &Plan) -> Result<Report, Failure> {
     let begin = Instant::now();
+    let limit = TimeLimit::start(plan.time_limit)?;
     memory::reset_peak();
     let mut report = Report::new(plan.choice.name());
     let mut printing = Printing { left: plan.witness_steps };
     let held = Held::new(input, stored);
     for technique in plan.choice.stages() {
         if stop::is_requested() && report.trace.events > 0 {
+            break;
+        }
+        if report.races.len() >= plan.max_races {
+            note_max_races(&mut report, plan);
             break;
         }
         if technique.decides_pairs() {
@@ -65,7 +75,11 @@ pub(crate) fn analyse(input: &Input, stored: Option<&Trace>, plan: &Plan) -> Res
             detect(&held, technique, plan, &mut printing, &mut report)?;
         }
     }
-    report.interrupted = stop::is_requested();
+    report.interrupted = stop::is_interrupted();
+    if let (true, Some(time)) = (limit.is_over(), plan.time_limit) {
+        let time = time_text(time);
+        report.notes.push(format!("the time limit of {time} was reached; --time-limit gives more"));
+    }
     let not_listed = usize::try_from(report.stats.not_listed).unwrap_or(usize::MAX);
     report.stats.candidates = report.races.len() + report.undecided.len().saturating_add(not_listed);
     report.stats.witnesses_not_printed =
@@ -85,7 +99,7 @@ fn detect(
 ) -> Result<(), Failure> {
     let mut stage = Stage { held, technique, plan, printing };
     let judged = stage.run(report)?;
-    add(report, judged, plan.pairs);
+    add(report, judged, plan);
     if technique.guarantee() == Guarantee::FirstReport {
         stage.find_better_pairs(report)?;
     }
@@ -102,12 +116,17 @@ fn decide(
 ) -> Result<(), Failure> {
     let input = held.input();
     match held.load_within(&format!("{} reads", technique.name()), plan.memory)? {
+        // A trace that was not read to its end tells less than an earlier stage did.
+        Ok(_) if stop::is_requested() && report.trace.events > 0 => {}
         Ok(trace) => {
             report.trace = TraceInfo::of(trace, &input.name());
+            if stop::is_requested() {
+                return Ok(());
+            }
             let exact = Exact::new(trace, technique, plan)?;
             let progress = input.work_progress(&format!("{} decides", technique.name()));
             let judged = exact.run(report, printing, &progress);
-            add(report, judged, plan.pairs);
+            add(report, judged, plan);
         }
         Err(room) => {
             if report.trace.events == 0 {
@@ -167,6 +186,8 @@ struct Judged {
     not_in_window: u64,
     not_examined: u64,
     not_listed: u64,
+    /// There are more pairs to report than the report may hold.
+    is_over_full: bool,
     notes: Vec<String>,
 }
 
@@ -195,34 +216,85 @@ fn candidate(pair: Pair, reason: String, names: &Names, event: impl Fn(EventId) 
 }
 
 /// Adds what a stage has found to what earlier ones have; a proven pair is no candidate any more, and of two words on
-/// one candidate the later one counts.
-fn add(report: &mut Report, judged: Judged, wanted: Pairs) {
+/// one candidate the later one counts. What the report has no room for is only counted.
+fn add(report: &mut Report, judged: Judged, plan: &Plan) {
+    let wanted = plan.pairs;
     let mut known: HashSet<_> =
-        report.races.iter().map(|race| key(&race.first, &race.second, wanted)).collect();
+        report.races.iter().map(|race| Same::new(&race.first, &race.second, wanted)).collect();
+    let mut left_out = 0;
     for race in judged.races {
-        if known.insert(key(&race.first, &race.second, wanted)) {
+        if !known.insert(Same::new(&race.first, &race.second, wanted)) {
+            continue;
+        }
+        if report.races.len() < plan.max_races {
             report.races.push(race);
+        } else {
+            left_out += 1;
         }
     }
-    let key_of = |open: &Candidate| key(&open.first, &open.second, wanted);
-    let again: HashSet<_> = judged.candidates.iter().map(key_of).collect();
-    report.undecided.retain(|open| !again.contains(&key_of(open)));
+    let same = |open: &Candidate| Same::new(&open.first, &open.second, wanted);
+    let again: HashSet<_> = judged.candidates.iter().map(same).collect();
+    report.undecided.retain(|open| !again.contains(&same(open)));
     report.undecided.extend(judged.candidates);
-    report.undecided.retain(|open| !known.contains(&key_of(open)));
+    report.undecided.retain(|open| !known.contains(&same(open)));
+    let not_listed = report.undecided.len().saturating_sub(plan.max_races) as u64;
+    report.undecided.truncate(plan.max_races);
     report.notes.extend(judged.notes);
     report.stats.refuted += judged.refuted;
     report.stats.not_in_window += judged.not_in_window;
-    report.stats.not_examined += judged.not_examined;
-    report.stats.not_listed += judged.not_listed;
+    report.stats.not_examined += judged.not_examined + left_out;
+    report.stats.not_listed += judged.not_listed + not_listed;
+    if judged.is_over_full || left_out > 0 {
+        note_max_races(report, plan);
+    }
+}
+
+/// Says, once, that the report is full.
+fn note_max_races(report: &mut Report, plan: &Plan) {
+    let note = format!("the report ends at {} pairs; --max-races tells of more", plan.max_races);
+    if !report.notes.contains(&note) {
+        report.notes.push(note);
+    }
+}
+
+/// A time as one would say it on the command line.
+fn time_text(time: Duration) -> String {
+    match time.as_secs() {
+        seconds if time.subsec_nanos() == 0 && seconds > 0 && seconds.is_multiple_of(60) => {
+            format!("{}m", seconds / 60)
+        }
+        _ => format!("{}s", time.as_secs_f64()),
+    }
 }
 
 /// What makes a pair the same as another one.
-fn key(first: &Access, second: &Access, wanted: Pairs) -> (String, String) {
-    match wanted {
-        Pairs::All => (first.event.to_string(), second.event.to_string()),
-        Pairs::ByLocation => {
-            let (a, b) = (first.location.clone(), second.location.clone());
-            if a <= b { (a, b) } else { (b, a) }
+#[derive(PartialEq, Eq, Hash)]
+enum Same {
+    /// The same events.
+    Events(u32, u32),
+    /// The same locations, the smaller one first.
+    Locations(Box<str>, Box<str>),
+}
+
+impl Same {
+    fn new(first: &Access, second: &Access, wanted: Pairs) -> Same {
+        match wanted {
+            Pairs::All => Same::Events(first.event, second.event),
+            Pairs::ByLocation => {
+                let (a, b) = (first.location.as_str(), second.location.as_str());
+                Same::Locations(a.min(b).into(), a.max(b).into())
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_as_they_are_given() {
+        let text = |seconds| time_text(Duration::from_secs_f64(seconds));
+        assert_eq!([text(600.0), text(90.0), text(0.5), text(0.0)], ["10m", "90s", "0.5s", "0s"]);
     }
 }

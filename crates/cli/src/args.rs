@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -65,6 +66,9 @@ pub(crate) struct PredictArgs {
     /// How many steps of witnesses to print in all: a number, `all` or `none`. All witnesses are checked anyway
     #[arg(long, default_value = "1000000", value_parser = parse_limit, value_name = "STEPS")]
     pub(crate) witness: usize,
+    /// How many races, and how many undecided pairs, one report may hold: a number from 1 on, or `all`
+    #[arg(long, default_value_t = MaxRaces::DEFAULT, value_parser = parse_max_races, value_name = "N")]
+    pub(crate) max_races: MaxRaces,
     #[command(flatten)]
     pub(crate) input: InputArgs,
 }
@@ -102,6 +106,9 @@ pub(crate) struct SearchArgs {
     /// How long one pair may take, such as 60s or 2m; with `--pairs location`, also all pairs of two locations together
     #[arg(long, default_value = "60s", value_parser = parse_duration)]
     pub(crate) budget: Duration,
+    /// How long one technique may take for one trace in all, such as 90s or 10m, or `none`. What is proven by then is told
+    #[arg(long, default_value = "10m", value_parser = parse_time_limit, value_name = "DURATION")]
+    pub(crate) time_limit: TimeLimit,
     /// How many pairs to work on at the same time; as many as there are processors unless given
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
@@ -112,14 +119,16 @@ pub(crate) struct SearchArgs {
 
 impl SearchArgs {
     /// The plan for one technique.
-    pub(crate) fn plan(&self, choice: Choice, witness_steps: usize) -> Plan {
+    pub(crate) fn plan(&self, choice: Choice, witness_steps: usize, max_races: MaxRaces) -> Plan {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         Plan {
             choice,
             pairs: self.pairs.into(),
             witness_steps,
+            max_races: max_races.0,
             window: self.window.0,
             budget: self.budget,
+            time_limit: self.time_limit.0,
             jobs: self.jobs.map_or_else(processors, usize::from),
             memory: self.memory,
         }
@@ -129,6 +138,25 @@ impl SearchArgs {
 /// How many events a schedule may rearrange in one piece, if not all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window(Option<usize>);
+
+/// How long one technique may take for one trace, if there is a limit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimeLimit(Option<Duration>);
+
+/// How many races a report may hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MaxRaces(usize);
+
+impl MaxRaces {
+    /// Nobody reads more, and each takes a kilobyte.
+    pub(crate) const DEFAULT: MaxRaces = MaxRaces(100_000);
+}
+
+impl fmt::Display for MaxRaces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct TraceArgs {
@@ -277,6 +305,22 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
     seconds
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .ok_or("expected a time such as 60s or 2m".to_string())
+}
+
+fn parse_time_limit(text: &str) -> Result<TimeLimit, String> {
+    if text == "none" {
+        return Ok(TimeLimit(None));
+    }
+    let limit = parse_duration(text).map_err(|_| "expected a time such as 90s or 10m, or `none`".to_string());
+    Ok(TimeLimit(Some(limit?)))
+}
+
+fn parse_max_races(text: &str) -> Result<MaxRaces, String> {
+    if text == "all" {
+        return Ok(MaxRaces(usize::MAX));
+    }
+    let number = text.parse().ok().filter(|&number| number > 0);
+    number.map(MaxRaces).ok_or("expected a number from 1 on, or `all`".to_string())
 }
 
 fn parse_window(text: &str) -> Result<Window, String> {

@@ -8,7 +8,7 @@ use foretell_trace::Trace;
 use crate::Outcome;
 use crate::analysis::analyse;
 use crate::analysis::held::Held;
-use crate::args::{Choice, CompareArgs, OutputFormat};
+use crate::args::{Choice, CompareArgs, MaxRaces, OutputFormat};
 use crate::error::Failure;
 use crate::input::Input;
 use crate::{output, stop};
@@ -56,7 +56,8 @@ fn row(input: &Input, choices: &[Choice], args: &CompareArgs) -> Result<Vec<Repo
     let mut reports = Vec::new();
     for &choice in choices {
         // Each technique reads the trace itself, so that times can be compared.
-        let mut report = analyse(input, stored.as_ref(), &args.search.plan(choice, 0))?;
+        let plan = args.search.plan(choice, 0, MaxRaces::DEFAULT);
+        let mut report = analyse(input, stored.as_ref(), &plan)?;
         report.trace.counts = figures.counts;
         report.trace.quick_check = figures.quick_check;
         report.trace.quick_check_is_partial = figures.quick_check_is_partial;

@@ -25,7 +25,7 @@ fn predict(args: &PredictArgs) -> Result<Outcome, Failure> {
         let input = Input::new(path, &args.input);
         let stored = if input.comes_once() { Some(input.load("reads")?) } else { None };
         for &choice in &args.technique {
-            let plan = args.search.plan(choice, args.witness);
+            let plan = args.search.plan(choice, args.witness, args.max_races);
             reports.push(analyse(&input, stored.as_ref(), &plan)?);
         }
     }
@@ -49,7 +49,8 @@ fn decide(args: &PredictArgs, numbers: (u32, u32)) -> Result<Outcome, Failure> {
         let input = Input::new(path, &args.input);
         let held = Held::new(&input, None);
         for &choice in &args.technique {
-            decisions.push(pair::decide(&held, numbers, &args.search.plan(choice, args.witness))?);
+            let plan = args.search.plan(choice, args.witness, args.max_races);
+            decisions.push(pair::decide(&held, numbers, &plan)?);
         }
     }
     let rendered = match args.format {

@@ -1,20 +1,31 @@
-//! Ctrl-C: the first press asks for what is known so far, the second one kills.
+//! When to stop early: Ctrl-C, and the time limit.
+//!
+//! The first press of Ctrl-C asks for what is known so far, the second one kills. A time limit asks for the same, but only
+//! of the work that it is set for.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use crate::error::Failure;
 
+/// Whether to stop, for whatever reason.
 static STOP: AtomicBool = AtomicBool::new(false);
+/// Whether the user has pressed Ctrl-C. Once set, it stays.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// What a shell reports for a program that was interrupted.
-const INTERRUPTED: i32 = 130;
+const INTERRUPTED_CODE: i32 = 130;
 
 /// From now on Ctrl-C does not end the program at once.
 pub(crate) fn listen() -> Result<(), Failure> {
     let pressed = || {
-        if STOP.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED);
+        if INTERRUPTED.swap(true, Ordering::SeqCst) {
+            std::process::exit(INTERRUPTED_CODE);
         }
+        STOP.store(true, Ordering::SeqCst);
     };
     ctrlc::set_handler(pressed).map_err(|error| Failure::Usage(format!("cannot listen for Ctrl-C: {error}")))
 }
@@ -24,7 +35,87 @@ pub(crate) fn is_requested() -> bool {
     STOP.load(Ordering::Relaxed)
 }
 
+/// Whether the user wants everything to stop.
+pub(crate) fn is_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::SeqCst)
+}
+
 /// For libraries that look for themselves.
 pub(crate) fn flag() -> &'static AtomicBool {
     &STOP
+}
+
+/// Asks everything to stop after some time, unless it is dropped before. What comes after it is not stopped by it. There
+/// is only one at a time.
+pub(crate) struct TimeLimit {
+    /// Set when the time was over.
+    over: Arc<AtomicBool>,
+    /// Who waits for the end of the time, and what to drop so that he does not.
+    watchdog: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl TimeLimit {
+    /// Begins to wait, if there is a limit.
+    pub(crate) fn start(limit: Option<Duration>) -> Result<TimeLimit, Failure> {
+        let over = Arc::new(AtomicBool::new(false));
+        let Some(limit) = limit else { return Ok(TimeLimit { over, watchdog: None }) };
+        if limit.is_zero() {
+            // Nothing must be quick enough to come before the end of no time at all.
+            over.store(true, Ordering::SeqCst);
+            STOP.store(true, Ordering::SeqCst);
+            return Ok(TimeLimit { over, watchdog: None });
+        }
+        let (sender, receiver) = mpsc::channel::<()>();
+        let tell = Arc::clone(&over);
+        let wait = move || {
+            if receiver.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+                tell.store(true, Ordering::SeqCst);
+                STOP.store(true, Ordering::SeqCst);
+            }
+        };
+        let watchdog = thread::Builder::new().name("time limit".to_string()).spawn(wait);
+        let watchdog = watchdog.map_err(|error| Failure::Usage(format!("cannot watch the time: {error}")))?;
+        Ok(TimeLimit { over, watchdog: Some((sender, watchdog)) })
+    }
+
+    /// Whether the time was over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for TimeLimit {
+    fn drop(&mut self) {
+        if let Some((sender, watchdog)) = self.watchdog.take() {
+            drop(sender);
+            // It cannot panic, and if it did there would be nothing to clean up.
+            let _ = watchdog.join();
+        }
+        // If Ctrl-C comes in between, one of the two sides sees it.
+        STOP.store(false, Ordering::SeqCst);
+        if is_interrupted() {
+            STOP.store(true, Ordering::SeqCst);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_limit_stops_only_its_own_work() {
+        {
+            let limit = TimeLimit::start(Some(Duration::from_millis(10))).unwrap();
+            while !is_requested() {
+                thread::sleep(Duration::from_millis(1));
+            }
+            assert!(limit.is_over() && !is_interrupted());
+        }
+        assert!(!is_requested());
+        for none in [None, Some(Duration::MAX)] {
+            let limit = TimeLimit::start(none).unwrap();
+            assert!(!limit.is_over() && !is_requested());
+        }
+    }
 }

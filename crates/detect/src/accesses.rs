@@ -187,6 +187,9 @@ impl Var {
 impl Group {
     #[cold]
     fn report(&self, now: &Now, clock: &Clock, reports: &mut Reports) {
+        if reports.is_over_full() {
+            return;
+        }
         for (thread, last) in self.touched.iter() {
             let known = clock.get(thread);
             if thread == now.thread || last <= known {

@@ -274,6 +274,10 @@ impl VarHistory {
         clock: &Clock,
         reports: &mut Reports,
     ) -> bool {
+        if reports.is_over_full() {
+            // Nobody asks any more.
+            return false;
+        }
         let mut none = true;
         let mut consider = |other: ThreadId, moment: &Moment| {
             if other != thread && moment.time > clock.get(other) {

@@ -26,9 +26,13 @@ pub enum Pairs {
 #[derive(Debug, Default)]
 pub struct Reports {
     wanted: Pairs,
+    /// How many pairs are kept, if not all.
+    limit: Option<usize>,
     pairs: Vec<Pair>,
     /// Location pairs already reported, smaller location first. Only used for [`Pairs::ByLocation`].
     seen: FxHashSet<(Loc, Loc)>,
+    /// How many reports came after the last one that was kept. Once there is one, detectors need not go on.
+    beyond: u64,
     forgotten: u64,
 }
 
@@ -36,6 +40,12 @@ impl Reports {
     /// An empty collection of the wanted kind.
     pub fn new(wanted: Pairs) -> Reports {
         Reports { wanted, ..Reports::default() }
+    }
+
+    /// The same collection, but it keeps no more than so many pairs.
+    #[must_use]
+    pub fn up_to(self, limit: usize) -> Reports {
+        Reports { limit: Some(limit), ..self }
     }
 
     /// Which pairs are wanted.
@@ -46,13 +56,33 @@ impl Reports {
     /// Whether a report of this pair of locations would still add something. Detectors may ask before they spend time
     /// on a pair.
     pub fn is_news(&self, a: Loc, b: Loc) -> bool {
-        self.wanted == Pairs::All || !self.seen.contains(&unordered(a, b))
+        !self.is_over_full() && (self.wanted == Pairs::All || !self.seen.contains(&unordered(a, b)))
+    }
+
+    /// Whether more pairs were reported than are kept. Nothing that is reported from now on makes a difference.
+    pub fn is_over_full(&self) -> bool {
+        self.beyond > 0
+    }
+
+    /// How many reports were not kept. Detectors may stop looking once there is one, so there may be more such pairs.
+    pub fn beyond(&self) -> u64 {
+        self.beyond
     }
 
     /// Reports a pair; `first` stands before `second` in the trace.
     pub fn push(&mut self, first: (EventId, Loc), second: (EventId, Loc)) {
-        if self.wanted == Pairs::All || self.seen.insert(unordered(first.1, second.1)) {
+        if self.limit.is_some_and(|limit| self.pairs.len() >= limit) {
+            self.push_beyond(first.1, second.1);
+        } else if self.wanted == Pairs::All || self.seen.insert(unordered(first.1, second.1)) {
             self.pairs.push(Pair { first: first.0, second: second.0 });
+        }
+    }
+
+    /// Counts a report that there is no room for, unless it repeats one that is kept.
+    #[cold]
+    fn push_beyond(&mut self, a: Loc, b: Loc) {
+        if self.wanted == Pairs::All || !self.seen.contains(&unordered(a, b)) {
+            self.beyond += 1;
         }
     }
 
@@ -74,4 +104,50 @@ impl Reports {
 
 fn unordered(a: Loc, b: Loc) -> (Loc, Loc) {
     if a <= b { (a, b) } else { (b, a) }
+}
+
+#[cfg(test)]
+mod tests {
+    use foretell_trace::Symbol;
+
+    use super::*;
+
+    fn access(number: u32) -> (EventId, Loc) {
+        (EventId::from_number(number).unwrap(), Loc(Symbol::number(number).unwrap()))
+    }
+
+    fn is_news(reports: &Reports, a: u32, b: u32) -> bool {
+        reports.is_news(access(a).1, access(b).1)
+    }
+
+    #[test]
+    fn what_comes_beyond_the_limit_is_only_counted() {
+        for wanted in [Pairs::ByLocation, Pairs::All] {
+            let mut reports = Reports::new(wanted).up_to(2);
+            reports.push(access(1), access(2));
+            reports.push(access(1), access(3));
+            // As many as are kept are not too many: only one more tells that there are more.
+            assert!(!reports.is_over_full() && is_news(&reports, 2, 3));
+            reports.push(access(2), access(3));
+            reports.push(access(3), access(4));
+            assert_eq!((reports.pairs().len(), reports.beyond()), (2, 2));
+            assert!(reports.is_over_full() && !is_news(&reports, 4, 5));
+            assert!(reports.seen.len() <= 2);
+        }
+    }
+
+    #[test]
+    fn a_repetition_is_not_beyond_the_limit() {
+        let mut reports = Reports::new(Pairs::ByLocation).up_to(1);
+        reports.push(access(1), access(2));
+        reports.push(access(2), access(1));
+        assert_eq!((reports.pairs().len(), reports.beyond()), (1, 0));
+    }
+
+    #[test]
+    fn without_a_limit_everything_is_kept() {
+        let mut reports = Reports::new(Pairs::ByLocation);
+        (2..1000).for_each(|number| reports.push(access(1), access(number)));
+        assert_eq!((reports.pairs().len(), reports.beyond()), (998, 0));
+    }
 }

@@ -176,6 +176,12 @@ impl<'a> Candidates<'a> {
         self.not_examined
     }
 
+    /// No more pieces of work are wanted: all that would still come is only counted.
+    pub fn give_up(&mut self) {
+        self.open.clear();
+        self.count_the_rest();
+    }
+
     fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -192,7 +198,7 @@ impl<'a> Candidates<'a> {
     fn count_the_rest(&mut self) {
         let before: &Before<'_> = &*self.before;
         let mut rest = 0;
-        while self.end.position() < self.trace.events().len() {
+        while self.end.position() < self.trace.events().len() && !self.stop.load(Ordering::Relaxed) {
             self.end
                 .step(self.trace, &self.index, Some(before), |_, _, _, rivals| rest += rivals.len() as u64);
         }

@@ -131,7 +131,8 @@ pub struct Stats {
     pub refuted: u64,
     /// How many pairs have no race within one window, though they may have one beyond.
     pub not_in_window: u64,
-    /// How many pairs nobody has looked at, because there were too many or the analysis was interrupted.
+    /// How many pairs nobody has looked at or the report has no room for, as far as they were counted: there were too many,
+    /// the time was over, or the analysis was interrupted.
     pub not_examined: u64,
     /// How many more pairs are undecided than the report lists.
     pub not_listed: u64,

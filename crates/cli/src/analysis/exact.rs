@@ -21,9 +21,6 @@ use crate::stop;
 /// Witnesses wait in memory until those of a whole chunk can be put in order. So many of their steps may wait at once.
 const STEPS_IN_WAITING: usize = 64 << 20;
 
-/// So many undecided pairs are listed; the others are only counted. Nobody reads more, and each takes a kilobyte.
-const LISTED: usize = 100_000;
-
 /// One technique on one trace in memory.
 pub(super) struct Exact<'a> {
     trace: &'a Trace,
@@ -44,15 +41,22 @@ impl<'a> Exact<'a> {
         Ok(Exact { trace, plan, predictor, referee: Referee::new(trace), pool })
     }
 
-    /// Decides all candidates that the report does not yet list as proven.
+    /// Decides all candidates that the report does not yet list as proven, until it is full.
     pub(super) fn run(&self, report: &Report, printing: &mut Printing, progress: &Progress) -> Judged {
-        let mut ledger = Ledger::new(self.proven(report));
+        let room = self.plan.max_races.saturating_sub(report.races.len());
+        let mut ledger = Ledger::new(self.proven(report), room);
         let mut candidates = Candidates::new(&self.predictor, self.plan.pairs, stop::flag());
         let mut judged = Judged::default();
         let length = (STEPS_IN_WAITING / self.trace.events().len().max(1)).clamp(16, 4096);
-        while let Some(batch) = candidates.next_batch(&|key| ledger.is_closed(key)) {
+        while !ledger.is_full()
+            && let Some(batch) = candidates.next_batch(&|key| ledger.is_closed(key))
+        {
             progress.expect(batch.len());
             for chunk in batch.chunks(length) {
+                if ledger.is_full() {
+                    chunk.iter().for_each(|bucket| ledger.leave(bucket));
+                    continue;
+                }
                 for (bucket, worked) in chunk.iter().zip(self.work(chunk, &ledger, printing.left, progress)) {
                     let race = ledger.enter(bucket, worked);
                     judged.races.extend(race.map(|race| printing.limit(race)));
@@ -61,15 +65,22 @@ impl<'a> Exact<'a> {
         }
         judged.races.sort_by_key(|race| (race.first.event, race.second.event));
         judged.refuted = ledger.refuted;
-        judged.note_too_many(candidates.not_examined());
+        if ledger.is_full() {
+            candidates.give_up();
+            judged.not_examined = candidates.not_examined();
+            judged.is_over_full = ledger.has_left_any() || judged.not_examined > 0;
+        } else {
+            judged.note_too_many(candidates.not_examined());
+        }
         let (undecided, not_in_window, not_examined) = ledger.close();
-        judged.not_listed = undecided.len().saturating_sub(LISTED) as u64;
+        let listed = self.plan.max_races;
+        judged.not_listed = undecided.len().saturating_sub(listed) as u64;
         judged.not_in_window = not_in_window;
         judged.not_examined += not_examined;
         let event = |id| self.trace.event(id);
         judged.candidates = undecided
             .into_iter()
-            .take(LISTED)
+            .take(listed)
             .map(|open| {
                 let mut candidate = candidate(open.pair, open.reason, self.trace.names(), event);
                 candidate.more = open.more;

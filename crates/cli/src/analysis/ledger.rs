@@ -30,7 +30,7 @@ pub(super) struct Undecided {
 }
 
 /// The books of one technique on one trace.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Ledger {
     /// What is decided, or not worth more time. Only grows.
     closed: HashSet<Key>,
@@ -38,13 +38,36 @@ pub(super) struct Ledger {
     /// How many pairs are no race.
     pub(super) refuted: u64,
     /// How many pairs nobody has looked at.
-    pub(super) not_examined: u64,
+    not_examined: u64,
+    /// How many more races there is room for. Only shrinks.
+    room: usize,
+    /// Work was left because there was no room. Stays.
+    left: bool,
 }
 
 impl Ledger {
-    /// Books that begin with what earlier stages have decided.
-    pub(super) fn new(closed: HashSet<Key>) -> Ledger {
-        Ledger { closed, ..Ledger::default() }
+    /// Books that begin with what earlier stages have decided, and have room for so many races.
+    pub(super) fn new(closed: HashSet<Key>, room: usize) -> Ledger {
+        Ledger { closed, open: BTreeMap::new(), refuted: 0, not_examined: 0, room, left: false }
+    }
+
+    /// Whether there is no room for another race.
+    pub(super) fn is_full(&self) -> bool {
+        self.room == 0
+    }
+
+    /// Whether work was left because there was no room.
+    pub(super) fn has_left_any(&self) -> bool {
+        self.left
+    }
+
+    /// Takes note of a bucket that there is no room for.
+    pub(super) fn leave(&mut self, bucket: &Bucket) {
+        self.left = true;
+        // What an earlier bucket has announced is counted there.
+        if !self.open.contains_key(&bucket.key) {
+            self.not_examined += bucket.pairs.len() as u64 + bucket.more + bucket.left_out;
+        }
     }
 
     pub(super) fn is_closed(&self, key: Key) -> bool {
@@ -56,12 +79,17 @@ impl Ledger {
         self.open.get(&key).map_or(budget, |open| budget.saturating_sub(open.spent))
     }
 
-    /// Takes note of what came of a bucket; returns the race, if there is one.
+    /// Takes note of what came of a bucket; returns the race, if there is one and there is room for it.
     pub(super) fn enter<R>(&mut self, bucket: &Bucket, worked: Worked<R>) -> Option<R> {
+        if self.is_full() {
+            self.leave(bucket);
+            return None;
+        }
         self.refuted += worked.refuted;
         if let Some(race) = worked.race {
             self.closed.insert(bucket.key);
             self.open.remove(&bucket.key);
+            self.room -= 1;
             return Some(race);
         }
         self.not_examined += worked.untouched;
@@ -150,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_race_closes_the_matter() {
-        let mut ledger = Ledger::default();
+        let mut ledger = Ledger::new(HashSet::new(), 9);
         assert_eq!(ledger.enter(&bucket(5, 0), worked(None)), None);
         assert_eq!(ledger.time_left(bucket(0, 0).key, Duration::from_secs(3)), Duration::from_secs(2));
         assert_eq!(ledger.enter(&bucket(0, 0), worked(Some("race"))), Some("race"));
@@ -161,7 +189,7 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_undecided() {
-        let mut ledger = Ledger::default();
+        let mut ledger = Ledger::new(HashSet::new(), 9);
         ledger.enter(&bucket(0, 7), worked(None));
         let (undecided, not_in_window, not_examined) = ledger.close();
         assert_eq!((undecided[0].pair, undecided[0].more), (pair(1, 9), 6));
@@ -170,7 +198,7 @@ mod tests {
 
     #[test]
     fn giving_up_leaves_the_rest_undecided() {
-        let mut ledger = Ledger::default();
+        let mut ledger = Ledger::new(HashSet::new(), 9);
         let out_of_time = Some((pair(1, 2), "no time".to_string()));
         let given_up = Worked { undecided: out_of_time, undecided_pairs: 1, given_up: true, ..worked(None) };
         ledger.enter(&bucket(5, 2), given_up);
@@ -184,8 +212,30 @@ mod tests {
 
     #[test]
     fn what_is_still_to_come_after_a_stop_was_not_looked_at() {
-        let mut ledger = Ledger::default();
+        let mut ledger = Ledger::new(HashSet::new(), 9);
         ledger.enter(&bucket(5, 0), Worked { untouched: 3, ..worked(None) });
         assert_eq!(ledger.close().2, 8);
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_is_only_counted() {
+        let mut ledger = Ledger::new(HashSet::new(), 1);
+        assert_eq!(ledger.enter(&bucket(0, 0), worked(Some("race"))), Some("race"));
+        assert!(ledger.is_full() && !ledger.has_left_any());
+        let event = |number| Bucket { key: Key::Events(pair(1, number)), ..bucket(5, 2) };
+        assert_eq!(ledger.enter(&event(2), worked(Some("another race"))), None);
+        ledger.leave(&event(3));
+        assert!(ledger.has_left_any());
+        assert_eq!((ledger.refuted, ledger.close()), (1, (vec![], 0, 16)));
+    }
+
+    #[test]
+    fn what_was_announced_is_counted_once() {
+        let mut ledger = Ledger::new(HashSet::new(), 1);
+        let event = |more| Bucket { key: Key::Events(pair(1, 9)), ..bucket(more, 0) };
+        ledger.enter(&event(5), worked(None));
+        ledger.enter(&bucket(0, 0), worked(Some("race")));
+        ledger.leave(&event(4));
+        assert_eq!(ledger.close().2, 5);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use foretell_detect::{Pair, Pairs, Reports};
+use foretell_detect::{Detector, Pair, Pairs, Reports};
 use foretell_predict::{Guarantee, Scheduler, Technique};
 use foretell_report::{Candidate, Race, Report, TraceInfo};
 use foretell_trace::check::Checker;
@@ -11,7 +11,7 @@ use foretell_trace::{Batch, Event, EventId, Names, Trace};
 use foretell_witness::{Claim, Model, Proof, Referee, Rejection, UnorderedReferee};
 
 use super::held::Held;
-use super::{Judged, Plan, Printing, add, candidate, key};
+use super::{Judged, Plan, Printing, Same, add, candidate};
 use crate::error::Failure;
 use crate::stop;
 
@@ -50,19 +50,27 @@ impl Stage<'_> {
         let Some(mut detector) = self.technique.detector() else {
             return Err(Failure::Usage(format!("{} decides pairs one by one", self.technique.name())));
         };
-        let mut reports = Reports::new(wanted);
+        let mut reports = Reports::new(wanted).up_to(self.plan.max_races);
         let input = self.held.input();
         if let Some(trace) = self.held.get() {
-            for_each_batch(trace, |first, events| detector.batch(first, events, &mut reports));
-            detector.finish(&mut reports);
+            for_each_batch(trace, |first, events| {
+                if !reports.is_over_full() {
+                    detector.batch(first, events, &mut reports);
+                }
+            });
+            finish(&mut *detector, &mut reports);
             return Ok(Detection { trace: TraceInfo::of(trace, &input.name()), reports });
         }
         let mut reading = input.open(&self.doing("detects"))?;
         let mut detect = |checker: &mut Checker, batch: &mut Batch, names: &Names| {
+            if reports.is_over_full() {
+                // More would not be kept, but the rest of the trace is still checked and counted.
+                return checker.check_batch(batch, names);
+            }
             detector.checked_batch(checker, batch, names, &mut reports)
         };
         while reading.next_checked(&mut detect)? && !stop::is_requested() {}
-        detector.finish(&mut reports);
+        finish(&mut *detector, &mut reports);
         Ok(Detection { trace: reading.info(), reports })
     }
 
@@ -71,11 +79,14 @@ impl Stage<'_> {
         let detection = self.detect(self.plan.pairs)?;
         report.trace = detection.trace;
         report.stats.forgotten_accesses += detection.reports.forgotten();
-        match detection.reports.pairs() {
-            [] => Ok(Judged::default()),
-            pairs if stop::is_requested() => Ok(Judged::of_nothing(pairs.len())),
-            pairs => self.judge(pairs, report.trace.events),
-        }
+        let mut judged = match detection.reports.pairs() {
+            [] => Judged::default(),
+            pairs if stop::is_requested() => Judged::of_nothing(pairs.len()),
+            pairs => self.judge(pairs, report.trace.events)?,
+        };
+        judged.not_examined += detection.reports.beyond();
+        judged.is_over_full = detection.reports.is_over_full();
+        Ok(judged)
     }
 
     /// One pair of a pair of locations was reported and cannot be proven. Another pair of the same locations may have a
@@ -84,17 +95,20 @@ impl Stage<'_> {
         if self.plan.pairs == Pairs::All || report.undecided.is_empty() || stop::is_requested() {
             return Ok(());
         }
-        let open: HashSet<_> =
-            report.undecided.iter().map(|open| key(&open.first, &open.second, Pairs::ByLocation)).collect();
+        let open: HashSet<_> = report
+            .undecided
+            .iter()
+            .map(|open| Same::new(&open.first, &open.second, self.plan.pairs))
+            .collect();
         let mut stage = Stage { technique: Technique::Shb, printing: &mut *self.printing, ..*self };
         let detection = stage.detect(Pairs::ByLocation)?;
         if stop::is_requested() {
             return Ok(());
         }
         let mut judged = stage.judge(detection.reports.pairs(), report.trace.events)?;
-        judged.races.retain(|race| open.contains(&key(&race.first, &race.second, Pairs::ByLocation)));
+        judged.races.retain(|race| open.contains(&Same::new(&race.first, &race.second, self.plan.pairs)));
         judged.candidates.clear();
-        add(report, judged, Pairs::ByLocation);
+        add(report, judged, self.plan);
         Ok(())
     }
 
@@ -234,6 +248,13 @@ impl Stage<'_> {
             return Err(Failure::Changed { file: self.held.input().name() });
         }
         Ok((reading.into_names(), found))
+    }
+}
+
+/// Has the detector say what it found out at the end, which may be much work, if that is still wanted.
+fn finish(detector: &mut dyn Detector, reports: &mut Reports) {
+    if !stop::is_requested() && !reports.is_over_full() {
+        detector.finish(reports);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The program as its users meet it: what it prints, where, and with which exit code.
 
 mod bad_input;
+mod bounds;
 mod compare;
 mod documents;
 mod exact;

@@ -142,6 +142,10 @@ struct Open {
 impl History {
     /// Reports the races of a new access with those so far, and keeps it.
     pub(super) fn add(&mut self, now: &Now<'_>, held: &[Held], past: Past<'_>, reports: &mut Reports) {
+        if reports.is_over_full() {
+            // Nothing that is found from now on is kept, so nothing needs to be remembered either.
+            return;
+        }
         let class = self.class(now, held);
         self.find_new_fronts(class, now.access.var);
         let mut fronts = std::mem::take(&mut self.classes[class as usize].fronts);
