@@ -2,7 +2,8 @@
 //! goes back as far as that clause shows to be useful. The theory has a say in what follows and what contradicts.
 //!
 //! A variable is always decided towards its preferred value, never towards the one that it had last: solutions near the
-//! preferred ones are what the caller can use.
+//! preferred ones are what the caller can use. Variables that took part in conflicts are decided first, then those of
+//! clauses that are not satisfied. What no clause needs is not decided at all: the theory completes the solution.
 //!
 //! Clauses and variables may be added at any time. A new clause takes back only as much as it contradicts, so what was
 //! decided for the last solution is there for the next one.
