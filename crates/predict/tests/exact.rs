@@ -21,8 +21,8 @@ const EXACT: [(Technique, Model); 3] = [
 /// Two to six threads, with few branches or many.
 fn shape(seed: u64, features: Features, events: usize) -> Shape {
     Shape {
-        threads: if seed % 3 == 0 { 6 } else { 4 },
-        decisive: seed % 2 == 0,
+        threads: if seed.is_multiple_of(3) { 6 } else { 4 },
+        decisive: seed.is_multiple_of(2),
         ..Shape::new(features, events)
     }
 }

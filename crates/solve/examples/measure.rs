@@ -6,6 +6,8 @@
 //!
 //! `cargo run --release -p foretell-solve --example measure [eager|lazy] [events threads problems]...`
 
+#![expect(clippy::cast_possible_truncation, reason = "the problems are small")]
+
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashSet};
 use std::time::{Duration, Instant};
@@ -17,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let numbers: Vec<usize> = arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
-    let default = [100, 4, 200, 300, 4, 100, 300, 8, 100, 1000, 4, 40, 1000, 8, 40, 3000, 8, 20];
+    let default = [100, 4, 100, 300, 4, 100, 300, 8, 100, 1000, 8, 10, 1000, 16, 10];
     let sizes = if numbers.is_empty() { &default } else { &numbers[..] };
     println!(
         "{:5} {:>6} {:>7} {:>6} {:>6} {:>6} {:>9} {:>9} {:>9} {:>7} {:>9} {:>9}",

@@ -57,11 +57,6 @@ impl Heap {
         of_a > of_b || (of_a == of_b && a < b)
     }
 
-    /// How much the variable took part in recent conflicts.
-    pub(crate) fn rank(&self, var: Var) -> f64 {
-        self.activity[var as usize]
-    }
-
     /// The variable took part in the present conflict.
     pub(crate) fn bump(&mut self, var: Var) {
         self.activity[var as usize] += self.gain;

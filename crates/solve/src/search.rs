@@ -2,7 +2,8 @@
 //! goes back as far as that clause shows to be useful. The theory has a say in what follows and what contradicts.
 //!
 //! A variable is always decided towards its preferred value, never towards the one that it had last: solutions near the
-//! preferred ones are what the caller can use.
+//! preferred ones are what the caller can use. Variables that took part in conflicts are decided first, then those of
+//! clauses that are not satisfied. What no clause needs is not decided at all: the theory completes the solution.
 //!
 //! Clauses and variables may be added at any time. A new clause takes back only as much as it contradicts, so what was
 //! decided for the last solution is there for the next one.
@@ -17,8 +18,6 @@ use crate::theory::Theory;
 
 /// How many conflicts the shortest stretch between two restarts has.
 const RESTART: u64 = 64;
-/// If a learnt clause implies something already so many levels further down, the levels between are kept.
-const FAR: u32 = 20;
 /// How many learnt clauses are kept at first, and how many more after each time that half are dropped.
 const KEPT: usize = 4000;
 const KEPT_MORE: usize = 1000;
@@ -50,8 +49,6 @@ pub(crate) struct Search<T> {
     theory_head: usize,
     /// What the theory says to follow, not yet drawn.
     implied: Vec<Lit>,
-    /// Scratch memory of going back.
-    staying: Vec<(Lit, Source)>,
     /// The literals of the present conflict, none of which is true.
     conflict: Vec<Lit>,
     /// Marks of the analysis, by variable; all false outside of it.
@@ -77,7 +74,6 @@ struct Level {
 #[derive(Clone, Copy, Debug)]
 struct Source {
     reason: Reason,
-    /// Going back to this level or a higher one leaves the value in place.
     level: u32,
     /// The place on the trail.
     place: u32,
@@ -107,7 +103,6 @@ impl<T: Theory> Search<T> {
             clause_head: 0,
             theory_head: 0,
             implied: Vec::new(),
-            staying: Vec::new(),
             conflict: Vec::new(),
             seen: Vec::new(),
             unsatisfiable: false,
@@ -326,12 +321,6 @@ impl<T: Theory> Search<T> {
         self.implied = implied;
     }
 
-    /// Assigns what follows already at a lower level.
-    fn assign_early(&mut self, literal: Lit, reason: Reason, level: u32) {
-        self.assign(literal, reason);
-        self.sources[literal.var() as usize].level = level;
-    }
-
     fn assign(&mut self, literal: Lit, reason: Reason) {
         self.values[literal.index()] = 1;
         self.values[(!literal).index()] = -1;
@@ -387,10 +376,12 @@ impl<T: Theory> Search<T> {
         self.satisfied += satisfied.count();
     }
 
-    /// Whether a literal is true, or will be unless something forces it: nobody needs to decide an open boolean.
+    /// Whether a literal is true, or will be unless something forces it: nobody needs to decide a boolean that is open and
+    /// would rather be false. One that would rather be true is decided, so that what follows from it is drawn.
     fn will_hold(&self, literal: Lit) -> bool {
         self.is_true(literal)
-            || (self.is_open(literal)
+            || (!literal.is_positive()
+                && self.is_open(literal)
                 && self.preferred[literal.var() as usize] == literal
                 && !self.theory.has_opinion(literal.var()))
     }
@@ -400,21 +391,11 @@ impl<T: Theory> Search<T> {
         let Some(&Level { start, satisfied }) = self.levels.get(level) else { return };
         self.levels.truncate(level);
         self.satisfied = satisfied;
-        let mut stays = std::mem::take(&mut self.staying);
         for literal in self.trail.drain(start..) {
             self.values[literal.index()] = 0;
             self.values[(!literal).index()] = 0;
-            let source = self.sources[literal.var() as usize];
-            if source.level as usize <= level {
-                stays.push((literal, source));
-            } else {
-                self.heap.insert(literal.var());
-            }
+            self.heap.insert(literal.var());
         }
-        for (literal, source) in stays.drain(..) {
-            self.assign_early(literal, source.reason, source.level);
-        }
-        self.staying = stays;
         self.clause_head = self.clause_head.min(start);
         self.theory_head = self.theory_head.min(start);
         self.implied.clear();
@@ -479,14 +460,12 @@ impl<T: Theory> Search<T> {
             learnt.swap(1, index);
             self.level(learnt[1])
         });
-        let top = narrow(self.levels.len());
-        let far = top - level > FAR && level > 0;
-        self.go_back(if far { top - 1 } else { level } as usize);
+        self.go_back(level as usize);
         if learnt.len() == 1 {
             self.assign(learnt[0], Reason::None);
         } else {
             let clause = self.clauses.add(&learnt, spread, narrow_time(self.conflicts));
-            self.assign_early(learnt[0], Reason::Clause(clause), level);
+            self.assign(learnt[0], Reason::Clause(clause));
         }
     }
 
@@ -513,7 +492,7 @@ impl<T: Theory> Search<T> {
                 }
             }
             place -= 1;
-            while !self.is_of_conflict(self.trail[place], level) {
+            while !self.seen[self.trail[place].var() as usize] {
                 place -= 1;
             }
             let literal = self.trail[place];
@@ -527,11 +506,6 @@ impl<T: Theory> Search<T> {
         }
         self.conflict = reason;
         learnt
-    }
-
-    /// Whether a literal of the trail was seen in the analysis of a conflict at this level, and belongs to the level.
-    fn is_of_conflict(&self, literal: Lit, level: u32) -> bool {
-        self.seen[literal.var() as usize] && self.level(literal) == level
     }
 
     /// The false literals because of which the literal is true.

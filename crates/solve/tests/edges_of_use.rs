@@ -29,7 +29,10 @@ fn pigeons(holes: Node) -> OrderSolver {
 
 #[test]
 fn few_pigeons_do_not_fit() {
-    assert_eq!(pigeons(5).solve(&Limits::default()), Answer::Unsat);
+    let mut solver = pigeons(8);
+    assert_eq!(solver.solve(&Limits::default()), Answer::Unsat);
+    // Hard enough that learnt clauses had to be dropped on the way.
+    assert!(solver.statistics().conflicts > 5000, "{:?}", solver.statistics());
 }
 
 #[test]
