@@ -13,8 +13,9 @@ use foretell_smt::Formula;
 use foretell_smt::window::Window;
 use foretell_smt::z3::{Solver, Verdict};
 use foretell_testkit::busy::{self, Shape};
+use foretell_testkit::locked::{self, LockedTrace};
 use foretell_testkit::random::Random;
-use foretell_trace::{EventId, Trace};
+use foretell_trace::{EventId, Trace, TraceError};
 
 use super::cpu::CpuTime;
 use super::record::{Record, Row, Target};
@@ -27,6 +28,9 @@ const WINDOWS: usize = 4;
 
 /// Pairs fewer events apart than this are near.
 const NEAR: usize = 300;
+
+/// How many near pairs of a long trace are decided.
+const NEAR_PAIRS: usize = 400;
 
 /// How long a solver may take for one pair.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -104,15 +108,33 @@ pub(crate) fn exact(record: &mut Record) -> Result<(), String> {
         let undecided = decisions.iter().filter(|decision| decision.race.is_none()).count();
         record.add(Row::count(format!("{what}: undecided"), undecided, Target::AtMost(0.0)));
     }
+    growth(record, "slips", |events| {
+        let shape = locked::Shape { values: true, ..locked::Shape::standard(events) };
+        Trace::read(Box::new(LockedTrace::new(shape)))
+    })?;
+    growth(record, "busy", |events| {
+        let shape = Shape { locks: 20, racy_vars: 24, channels: 7, ..Shape::standard(events) };
+        Trace::read(Box::new(busy::trace(shape)))
+    })
+}
+
+/// How the cost of near pairs grows with the length of the trace.
+fn growth(
+    record: &mut Record,
+    name: &str,
+    trace: impl Fn(usize) -> Result<Trace, TraceError>,
+) -> Result<(), String> {
     let mut shortest = None;
     for events in [10_000, 100_000, 1_000_000] {
-        let sample = near_sample(events, 400)?;
+        let sample = near_sample(trace(events).map_err(|error| error.to_string())?, NEAR_PAIRS)?;
         let decisions = decide_all(std::slice::from_ref(&sample), rv)?;
-        let what = format!("rv, near pairs, {events} events");
+        let what = format!("rv, near pairs, {name}, {events} events");
         record.add(Row::decisions(what.clone(), &decisions, sample.pairs.len(), None));
-        let cost = mean(&decisions);
+        let cost = (mean(&decisions), median(&decisions));
         let shortest = *shortest.get_or_insert(cost);
-        record.add(Row::times(format!("{what}, over 10000"), cost, shortest, Some(Target::AtMost(2.0))));
+        let target = Some(Target::AtMost(2.0));
+        record.add(Row::times(format!("{what}, mean over 10000"), cost.0, shortest.0, target));
+        record.add(Row::times(format!("{what}, median over 10000"), cost.1, shortest.1, target));
     }
     Ok(())
 }
@@ -122,6 +144,13 @@ pub(crate) fn exact(record: &mut Record) -> Result<(), String> {
 fn mean(decisions: &[Decision]) -> f64 {
     let sum: Duration = decisions.iter().map(|decision| decision.cpu).sum();
     1e3 * sum.as_secs_f64() / decisions.len().max(1) as f64
+}
+
+/// CPU milliseconds for the pair in the middle.
+pub(crate) fn median(decisions: &[Decision]) -> f64 {
+    let mut times: Vec<f64> = decisions.iter().map(|decision| 1e3 * decision.cpu.as_secs_f64()).collect();
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Our own decider, with the default budget.
@@ -142,9 +171,7 @@ fn rv(trace: &Trace) -> Result<Decide<'_>, String> {
 }
 
 /// One long trace and pairs of it that are near each other.
-fn near_sample(events: usize, count: usize) -> Result<Sample, String> {
-    let script = busy::trace(Shape { locks: 20, racy_vars: 24, channels: 7, ..Shape::standard(events) });
-    let trace = Trace::read(Box::new(script)).map_err(|error| error.to_string())?;
+fn near_sample(trace: Trace, count: usize) -> Result<Sample, String> {
     let mut random = Random::new(1);
     let mut pairs = Vec::new();
     while pairs.len() < count {

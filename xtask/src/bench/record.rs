@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::pairs::Decision;
+use super::pairs::{Decision, median};
 use crate::process::root;
 
 /// What a figure should be.
@@ -89,9 +89,7 @@ impl Row {
     }
 
     pub(crate) fn median(what: String, decisions: &[Decision], target: Target) -> Row {
-        let mut times: Vec<f64> = decisions.iter().map(|decision| 1e3 * decision.cpu.as_secs_f64()).collect();
-        times.sort_by(f64::total_cmp);
-        let figure = times.get(times.len() / 2).copied().unwrap_or(f64::NAN);
+        let figure = median(decisions);
         Row { what, figure, unit: "CPU ms, median", target: Some(target), note: String::new() }
     }
 
