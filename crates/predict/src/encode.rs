@@ -107,7 +107,7 @@ impl<'w> Search<'w> {
     }
 
     pub(crate) fn run(&mut self, limits: &Limits<'_>) -> Outcome {
-        loop {
+        for round in 1u64.. {
             match self.solver.solve(limits) {
                 Answer::Sat => {}
                 Answer::Unsat => return Outcome::Impossible,
@@ -117,7 +117,11 @@ impl<'w> Search<'w> {
                 return Outcome::GaveUp;
             }
             let plan = self.plan();
-            if let Some(schedule) = plan.schedule(Care::Strict) {
+            // A careful schedule may make up for what the solver has not been told yet; the more often it could not, the
+            // less likely it will.
+            if round.is_power_of_two()
+                && let Some(schedule) = plan.schedule(Care::Strict)
+            {
                 return Outcome::Schedule(schedule);
             }
             // What the solver says is free of cycles, so there is always a schedule that keeps to the order.
@@ -131,6 +135,7 @@ impl<'w> Search<'w> {
                 return Outcome::GaveUp;
             }
         }
+        Outcome::GaveUp
     }
 
     /// What the solver's answer means for a schedule.
