@@ -206,7 +206,7 @@ impl<'w> Closure<'w> {
                 closure.must_run(before)?;
             }
             for &need in window.needs(event) {
-                closure.must_run(need)?;
+                closure.must_run_for(need, event, Why::Must)?;
             }
             if window.question.pinning == Pinning::SameValue {
                 closure.tasks.push_back(Task::Faithful { thread, until: place });

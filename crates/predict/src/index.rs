@@ -3,7 +3,7 @@
 //!
 //! The referee has its own code for the same purpose, on purpose.
 
-use foretell_trace::{CondId, Event, LockMode, Op, ThreadId, Trace, Value, VarId};
+use foretell_trace::{CondId, Event, Op, ThreadId, Trace, Value, VarId};
 use rustc_hash::FxHashMap;
 
 /// Stands for "no event": the initial content of a variable, a section that never ends, a thread that nobody forks.
@@ -70,13 +70,22 @@ struct Semaphore {
     at_last: Option<u64>,
 }
 
-/// Which sections a thread is in, as it changes.
+/// Which sections a thread is in, as it changes. A thread may be in many at once, so not every change keeps them all.
 #[derive(Clone, Debug, Default)]
 struct Held {
-    /// At which place something changed, and which part of `sections` holds from the next place on.
-    changes: Vec<(u32, u32, u32)>,
-    /// The beginnings of sections.
-    sections: Vec<u32>,
+    changes: Vec<Change>,
+    /// After how many changes the sections were kept in full, and where they begin and end in `kept`.
+    full: Vec<(usize, usize, usize)>,
+    kept: Vec<u32>,
+}
+
+/// A section begins or ends.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    place: u32,
+    /// The beginning of the section.
+    section: u32,
+    begins: bool,
 }
 
 /// What a read must see.
@@ -256,15 +265,8 @@ impl<'t> Index<'t> {
     }
 
     /// The sections that the thread is in after so many of its events, by their beginnings.
-    pub(crate) fn sections_after(&self, thread: usize, count: u32) -> &[u32] {
-        let held = &self.held[thread];
-        match held.changes.partition_point(|change| change.0 < count).checked_sub(1) {
-            None => &[],
-            Some(last) => {
-                let (_, begin, end) = held.changes[last];
-                &held.sections[begin as usize..end as usize]
-            }
-        }
+    pub(crate) fn sections_after(&self, thread: usize, count: u32) -> Vec<u32> {
+        self.held[thread].after(count)
     }
 
     /// The permits of a semaphore in the observed run before `event`.
@@ -346,23 +348,23 @@ impl<'t> Index<'t> {
     }
 
     fn go_through_sections(&mut self) {
-        let mut open: Vec<Vec<(foretell_trace::LockId, LockMode, u32)>> =
-            vec![Vec::new(); self.threads.len()];
+        let mut open: Vec<Vec<u32>> = vec![Vec::new(); self.threads.len()];
         for (index, event) in self.indexed() {
             let thread = event.thread.index();
-            let open = &mut open[thread];
-            if let Some((lock, mode)) = event.op.section_begin() {
-                open.push((lock, mode, index));
-            } else if let Some((lock, mode)) = event.op.section_end() {
-                let Some(which) = open.iter().position(|held| (held.0, held.1) == (lock, mode)) else {
-                    continue;
-                };
-                let (.., begin) = open.remove(which);
+            let (section, begins) = if event.op.section_begin().is_some() {
+                open[thread].push(index);
+                (index, true)
+            } else if let Some(ended) = event.op.section_end() {
+                let begun = |&begin: &u32| self.event(begin).op.section_begin() == Some(ended);
+                let Some(which) = open[thread].iter().rposition(begun) else { continue };
+                let begin = open[thread].remove(which);
                 self.mate[begin as usize] = index;
+                (begin, false)
             } else {
                 continue;
-            }
-            self.held[thread].change(self.place[index as usize], open.iter().map(|held| held.2));
+            };
+            let change = Change { place: self.place[index as usize], section, begins };
+            self.held[thread].change(change, &open[thread]);
         }
     }
 
@@ -469,11 +471,30 @@ impl Default for Variable {
 }
 
 impl Held {
-    /// After the event at `place` the thread is in these sections.
-    fn change(&mut self, place: u32, sections: impl Iterator<Item = u32>) {
-        // Not more than a few sections per event are open, and far fewer events than can be numbered change them.
-        let begin = u32::try_from(self.sections.len()).unwrap_or(NONE);
-        self.sections.extend(sections);
-        self.changes.push((place, begin, u32::try_from(self.sections.len()).unwrap_or(NONE)));
+    /// A section begins or ends; `all` are those that the thread is in then.
+    fn change(&mut self, change: Change, all: &[u32]) {
+        self.changes.push(change);
+        let since = self.changes.len() - self.full.last().map_or(0, |full| full.0);
+        // As many changes as there are sections: so keeping them costs no more than the changes do.
+        if since > all.len().max(16) {
+            self.full.push((self.changes.len(), self.kept.len(), self.kept.len() + all.len()));
+            self.kept.extend_from_slice(all);
+        }
+    }
+
+    fn after(&self, count: u32) -> Vec<u32> {
+        let changes = self.changes.partition_point(|change| change.place < count);
+        let full =
+            self.full.partition_point(|full| full.0 <= changes).checked_sub(1).map(|last| self.full[last]);
+        let (from, mut sections) =
+            full.map_or((0, Vec::new()), |(from, begin, end)| (from, self.kept[begin..end].to_vec()));
+        for change in &self.changes[from..changes] {
+            if change.begins {
+                sections.push(change.section);
+            } else {
+                sections.retain(|&section| section != change.section);
+            }
+        }
+        sections
     }
 }

@@ -75,7 +75,7 @@ impl Point {
 enum Answer {
     Yes(Vec<u32>),
     No(Refutation),
-    Unknown,
+    Unknown(Limit),
 }
 
 /// How hard to try.
@@ -135,7 +135,7 @@ impl<'t> Predictor<'t> {
             Some(size) => self.decide_in_windows(pair, size, &mut effort),
         };
         match verdict {
-            Verdict::Undecided(Limit::Budget) if budget.is_stopped() => Verdict::Undecided(Limit::Stopped),
+            Verdict::Undecided(_) if budget.is_stopped() => Verdict::Undecided(Limit::Stopped),
             verdict => verdict,
         }
     }
@@ -143,51 +143,53 @@ impl<'t> Predictor<'t> {
     fn decide_in_all(&self, pair: Pair, effort: &mut Effort<'_>) -> Verdict {
         let all = self.index.len();
         for (begin, end) in around(pair, all) {
-            if let Some(verdict) = self.look(pair, begin, end, effort) {
-                return verdict;
+            match self.look(pair, begin, end, effort) {
+                Verdict::NotInWindow | Verdict::Undecided(_) => {}
+                decided => return decided,
             }
             if effort.patience().is_over() {
                 return Verdict::Undecided(Limit::Budget);
             }
         }
         effort.limits.conflicts = None;
-        let limit = if self.point.decider == Decider::M2 { Limit::Technique } else { Limit::Budget };
-        self.look(pair, 0, all, effort).unwrap_or(Verdict::Undecided(limit))
+        self.look(pair, 0, all, effort)
     }
 
-    /// Looks through windows of a given size that overlap by half.
+    /// Looks through windows of a given size: one with the pair in its middle, and those that overlap by half.
     fn decide_in_windows(&self, pair: Pair, size: u32, effort: &mut Effort<'_>) -> Verdict {
         let all = self.index.len();
-        let step = (size / 2).max(1);
+        let (first, second) = (number(pair.first), number(pair.second));
+        let Some(spare) = size.checked_sub(second - first + 1) else { return Verdict::NotInWindow };
         effort.limits.conflicts = None;
-        let mut begin = (number(pair.second) + 1).saturating_sub(size).div_ceil(step) * step;
+        let step = (size / 2).max(1);
+        let earliest = (second + 1).saturating_sub(size).div_ceil(step);
+        let overlapping = (earliest..).map(|number| number * step).take_while(|&begin| begin <= first);
         let mut verdict = Verdict::NotInWindow;
-        while begin <= number(pair.first) {
+        for begin in std::iter::once(first.saturating_sub(spare / 2)).chain(overlapping) {
             match self.look(pair, begin, begin.saturating_add(size).min(all), effort) {
-                Some(Verdict::NotInWindow) => {}
-                Some(decided) => return decided,
-                None => verdict = Verdict::Undecided(Limit::Budget),
+                Verdict::NotInWindow => {}
+                Verdict::Undecided(limit) => verdict = Verdict::Undecided(limit),
+                decided => return decided,
             }
-            begin += step;
         }
         verdict
     }
 
     /// Looks for an answer in one window.
-    fn look(&self, pair: Pair, begin: u32, end: u32, effort: &Effort<'_>) -> Option<Verdict> {
+    fn look(&self, pair: Pair, begin: u32, end: u32, effort: &Effort<'_>) -> Verdict {
         let whole = begin == 0 && end == self.index.len();
         if !whole && let Answer::No(why) = self.ask(pair, Border::Open, begin, end, effort) {
-            return Some(Verdict::NoRace(why));
+            return Verdict::NoRace(why);
         }
         // Only what is exact may settle for less than the whole trace, unless windows are all there is.
         if self.point.decider != Decider::Exact && !whole && self.window.is_none() {
-            return None;
+            return Verdict::NotInWindow;
         }
         match self.ask(pair, Border::Fixed, begin, end, effort) {
-            Answer::Yes(schedule) => Some(Verdict::Race(self.witness(pair, begin, &schedule))),
-            Answer::No(why) if whole => Some(Verdict::NoRace(why)),
-            Answer::No(_) => self.window.map(|_| Verdict::NotInWindow),
-            Answer::Unknown => None,
+            Answer::Yes(schedule) => Verdict::Race(self.witness(pair, begin, &schedule)),
+            Answer::No(why) if whole => Verdict::NoRace(why),
+            Answer::No(_) => Verdict::NotInWindow,
+            Answer::Unknown(limit) => Verdict::Undecided(limit),
         }
     }
 
@@ -196,14 +198,17 @@ impl<'t> Predictor<'t> {
         let Point { pinning, same_write, decider } = self.point;
         let events = (number(pair.first), number(pair.second));
         let question = Question { pair: events, pinning, same_write, twins: None };
-        let window = |question| Window::new(&self.index, &self.causal, border, question, begin, end);
+        // What is ordered at a glance saves time, but gives no reasons.
+        let causal = Some(&self.causal).filter(|_| !effort.explained);
+        let window = |question| Window::new(&self.index, causal, border, question, begin, end);
         match decider {
             Decider::Exact => exact(&window(question), effort),
             Decider::M2 => {
                 let least = closure_only(&window(question), effort);
                 match least {
-                    Answer::Unknown if border == Border::Fixed => {
-                        m2::schedule(window(question), effort.patience()).map_or(Answer::Unknown, Answer::Yes)
+                    Answer::Unknown(Limit::Technique) if border == Border::Fixed => {
+                        let schedule = m2::schedule(window(question), effort.patience());
+                        schedule.map_or_else(|| Answer::Unknown(effort.limit()), Answer::Yes)
                     }
                     least => least,
                 }
@@ -215,7 +220,7 @@ impl<'t> Predictor<'t> {
                     orders.map(|twins| exact(&window(Question { twins: Some(twins), ..question }), effort));
                 answers.sort_by_key(|answer| match answer {
                     Answer::Yes(_) => 0,
-                    Answer::Unknown => 1,
+                    Answer::Unknown(_) => 1,
                     Answer::No(_) => 2,
                 });
                 let [answer, _] = answers;
@@ -240,11 +245,11 @@ fn is_too_large(window: &Window<'_>) -> bool {
 
 fn exact(window: &Window<'_>, effort: &Effort<'_>) -> Answer {
     if is_too_large(window) {
-        return Answer::Unknown;
+        return Answer::Unknown(Limit::Memory);
     }
     let closure = match Closure::of_race(window, effort.patience()) {
         Ok(closure) => closure,
-        Err(Contradiction::OutOfTime) => return Answer::Unknown,
+        Err(Contradiction::OutOfTime) => return Answer::Unknown(Limit::Budget),
         Err(contradiction) => return Answer::No(effort.refutation(&contradiction, window)),
     };
     let subjects = Subjects::new(&closure);
@@ -254,17 +259,18 @@ fn exact(window: &Window<'_>, effort: &Effort<'_>) -> Answer {
     match Search::new(&closure, &subjects).run(&effort.limits) {
         Outcome::Schedule(schedule) => Answer::Yes(schedule),
         Outcome::Impossible => Answer::No(Refutation::default()),
-        Outcome::GaveUp => Answer::Unknown,
+        Outcome::GaveUp => Answer::Unknown(Limit::Budget),
     }
 }
 
 /// What the closure alone can refute.
 fn closure_only(window: &Window<'_>, effort: &Effort<'_>) -> Answer {
     if is_too_large(window) {
-        return Answer::Unknown;
+        return Answer::Unknown(Limit::Memory);
     }
     match Closure::of_race(window, effort.patience()) {
-        Ok(_) | Err(Contradiction::OutOfTime) => Answer::Unknown,
+        Ok(_) => Answer::Unknown(Limit::Technique),
+        Err(Contradiction::OutOfTime) => Answer::Unknown(Limit::Budget),
         Err(contradiction) => Answer::No(effort.refutation(&contradiction, window)),
     }
 }
@@ -272,6 +278,11 @@ fn closure_only(window: &Window<'_>, effort: &Effort<'_>) -> Answer {
 impl<'a> Effort<'a> {
     fn patience(&self) -> Patience<'a> {
         Patience { deadline: self.limits.deadline, stop: self.limits.stop }
+    }
+
+    /// What ran out if a technique as published has no answer.
+    fn limit(&self) -> Limit {
+        if self.patience().is_over() { Limit::Budget } else { Limit::Technique }
     }
 
     fn refutation(&self, contradiction: &Contradiction, window: &Window<'_>) -> Refutation {

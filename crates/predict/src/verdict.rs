@@ -54,6 +54,8 @@ pub enum Limit {
     Budget,
     /// The patience of the user.
     Stopped,
+    /// The memory: the window that it takes has too many events and threads.
+    Memory,
     /// What the technique can do: its answer is neither yes nor no.
     Technique,
 }
@@ -63,6 +65,7 @@ impl fmt::Display for Limit {
         f.write_str(match self {
             Limit::Budget => "the budget for one pair ran out",
             Limit::Stopped => "the analysis was stopped",
+            Limit::Memory => "deciding it would take too much memory",
             Limit::Technique => "the technique finds neither a schedule nor a contradiction",
         })
     }

@@ -47,7 +47,8 @@ pub(crate) const BEFORE: u32 = NONE - 2;
 #[derive(Debug)]
 pub(crate) struct Window<'i> {
     pub(crate) index: &'i Index<'i>,
-    causal: &'i Causal,
+    /// What is ordered at a glance, if that is to be used.
+    causal: Option<&'i Causal>,
     pub(crate) border: Border,
     pub(crate) question: Question,
     /// Which events of the trace these are.
@@ -183,7 +184,7 @@ impl<'i> Window<'i> {
     /// The window that holds the events of the trace from `begin` up to `end`, both racing ones among them.
     pub(crate) fn new(
         index: &'i Index<'i>,
-        causal: &'i Causal,
+        causal: Option<&'i Causal>,
         border: Border,
         question: Question,
         begin: u32,
@@ -392,7 +393,7 @@ impl<'w, 'i> Builder<'w, 'i> {
                 continue;
             }
             let count = u32::try_from(count).unwrap_or(NONE);
-            for &begin in index.sections_after(thread, count) {
+            for begin in index.sections_after(thread, count) {
                 let begins = match self.window.border {
                     Border::Fixed => BEFORE,
                     // It begins before the first event of its thread here; nothing more is known.
@@ -483,9 +484,9 @@ impl<'w, 'i> Builder<'w, 'i> {
                 needs.push(need - begin);
             }
         });
-        if step.op.access().is_some() {
+        if let (Some(causal), Some(_)) = (self.window.causal, step.op.access()) {
             let place = index.place[global as usize];
-            for (thread, count) in self.window.causal.news(step.thread.index(), place) {
+            for (thread, count) in causal.news(step.thread.index(), place) {
                 let last = index.threads[thread][count as usize - 1];
                 if last >= begin && last < global {
                     needs.push(last - begin);
