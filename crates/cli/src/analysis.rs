@@ -84,6 +84,7 @@ pub(crate) fn analyse(input: &Input, stored: Option<&Trace>, plan: &Plan) -> Res
     report.stats.candidates = report.races.len() + report.undecided.len().saturating_add(not_listed);
     report.stats.witnesses_not_printed =
         report.races.iter().filter(|race| race.is_witness_left_out()).count();
+    report.complete = !report.is_open() && !report.trace.cut_short;
     report.stats.seconds = begin.elapsed().as_secs_f64();
     report.stats.peak_memory_bytes = memory::peak();
     Ok(report)

@@ -9,7 +9,7 @@ use crate::Outcome;
 use crate::analysis::analyse;
 use crate::analysis::held::Held;
 use crate::args::{Choice, CompareArgs, MaxRaces, OutputFormat};
-use crate::error::Failure;
+use crate::error::{Failure, Failures};
 use crate::input::Input;
 use crate::{output, stop};
 
@@ -23,16 +23,20 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
     let (columns, choices) = columns(&args.technique);
     let mut rows = Vec::new();
+    let mut failures = Failures::default();
     for path in &args.traces {
         let input = Input::new(path, &args.input);
-        rows.push(row(&input, &choices, args)?);
+        rows.extend(failures.keep(row(&input, &choices, args)));
     }
     let cut_short = rows.iter().flatten().any(|report| report.trace.cut_short);
     let rendered = match args.format {
         OutputFormat::Json => json::render(&rows.concat()).map_err(Failure::json)?,
         OutputFormat::Text => table::render(&columns, &rows),
     };
-    output::write(args.output.as_deref(), &rendered)?;
+    if !rows.is_empty() {
+        output::write(args.output.as_deref(), &rendered)?;
+    }
+    failures.into_result()?;
     Ok(if cut_short { Outcome::Incomplete } else { Outcome::Clean })
 }
 

@@ -78,3 +78,28 @@ fn write_excerpt(f: &mut fmt::Formatter<'_>, line: u32, column: u32, text: &str)
     }
     Ok(())
 }
+
+/// What went wrong with some of several traces. The others are still looked at: nobody wants to lose their reports.
+#[derive(Debug, Default)]
+pub(crate) struct Failures {
+    last: Option<Failure>,
+}
+
+impl Failures {
+    /// The result, if there is one.
+    pub(crate) fn keep<T>(&mut self, result: Result<T, Failure>) -> Option<T> {
+        let failure = match result {
+            Ok(result) => return Some(result),
+            Err(failure) => failure,
+        };
+        if let Some(earlier) = self.last.replace(failure) {
+            eprintln!("{earlier}");
+        }
+        None
+    }
+
+    /// Fails if anything did; what failed last is still to be told.
+    pub(crate) fn into_result(self) -> Result<(), Failure> {
+        self.last.map_or(Ok(()), Err)
+    }
+}

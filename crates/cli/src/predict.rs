@@ -1,12 +1,14 @@
 //! `foretell predict`: find races in traces.
 
+use std::path::Path;
+
 use foretell_report::text::Detail;
-use foretell_report::{json, text};
+use foretell_report::{Report, json, text};
 
 use crate::analysis::held::Held;
 use crate::analysis::{analyse, outcome, pair};
 use crate::args::{OutputFormat, PredictArgs};
-use crate::error::Failure;
+use crate::error::{Failure, Failures};
 use crate::input::Input;
 use crate::{Outcome, output, stop};
 
@@ -21,13 +23,9 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
 fn predict(args: &PredictArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
     let mut reports = Vec::new();
+    let mut failures = Failures::default();
     for path in &args.traces {
-        let input = Input::new(path, &args.input);
-        let stored = if input.comes_once() { Some(input.load("reads")?) } else { None };
-        for &choice in &args.technique {
-            let plan = args.search.plan(choice, args.witness, args.max_races);
-            reports.push(analyse(&input, stored.as_ref(), &plan)?);
-        }
+        reports.extend(failures.keep(predict_on(path, args)).unwrap_or_default());
     }
     let rendered = match args.format {
         OutputFormat::Json => json::render(&reports).map_err(Failure::json)?,
@@ -37,8 +35,19 @@ fn predict(args: &PredictArgs) -> Result<Outcome, Failure> {
             texts.join("\n")
         }
     };
-    output::write(args.output.as_deref(), &rendered)?;
+    if !reports.is_empty() {
+        output::write(args.output.as_deref(), &rendered)?;
+    }
+    failures.into_result()?;
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
+}
+
+/// The report of each technique on one trace.
+fn predict_on(path: &Path, args: &PredictArgs) -> Result<Vec<Report>, Failure> {
+    let input = Input::new(path, &args.input);
+    let stored = if input.comes_once() { Some(input.load("reads")?) } else { None };
+    let plans = args.technique.iter().map(|&choice| args.search.plan(choice, args.witness, args.max_races));
+    plans.map(|plan| analyse(&input, stored.as_ref(), &plan)).collect()
 }
 
 /// Only one pair, but that in detail.

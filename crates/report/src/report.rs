@@ -19,13 +19,15 @@ pub struct Report {
     /// How many events a schedule may rearrange in one piece, if not all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<usize>,
+    /// Whether the technique has said all that it can say about the trace; otherwise something below tells what is missing.
+    pub complete: bool,
     /// The user stopped the analysis: what is not listed is not known.
     pub interrupted: bool,
     /// What else keeps the answer from being complete, in words.
     pub notes: Vec<String>,
     /// Proven races.
     pub races: Vec<Race>,
-    /// Pairs that were reported but not proven.
+    /// Pairs that are not decided, or were reported but not proven.
     pub undecided: Vec<Candidate>,
     /// Figures.
     pub stats: Stats,
@@ -118,7 +120,7 @@ pub struct Access {
 /// Figures of one run of one technique.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Stats {
-    /// How many pairs the technique reported.
+    /// How many pairs are proven or not decided.
     pub candidates: usize,
     /// Time on the clock, reading included.
     pub seconds: f64,
@@ -148,6 +150,7 @@ impl Report {
             technique: technique.to_string(),
             trace: TraceInfo::default(),
             window: None,
+            complete: false,
             interrupted: false,
             notes: Vec::new(),
             races: Vec::new(),

@@ -29,7 +29,8 @@ fn the_first_press_asks_for_what_is_known() {
     // Some two million races, each with a schedule of up to three thousand steps: more than an hour's work.
     let text: String = (0..3000).map(|number| format!("T{}|w(x)|{number}\n", number % 2)).collect();
     let trace = file(&folder, "long.std", text);
-    let child = start(&["predict", "--technique", "syncp", "--pairs", "all", "--format", "json", &trace]);
+    let unlimited = ["--pairs", "all", "--max-races", "all", "--time-limit", "none"];
+    let child = start(&[&["predict", "-t", "syncp", "--format", "json", &trace], &unlimited[..]].concat());
     std::thread::sleep(Duration::from_secs(3));
     let begin = Instant::now();
     interrupt(&child);
