@@ -498,3 +498,44 @@ impl Held {
         sections
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One thread takes all locks, then gives them back, the last or the first one first.
+    fn nested(locks: usize, last_first: bool) -> Trace {
+        let acquires = (0..locks).map(|lock| format!("t|acq(l{lock})|1\n"));
+        let releases = (0..locks).map(|lock| if last_first { locks - 1 - lock } else { lock });
+        let text: String = acquires.chain(releases.map(|lock| format!("t|rel(l{lock})|2\n"))).collect();
+        foretell_testkit::trace(&text)
+    }
+
+    #[test]
+    fn sections_are_known_at_every_place() {
+        for last_first in [false, true] {
+            let trace = nested(100, last_first);
+            let index = Index::new(&trace);
+            let mut open: Vec<u32> = Vec::new();
+            for event in 0..index.len() {
+                assert_eq!(index.sections_after(0, event), open);
+                if event < 100 {
+                    open.push(event);
+                } else {
+                    open.retain(|&begin| index.section_end(begin) != event);
+                }
+            }
+            assert_eq!(index.sections_after(0, index.len()), []);
+        }
+    }
+
+    #[test]
+    fn many_sections_at_once_cost_no_more_than_their_number() {
+        for last_first in [false, true] {
+            let trace = nested(5000, last_first);
+            let index = Index::new(&trace);
+            let kept = index.held[0].kept.len();
+            assert!(kept <= 2 * trace.events().len(), "{kept}");
+        }
+    }
+}

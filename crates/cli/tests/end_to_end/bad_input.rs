@@ -233,3 +233,16 @@ fn nothing_on_standard_input() {
     let ran = foretell_with_input(&["predict", "-"], b"");
     assert_refused(&ran, "<stdin>", "an empty pipe");
 }
+
+#[test]
+fn a_bad_trace_does_not_cost_the_reports_of_the_others() {
+    let folder = folder("bad_among_good");
+    let good = file(&folder, "good.std", "T1|w(x)|1\nT2|w(x)|2\n");
+    let bad = file(&folder, "bad.std", "T1|rel(l)|1\n");
+    for command in ["predict", "compare"] {
+        let ran = foretell(&[command, &bad, &good, "--technique", "rf"]);
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.out.contains(&good) && !ran.out.contains(&bad), "{}", ran.out);
+        assert!(ran.err.contains(&bad), "{}", ran.err);
+    }
+}

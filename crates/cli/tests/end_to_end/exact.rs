@@ -233,3 +233,22 @@ fn beyond_the_window_is_not_refuted() {
     let ran = foretell_with_input(&["predict", "--technique", "rv", "-"], far.as_bytes());
     assert_eq!(ran.code, 1, "{}", ran.out);
 }
+
+/// Windows begin where it suits the pair, not only at fixed places.
+#[test]
+fn a_pair_that_fits_into_a_window_is_looked_at() {
+    let folder = folder("fitting_window");
+    let filler = |count: usize| "T9|w(q)|q\n".repeat(count);
+    let text = format!("{}A|w(x)|a\n{}B|w(x)|b\n", filler(3), filler(4));
+    let trace = file(&folder, "apart.std", text);
+    for size in 6..10 {
+        let ran = foretell(&["predict", "-t", "rv", "--window", &size.to_string(), &trace]);
+        assert_eq!(ran.code, 1, "{size}: {}", ran.out);
+    }
+    let ran = foretell(&["predict", "-t", "rv", "--window", "5", "--format", "json", &trace]);
+    let report = ran.json();
+    assert_eq!(
+        (ran.code, &report["complete"], &report["stats"]["not_in_window"]),
+        (3, &false.into(), &1.into())
+    );
+}
