@@ -1,0 +1,370 @@
+//! Filling a window, in one pass over its events.
+
+use foretell_trace::{Event, LockId, LockMode, Op, Value, VarId};
+use rustc_hash::FxHashMap;
+
+use super::{
+    Attempt, BEFORE, BEYOND, Border, Domain, Lock, NEVER, Outside, Section, Semaphore, Variable, Window,
+};
+use crate::index::{NONE, Seen};
+
+/// Fills a window in one pass over its events.
+pub(super) struct Builder<'w, 'i> {
+    window: &'w mut Window<'i>,
+    threads: FxHashMap<usize, u32>,
+    vars: FxHashMap<VarId, u32>,
+    locks: FxHashMap<LockId, u32>,
+    sems: FxHashMap<usize, u32>,
+    groups: FxHashMap<(VarId, Value), u32>,
+    /// For each group of writes, who else writes the same.
+    outsides: FxHashMap<u32, u32>,
+    /// For each thread, how many of its events can run, as far as is known; [`NONE`] for all.
+    cut: Vec<u32>,
+    /// The last fence of the window so far, and which threads have had an event since.
+    fence: Option<(u32, Vec<bool>)>,
+}
+
+impl<'w, 'i> Builder<'w, 'i> {
+    pub(super) fn new(window: &'w mut Window<'i>) -> Builder<'w, 'i> {
+        Builder {
+            window,
+            threads: FxHashMap::default(),
+            vars: FxHashMap::default(),
+            locks: FxHashMap::default(),
+            sems: FxHashMap::default(),
+            groups: FxHashMap::default(),
+            outsides: FxHashMap::default(),
+            cut: Vec::new(),
+            fence: None,
+        }
+    }
+
+    pub(super) fn build(mut self) {
+        self.enter();
+        for event in 0..self.window.len() {
+            self.add(event);
+        }
+        for thread in 0..self.window.threads.len() {
+            // A thread has fewer than 2^32 events.
+            let all = u32::try_from(self.window.threads[thread].len()).unwrap_or(NONE);
+            self.window.limit.push(self.cut[thread].min(all));
+        }
+        self.settle_reads();
+        self.settle_sections();
+    }
+
+    /// Sections that are open when the window begins.
+    fn enter(&mut self) {
+        let index = self.window.index;
+        if self.window.begin == 0 {
+            return;
+        }
+        for thread in 0..index.threads.len() {
+            let events = &index.threads[thread];
+            let count = events.partition_point(|&event| event < self.window.begin);
+            let first = events.get(count).filter(|&&event| event < self.window.end);
+            // Without any event here the thread matters only in what it holds, and only if that is certain.
+            if first.is_none() && self.window.border == Border::Open {
+                continue;
+            }
+            let count = u32::try_from(count).unwrap_or(NONE);
+            for begin in index.sections_after(thread, count) {
+                let begins = match self.window.border {
+                    Border::Fixed => BEFORE,
+                    // It begins before the first event of its thread here; nothing more is known.
+                    Border::Open => first.map_or(BEFORE, |first| first - self.window.begin),
+                };
+                self.begin_section(thread, begin, begins);
+            }
+        }
+    }
+
+    fn thread(&mut self, thread: usize) -> u32 {
+        let Builder { threads, window, cut, .. } = self;
+        *threads.entry(thread).or_insert_with(|| {
+            window.threads.push(Vec::new());
+            window.sections_of.push(Vec::new());
+            cut.push(NONE);
+            number(window.threads.len() - 1)
+        })
+    }
+
+    fn lock(&mut self, lock: LockId) -> u32 {
+        let Builder { locks, window, .. } = self;
+        *locks.entry(lock).or_insert_with(|| {
+            window.locks.push(Lock::default());
+            number(window.locks.len() - 1)
+        })
+    }
+
+    fn var(&mut self, var: VarId) -> u32 {
+        let Builder { vars, window, .. } = self;
+        *vars.entry(var).or_insert_with(|| {
+            window.vars.push(Variable { free: NONE, ..Variable::default() });
+            number(window.vars.len() - 1)
+        })
+    }
+
+    fn sem(&mut self, sem: usize) -> u32 {
+        let Builder { sems, window, .. } = self;
+        *sems.entry(sem).or_insert_with(|| {
+            let permits = window.index.permits(sem, window.begin);
+            window.semaphores.push(Semaphore { permits, ops: Vec::new() });
+            number(window.semaphores.len() - 1)
+        })
+    }
+
+    fn add(&mut self, event: u32) {
+        let global = self.window.begin + event;
+        let step = self.window.index.event(global);
+        let thread = self.thread(step.thread.index());
+        let events = &mut self.window.threads[thread as usize];
+        let place = number(events.len());
+        events.push(event);
+        self.window.thread.push(thread);
+        self.window.place.push(place);
+        self.add_needs(event, step);
+        self.add_access(event, step);
+        self.add_synchronisation(event, step);
+        if self.cannot_run(event, step) {
+            let cut = &mut self.cut[thread as usize];
+            *cut = (*cut).min(place);
+        }
+    }
+
+    /// Whether the event is one of those that race, comes after one of these in every schedule, or would take away the
+    /// memory that they access.
+    fn cannot_run(&self, event: u32, step: &Event) -> bool {
+        let window = &*self.window;
+        if window.twins.is_some() {
+            return false;
+        }
+        let frees = match step.op {
+            Op::Free(var) => {
+                window.event(window.racing[0]).op.access().is_some_and(|access| access.var == var)
+            }
+            _ => false,
+        };
+        let is_cut =
+            |&need: &u32| window.place[need as usize] >= self.cut[window.thread[need as usize] as usize];
+        frees || window.racing.contains(&event) || window.needs(event).iter().any(is_cut)
+    }
+
+    fn add_needs(&mut self, event: u32, step: &Event) {
+        let (index, begin) = (self.window.index, self.window.begin);
+        let global = begin + event;
+        let mut needs = std::mem::take(&mut self.window.needs);
+        index.for_each_need(global, |need| {
+            if need >= begin {
+                needs.push(need - begin);
+            }
+        });
+        if let (Some(causal), Some(_)) = (self.window.causal, step.op.access()) {
+            let place = index.place[global as usize];
+            for (thread, count) in causal.news(step.thread.index(), place) {
+                let last = index.threads[thread][count as usize - 1];
+                if last >= begin && last < global {
+                    needs.push(last - begin);
+                }
+            }
+        }
+        self.window.needs = needs;
+        self.add_fence(event, step);
+        self.window.need_ends.push(number(self.window.needs.len()));
+    }
+
+    /// What no recorded write explains comes after all that is before it, and before all that is after it.
+    fn add_fence(&mut self, event: u32, step: &Event) {
+        let thread = self.window.thread[event as usize];
+        if let Some((fence, passed)) = &mut self.fence {
+            if passed.len() <= thread as usize {
+                passed.resize(thread as usize + 1, false);
+            }
+            if !std::mem::replace(&mut passed[thread as usize], true)
+                && self.window.thread[*fence as usize] != thread
+            {
+                self.window.needs.push(*fence);
+            }
+        }
+        if step.unexplained {
+            let Window { needs, threads, .. } = &mut *self.window;
+            needs.extend(
+                threads.iter().filter_map(|events| events.last().copied()).filter(|&last| last != event),
+            );
+            self.fence = Some((event, Vec::new()));
+        }
+    }
+
+    fn add_access(&mut self, event: u32, step: &Event) {
+        let Some(access) = step.op.access() else { return };
+        let var = self.var(access.var);
+        self.window.var[event as usize] = var;
+        self.window.vars[var as usize].accesses.push(event);
+        let global = self.window.begin + event;
+        if self.window.index.changes_memory(global).is_some() {
+            let thread = self.window.thread[event as usize];
+            let writes = &mut self.window.vars[var as usize].writes;
+            match writes.iter_mut().find(|of| of.0 == thread) {
+                Some(of) => of.1.push(event),
+                None => writes.push((thread, vec![event])),
+            }
+            if let Some(value) = self.window.index.value_after(global) {
+                let group = self.group(access.var, value);
+                self.window.groups[group as usize].push(event);
+            }
+        }
+        if matches!(step.op, Op::Free(_)) {
+            self.window.vars[var as usize].free = event;
+        }
+    }
+
+    fn group(&mut self, var: VarId, value: Value) -> u32 {
+        let Builder { groups, window, .. } = self;
+        *groups.entry((var, value)).or_insert_with(|| {
+            window.groups.push(Vec::new());
+            number(window.groups.len() - 1)
+        })
+    }
+
+    fn add_synchronisation(&mut self, event: u32, step: &Event) {
+        let global = self.window.begin + event;
+        if step.op.section_begin().is_some() {
+            self.begin_section(step.thread.index(), global, event);
+        }
+        match step.op {
+            Op::TryAcquireFailed(lock) => self.add_attempt(event, lock, LockMode::Exclusive),
+            Op::TryAcquireSharedFailed(lock) => self.add_attempt(event, lock, LockMode::Shared),
+            Op::SemInit { sem, .. } | Op::SemPost(sem) | Op::SemWait(sem) => {
+                let sem = self.sem(sem.index());
+                self.window.semaphores[sem as usize].ops.push(event);
+            }
+            Op::Woken { .. } => {
+                let notification = self.window.index.notification(global);
+                if notification != NONE
+                    && notification >= self.window.begin
+                    && self.window.before(event).is_some()
+                {
+                    self.window.notifications.insert(event, notification - self.window.begin);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn add_attempt(&mut self, event: u32, lock: LockId, mode: LockMode) {
+        let lock = self.lock(lock);
+        self.window.attempts.push(Attempt { event, lock, mode });
+    }
+
+    /// A section begins: `begin` is its first event in the trace, `begins` in the window.
+    fn begin_section(&mut self, thread: usize, begin: u32, begins: u32) {
+        let index = self.window.index;
+        let Some((lock, mode)) = index.event(begin).op.section_begin() else { return };
+        let (thread, lock) = (self.thread(thread), self.lock(lock));
+        let end = match index.section_end(begin) {
+            NONE => NEVER,
+            end if end >= self.window.end => match self.window.border {
+                Border::Fixed => NEVER,
+                Border::Open => BEYOND,
+            },
+            end => end - self.window.begin,
+        };
+        self.window.sections_of[thread as usize].push(number(self.window.sections.len()));
+        self.window.sections.push(Section { lock, mode, thread, begin: begins, end });
+    }
+
+    fn settle_reads(&mut self) {
+        for event in 0..self.window.len() {
+            let Some(access) = self.window.op(event).access() else { continue };
+            if access.kind.reads() {
+                let domain = self.read_domain(event, access.var);
+                self.window.domains[event as usize] = domain;
+            }
+        }
+    }
+
+    fn read_domain(&mut self, event: u32, var: VarId) -> Domain {
+        let Window { index, begin, border, .. } = *self.window;
+        let open = border == Border::Open;
+        match index.seen(begin + event, self.window.question.same_write) {
+            Seen::Anything => Domain::Free,
+            Seen::Write(write) if write != NONE && write >= begin => Domain::Write(write - begin),
+            Seen::Write(write) if open => self.seen_from_outside(write),
+            Seen::Write(_) => Domain::Entry,
+            Seen::Value(value) if open => self.value_from_outside(var, value),
+            Seen::Value(value) => {
+                let entry = index.content(var, begin).value == Some(value);
+                Domain::Group { group: self.group(var, value), entry }
+            }
+        }
+    }
+
+    /// A read that must see a write before the window, or what was there at first.
+    fn seen_from_outside(&mut self, write: u32) -> Domain {
+        let mut outside = Outside { initial: write == NONE, ..Outside::default() };
+        if write != NONE {
+            match self.threads.get(&self.window.index.event(write).thread.index()) {
+                Some(&thread) => outside.before.push(thread),
+                None => outside.absent = true,
+            }
+        }
+        self.window.groups.push(Vec::new());
+        Domain::Beyond { group: number(self.window.groups.len() - 1), outside: self.add_outside(outside) }
+    }
+
+    /// A read that must see a value, which others outside of the window may write, too.
+    fn value_from_outside(&mut self, var: VarId, value: Value) -> Domain {
+        let group = self.group(var, value);
+        if let Some(&outside) = self.outsides.get(&group) {
+            return Domain::Beyond { group, outside };
+        }
+        let Window { index, begin, end, .. } = *self.window;
+        let mut outside = Outside { initial: index.is_initial(var, value), ..Outside::default() };
+        for writer in index.writers(var, value) {
+            match self.threads.get(&(writer.thread as usize)) {
+                _ if writer.first >= begin && writer.last < end => {}
+                None => outside.absent = true,
+                Some(&thread) => {
+                    outside.before.extend((writer.first < begin).then_some(thread));
+                    outside.after.extend((writer.last >= end).then_some(thread));
+                }
+            }
+        }
+        let outside = self.add_outside(outside);
+        self.outsides.insert(group, outside);
+        Domain::Beyond { group, outside }
+    }
+
+    fn add_outside(&mut self, outside: Outside) -> u32 {
+        self.window.outsides.push(outside);
+        number(self.window.outsides.len() - 1)
+    }
+
+    /// Now that it is known how far threads can run, sections are sorted into their locks.
+    fn settle_sections(&mut self) {
+        for number in 0..number(self.window.sections.len()) {
+            let Window { sections, limit, place, locks, section_ending, .. } = &mut *self.window;
+            let section = &mut sections[number as usize];
+            if section.ends() && place[section.end as usize] >= limit[section.thread as usize] {
+                section.end = NEVER;
+            }
+            if section.ends() {
+                section_ending.insert(section.end, number);
+            }
+            let lock = &mut locks[section.lock as usize];
+            let same = |of: &&mut (u32, LockMode, Vec<u32>)| (of.0, of.1) == (section.thread, section.mode);
+            match lock.sections.iter_mut().find(same) {
+                Some(of) => of.2.push(number),
+                None => lock.sections.push((section.thread, section.mode, vec![number])),
+            }
+            if section.begin == BEFORE {
+                lock.held.push(number);
+            }
+        }
+    }
+}
+
+/// A count of things of which there are fewer than events.
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(NONE)
+}
