@@ -155,6 +155,7 @@ impl<'w> Search<'w> {
     fn learn_from(&mut self, schedule: &[u32], faithful: &[u32]) {
         (self.violated, self.learnt) = (false, false);
         let mut replay = Replay::new(self.window, self.subjects);
+        let mut freed = FxHashSet::default();
         for (position, &event) in schedule.iter().enumerate() {
             if position % STEPS_AT_ONCE == 0 && self.closure.is_out_of_time() {
                 return;
@@ -166,7 +167,7 @@ impl<'w> Search<'w> {
                 if access.kind.reads() && !replay.is_faithful(event) {
                     self.learn_read(event, &replay, faithful);
                 }
-                self.learn_free(event, &schedule[..position]);
+                self.learn_free(event, &mut freed);
             }
             replay.step(event);
         }
@@ -219,13 +220,12 @@ impl<'w> Search<'w> {
         }
     }
 
-    fn learn_free(&mut self, access: u32, earlier: &[u32]) {
+    /// Memory is given back only once; `freed` are the events that have done so.
+    fn learn_free(&mut self, access: u32, freed: &mut FxHashSet<u32>) {
         let free = self.window.variable(access).map_or(NONE, |variable| variable.free);
-        if free != NONE
-            && free != access
-            && earlier.contains(&free)
-            && self.is_news(Statement::Free { access })
-        {
+        if free == access {
+            freed.insert(free);
+        } else if freed.contains(&free) && self.is_news(Statement::Free { access }) {
             let clause = [!self.runs(access), !self.runs(free), self.before(access, free)];
             self.solver.clause(&clause);
         }

@@ -227,17 +227,20 @@ impl<'p> Run<'p> {
         let Some(&open) = mine[begun..].iter().take(1).find(stays_open) else { return false };
         let section = &self.window.sections[open as usize];
         let others = &self.window.locks[section.lock as usize].sections;
-        others.iter().any(|(_, _, others)| {
-            others.iter().any(|&other| self.is_wanted(&self.window.sections[other as usize], section))
-        })
+        others.iter().any(|(_, _, others)| self.is_wanted(others, section))
     }
 
-    /// Whether `other`, which excludes `section`, has still to begin.
-    fn is_wanted(&self, other: &Section, section: &Section) -> bool {
-        other.excludes(section)
-            && other.begin < self.window.len()
-            && self.plan.runs(other.begin)
-            && !self.has_run(other.begin)
+    /// Whether one of the sections of a thread, which exclude `section`, has still to begin. They begin in their order, so
+    /// it is enough to look at the last that runs.
+    fn is_wanted(&self, others: &[u32], section: &Section) -> bool {
+        let section_of = |&number: &u32| &self.window.sections[number as usize];
+        let run = others.partition_point(|other| {
+            let begin = section_of(other).begin;
+            begin >= self.window.len() || self.plan.runs(begin)
+        });
+        others[..run].last().map(section_of).is_some_and(|last| {
+            last.excludes(section) && last.begin < self.window.len() && !self.has_run(last.begin)
+        })
     }
 
     fn has_run(&self, event: u32) -> bool {

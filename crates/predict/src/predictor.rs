@@ -163,7 +163,8 @@ impl<'t> Predictor<'t> {
         effort.limits.conflicts = None;
         let step = (size / 2).max(1);
         let earliest = (second + 1).saturating_sub(size).div_ceil(step);
-        let overlapping = (earliest..).map(|number| number * step).take_while(|&begin| begin <= first);
+        let overlapping =
+            (earliest..).map_while(|number| number.checked_mul(step)).take_while(|&begin| begin <= first);
         let mut verdict = Verdict::NotInWindow;
         for begin in std::iter::once(first.saturating_sub(spare / 2)).chain(overlapping) {
             match self.look(pair, begin, begin.saturating_add(size).min(all), effort) {
@@ -215,16 +216,15 @@ impl<'t> Predictor<'t> {
             }
             Decider::Complete => {
                 let (first, second) = events;
-                let orders = [[first, second], [second, first]];
-                let mut answers =
-                    orders.map(|twins| exact(&window(Question { twins: Some(twins), ..question }), effort));
-                answers.sort_by_key(|answer| match answer {
-                    Answer::Yes(_) => 0,
-                    Answer::Unknown(_) => 1,
-                    Answer::No(_) => 2,
-                });
-                let [answer, _] = answers;
-                answer
+                let in_order = |twins| exact(&window(Question { twins: Some(twins), ..question }), effort);
+                match in_order([first, second]) {
+                    Answer::Yes(schedule) => Answer::Yes(schedule),
+                    Answer::No(_) => in_order([second, first]),
+                    Answer::Unknown(limit) => match in_order([second, first]) {
+                        Answer::Yes(schedule) => Answer::Yes(schedule),
+                        Answer::No(_) | Answer::Unknown(_) => Answer::Unknown(limit),
+                    },
+                }
             }
         }
     }
