@@ -16,16 +16,26 @@ use crate::process::root;
 type Rule = (&'static str, &'static [&'static str]);
 
 /// In dependency order. The referee knows no finder: its independence is the proof.
-const ROOMS: [Rule; 10] = [
+const ROOMS: [Rule; 12] = [
     ("foretell-trace", &[]),
     ("foretell-witness", &["foretell-trace"]),
     ("foretell-detect", &["foretell-trace"]),
     ("foretell-solve", &[]),
     ("foretell-predict", &["foretell-trace", "foretell-detect", "foretell-solve"]),
+    ("foretell-depend", &["foretell-trace"]),
+    ("foretell-cimp", &["foretell-trace", "foretell-depend"]),
     ("foretell-report", &["foretell-trace", "foretell-witness"]),
     (
         "foretell",
-        &["foretell-trace", "foretell-witness", "foretell-detect", "foretell-predict", "foretell-report"],
+        &[
+            "foretell-trace",
+            "foretell-witness",
+            "foretell-detect",
+            "foretell-predict",
+            "foretell-depend",
+            "foretell-cimp",
+            "foretell-report",
+        ],
     ),
     ("foretell-testkit", &["foretell-trace"]),
     ("foretell-smt", &["foretell-trace"]),
@@ -36,6 +46,8 @@ const ROOMS: [Rule; 10] = [
             "foretell-witness",
             "foretell-detect",
             "foretell-predict",
+            "foretell-depend",
+            "foretell-cimp",
             "foretell-testkit",
             "foretell-smt",
         ],
@@ -43,7 +55,7 @@ const ROOMS: [Rule; 10] = [
 ];
 
 /// Rooms that do no input or output: their sources must not name these.
-const PURE_ROOMS: [&str; 5] = ["witness", "detect", "solve", "predict", "report"];
+const PURE_ROOMS: [&str; 7] = ["witness", "detect", "solve", "predict", "depend", "cimp", "report"];
 const IMPURE: [&str; 6] = ["std::fs", "std::net", "std::process", "std::env", "println!", "eprintln!"];
 
 /// What no source file may contain. Spelled in pieces, so that this file does not contain it.

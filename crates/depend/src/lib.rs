@@ -1,0 +1,9 @@
+//! Who depends on which read.
+//!
+//! * [`flow`]: where each value of a recorded run comes from, and which decisions led to each event
+//!
+//! Recorders fill a [`Flow`] beside the trace; analyses that know dependences ask it.
+
+pub mod flow;
+
+pub use flow::{Binary, Flow, Node, NodeId, Scope, ScopeId, Unary, Use};
