@@ -1,14 +1,12 @@
 //! All runs of a system: layer by layer as far as memory allows, then walk by walk.
 
-use std::collections::BTreeMap;
-
 use rayon::prelude::*;
 
 use crate::budget::{Fuel, Limits, Progress};
 use crate::count::{Count, Tally};
 use crate::layers::{History, Layers, Node};
 use crate::sights::{Path, Sights};
-use crate::system::{Observer, Sight, System, Undo};
+use crate::system::{Observer, System, Undo};
 use crate::walk::Walk;
 
 /// How many there are.
@@ -35,16 +33,14 @@ pub(crate) fn explore<'a, S: System, O: Observer<S>>(
     observer: &'a O,
     limits: Limits<'a>,
     progress: &'a Progress,
-) -> (Totals, BTreeMap<Sight, Path>) {
-    let sights = Sights::default();
+    sights: &Sights,
+) -> Totals {
     let mut total = Tally::default();
-    let frontier = Layers::new(system.clone(), observer, limits, progress, &sights).run(&mut total);
-    let walks = Walks { system, observer, limits, progress, sights: &sights, history: frontier.history };
+    let frontier = Layers::new(system.clone(), observer, limits, progress, sights).run(&mut total);
+    let walks = Walks { system, observer, limits, progress, sights, history: frontier.history };
     let complete = walks.run(frontier.nodes, &mut total) && !frontier.is_stopped;
     let explored = if complete { 1.0 } else { progress.explored() };
-    let totals =
-        Totals { feasible: total.runs, proper: total.ends, complete, explored, steps: progress.steps() };
-    (totals, sights.into_inner())
+    Totals { feasible: total.runs, proper: total.ends, complete, explored, steps: progress.steps() }
 }
 
 /// Walks below some states.
@@ -196,7 +192,7 @@ mod tests {
     fn totals(left: &[u32], memory: u64, max_steps: Option<u64>) -> Totals {
         let stop = AtomicBool::new(false);
         let limits = Limits { memory, max_steps, stop: &stop };
-        explore(&Free { left: left.to_vec() }, &Blind, limits, &Progress::default()).0
+        explore(&Free { left: left.to_vec() }, &Blind, limits, &Progress::default(), &Sights::new(0))
     }
 
     #[test]

@@ -44,8 +44,11 @@ use order::{Order, Reordering};
 use program::Program;
 use run::Run;
 use schedule::Scheduler;
-use sights::Path;
+use sights::{Path, Sights};
 use system::{Blind, Sight};
+
+/// How many steps all schedules of races together may have.
+const MOST_SCHEDULED_STEPS: usize = 1 << 26;
 
 /// The feasibility closure of a trace, and what is to be checked in it.
 pub struct Closure<'t> {
@@ -63,6 +66,8 @@ pub struct Exploration {
     pub totals: Totals,
     /// All races, in the order of their events.
     pub races: Vec<RacingPair>,
+    /// There are more, but no room for all their schedules.
+    pub are_more_races: bool,
     /// Per property, the schedule after which it does not hold, if there is one.
     pub violations: Vec<Option<Schedule>>,
 }
@@ -94,9 +99,15 @@ impl<'t> Closure<'t> {
     /// are, nor on how much memory there is; if everything is explored, the totals do not either, but for the steps.
     pub fn explore(&self, limits: Limits<'_>, progress: &Progress) -> Exploration {
         let checks = Checks { trace: self.trace, properties: &self.properties };
-        let (totals, sights) = explore::explore(&Run::new(&self.program), &checks, limits, progress);
-        let mut exploration =
-            Exploration { totals, races: Vec::new(), violations: vec![None; self.properties.len()] };
+        let sights = Sights::new(self.properties.len() + self.most_races());
+        let totals = explore::explore(&Run::new(&self.program), &checks, limits, progress, &sights);
+        let (sights, are_more_races) = sights.into_inner();
+        let mut exploration = Exploration {
+            totals,
+            races: Vec::new(),
+            are_more_races,
+            violations: vec![None; self.properties.len()],
+        };
         for (sight, path) in sights {
             let schedule = Scheduler::new(self).along(&path);
             match sight {
@@ -106,6 +117,11 @@ impl<'t> Closure<'t> {
         }
         exploration.races.sort_by_key(|race| (race.first, race.second));
         exploration
+    }
+
+    /// How many races are kept: as many as have room for their schedules.
+    fn most_races(&self) -> usize {
+        MOST_SCHEDULED_STEPS / self.trace.events().len().max(1)
     }
 
     fn racing_pair(&self, a: u32, b: u32, schedule: Schedule) -> Option<RacingPair> {
@@ -125,5 +141,5 @@ impl<'t> Closure<'t> {
 /// [`Totals::proper`]. `None` if the trace has too many events.
 pub fn happens_before(trace: &Trace, limits: Limits<'_>, progress: &Progress) -> Option<Totals> {
     let order = Order::new(trace)?;
-    Some(explore::explore(&Reordering::new(&order), &Blind, limits, progress).0)
+    Some(explore::explore(&Reordering::new(&order), &Blind, limits, progress, &Sights::new(0)))
 }

@@ -33,7 +33,7 @@ impl<'c> Scheduler<'c> {
     pub(crate) fn new(closure: &'c Closure<'c>) -> Scheduler<'c> {
         let done = vec![0; closure.program.threads];
         let mut scheduler = Scheduler { closure, run: Run::new(&closure.program), done, schedule: Vec::new() };
-        scheduler.run_silent();
+        scheduler.run_silent_of_all();
         scheduler
     }
 
@@ -66,21 +66,29 @@ impl<'c> Scheduler<'c> {
             self.schedule.push(Taken { event, strays });
         }
         self.done[thread] += 1;
-        self.run_silent();
+        if self.run.step_at(undo.position).lift_count > 0 {
+            self.run_silent_of_all();
+        } else {
+            self.run_silent(thread);
+        }
     }
 
-    /// Adds all that runs together with the steps so far.
-    fn run_silent(&mut self) {
-        for (thread, events) in self.closure.events.iter().enumerate() {
-            let frontier = self.closure.program.places[self.run.position(thread) as usize].frontier as usize;
-            let runs = |&&event: &&EventId| {
-                event.index() < frontier && is_silent(self.closure.trace.event(event).op)
-            };
-            let silent = events[self.done[thread]..].iter().take_while(runs);
-            for &event in silent {
-                self.schedule.push(Taken { event, strays: false });
-                self.done[thread] += 1;
-            }
+    fn run_silent_of_all(&mut self) {
+        for thread in 0..self.done.len() {
+            self.run_silent(thread);
+        }
+    }
+
+    /// Adds what runs together with the steps of the thread so far.
+    fn run_silent(&mut self, thread: usize) {
+        let frontier = self.closure.program.places[self.run.position(thread) as usize].frontier as usize;
+        let runs = |&&event: &&EventId| {
+            event.index() < frontier && is_silent(self.closure.trace.event(event).op)
+        };
+        let silent = self.closure.events[thread][self.done[thread]..].iter().take_while(runs);
+        for &event in silent {
+            self.schedule.push(Taken { event, strays: false });
+            self.done[thread] += 1;
         }
     }
 }

@@ -50,10 +50,10 @@ pub(crate) struct Undo {
 /// Something that can be seen in a state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Sight {
-    /// The threads at these two positions race.
-    Race(u32, u32),
     /// The property with this number does not hold.
     Violation(usize),
+    /// The threads at these two positions race.
+    Race(u32, u32),
 }
 
 /// Who looks at every state.
