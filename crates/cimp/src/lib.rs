@@ -8,6 +8,7 @@
 
 #[cfg(test)]
 mod assembly;
+pub mod explore;
 pub mod machine;
 pub mod program;
 pub mod record;
