@@ -1,5 +1,6 @@
 //! CIMP, a small concurrent language in which all executions of a program can be enumerated.
 //!
+//! * [`compile()`]: from text to a program, or to [diagnostics](Diagnostic); what the language is: `docs/cimp.md`
 //! * [`program`]: what the virtual machine runs
 //! * [`value`], [`machine`]: the virtual machine, one state at a time
 //! * [`schedule`]: who takes the next step
@@ -8,9 +9,16 @@
 
 #[cfg(test)]
 mod assembly;
+mod compile;
+mod diagnostic;
+mod effects;
 pub mod explore;
 pub mod machine;
 pub mod program;
 pub mod record;
 pub mod schedule;
+mod syntax;
 pub mod value;
+
+pub use compile::compile;
+pub use diagnostic::Diagnostic;
