@@ -14,6 +14,7 @@ mod compile;
 pub mod condition;
 mod diagnostic;
 mod effects;
+pub mod explore;
 pub mod machine;
 pub mod program;
 pub mod record;

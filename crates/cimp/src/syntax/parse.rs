@@ -26,7 +26,6 @@ pub(crate) fn parse<'s>(tokens: &[Token<'s>], diagnostics: &mut Diagnostics) -> 
     let mut tree = Tree::default();
     // Failing means that the end of the program is not worth looking at.
     let _ = parser.program(&mut tree);
-    tree.references = parser.references > 0;
     tree
 }
 
@@ -51,24 +50,13 @@ pub(crate) struct Parser<'s, 't> {
     deepest: usize,
     /// The names in each body around.
     names: Vec<BTreeSet<&'s str>>,
-    /// How often a reference or handle is made that somebody uses.
-    pub(crate) references: usize,
     /// It has been reported that the text ends too early.
     ended: bool,
 }
 
 impl<'s, 't> Parser<'s, 't> {
     fn new(tokens: &'t [Token<'s>], diagnostics: &'t mut Diagnostics) -> Parser<'s, 't> {
-        Parser {
-            tokens,
-            at: 0,
-            diagnostics,
-            depth: 0,
-            deepest: 0,
-            names: Vec::new(),
-            references: 0,
-            ended: false,
-        }
+        Parser { tokens, at: 0, diagnostics, depth: 0, deepest: 0, names: Vec::new(), ended: false }
     }
 
     // Tokens.
@@ -80,6 +68,11 @@ impl<'s, 't> Parser<'s, 't> {
     pub(crate) fn ahead(&self, count: usize) -> Token<'s> {
         let end = Token { kind: Kind::End, text: "", span: Span::default() };
         self.tokens.get(self.at + count).or(self.tokens.last()).copied().unwrap_or(end)
+    }
+
+    /// The token that was read last.
+    fn before(&self) -> Option<Token<'s>> {
+        self.tokens.get(self.at.checked_sub(1)?).copied()
     }
 
     pub(crate) fn advance(&mut self) -> Token<'s> {
@@ -108,8 +101,15 @@ impl<'s, 't> Parser<'s, 't> {
     }
 
     pub(crate) fn name(&mut self, what: &str) -> Parsed<Name<'s>> {
-        if self.peek().kind != Kind::Name {
-            return self.expected(what);
+        let token = self.peek();
+        if token.kind != Kind::Name {
+            let failed = self.expected(what);
+            // On the same line, a word of the language was meant to be the name; on the next one it begins something new.
+            if token.kind == Kind::Keyword && self.before().is_some_and(|before| before.is_on_line_of(&token))
+            {
+                self.advance();
+            }
+            return failed;
         }
         let Token { text, span, .. } = self.advance();
         Ok(Name { text, span })
@@ -139,14 +139,12 @@ impl<'s, 't> Parser<'s, 't> {
         if self.eat(";") {
             return Ok(());
         }
-        let Some(before) = self.at.checked_sub(1).and_then(|index| self.tokens.get(index)) else {
-            return self.expected("`;`");
-        };
+        let Some(before) = self.before() else { return self.expected("`;`") };
         let mut span = Span { length: 1, ..before.span };
         span.position.column += before.span.length;
         let help = self.is_next("=").then(|| "to compare, write `==`".to_owned());
         self.diagnostics.report_with_help(span, format!("expected `;` after this {what}"), help);
-        let goes_on = self.peek().span.position.line == span.position.line && !self.is_next("}");
+        let goes_on = before.is_on_line_of(&self.peek()) && !self.is_next("}");
         if goes_on { Err(Failed) } else { Ok(()) }
     }
 
@@ -558,9 +556,6 @@ impl<'s, 't> Parser<'s, 't> {
             }
             ExpressionKind::Call(..) | ExpressionKind::Fork(..) => self.semicolon("statement")?,
             _ => return self.expected("`=` and a new value"),
-        }
-        if !matches!(left.kind, ExpressionKind::Call(..)) {
-            self.references -= 1;
         }
         Ok(Statement::Evaluate(left))
     }
