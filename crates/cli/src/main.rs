@@ -4,6 +4,7 @@ mod analysis;
 mod args;
 mod compare;
 mod error;
+mod explore;
 mod input;
 mod memory;
 mod output;
@@ -24,11 +25,11 @@ use error::Failure;
 pub(crate) enum Outcome {
     /// Nothing was found.
     Clean,
-    /// Nothing was proven, but some reported pairs are not decided.
+    /// Nothing was proven, but not everything was decided or explored.
     Undecided,
     /// Nothing was proven, and part of the input could not be read.
     Incomplete,
-    /// A race is proven.
+    /// A race is proven, or that a property does not hold.
     Race,
 }
 
@@ -58,6 +59,7 @@ fn run(args: Args) -> Result<Outcome, Failure> {
     match args.command {
         Command::Predict(args) => predict::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Explore(args) => explore::run(&args),
         Command::Trace(args) => trace::run(&args),
     }
 }

@@ -37,7 +37,11 @@ impl Progress {
         (self.explored.load(Ordering::Relaxed) as f64 / Progress::WHOLE).clamp(0.0, 1.0)
     }
 
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate between 0 and 1")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an estimate between 0 and 1"
+    )]
     pub(crate) fn add_explored(&self, part: f64) {
         self.explored.fetch_add((part * Progress::WHOLE) as u64, Ordering::Relaxed);
     }

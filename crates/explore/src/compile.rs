@@ -54,7 +54,8 @@ pub(crate) fn compile(trace: &Trace, watched: &[VarId]) -> Option<Program> {
     for (thread, block) in compiled.blocks.iter().enumerate() {
         initial[cells.thread(thread) as usize] = block.begin;
     }
-    let layout = Plan { trace, memory: &memory, sync: &sync, cells: &cells, compiled: &compiled }.layout(watched);
+    let layout =
+        Plan { trace, memory: &memory, sync: &sync, cells: &cells, compiled: &compiled }.layout(watched);
     Some(Program {
         lifts,
         initial,
@@ -86,7 +87,9 @@ fn link(compiled: &mut Compiled, cells: &Cells) -> Option<Vec<Lift>> {
         let walls = lifted_by.remove(&(place.event as usize)).unwrap_or_default();
         step.lifts = u32::try_from(lifts.len()).ok()?;
         step.lift_count = u32::try_from(walls.len()).ok()?;
-        lifts.extend(walls.iter().map(|wall| Lift { cell: cells.thread(wall.thread), position: wall.position }));
+        lifts.extend(
+            walls.iter().map(|wall| Lift { cell: cells.thread(wall.thread), position: wall.position }),
+        );
     }
     Some(lifts)
 }
@@ -145,7 +148,11 @@ impl Plan<'_> {
         }
         for sem in (0..names.sems.len()).filter_map(foretell_trace::SemId::from_index) {
             let begin = self.sync.permits[sem.index()].unwrap_or(self.sync.waits[sem.index()]);
-            layout.add(self.cells.sem(sem), 0, begin.saturating_add(self.sync.posts[sem.index()]).saturating_add(1));
+            layout.add(
+                self.cells.sem(sem),
+                0,
+                begin.saturating_add(self.sync.posts[sem.index()]).saturating_add(1),
+            );
         }
         for barrier in (0..names.barriers.len()).filter_map(foretell_trace::BarrierId::from_index) {
             layout.add(self.cells.barrier(barrier), 0, self.sync.arrivals[barrier.index()]);

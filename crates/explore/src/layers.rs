@@ -227,7 +227,8 @@ impl<'a, S: System, O: Observer<S>> Layers<'a, S, O> {
 
     /// Takes all steps from all states of the layer.
     fn expand(&self, layer: &Layer, history: &History, next: &[Mutex<Table>]) -> Expanded {
-        let worker = || Worker { layers: self, system: self.system.clone(), key: self.system.key(), history, next };
+        let worker =
+            || Worker { layers: self, system: self.system.clone(), key: self.system.key(), history, next };
         let chunk = |worker: &mut Worker<'_, 'a, S, O>, number: usize| {
             let begin = number * CHUNK;
             let end = layer.order.len().min(begin + CHUNK);

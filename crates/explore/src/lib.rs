@@ -125,7 +125,8 @@ impl<'t> Closure<'t> {
     }
 
     fn racing_pair(&self, a: u32, b: u32, schedule: Schedule) -> Option<RacingPair> {
-        let event = |position: u32| EventId::from_index(self.program.places[position as usize].event as usize);
+        let event =
+            |position: u32| EventId::from_index(self.program.places[position as usize].event as usize);
         let (a, b) = (event(a)?, event(b)?);
         Some(RacingPair { first: a.min(b), second: a.max(b), schedule })
     }

@@ -85,7 +85,10 @@ impl fmt::Display for BadProperty {
                 "events {a} and {b} cannot race: only two accesses to one variable do, of which one writes and not both are atomic"
             ),
             BadProperty::NoRange(a, b) => {
-                write!(f, "{a}..{b} is no part of a thread: it needs two events of one thread, the first one first")
+                write!(
+                    f,
+                    "{a}..{b} is no part of a thread: it needs two events of one thread, the first one first"
+                )
             }
         }
     }
@@ -121,9 +124,10 @@ impl Property for Race {
     }
 
     fn holds(&self, state: &State<'_>) -> bool {
-        !self.events.iter().all(|&(thread, event)| {
-            state.next(thread) == Some(event) && state.could_race(thread)
-        })
+        !self
+            .events
+            .iter()
+            .all(|&(thread, event)| state.next(thread) == Some(event) && state.could_race(thread))
     }
 }
 

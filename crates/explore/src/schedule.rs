@@ -32,7 +32,8 @@ pub(crate) struct Scheduler<'c> {
 impl<'c> Scheduler<'c> {
     pub(crate) fn new(closure: &'c Closure<'c>) -> Scheduler<'c> {
         let done = vec![0; closure.program.threads];
-        let mut scheduler = Scheduler { closure, run: Run::new(&closure.program), done, schedule: Vec::new() };
+        let mut scheduler =
+            Scheduler { closure, run: Run::new(&closure.program), done, schedule: Vec::new() };
         scheduler.run_silent_of_all();
         scheduler
     }
@@ -82,9 +83,8 @@ impl<'c> Scheduler<'c> {
     /// Adds what runs together with the steps of the thread so far.
     fn run_silent(&mut self, thread: usize) {
         let frontier = self.closure.program.places[self.run.position(thread) as usize].frontier as usize;
-        let runs = |&&event: &&EventId| {
-            event.index() < frontier && is_silent(self.closure.trace.event(event).op)
-        };
+        let runs =
+            |&&event: &&EventId| event.index() < frontier && is_silent(self.closure.trace.event(event).op);
         let silent = self.closure.events[thread][self.done[thread]..].iter().take_while(runs);
         for &event in silent {
             self.schedule.push(Taken { event, strays: false });

@@ -88,7 +88,8 @@ mod tests {
     #[test]
     fn the_shortest_path_is_kept_and_of_these_the_first() {
         let sights = Sights::new(2);
-        for (race, path) in [(1, vec![1, 1]), (1, vec![0, 2]), (1, vec![0, 0, 0]), (3, vec![]), (2, vec![7])] {
+        for (race, path) in [(1, vec![1, 1]), (1, vec![0, 2]), (1, vec![0, 0, 0]), (3, vec![]), (2, vec![7])]
+        {
             sights.add(Sight::Race(race, 9), path);
         }
         assert!(sights.has_within(Sight::Race(1, 9), 2) && !sights.has_within(Sight::Race(1, 9), 1));

@@ -117,7 +117,8 @@ impl Property for AtMost {
 /// Variables that nobody reads, or nobody will read any more, still have contents.
 #[test]
 fn what_variables_hold_can_be_asked_in_every_state() {
-    let trace = foretell_testkit::trace("A|w(x,2)|1\nA|w(x,0)|2\nB|w(y,3)|3\nB|w(y,1)|4\nC|r(x,0)|5\nC|w(y,0)|6\n");
+    let trace =
+        foretell_testkit::trace("A|w(x,2)|1\nA|w(x,0)|2\nB|w(y,3)|3\nB|w(y,1)|4\nC|r(x,0)|5\nC|w(y,0)|6\n");
     let var = |name| trace.names().vars.get(name).expect("a variable");
     for memory in [0, 2000, 1 << 20] {
         for most in 0..7 {

@@ -90,7 +90,9 @@ fn depend(a: Event, b: Event) -> bool {
         _ => None,
     };
     let other = |op| match op {
-        Op::Wait { cond, .. } | Op::Woken { cond, .. } | Op::WaitTimeout { cond, .. } => Some((0, cond.index())),
+        Op::Wait { cond, .. } | Op::Woken { cond, .. } | Op::WaitTimeout { cond, .. } => {
+            Some((0, cond.index()))
+        }
         Op::Notify(cond) | Op::NotifyAll(cond) => Some((0, cond.index())),
         Op::SemInit { sem, .. } | Op::SemWait(sem) | Op::SemPost(sem) => Some((1, sem.index())),
         Op::Arrive(barrier) | Op::Depart(barrier) => Some((2, barrier.index())),
@@ -167,7 +169,12 @@ fn shape(seed: u64) -> Shape {
         ..if seed % 4 == 3 { Features::BASIC } else { Features::ALL }
     };
     let threads = 2 + usize::try_from(seed % 3).expect("small");
-    Shape { threads, locks: 2, vars: 2, ..Shape::new(features, 8 + usize::try_from(seed % 5).expect("small")) }
+    Shape {
+        threads,
+        locks: 2,
+        vars: 2,
+        ..Shape::new(features, 8 + usize::try_from(seed % 5).expect("small"))
+    }
 }
 
 #[test]

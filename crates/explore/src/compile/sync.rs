@@ -82,7 +82,8 @@ impl Sync {
                 _ => {}
             }
         }
-        self.gathered.extend(departures.iter().filter_map(|(index, key)| Some((*index, *complete.get(key)?))));
+        self.gathered
+            .extend(departures.iter().filter_map(|(index, key)| Some((*index, *complete.get(key)?))));
     }
 
     /// Each notification wakes at most one waiter, the one whose return comes first; or all.
