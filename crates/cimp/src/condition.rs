@@ -3,6 +3,8 @@
 //! What variables there are is not the condition's affair: whoever asks it says what each one holds. Only what a variable
 //! is called matters, so a condition can be asked of a trace as well.
 
+use std::fmt;
+
 use foretell_depend::{Binary, Unary};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -14,6 +16,8 @@ use crate::value::{Value, binary, unary};
 /// Something that holds of shared memory, or does not.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Condition {
+    /// As it was written.
+    text: String,
     root: Term,
     /// The variables by name, each once; arrays without an index.
     names: Vec<String>,
@@ -42,7 +46,7 @@ impl Condition {
             Some(root) if diagnostics.is_empty() => {
                 names.sort();
                 names.dedup();
-                Ok(Condition { root, names })
+                Ok(Condition { text: text.trim().to_string(), root, names })
             }
             _ => Err(diagnostics.into_sorted()),
         }
@@ -57,6 +61,12 @@ impl Condition {
     /// known of some variable that matters, or if there is a division by zero.
     pub fn holds(&self, content: &impl Fn(&str) -> Option<i64>) -> Option<bool> {
         value(&self.root, content).map(Value::is_true)
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
     }
 }
 

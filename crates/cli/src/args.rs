@@ -79,6 +79,12 @@ pub(crate) struct RunArgs {
     pub(crate) program: PathBuf,
     #[command(flatten)]
     pub(crate) schedule: ScheduleArgs,
+    /// How many steps the run may take
+    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+    pub(crate) max_steps: usize,
+    /// How often a loop may go round each time it is entered: a number, or `none` for no bound
+    #[arg(long, value_parser = parse_bound, value_name = "N")]
+    pub(crate) loops: Option<Bound>,
     /// Also write the recorded trace here; the name's ending tells the format
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
@@ -105,12 +111,6 @@ pub(crate) struct ScheduleArgs {
     /// How many ordering decisions a bug needs that `pct` looks for
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) depth: u32,
-    /// How many steps the run may take
-    #[arg(long, default_value_t = 1_000_000)]
-    pub(crate) max_steps: usize,
-    /// How often a loop may go round each time it is entered: a number, or `none` for no bound
-    #[arg(long, value_parser = parse_bound, value_name = "N")]
-    pub(crate) loops: Option<Bound>,
 }
 
 /// A number that something may not exceed, if there is one.
@@ -168,9 +168,21 @@ pub(crate) struct CompareArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExploreArgs {
-    /// Traces to explore; `-` is standard input
-    #[arg(required = true, value_name = "TRACE")]
+    /// Traces, of which all runs that they imply are explored, and programs (docs/cimp.md), of which all executions are;
+    /// `-` is a trace on standard input
+    #[arg(required = true, value_name = "TRACE|FILE.cimp")]
     pub(crate) files: Vec<PathBuf>,
+    /// Run each program once, and explore what that run implies instead of all executions
+    #[arg(long)]
+    pub(crate) closure: bool,
+    #[command(flatten)]
+    pub(crate) schedule: ScheduleArgs,
+    /// How often a loop of a program may go round each time it is entered: a number, or `none` for no bound
+    #[arg(long, value_parser = parse_bound, value_name = "N")]
+    pub(crate) loops: Option<Bound>,
+    /// How many states of a program may be visited
+    #[arg(long, value_name = "N")]
+    pub(crate) max_states: Option<usize>,
     /// What should hold in every state; may be given several times
     #[arg(long, value_parser = Wanted::parse, value_name = "PROPERTY", long_help = Wanted::HELP)]
     pub(crate) property: Vec<Wanted>,

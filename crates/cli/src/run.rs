@@ -7,7 +7,7 @@ use foretell_report::Report;
 use foretell_trace::EventId;
 
 use crate::analysis::{analyse, outcome};
-use crate::args::{InputArgs, RunArgs, ScheduleArgs};
+use crate::args::{Bound, InputArgs, RunArgs, ScheduleArgs};
 use crate::error::Failure;
 use crate::input::Input;
 use crate::predict::tell;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     }
     stop::listen()?;
     let source = Source::load(&args.program)?;
-    let run = record(&source, &args.schedule)?;
+    let run = record(&source, &args.schedule, args.max_steps, args.loops)?;
     save(args, &run)?;
     let reports = predict(args, &source, &run)?;
     tell(&reports, &args.wanted)?;
@@ -40,9 +40,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
 }
 
 /// Runs the program as told.
-pub(crate) fn record(source: &Source, args: &ScheduleArgs) -> Result<Run, Failure> {
-    let loop_bound = args.loops.map_or(Some(LOOP_BOUND), |bound| bound.0);
-    let limits = Limits { steps: args.max_steps, bounds: Bounds { loop_bound, ..Bounds::default() } };
+pub(crate) fn record(
+    source: &Source,
+    args: &ScheduleArgs,
+    steps: usize,
+    loops: Option<Bound>,
+) -> Result<Run, Failure> {
+    let loop_bound = loops.map_or(Some(LOOP_BOUND), |bound| bound.0);
+    let limits = Limits { steps, bounds: Bounds { loop_bound, ..Bounds::default() } };
     let run_with = |scheduler: &mut dyn Scheduler| {
         record::run(&source.program, scheduler, &limits)
             .map_err(|error| Failure::Trace { file: source.name(), error })
@@ -119,7 +124,7 @@ fn drive(source: &Source, run: &Run, report: &mut Report) -> Result<(), Failure>
 }
 
 /// Says how the run itself ended, if not well.
-fn tell_ending(source: &Source, ending: &Ending) -> Outcome {
+pub(crate) fn tell_ending(source: &Source, ending: &Ending) -> Outcome {
     let message = match ending {
         Ending::Finished => return Outcome::Clean,
         Ending::Failed(failure) => {

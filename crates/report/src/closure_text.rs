@@ -14,9 +14,9 @@ Maximal: runs of the maximal causal model that are not the beginning of another 
 Steps: events that were run to find out. Time in seconds. >=: not everything was explored. -: not counted.";
 
 /// All explorations as text.
-pub fn render(reports: &[ClosureReport], detail: Detail) -> String {
+pub fn render(reports: &[&ClosureReport], detail: Detail) -> String {
     let mut rows = vec![HEAD.map(String::from).to_vec()];
-    rows.extend(reports.iter().map(row));
+    rows.extend(reports.iter().map(|report| row(report)));
     let mut out = align(&rows);
     line(&mut out, format_args!("\n{LEGEND}"));
     for report in reports {
