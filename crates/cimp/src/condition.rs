@@ -8,7 +8,7 @@ use std::fmt;
 use foretell_depend::{Binary, Unary};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::syntax::parse::parse_expression;
+use crate::syntax::parse_expression;
 use crate::syntax::token::tokens;
 use crate::syntax::tree::{Expression, ExpressionKind, Logic};
 use crate::value::{Value, binary, unary};
@@ -41,7 +41,7 @@ impl Condition {
         let tokens = tokens(text, &mut diagnostics);
         let expression = parse_expression(&tokens, &mut diagnostics);
         let mut names = Vec::new();
-        let root = expression.ok().and_then(|root| term(&root, &mut names, &mut diagnostics));
+        let root = expression.and_then(|root| term(&root, &mut names, &mut diagnostics));
         match root {
             Some(root) if diagnostics.is_empty() => {
                 names.sort();
