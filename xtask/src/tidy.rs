@@ -16,16 +16,24 @@ use crate::process::root;
 type Rule = (&'static str, &'static [&'static str]);
 
 /// In dependency order. The referee knows no finder: its independence is the proof.
-const ROOMS: [Rule; 10] = [
+const ROOMS: [Rule; 11] = [
     ("foretell-trace", &[]),
     ("foretell-witness", &["foretell-trace"]),
     ("foretell-detect", &["foretell-trace"]),
     ("foretell-solve", &[]),
     ("foretell-predict", &["foretell-trace", "foretell-detect", "foretell-solve"]),
+    ("foretell-explore", &["foretell-trace"]),
     ("foretell-report", &["foretell-trace", "foretell-witness"]),
     (
         "foretell",
-        &["foretell-trace", "foretell-witness", "foretell-detect", "foretell-predict", "foretell-report"],
+        &[
+            "foretell-trace",
+            "foretell-witness",
+            "foretell-detect",
+            "foretell-predict",
+            "foretell-explore",
+            "foretell-report",
+        ],
     ),
     ("foretell-testkit", &["foretell-trace"]),
     ("foretell-smt", &["foretell-trace"]),
@@ -43,7 +51,7 @@ const ROOMS: [Rule; 10] = [
 ];
 
 /// Rooms that do no input or output: their sources must not name these.
-const PURE_ROOMS: [&str; 5] = ["witness", "detect", "solve", "predict", "report"];
+const PURE_ROOMS: [&str; 6] = ["witness", "detect", "solve", "predict", "explore", "report"];
 const IMPURE: [&str; 6] = ["std::fs", "std::net", "std::process", "std::env", "println!", "eprintln!"];
 
 /// What no source file may contain. Spelled in pieces, so that this file does not contain it.
