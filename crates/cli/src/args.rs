@@ -49,14 +49,23 @@ pub(crate) struct PredictArgs {
     /// Traces to look at; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) wanted: WantedArgs,
+    /// Decide only the pair of these two events, by their numbers in the trace, and say why
+    #[arg(long, value_parser = parse_pair, value_name = "A,B")]
+    pub(crate) pair: Option<(u32, u32)>,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+}
+
+/// What to look for, and how to tell it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct WantedArgs {
     /// How to look for races; several may be given, separated by commas
     #[arg(short, long, value_delimiter = ',', default_value = "auto", value_parser = technique_parser(), long_help = technique_help())]
     pub(crate) technique: Vec<Choice>,
     #[command(flatten)]
     pub(crate) search: SearchArgs,
-    /// Decide only the pair of these two events, by their numbers in the trace, and say why
-    #[arg(long, value_parser = parse_pair, value_name = "A,B")]
-    pub(crate) pair: Option<(u32, u32)>,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) format: OutputFormat,
@@ -69,8 +78,13 @@ pub(crate) struct PredictArgs {
     /// How many races, and how many undecided pairs, one report may hold: a number from 1 on, or `all`
     #[arg(long, default_value_t = MaxRaces::DEFAULT, value_parser = parse_max_races, value_name = "N")]
     pub(crate) max_races: MaxRaces,
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
+}
+
+impl WantedArgs {
+    /// What is to be done, technique by technique.
+    pub(crate) fn plans(&self) -> impl Iterator<Item = Plan> {
+        self.technique.iter().map(|&choice| self.search.plan(choice, self.witness, self.max_races))
+    }
 }
 
 #[derive(Debug, clap::Args)]
