@@ -121,7 +121,8 @@ impl Slice {
     /// events are numbered anew.
     pub fn trace(&self, original: &Trace) -> Result<Trace, TraceError> {
         let kept = self.events.iter().filter_map(|&id| Some((id, original.events().get(id.index())?)));
-        let events = kept.map(|(id, &event)| if self.hidden.contains(&id) { without_value(event) } else { event });
+        let events =
+            kept.map(|(id, &event)| if self.hidden.contains(&id) { without_value(event) } else { event });
         Trace::read(Box::new(Kept {
             events: events.collect(),
             given: 0,

@@ -122,7 +122,9 @@ impl<'a> Closure<'a> {
         }
         for &event in &self.index.fleeting {
             self.keep(event);
-            if self.may_run(event) && self.trace.event(event).op.access().is_some_and(|access| access.kind.reads()) {
+            if self.may_run(event)
+                && self.trace.event(event).op.access().is_some_and(|access| access.kind.reads())
+            {
                 self.pin(event);
             }
         }
@@ -278,7 +280,7 @@ impl<'a> Closure<'a> {
                 self.keep_section(section);
             }
         }
-        if let Op::TryAcquireFailed(lock) | Op::TryAcquireSharedFailed(lock) = self.trace.event(event).op {
+        if let Some(lock) = lock_of_others(self.trace.event(event).op) {
             self.keep_lock(lock);
         }
     }
@@ -324,4 +326,16 @@ fn horizon(trace: &Trace, property: &Property, rule: Rule) -> Vec<Option<EventId
         }
     }
     horizon
+}
+
+/// The lock of an operation that is kept for its own sake, and depends on who else holds the lock.
+fn lock_of_others(op: Op) -> Option<LockId> {
+    match op {
+        Op::TryAcquireFailed(lock)
+        | Op::TryAcquireSharedFailed(lock)
+        | Op::Wait { lock, .. }
+        | Op::Woken { lock, .. }
+        | Op::WaitTimeout { lock, .. } => Some(lock),
+        _ => None,
+    }
 }

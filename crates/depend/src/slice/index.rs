@@ -68,11 +68,14 @@ impl Index {
             if event.unexplained {
                 self.last_unexplained = Some(id);
             }
-            let (Some(access), false) = (event.op.access(), matches!(event.op, Op::Free(_))) else { continue };
+            let (Some(access), false) = (event.op.access(), matches!(event.op, Op::Free(_))) else {
+                continue;
+            };
             if access.kind.reads() {
                 self.reads[event.thread.index()].push(id);
                 let (first, seen) = (&mut self.shows_initial[access.var.index()], event.op.value_read());
-                if self.writes[access.var.index()].is_empty() && seen.is_some_and(|seen| seen != Value::ZERO) {
+                if self.writes[access.var.index()].is_empty() && seen.is_some_and(|seen| seen != Value::ZERO)
+                {
                     first.get_or_insert(id);
                 }
             }
@@ -125,7 +128,8 @@ impl Index {
                 comes_or_goes[var.index()] = true;
             }
         }
-        let fleeting = |event: Event| event.op.access().is_some_and(|access| comes_or_goes[access.var.index()]);
+        let fleeting =
+            |event: Event| event.op.access().is_some_and(|access| comes_or_goes[access.var.index()]);
         self.fleeting = trace.iter().filter(|&(_, event)| fleeting(event)).map(|(id, _)| id).collect();
     }
 }
