@@ -36,6 +36,9 @@ fn addresses_are_kept_even_of_accesses_that_are_dropped() {
     let script = Script::new("1|w(x,1)|-\n2|r(i,0)|-\n2|w(a[0],2)|address=2\n2|w(x,2)|-\n");
     assert_eq!(script.kept(&[1, 3]), [1, 2, 3]);
     assert_eq!(script.kept(&[1, 4]), [1, 2, 4]);
+    let published = |events: [u32; 2]| script.slice(&Property::events(events.map(id)), Rule::Published);
+    assert_eq!(numbers(&published([1, 3])), [1, 2, 3]);
+    assert_eq!(numbers(&published([1, 4])), [1, 4]);
 }
 
 #[test]
@@ -64,6 +67,20 @@ fn updates_are_reads_and_writes() {
         "1|w(a,1)|-\n1|w(x,1)|-\n2|rmw(a,1,2)|value=3\n2|r(a,2)|-\n2|branch|value=4 scope=x\n2|w(x,2)|control=5\n",
     );
     assert_eq!(script.kept(&[2, 6]), [1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn an_update_of_the_property_is_a_read_that_matters() {
+    let script = Script::new("1|w(a,1)|-\n1|w(a,2)|-\n2|rmw(a,2,3)|value=3\n");
+    assert_eq!(script.kept(&[3]), [1, 2, 3]);
+}
+
+#[test]
+fn a_write_whose_own_decision_reads_the_variable_needs_its_value() {
+    let script = Script::new(
+        "1|w(x,1)|-\n2|r(y,0)|-\n2|r(x,1)|-\n2|branch|value=3 scope=x\n2|w(x,2)|value=2 control=4\n",
+    );
+    assert_eq!(script.kept(&[1, 5]), [1, 2, 3, 4, 5]);
 }
 
 #[test]
@@ -145,8 +162,9 @@ fn a_failed_attempt_keeps_all_sections_of_its_lock() {
 fn synchronisation_is_kept() {
     let text = "0|fork(1)|-\n0|fork(2)|-\n1|sem(s,0)|-\n1|v(s)|-\n1|acq(l)|-\n1|wait(c,l)|-\n2|notify(c)|-\n\
                 1|woken(c,l)|-\n1|rel(l)|-\n2|p(s)|-\n1|arrive(b)|-\n2|arrive(b)|-\n1|depart(b)|-\n2|depart(b)|-\n\
-                1|w(y,1)|-\n1|w(x,1)|-\n2|w(x,2)|-\n0|join(1)|-\n0|join(2)|-\n";
-    let everything_but_y: Vec<u32> = (1..=19).filter(|&event| event != 15).collect();
+                1|w(y,1)|-\n1|w(x,1)|-\n2|w(x,2)|-\n0|join(1)|-\n0|join(2)|-\n\
+                3|acq(m)|-\n3|wait(d,m)|-\n";
+    let everything_but_y: Vec<u32> = (1..=21).filter(|&event| event != 15).collect();
     let script = Script::new(text);
     assert_eq!(script.kept(&[16, 17]), everything_but_y);
     assert_eq!(script.kept_for_race(16, 17), everything_but_y);
@@ -170,6 +188,8 @@ fn accesses_of_memory_that_goes_are_kept() {
         "1|alloc(p)|-\n1|w(p,1)|-\n1|fork(2)|-\n2|r(p,1)|-\n1|w(x,1)|-\n2|w(x,2)|-\n2|free(p)|-\n",
     );
     assert_eq!(script.kept(&[5, 6]), [1, 2, 3, 4, 5, 6, 7]);
+    let published = script.slice(&Property::events([id(5), id(6)]), Rule::Published);
+    assert_eq!(numbers(&published), [1, 3, 5, 6, 7]);
 }
 
 #[test]
