@@ -13,6 +13,7 @@
 //! **May miss** what would need another value of a read that is kept, but would do no harm.
 
 mod closure;
+mod horizon;
 mod index;
 mod sections;
 
@@ -39,7 +40,7 @@ pub enum Rule {
 #[derive(Clone, Debug)]
 pub struct Property {
     events: Vec<EventId>,
-    /// No thread goes on after its last event of the property.
+    /// No thread runs its last event of the property.
     is_last: bool,
 }
 

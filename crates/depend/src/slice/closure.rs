@@ -7,6 +7,7 @@
 use foretell_trace::{AccessKind, EventId, LockId, Op, Trace, VarId};
 use rustc_hash::FxHashSet;
 
+use super::horizon::Horizon;
 use super::index::Index;
 use super::{Property, Rule};
 use crate::flow::{Flow, Node, NodeId};
@@ -17,8 +18,7 @@ pub(super) struct Closure<'a> {
     flow: Option<&'a Flow>,
     index: &'a Index,
     rule: Rule,
-    /// Per thread, the last event that a schedule of interest may run; `None` if there is no such limit.
-    horizon: Vec<Option<EventId>>,
+    horizon: Horizon,
     /// Per event, whether it is kept.
     kept: Vec<bool>,
     /// Per event, whether it is a read that is pinned.
@@ -50,7 +50,7 @@ impl<'a> Closure<'a> {
             flow,
             index,
             rule,
-            horizon: horizon(trace, property, rule),
+            horizon: Horizon::new(trace, property, rule),
             kept: vec![false; events],
             pinned: vec![false; events],
             watched: vec![false; trace.names().vars.len()],
@@ -309,23 +309,11 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// Whether a schedule of interest may run the event.
+    /// Whether a schedule of interest may run the event, or come to it.
     fn may_run(&self, event: EventId) -> bool {
-        let thread = self.trace.events().get(event.index()).map(|event| event.thread.index());
-        thread.and_then(|thread| self.horizon[thread]).is_none_or(|last| event <= last)
+        let event_of = self.trace.events().get(event.index());
+        event_of.is_some_and(|known| self.horizon.contains(known.thread, event))
     }
-}
-
-/// Per thread, the last event that a schedule of interest may run.
-fn horizon(trace: &Trace, property: &Property, rule: Rule) -> Vec<Option<EventId>> {
-    let mut horizon = vec![None; trace.thread_count()];
-    if property.is_last && rule == Rule::Sound {
-        for event in property.known(trace) {
-            let last = &mut horizon[trace.event(event).thread.index()];
-            *last = (*last).max(Some(event));
-        }
-    }
-    horizon
 }
 
 /// The lock of an operation that is kept for its own sake, and depends on who else holds the lock.
