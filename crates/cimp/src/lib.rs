@@ -5,6 +5,7 @@
 //! * [`value`], [`machine`]: the virtual machine, one state at a time
 //! * [`schedule`]: who takes the next step
 //! * [`record`]: one execution as a trace, with the flow of values and decisions
+//! * [`explore`]: all executions
 
 #[cfg(test)]
 mod assembly;

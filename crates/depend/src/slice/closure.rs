@@ -272,15 +272,16 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// Keeps the sections that the event lies in, and those of a lock that it asks for.
+    /// Keeps the sections that the event lies in, and those of a lock that it failed to take. An event that no schedule of
+    /// interest runs keeps just the sections that it begins or ends, as nobody would understand it otherwise.
     fn keep_sections(&mut self, event: EventId) {
-        let index = self.index;
-        if self.may_run(event) {
-            for &section in index.sections.around(event) {
+        let (sections, may_run) = (&self.index.sections, self.may_run(event));
+        for &section in sections.around(event) {
+            if may_run || sections.all[section].events.contains(&event) {
                 self.keep_section(section);
             }
         }
-        if let Some(lock) = lock_of_others(self.trace.event(event).op) {
+        if let Op::TryAcquireFailed(lock) | Op::TryAcquireSharedFailed(lock) = self.trace.event(event).op {
             self.keep_lock(lock);
         }
     }
@@ -313,17 +314,5 @@ impl<'a> Closure<'a> {
     fn may_run(&self, event: EventId) -> bool {
         let event_of = self.trace.events().get(event.index());
         event_of.is_some_and(|known| self.horizon.contains(known.thread, event))
-    }
-}
-
-/// The lock of an operation that is kept for its own sake, and depends on who else holds the lock.
-fn lock_of_others(op: Op) -> Option<LockId> {
-    match op {
-        Op::TryAcquireFailed(lock)
-        | Op::TryAcquireSharedFailed(lock)
-        | Op::Wait { lock, .. }
-        | Op::Woken { lock, .. }
-        | Op::WaitTimeout { lock, .. } => Some(lock),
-        _ => None,
     }
 }

@@ -183,6 +183,16 @@ fn a_thread_that_is_awaited_must_come_to_its_end() {
 }
 
 #[test]
+fn the_last_event_of_an_awaited_thread_brings_its_section() {
+    let script = Script::new(
+        "0|fork(1)|-\n0|fork(2)|-\n1|w(x,1)|-\n1|acq(l)|-\n1|rel(l)|-\n2|acq(l)|-\n2|rel(l)|-\n2|w(x,2)|-\n0|join(1)|-\n",
+    );
+    let slice = script.slice(&Property::race(id(3), id(8)), Rule::Sound);
+    assert_eq!(numbers(&slice), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    slice.trace(&script.trace).unwrap();
+}
+
+#[test]
 fn accesses_of_memory_that_goes_are_kept() {
     let script = Script::new(
         "1|alloc(p)|-\n1|w(p,1)|-\n1|fork(2)|-\n2|r(p,1)|-\n1|w(x,1)|-\n2|w(x,2)|-\n2|free(p)|-\n",
