@@ -1,0 +1,1 @@
+//! Programs whose executions are known.
