@@ -40,6 +40,9 @@ pub(crate) enum Command {
         after_help = "The exit code tells whether the comparison could be made (0) or not (2), not what was found."
     )]
     Compare(CompareArgs),
+    /// Run a program once, record what it does, and find races in it
+    #[command(after_help = EXIT_CODES)]
+    Run(RunArgs),
     /// Look at traces: check, count, convert, view
     Trace(TraceArgs),
 }
@@ -49,14 +52,68 @@ pub(crate) struct PredictArgs {
     /// Traces to look at; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) wanted: WantedArgs,
+    /// Decide only the pair of these two events, by their numbers in the trace, and say why
+    #[arg(long, value_parser = parse_pair, value_name = "A,B")]
+    pub(crate) pair: Option<(u32, u32)>,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// The program, in the language CIMP (docs/cimp.md)
+    #[arg(value_name = "FILE.cimp")]
+    pub(crate) program: PathBuf,
+    #[command(flatten)]
+    pub(crate) schedule: ScheduleArgs,
+    /// Also write the recorded trace here; the name's ending tells the format
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Also write here where each value comes from, and which decisions led to each event
+    #[arg(long, value_name = "FILE")]
+    pub(crate) flow: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) wanted: WantedArgs,
+    /// Never draw progress bars
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+}
+
+/// How a program is run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ScheduleArgs {
+    /// Which thread runs when: `serial`, `round-robin`, `random`, `pct`, or a list such as `t1*7,t2,t1`, after which the
+    /// run goes on serially
+    #[arg(long, default_value = "serial")]
+    pub(crate) schedule: String,
+    /// What `random` and `pct` draw from: the same seed gives the same run
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// How many ordering decisions a bug needs that `pct` looks for
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) depth: u32,
+    /// How many steps the run may take
+    #[arg(long, default_value_t = 1_000_000)]
+    pub(crate) max_steps: usize,
+    /// How often a loop may go round each time it is entered: a number, or `none` for no bound
+    #[arg(long, value_parser = parse_bound, value_name = "N")]
+    pub(crate) loops: Option<Bound>,
+}
+
+/// A number that something may not exceed, if there is one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound(pub(crate) Option<u32>);
+
+/// What to look for, and how to tell it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct WantedArgs {
     /// How to look for races; several may be given, separated by commas
     #[arg(short, long, value_delimiter = ',', default_value = "auto", value_parser = technique_parser(), long_help = technique_help())]
     pub(crate) technique: Vec<Choice>,
     #[command(flatten)]
     pub(crate) search: SearchArgs,
-    /// Decide only the pair of these two events, by their numbers in the trace, and say why
-    #[arg(long, value_parser = parse_pair, value_name = "A,B")]
-    pub(crate) pair: Option<(u32, u32)>,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) format: OutputFormat,
@@ -69,8 +126,13 @@ pub(crate) struct PredictArgs {
     /// How many races, and how many undecided pairs, one report may hold: a number from 1 on, or `all`
     #[arg(long, default_value_t = MaxRaces::DEFAULT, value_parser = parse_max_races, value_name = "N")]
     pub(crate) max_races: MaxRaces,
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
+}
+
+impl WantedArgs {
+    /// What is to be done, technique by technique.
+    pub(crate) fn plans(&self) -> impl Iterator<Item = Plan> {
+        self.technique.iter().map(|&choice| self.search.plan(choice, self.witness, self.max_races))
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -321,6 +383,15 @@ fn parse_max_races(text: &str) -> Result<MaxRaces, String> {
     }
     let number = text.parse().ok().filter(|&number| number > 0);
     number.map(MaxRaces).ok_or("expected a number from 1 on, or `all`".to_string())
+}
+
+fn parse_bound(text: &str) -> Result<Bound, String> {
+    match text {
+        "none" => Ok(Bound(None)),
+        number => {
+            number.parse().map(|number| Bound(Some(number))).map_err(|_| "expected a number or `none`".to_string())
+        }
+    }
 }
 
 fn parse_window(text: &str) -> Result<Window, String> {

@@ -8,7 +8,9 @@ mod input;
 mod memory;
 mod output;
 mod predict;
+mod program;
 mod progress;
+mod run;
 mod stop;
 mod trace;
 
@@ -58,6 +60,7 @@ fn run(args: Args) -> Result<Outcome, Failure> {
     match args.command {
         Command::Predict(args) => predict::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Run(args) => run::run(&args),
         Command::Trace(args) => trace::run(&args),
     }
 }

@@ -7,7 +7,7 @@ use foretell_report::{Report, json, text};
 
 use crate::analysis::held::Held;
 use crate::analysis::{analyse, outcome, pair};
-use crate::args::{OutputFormat, PredictArgs};
+use crate::args::{OutputFormat, PredictArgs, WantedArgs};
 use crate::error::{Failure, Failures};
 use crate::input::Input;
 use crate::{Outcome, output, stop};
@@ -27,17 +27,7 @@ fn predict(args: &PredictArgs) -> Result<Outcome, Failure> {
     for path in &args.traces {
         reports.extend(failures.keep(predict_on(path, args)).unwrap_or_default());
     }
-    let rendered = match args.format {
-        OutputFormat::Json => json::render(&reports).map_err(Failure::json)?,
-        OutputFormat::Text => {
-            let texts: Vec<_> =
-                reports.iter().map(|report| text::render(report, Detail::default())).collect();
-            texts.join("\n")
-        }
-    };
-    if !reports.is_empty() {
-        output::write(args.output.as_deref(), &rendered)?;
-    }
+    tell(&reports, &args.wanted)?;
     failures.into_result()?;
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
 }
@@ -46,8 +36,23 @@ fn predict(args: &PredictArgs) -> Result<Outcome, Failure> {
 fn predict_on(path: &Path, args: &PredictArgs) -> Result<Vec<Report>, Failure> {
     let input = Input::new(path, &args.input);
     let stored = if input.comes_once() { Some(input.load("reads")?) } else { None };
-    let plans = args.technique.iter().map(|&choice| args.search.plan(choice, args.witness, args.max_races));
-    plans.map(|plan| analyse(&input, stored.as_ref(), &plan)).collect()
+    args.wanted.plans().map(|plan| analyse(&input, stored.as_ref(), &plan)).collect()
+}
+
+/// Writes the reports where they are wanted, if there are any.
+pub(crate) fn tell(reports: &[Report], wanted: &WantedArgs) -> Result<(), Failure> {
+    if reports.is_empty() {
+        return Ok(());
+    }
+    let rendered = match wanted.format {
+        OutputFormat::Json => json::render(reports).map_err(Failure::json)?,
+        OutputFormat::Text => {
+            let texts: Vec<_> =
+                reports.iter().map(|report| text::render(report, Detail::default())).collect();
+            texts.join("\n")
+        }
+    };
+    output::write(wanted.output.as_deref(), &rendered)
 }
 
 /// Only one pair, but that in detail.
@@ -57,18 +62,17 @@ fn decide(args: &PredictArgs, numbers: (u32, u32)) -> Result<Outcome, Failure> {
     for path in &args.traces {
         let input = Input::new(path, &args.input);
         let held = Held::new(&input, None);
-        for &choice in &args.technique {
-            let plan = args.search.plan(choice, args.witness, args.max_races);
+        for plan in args.wanted.plans() {
             decisions.push(pair::decide(&held, numbers, &plan)?);
         }
     }
-    let rendered = match args.format {
+    let rendered = match args.wanted.format {
         OutputFormat::Json => json::render(&decisions).map_err(Failure::json)?,
         OutputFormat::Text => {
             let render = |decision| text::render_decision(decision, Detail::default());
             decisions.iter().map(render).collect::<Vec<_>>().join("\n")
         }
     };
-    output::write(args.output.as_deref(), &rendered)?;
+    output::write(args.wanted.output.as_deref(), &rendered)?;
     Ok(decisions.iter().map(pair::outcome).max().unwrap_or(Outcome::Clean))
 }

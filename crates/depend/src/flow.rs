@@ -15,6 +15,13 @@ use rustc_hash::FxHashSet;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(u32);
 
+impl NodeId {
+    /// Its place in the order in which the values of the run came about, from 0.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// What the untaken ways of a decision could have done, see [`Scope`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ScopeId(u32);
