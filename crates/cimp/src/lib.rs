@@ -2,12 +2,22 @@
 //!
 //! * [`compile()`]: from text to a program, or to [diagnostics](Diagnostic); what the language is: `docs/cimp.md`
 //! * [`program`]: what the virtual machine runs
+//! * [`value`], [`machine`]: the virtual machine, one state at a time
+//! * [`schedule`]: who takes the next step
+//! * [`record`]: one execution as a trace, with the flow of values and decisions
+//! * [`explore`]: all executions
 
+#[cfg(test)]
+mod assembly;
 mod compile;
 mod diagnostic;
 mod effects;
+pub mod machine;
 pub mod program;
+pub mod record;
+pub mod schedule;
 mod syntax;
+pub mod value;
 
 pub use compile::compile;
 pub use diagnostic::Diagnostic;
