@@ -77,7 +77,7 @@ impl Shape {
     /// Any shape whose programs are small enough for all their executions to be enumerated. Most have few features:
     /// what is interesting is how these few play together.
     pub fn any(seed: u64) -> Shape {
-        let random = &mut Random::new(seed ^ 0x5EED_0F_54_A9E5);
+        let random = &mut Random::new(seed ^ 0x5EED_0F54_A9E5);
         let mut once_in = |times| random.once_in(times);
         let features = Features {
             conditions: !once_in(6),
