@@ -2,67 +2,78 @@
 
 use std::sync::Arc;
 
-use foretell_depend::{Property, Rule};
-use foretell_trace::{EventId, Op, Trace};
+use foretell_cimp::record::Run;
+use foretell_cimp::schedule::Given;
+use foretell_depend::{Property, Rule, slice};
+use foretell_trace::{Event, EventId, Op, Trace};
 use foretell_witness::Model;
 use foretell_witness::machine::Machine;
 use foretell_witness::observed::Observed;
 
-use crate::script::{Script, id, numbers};
+use crate::recording::{example, predicted, recorded, recorded_serially};
+use crate::script::{id, numbers, races};
 
-const FIGURE_6: &str = "1|w(x,1)|-\n1|w(z,0)|-\n1|acq(l)|-\n1|w(y,5)|-\n1|rel(l)|-\n2|acq(l)|-\n2|r(y,5)|-\n\
-                        2|w(y,6)|value=7\n2|rel(l)|-\n2|w(z,1)|-\n2|r(z,1)|-\n2|branch|value=11 scope=x\n2|w(x,2)|control=12\n";
+/// The events of the whole trace, by number, that some complete schedule of the slice for these has, in its order.
+fn schedules(run: &Run, property: &[u32], rule: Rule) -> Vec<Vec<u32>> {
+    let slice = slice(&run.trace, Some(&run.flow), &Property::events(property.iter().copied().map(id)), rule);
+    let schedules = complete_schedules(&slice.trace(&run.trace).unwrap()).into_iter();
+    let original = |event| slice.original(event).unwrap().number();
+    schedules.map(|schedule| schedule.into_iter().map(original).collect()).collect()
+}
+
+/// The numbers of the events that matter.
+fn kept(run: &Run, property: &[u32], rule: Rule) -> Vec<u32> {
+    numbers(&slice(&run.trace, Some(&run.flow), &Property::events(property.iter().copied().map(id)), rule))
+}
 
 #[test]
 fn figure_6_has_ten_traces_once_it_is_sliced() {
-    let script = Script::new(FIGURE_6);
+    let run = recorded_serially(&example("mcm_figure6"));
     for rule in [Rule::Sound, Rule::Published] {
-        let slice = script.slice(&Property::events([id(1), id(13)]), rule);
-        assert_eq!(numbers(&slice), [1, 2, 10, 11, 12, 13]);
-        assert_eq!(complete_schedules(&slice.trace(&script.trace).unwrap()).len(), 10);
-        assert!(script.races(1, 13, rule));
+        assert_eq!(kept(&run, &[1, 13], rule), [1, 2, 10, 11, 12, 13]);
+        assert_eq!(schedules(&run, &[1, 13], rule).len(), 10);
+        assert!(predicted(&run, (id(1), id(13)), rule).is_some());
     }
-    assert_eq!(complete_schedules(&script.trace).len(), 7);
-    assert!(!crate::script::races(&script.trace, (id(1), id(13))));
-}
-
-/// A schedule in which the second event comes before the first one, among those of the slice for the two.
-fn reordered(script: &Script, first: u32, second: u32) -> bool {
-    let slice = script.slice(&Property::events([id(first), id(second)]), Rule::Sound);
-    let sliced = slice.trace(&script.trace).unwrap();
-    let place =
-        |schedule: &[EventId], event| schedule.iter().position(|&e| Some(e) == slice.sliced(id(event)));
-    complete_schedules(&sliced).iter().any(|schedule| {
-        match (place(schedule, first), place(schedule, second)) {
-            (first, Some(second)) => first.is_none_or(|first| second < first),
-            (_, None) => false,
-        }
-    })
+    assert_eq!(complete_schedules(&run.trace).len(), 7);
+    assert!(!races(&run.trace, (id(1), id(13))));
 }
 
 #[test]
 fn figure_4_shows_the_access_without_authentication() {
-    let with_if = "1|w(authenticated,1)|-\n1|w(flag,1)|-\n2|r(flag,1)|-\n2|branch|value=3 scope=slept\n2|w(accessed,1)|-\n1|w(slept,1)|-\n";
-    assert!(reordered(&Script::new(with_if), 1, 5));
-    let with_while =
-        with_if.replace("scope=slept", "scope=stop").replace("accessed,1)|-", "accessed,1)|control=4");
-    assert!(!reordered(&Script::new(&with_while), 1, 5));
+    let authentication_and_access = |run: &Run| {
+        let of_it = |event: Event| {
+            event.op.access().is_some_and(|access| run.trace.names().vars.name(access.var) == "authenticated")
+        };
+        let events: Vec<u32> =
+            run.trace.iter().filter(|&(_, event)| of_it(event)).map(|(id, _)| id.number()).collect();
+        <[u32; 2]>::try_from(events).unwrap()
+    };
+    let shown = |name| {
+        let run = recorded_serially(&example(name));
+        let [authentication, access] = authentication_and_access(&run);
+        let place = |schedule: &[u32], event| schedule.iter().position(|&other| other == event);
+        schedules(&run, &[authentication, access], Rule::Sound).iter().any(|schedule| {
+            place(schedule, access).is_some_and(|access| place(schedule, authentication) > Some(access))
+        })
+    };
+    assert!(shown("mcm_figure4_if"));
+    assert!(!shown("mcm_figure4_while"));
 }
 
 #[test]
 fn figure_5_has_no_false_alarm() {
-    // Thread 1 sets x and resets it before it writes y; thread 2 writes y again only if it finds x set.
-    let script = Script::new(
-        "2|w(y,1)|-\n1|w(x,1)|-\n2|r(x,1)|-\n2|branch|value=3 scope=y\n1|w(x,0)|-\n2|w(y,2)|control=4\n1|w(y,3)|-\n",
-    );
-    let slice = script.slice(&Property::events([id(1), id(6), id(7)]), Rule::Sound);
-    assert_eq!(numbers(&slice), [1, 2, 3, 4, 5, 6, 7]);
-    let schedules = complete_schedules(&slice.trace(&script.trace).unwrap());
-    let alarm = |schedule: &Vec<EventId>| {
-        let mut of_y = schedule.iter().filter(|event| [1, 6, 7].contains(&event.number()));
-        of_y.next() == Some(&id(7)) && of_y.next() == Some(&id(1)) && of_y.next() == Some(&id(6))
-    };
-    assert!(!schedules.iter().any(alarm));
+    let schedule = "t2,t1,t2,t1,t2,t1".parse().unwrap();
+    let run = recorded(&example("mcm_figure5"), Given::new(schedule));
+    // The writes of y are events 1, 6 and 7; event 5 is the second write of x.
+    for rule in [Rule::Sound, Rule::Published] {
+        assert_eq!(kept(&run, &[1, 6, 7], rule), [1, 2, 3, 4, 5, 6, 7, 8]);
+        let of_y = |schedule: &Vec<u32>| {
+            schedule.iter().copied().filter(|event| [1, 6, 7].contains(event)).collect::<Vec<_>>()
+        };
+        let orders: Vec<Vec<u32>> = schedules(&run, &[1, 6, 7], rule).iter().map(of_y).collect();
+        assert!(orders.contains(&vec![1, 6, 7]) && orders.contains(&vec![1, 7]));
+        assert!(!orders.contains(&vec![7, 1, 6]));
+    }
 }
 
 /// All schedules that cannot be continued. Decisions follow what they depend on at once.

@@ -1,8 +1,9 @@
-//! Slices, clause by clause, on the figures of the paper, and on runs of random programs.
+//! Slices, clause by clause, on the figures of the paper, and on runs of programs.
 
 mod clauses;
-mod debug;
+mod conjecture;
 mod figures;
 mod programs;
+mod recording;
 mod replay;
 mod script;

@@ -10,23 +10,35 @@ use foretell_trace::{EventId, Op};
 /// No program that is run here does more between two kept events.
 const DROPPED_STEPS: usize = 100;
 
-/// Runs the events before the last two, brings these next, and checks that they conflict. An error says what the program
-/// does instead.
+/// Runs the events in this order. An error says what the program does instead.
 pub(crate) fn replay(program: &Program, run: &Run, schedule: &[EventId]) -> Result<(), String> {
-    let schedule: Vec<EventId> = schedule.iter().copied().filter(|&event| run.is_step(event)).collect();
-    Replay { run, schedule: &schedule }.follow(Machine::new(program, Bounds::default()), 0)
+    Replay::new(run, schedule, false).follow(Machine::new(program, Bounds::default()), 0)
+}
+
+/// Runs the events before the last two, brings these next, and checks that they conflict.
+pub(crate) fn replay_race(program: &Program, run: &Run, schedule: &[EventId]) -> Result<(), String> {
+    Replay::new(run, schedule, true).follow(Machine::new(program, Bounds::default()), 0)
 }
 
 struct Replay<'r> {
     run: &'r Run,
-    schedule: &'r [EventId],
+    /// The steps of the program in the schedule.
+    steps: Vec<EventId>,
+    /// How many of them are run; the others race.
+    to_run: usize,
 }
 
-impl Replay<'_> {
+impl<'r> Replay<'r> {
+    fn new(run: &'r Run, schedule: &[EventId], races: bool) -> Replay<'r> {
+        let steps: Vec<EventId> = schedule.iter().copied().filter(|&event| run.is_step(event)).collect();
+        let to_run = steps.len() - if races { 2 } else { 0 };
+        Replay { run, steps, to_run }
+    }
+
     /// Goes on at this place of the schedule. The same step may occur several times among what was dropped, and nobody knows
     /// which of them is the kept one if a decision among them went another way: so each is tried.
     fn follow(&self, machine: Machine<'_>, place: usize) -> Result<(), String> {
-        let Some(&event) = self.schedule.get(place) else { return self.race(&machine) };
+        let Some(&event) = self.steps.get(place) else { return self.race(&machine) };
         let mut machine = machine;
         let name = self.run.trace.names().threads.name(self.run.trace.event(event).thread);
         let thread = machine.thread_named(name).ok_or(format!("event {event}: {name} was not started"))?;
@@ -56,9 +68,12 @@ impl Replay<'_> {
         thread: ThreadRef,
         place: usize,
     ) -> Result<Machine<'p>, String> {
-        if place + 2 < self.schedule.len() {
-            let wake = self.whom_to_wake(&machine, thread, &self.schedule[place + 1..]);
-            take(&mut machine, self.schedule[place], Turn { thread, wake })?;
+        if place < self.to_run {
+            if let Some(Action::Join(awaited)) = machine.next(thread).map(|next| next.action) {
+                run_to_its_end(&mut machine, self.steps[place], awaited)?;
+            }
+            let wake = self.whom_to_wake(&machine, thread, &self.steps[place + 1..]);
+            take(&mut machine, self.steps[place], Turn { thread, wake })?;
         }
         Ok(machine)
     }
@@ -67,9 +82,9 @@ impl Replay<'_> {
         let trace = &self.run.trace;
         let thread =
             |event: &EventId| machine.thread_named(trace.names().threads.name(trace.event(*event).thread));
-        let threads: Vec<ThreadRef> = self.schedule.iter().rev().take(2).filter_map(thread).collect();
-        match threads[..] {
-            [second, first] if machine.race(first, second).is_some() => Ok(()),
+        match self.steps[self.to_run..].iter().filter_map(thread).collect::<Vec<_>>()[..] {
+            [] => Ok(()),
+            [first, second] if machine.race(first, second).is_some() => Ok(()),
             _ => Err("the last two do not conflict".to_string()),
         }
     }
@@ -100,6 +115,17 @@ impl Replay<'_> {
             returns.filter_map(|event| machine.thread_named(trace.names().threads.name(event.thread)));
         returning.find(|thread| choices.contains(thread)).or(choices.first().copied())
     }
+}
+
+/// Runs what was dropped at the end of a thread that is awaited.
+fn run_to_its_end(machine: &mut Machine<'_>, event: EventId, thread: ThreadRef) -> Result<(), String> {
+    for _ in 0..DROPPED_STEPS {
+        if machine.has_ended(thread) {
+            break;
+        }
+        take(machine, event, Turn { thread, wake: None })?;
+    }
+    Ok(())
 }
 
 fn take(machine: &mut Machine<'_>, event: EventId, turn: Turn) -> Result<(), String> {
