@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use crate::diagnostic::{Diagnostics, Span};
 use crate::syntax::token::{Kind, Token};
 use crate::syntax::tree::{
-    Block, Body, Declaration, ExpressionKind, Initial, Name, Number, Object, Operation, Sort, Statement,
-    Target, Thread, Tree,
+    Block, Body, Declaration, Expression, ExpressionKind, Initial, Name, Number, Object, Operation, Sort,
+    Statement, Target, Thread, Tree,
 };
 
 /// How deeply things may be nested. Whoever walks over the tree calls itself no deeper than this.
@@ -27,6 +27,16 @@ pub(crate) fn parse<'s>(tokens: &[Token<'s>], diagnostics: &mut Diagnostics) -> 
     // Failing means that the end of the program is not worth looking at.
     let _ = parser.program(&mut tree);
     tree
+}
+
+/// Reads an expression that is all there is.
+pub(crate) fn parse_expression<'s>(
+    tokens: &[Token<'s>],
+    diagnostics: &mut Diagnostics,
+) -> Parsed<Expression<'s>> {
+    let mut parser = Parser::new(tokens, diagnostics);
+    let expression = parser.expression()?;
+    if parser.peek().kind == Kind::End { Ok(expression) } else { parser.expected("the end") }
 }
 
 pub(crate) struct Parser<'s, 't> {
