@@ -31,6 +31,8 @@ pub(super) struct Closure<'a> {
     values: FxHashSet<NodeId>,
     /// Per thread, how many of its reads are pinned because anything may depend on them: the first ones.
     first_reads: Vec<usize>,
+    /// Per thread, how many of its decisions that may stop it are kept because something that follows is: the first ones.
+    first_stopping: Vec<usize>,
     /// Kept events whose own needs are still to be looked at.
     open: Vec<EventId>,
 }
@@ -57,6 +59,7 @@ impl<'a> Closure<'a> {
             sections: vec![false; index.sections.all.len()],
             values: FxHashSet::default(),
             first_reads: vec![0; trace.thread_count()],
+            first_stopping: vec![0; trace.thread_count()],
             open: Vec::new(),
         };
         for event in property.known(trace) {
@@ -105,7 +108,7 @@ impl<'a> Closure<'a> {
 
     /// A decision that could have stopped its thread must go as observed for the thread to go on.
     fn keep_what_may_stop(&mut self) {
-        for &branch in &self.index.stopping {
+        for &branch in self.index.stopping.iter().flatten() {
             if self.may_run(branch) {
                 self.keep(branch);
             }
@@ -217,6 +220,7 @@ impl<'a> Closure<'a> {
                 if let Some(branch) = flow.of(event).control {
                     self.keep(branch);
                 }
+                self.keep_earlier_stopping(event);
             }
             // A trace that shows branches shows all that matter, and those are kept anyway.
             None if self.trace.has_branches() => {}
@@ -257,6 +261,18 @@ impl<'a> Closure<'a> {
                 Node::Binary(_, left, right) => open.extend([left, right]),
                 Node::Chosen { by, value } => open.extend([by, value]),
             }
+        }
+    }
+
+    /// A decision also controls what follows if one of its ways may not come that far. (The sound rule keeps it anyway.)
+    fn keep_earlier_stopping(&mut self, event: EventId) {
+        let thread = self.trace.event(event).thread.index();
+        let index = self.index;
+        while let Some(&branch) = index.stopping[thread].get(self.first_stopping[thread])
+            && branch < event
+        {
+            self.first_stopping[thread] += 1;
+            self.keep(branch);
         }
     }
 

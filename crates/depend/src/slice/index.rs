@@ -21,8 +21,8 @@ pub(super) struct Index {
     branches: FxHashMap<ScopeId, Vec<EventId>>,
     /// Events that every slice keeps, by themselves and not for what depends on them.
     pub(super) always: Vec<EventId>,
-    /// Branches whose other ways may stop the thread, or do what nobody knows.
-    pub(super) stopping: Vec<EventId>,
+    /// Per thread, its branches whose other ways may stop it, or do what nobody knows.
+    pub(super) stopping: Vec<Vec<EventId>>,
     /// Events whose target was computed from a read.
     pub(super) addressed: Vec<EventId>,
     /// Accesses of memory that comes or goes during the trace.
@@ -44,7 +44,7 @@ impl Index {
             scopes: FxHashMap::default(),
             branches: FxHashMap::default(),
             always: Vec::new(),
-            stopping: Vec::new(),
+            stopping: vec![Vec::new(); trace.thread_count()],
             addressed: Vec::new(),
             fleeting: Vec::new(),
             last_unexplained: None,
@@ -102,7 +102,7 @@ impl Index {
     }
 
     fn take_up_branches(&mut self, trace: &Trace, flow: Option<&Flow>) {
-        for (id, _) in trace.iter().filter(|(_, event)| event.op == Op::Branch) {
+        for (id, event) in trace.iter().filter(|(_, event)| event.op == Op::Branch) {
             let scope = flow.and_then(|flow| flow.of(id).scope.map(|scope| (scope, flow.scope(scope))));
             match scope {
                 Some((scope, Scope { writes, may_stop: false })) => {
@@ -114,7 +114,7 @@ impl Index {
                     }
                     branches.push(id);
                 }
-                _ => self.stopping.push(id),
+                _ => self.stopping[event.thread.index()].push(id),
             }
         }
     }

@@ -100,7 +100,7 @@ fn a_decision_that_might_have_stopped_is_kept() {
     let text = "1|w(x,1)|-\n1|w(a,1)|-\n2|r(a,1)|-\n2|branch|value=3 scope=stop\n2|w(x,2)|-\n";
     let script = Script::new(text);
     assert_eq!(script.kept(&[1, 5]), [1, 2, 3, 4, 5]);
-    assert!(!script.races(1, 5, Rule::Sound));
+    assert!(!script.races(1, 5, Rule::Sound) && !script.races(1, 5, Rule::Published));
     let unknown = Script::new(&text.replace(" scope=stop", ""));
     assert_eq!(unknown.kept(&[1, 5]), [1, 2, 3, 4, 5]);
     let harmless = Script::new(&text.replace("scope=stop", "scope=none"));

@@ -3,6 +3,7 @@
 mod clauses;
 mod conjecture;
 mod figures;
+mod plain;
 mod programs;
 mod recording;
 mod replay;
