@@ -35,6 +35,8 @@ pub(super) struct Closure<'a> {
     first_stopping: Vec<usize>,
     /// Kept events whose own needs are still to be looked at.
     open: Vec<EventId>,
+    /// Watched variables whose writes are still to be kept.
+    newly_watched: Vec<VarId>,
 }
 
 impl<'a> Closure<'a> {
@@ -61,6 +63,7 @@ impl<'a> Closure<'a> {
             first_reads: vec![0; trace.thread_count()],
             first_stopping: vec![0; trace.thread_count()],
             open: Vec::new(),
+            newly_watched: Vec::new(),
         };
         for event in property.known(trace) {
             closure.keep(event);
@@ -143,8 +146,14 @@ impl<'a> Closure<'a> {
     }
 
     fn run(&mut self) {
-        while let Some(event) = self.open.pop() {
-            self.keep_needs(event);
+        loop {
+            if let Some(event) = self.open.pop() {
+                self.keep_needs(event);
+            } else if let Some(var) = self.newly_watched.pop() {
+                self.keep_writes(var);
+            } else {
+                return;
+            }
         }
     }
 
@@ -185,16 +194,14 @@ impl<'a> Closure<'a> {
         if let Some(pinned) = self.pinned.get_mut(read.index())
             && !std::mem::replace(pinned, true)
             && let Some(access) = self.trace.event(read).op.access()
+            && !std::mem::replace(&mut self.watched[access.var.index()], true)
         {
-            self.watch(access.var);
+            self.newly_watched.push(access.var);
         }
     }
 
-    /// What the variable holds must be what the sliced trace says at every time.
-    fn watch(&mut self, var: VarId) {
-        if std::mem::replace(&mut self.watched[var.index()], true) {
-            return;
-        }
+    /// What a watched variable holds must be what the sliced trace says at every time.
+    fn keep_writes(&mut self, var: VarId) {
         if let Some(first) = self.index.shows_initial[var.index()] {
             self.pin(first);
         }

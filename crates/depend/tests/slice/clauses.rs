@@ -247,6 +247,20 @@ fn who_waits_for_a_racing_thread_needs_nothing_afterwards() {
     assert_eq!(script.kept_for_race(5, 12), (1..=12).collect::<Vec<_>>());
 }
 
+#[test]
+fn long_chains_take_no_stack() {
+    let length = 30_000;
+    let link = |number: u32| format!("1|r(v{number},0)|-\n1|w(v{},0)|value={}\n", number + 1, 2 * number + 1);
+    let links: String = (0..length).map(link).collect();
+    let last = 2 * length + 2;
+    let script = Script::new(&format!(
+        "{links}2|r(v{length},0)|-\n2|w(x,1)|value={}\n2|r(x,1)|-\n2|branch|value={}\n",
+        last - 1,
+        last + 1
+    ));
+    assert_eq!(script.kept(&[last]).len() as u32, last + 2);
+}
+
 fn kept_without_flow(trace: &Trace, events: [u32; 2]) -> Vec<u32> {
     numbers(&slice(trace, None, &Property::events(events.map(id)), Rule::Sound))
 }
