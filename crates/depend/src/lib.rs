@@ -1,7 +1,7 @@
 //! Who depends on which read.
 //!
 //! * [`flow`]: where each value of a recorded run comes from, and which decisions led to each event
-//! * [`listing`]: the same for people to read
+//! * [`mod@listing`]: the same for people to read
 //! * [`mod@slice`]: which events of a trace matter to a property
 //!
 //! Recorders fill a [`Flow`] beside the trace; analyses that know dependences ask it.
