@@ -13,6 +13,7 @@ use foretell_trace::format::Format;
 
 use crate::analysis::Plan;
 use crate::explore::property::Wanted;
+use crate::slice::Purpose;
 
 /// Predicts data races: from one recorded run of a multithreaded program it proves which accesses could race in
 /// another schedule of the same program. Every race it reports comes with a proof that an independent referee has
@@ -125,6 +126,9 @@ pub(crate) struct WantedArgs {
     pub(crate) technique: Vec<Choice>,
     #[command(flatten)]
     pub(crate) search: SearchArgs,
+    /// Only look at what the events of a property depend on
+    #[arg(long, value_parser = Purpose::parse, value_name = "PROPERTY", long_help = Purpose::HELP)]
+    pub(crate) slice: Option<Purpose>,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) format: OutputFormat,
@@ -186,6 +190,12 @@ pub(crate) struct ExploreArgs {
     /// What should hold in every state; may be given several times
     #[arg(long, value_parser = Wanted::parse, value_name = "PROPERTY", long_help = Wanted::HELP)]
     pub(crate) property: Vec<Wanted>,
+    /// Only look at what the events of a property depend on
+    #[arg(long, value_parser = Purpose::parse, value_name = "PROPERTY", long_help = Purpose::HELP)]
+    pub(crate) slice: Option<Purpose>,
+    /// What a slice keeps
+    #[arg(long, value_enum, default_value_t = RuleArg::Sound, requires = "slice")]
+    pub(crate) slice_rule: RuleArg,
     /// Only look for races and check properties; do not count runs
     #[arg(long)]
     pub(crate) races_only: bool,
@@ -388,6 +398,14 @@ impl From<PairsArg> for Pairs {
             PairsArg::All => Pairs::All,
         }
     }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum RuleArg {
+    /// All that makes the runs of the slice runs of the program
+    Sound,
+    /// What the paper on sliced causality keeps, to compare with: its races prove nothing
+    Published,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

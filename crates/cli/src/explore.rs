@@ -10,15 +10,19 @@ mod trace;
 
 use std::path::Path;
 
+use foretell_depend::Flow;
 use foretell_report::text::Detail;
 use foretell_report::{ClosureReport, ProgramReport, closure_text, executions_text, json};
+use foretell_trace::Trace;
 use serde::Serialize;
 
+use self::property::Wanted;
 use crate::args::{ExploreArgs, OutputFormat};
 use crate::error::{Failure, Failures};
 use crate::input::Input;
 use crate::program::{Source, is_program};
 use crate::run::{record, tell_ending};
+use crate::slice::Sliced;
 use crate::{Outcome, output, stop};
 
 /// How many steps the run of a program may take before what it implies is explored: nobody lives to see the end of that
@@ -56,16 +60,44 @@ enum Explored {
 fn explore(path: &Path, args: &ExploreArgs) -> Result<Explored, Failure> {
     let input = Input::new(path, &args.input);
     if !is_program(path) {
-        let trace = input.load("reads")?;
-        return Ok(Explored::Closure(Box::new(trace::explore(&input, &trace, args)?)));
+        return closure(&input, &input.load("reads")?, None, args);
     }
     let source = Source::load(path)?;
     if !args.closure {
+        if args.slice.is_some() {
+            let why =
+                "all executions of a program are explored as they are; --closure explores a slice of one";
+            return Err(Failure::Usage(format!("{}: {why}", source.name())));
+        }
         return Ok(Explored::Program(Box::new(program::explore(&source, args)?)));
     }
     let run = record(&source, &args.schedule, STEPS, args.loops)?;
     tell_ending(&source, &run.ending);
-    Ok(Explored::Closure(Box::new(trace::explore(&input, &run.trace, args)?)))
+    closure(&input, &run.trace, Some(&run.flow), args)
+}
+
+/// Explores what the trace implies, or a slice of it.
+fn closure(
+    input: &Input,
+    trace: &Trace,
+    flow: Option<&Flow>,
+    args: &ExploreArgs,
+) -> Result<Explored, Failure> {
+    let report = match &args.slice {
+        None => trace::explore(input, trace, &args.property, args)?,
+        Some(purpose) => {
+            let sliced = Sliced::to_explore(trace, flow, purpose, args.slice_rule)?;
+            let properties = args.property.iter().map(|wanted| wanted.sliced(&sliced));
+            let properties: Vec<Wanted> = properties.collect::<Result<_, _>>().map_err(Failure::Usage)?;
+            let mut report = trace::explore(input, &sliced.trace, &properties, args)?;
+            sliced.enter_closure(&mut report);
+            for (property, wanted) in report.properties.iter_mut().zip(&args.property) {
+                property.property = wanted.to_string();
+            }
+            report
+        }
+    };
+    Ok(Explored::Closure(Box::new(report)))
 }
 
 /// One table for all traces, then the programs.

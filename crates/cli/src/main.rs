@@ -12,6 +12,7 @@ mod predict;
 mod program;
 mod progress;
 mod run;
+mod slice;
 mod stop;
 mod trace;
 

@@ -64,12 +64,13 @@ fn write_report(out: &mut String, report: &ClosureReport, detail: Detail) {
         let percent = percent_text(report.explored);
         line(out, format_args!("  note: not everything was explored, but about {percent} of all runs"));
     }
+    let proof = if report.is_sound() { "proven: a schedule" } else { "not proven: a schedule of the slice" };
     for (number, race) in report.races.iter().enumerate() {
         let target = visible(&race.race.first.target);
         line(
             out,
             format_args!(
-                "\nrace {}: {target} · proven: a schedule brings the two accesses next to each other",
+                "\nrace {}: {target} · {proof} brings the two accesses next to each other",
                 number + 1
             ),
         );

@@ -25,4 +25,4 @@ pub use decision::{Answer, Decision, DecisionStats};
 pub use executions::{
     ProgramAccess, ProgramDeadlock, ProgramFailure, ProgramProperty, ProgramRace, ProgramReport, ProgramStats,
 };
-pub use report::{Access, Candidate, Proof, Race, Report, Stats, TraceInfo};
+pub use report::{Access, Candidate, Proof, Race, Report, SliceInfo, Stats, TraceInfo};

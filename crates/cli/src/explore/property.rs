@@ -8,6 +8,8 @@ use foretell_explore::{Exclusive, Property, Race, State};
 use foretell_trace::{EventId, Names, Trace, Value, VarId};
 use foretell_witness::Machine;
 
+use crate::slice::Sliced;
+
 /// What should hold in every state. Events are given by their numbers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Wanted {
@@ -42,6 +44,19 @@ What should hold in every state; may be given several times:
                 .and_then(|(a, b)| Some(Wanted::Exclusive([part(a)?, part(b)?])))
                 .ok_or("expected two parts of threads, such as `exclusive 3..5,10..12`".to_string()),
             _ => Err("expected `assert CONDITION`, `race A,B` or `exclusive A..B,C..D`".to_string()),
+        }
+    }
+
+    /// The same in the numbers of a slice, or why the slice cannot tell.
+    pub(crate) fn sliced(&self, slice: &Sliced) -> Result<Wanted, String> {
+        let number = |event: u32| {
+            slice.sliced(event).ok_or_else(|| format!("{self}: event {event} is not in the slice"))
+        };
+        let part = |(begin, end)| Ok::<_, String>((number(begin)?, number(end)?));
+        match *self {
+            Wanted::Assert(_) => Err(format!("{self}: what variables hold is not known in a slice")),
+            Wanted::Race(a, b) => Ok(Wanted::Race(number(a)?, number(b)?)),
+            Wanted::Exclusive([first, second]) => Ok(Wanted::Exclusive([part(first)?, part(second)?])),
         }
     }
 

@@ -28,11 +28,16 @@ use crate::stop::{self, TimeLimit};
 const DEFAULT_MEMORY: u64 = 1 << 30;
 
 /// Explores the closure of the trace.
-pub(super) fn explore(input: &Input, trace: &Trace, args: &ExploreArgs) -> Result<ClosureReport, Failure> {
+pub(super) fn explore(
+    input: &Input,
+    trace: &Trace,
+    wanted: &[Wanted],
+    args: &ExploreArgs,
+) -> Result<ClosureReport, Failure> {
     let begin = Instant::now();
     memory::reset_peak();
     let mut properties = Vec::new();
-    for wanted in &args.property {
+    for wanted in wanted {
         let bound = wanted.bind(trace);
         properties.push(bound.map_err(|why| Failure::Usage(format!("{}: {wanted}: {why}", input.name())))?);
     }
@@ -44,7 +49,7 @@ pub(super) fn explore(input: &Input, trace: &Trace, args: &ExploreArgs) -> Resul
     let limit = args.time_limit.0.map(|limit| limit.mul_f64(0.75));
     let explored = work.run("explores", limit, |limits, progress| Some(closure.explore(limits, progress)));
     let explored = explored?.ok_or_else(too_large)?;
-    enter(&mut report, trace, args, explored);
+    enter(&mut report, trace, wanted, args, explored);
     if !args.races_only {
         let left = args.time_limit.0.map(|limit| limit.saturating_sub(begin.elapsed()));
         let order =
@@ -142,7 +147,13 @@ fn amount(count: Count, totals: &Totals) -> Amount {
 }
 
 /// Enters what was found, as far as the referee agrees.
-fn enter(report: &mut ClosureReport, trace: &Trace, args: &ExploreArgs, found: Exploration) {
+fn enter(
+    report: &mut ClosureReport,
+    trace: &Trace,
+    wanted: &[Wanted],
+    args: &ExploreArgs,
+    found: Exploration,
+) {
     let totals = found.totals;
     report.explored = totals.explored;
     report.stats.steps = totals.steps;
@@ -161,7 +172,7 @@ fn enter(report: &mut ClosureReport, trace: &Trace, args: &ExploreArgs, found: E
     if found.are_more_races {
         report.notes.push(format!("there are more races than the {} that fit", report.races.len()));
     }
-    for (wanted, violation) in args.property.iter().zip(found.violations) {
+    for (wanted, violation) in wanted.iter().zip(found.violations) {
         let property = judge(trace, wanted, violation, totals.complete);
         if let Err(rejection) = &property {
             report.notes.push(rejection.clone());
