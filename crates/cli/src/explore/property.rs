@@ -18,9 +18,9 @@ pub(crate) enum Wanted {
 impl Wanted {
     pub(crate) const HELP: &str = "\
 What should hold in every state; may be given several times:
-  race A,B              events A and B never race
-  exclusive A..B,C..D   no two threads are inside these parts at once: one thread has run A, but not B, and
-                        another one has run C, but not D";
+  race A,B             events A and B never race
+  exclusive A..B,C..D  no two threads are inside these parts at once: never has one
+                       run A, but not B, while another one has run C, but not D";
 
     /// Reads what is written on the command line.
     pub(crate) fn parse(text: &str) -> Result<Wanted, String> {
