@@ -24,10 +24,10 @@ pub(crate) enum Wanted {
 impl Wanted {
     pub(crate) const HELP: &str = "\
 What should hold in every state; may be given several times:
-  assert CONDITION      what shared variables hold satisfies this, such as `assert x + y <= 2 && a[0] != 1`
-  race A,B              events A and B never race
-  exclusive A..B,C..D   no two threads are inside these parts at once: one thread has run A, but not B, and
-                        another one has run C, but not D";
+  assert CONDITION     of what shared variables hold, such as x + y <= 2 && a[0] != 1
+  race A,B             events A and B never race
+  exclusive A..B,C..D  no two threads are inside these parts at once: never has one
+                       run A, but not B, while another one has run C, but not D";
 
     /// Reads what is written on the command line.
     pub(crate) fn parse(text: &str) -> Result<Wanted, String> {
