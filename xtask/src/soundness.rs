@@ -6,10 +6,12 @@
 //! go wrong (`corpus/programs`).
 //!
 //! * [`claims`]: what the techniques say about a trace
+//! * [`executions`]: all executions of a program
 //! * [`experiment`]: one program, from its text to the verdict
 //! * [`tally`]: numbers over many programs
 
 mod claims;
+mod executions;
 mod experiment;
 mod tally;
 
@@ -22,7 +24,7 @@ use std::{fs, thread};
 use foretell_testkit::program::{Program, Shape, program, shrink};
 
 use crate::process::root;
-use experiment::{Wrong, examine};
+use experiment::{Kind, Wrong, examine};
 use tally::Tally;
 
 /// How often progress is told.
@@ -126,7 +128,8 @@ fn examine_seed(seed: u64) -> Result<Tally, Failure> {
 fn smallest(seed: u64, large: Program, wrong: Wrong) -> Failure {
     let mut last = wrong;
     let program = shrink(large, |smaller| match examine(&smaller.to_string(), seed) {
-        Err(wrong) if wrong.kind == last.kind => {
+        // Cut to pieces, programs do not compile: that is not worth knowing.
+        Err(wrong) if wrong.kind == last.kind && wrong.kind != Kind::Unusable => {
             last = wrong;
             true
         }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use foretell_cimp::explore::{self, explore};
 use foretell_cimp::program::Program;
 use foretell_cimp::record::{self, Run, confirm};
 use foretell_cimp::schedule::{Given, Pct, Random, RoundRobin, Schedule, Scheduler, Serial};
@@ -13,6 +12,7 @@ use foretell_trace::Trace;
 use foretell_witness::{Finding, Proof};
 
 use super::claims::ask;
+use super::executions;
 use super::tally::{Race, Tally, Word};
 
 /// A program with more states than this is left out: it would take too long.
@@ -73,22 +73,15 @@ fn examine_with(source: &str, schedulers: Vec<Box<dyn Scheduler>>) -> Result<Tal
         let lines: Vec<String> = problems.iter().map(|problem| problem.render("program", source)).collect();
         unusable(lines.join("\n"))
     })?;
-    let mut tally = Tally { programs: 1, ..Tally::default() };
-    let all = explore(&program, &explore::Limits { states: STATES, ..explore::Limits::default() });
-    if !all.is_complete() {
-        return Ok(Tally { programs: 0, too_large: 1, ..tally });
-    }
-    tally.states = all.states as u64;
-    let real: BTreeSet<Race> = all
-        .races
-        .iter()
-        .map(|race| Race::new(&race.variable, race.first.to_string(), race.second.to_string()))
-        .collect();
+    let Some(all) = executions::all(&program, STATES) else {
+        return Ok(Tally::of_too_large());
+    };
+    let mut tally = Tally::of_program(all.states);
     for mut scheduler in schedulers {
         let run = record::run(&program, &mut *scheduler, &record::Limits::default())
             .map_err(|error| unusable(error.to_string()))?;
-        let words = judge(&program, &run, &real, &mut tally)?;
-        tally.add_run(&real, &words);
+        let words = judge(&program, &run, &all.races, &mut tally)?;
+        tally.add_run(&all.races, &words);
     }
     Ok(tally)
 }
@@ -98,7 +91,7 @@ fn scheduler(random: &mut random::Random) -> Box<dyn Scheduler> {
     let seed = random.bits();
     match random.below(6) {
         0 => Box::new(Serial::new()),
-        1 => Box::new(RoundRobin::new()),
+        1 => Box::new(RoundRobin::default()),
         2 | 3 => Box::new(Random::new(seed)),
         _ => Box::new(Pct::new(seed, 3, 30)),
     }

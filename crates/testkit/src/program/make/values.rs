@@ -91,11 +91,12 @@ impl Maker {
         }
     }
 
-    /// Mostly within bounds.
+    /// An index of an array of two; out of bounds only if it is computed.
     pub(super) fn index(&mut self) -> Expression {
-        match self.random.below(4) {
-            0 => Expression::Number(i64::from(self.random.once_in(2))),
-            1 => self.number_at_hand(),
+        let local = self.any_local(Kind::Number);
+        match (self.random.below(4), local) {
+            (0, _) => Expression::Number(i64::from(self.random.once_in(2))),
+            (1, Some(local)) => local,
             _ => self.variable(),
         }
     }
