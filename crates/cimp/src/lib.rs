@@ -12,6 +12,7 @@ mod assembly;
 mod compile;
 mod diagnostic;
 mod effects;
+pub mod explore;
 pub mod machine;
 pub mod program;
 pub mod record;

@@ -567,6 +567,27 @@ impl<'p, S: Shadow> Machine<'p, S> {
         }
     }
 
+    /// What the thread does in this step, in words.
+    pub fn action_text(&self, thread: ThreadRef, action: Action) -> String {
+        let program = self.program;
+        match action {
+            Action::Read(place) => format!("reads {}", self.place_name(place)),
+            Action::Write(place) => format!("writes {}", self.place_name(place)),
+            Action::Acquire(lock) => format!("acquires {}", program.lock_name(lock)),
+            Action::Release(lock) => format!("releases {}", program.lock_name(lock)),
+            Action::SemWait(semaphore) => format!("takes a permit of {}", program.semaphore_name(semaphore)),
+            Action::SemPost(semaphore) => format!("gives a permit of {}", program.semaphore_name(semaphore)),
+            Action::Wait { condition, .. } => format!("waits for {}", program.condition_name(condition)),
+            Action::Woken { condition, .. } => {
+                format!("returns from waiting for {}", program.condition_name(condition))
+            }
+            Action::Notify(condition) => format!("notifies one of {}", program.condition_name(condition)),
+            Action::NotifyAll(condition) => format!("notifies all of {}", program.condition_name(condition)),
+            Action::Fork(_) => format!("starts {}", self.next_child_name(thread)),
+            Action::Join(other) => format!("waits for the end of {}", self.thread_name(other)),
+        }
+    }
+
     /// A value as traces and people write it.
     pub fn value_name(&self, value: Value) -> String {
         match value {

@@ -103,3 +103,6 @@ pub fn run(program: &Program, scheduler: &mut dyn Scheduler, limits: &Limits) ->
     };
     translate::translate(&recorder, &machine, ending, schedule)
 }
+
+#[cfg(test)]
+mod tests;

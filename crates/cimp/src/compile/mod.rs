@@ -35,9 +35,12 @@ pub fn compile(source: &str) -> Result<Program, Vec<Diagnostic>> {
         diagnostics.report(start, "this program is longer than 1 MiB");
         return Err(diagnostics.into_sorted());
     }
+    // What follows from a mistake is not worth a message; so each stage needs a sound result of the one before.
     let tokens = tokens(source, &mut diagnostics);
+    if !diagnostics.is_empty() {
+        return Err(diagnostics.into_sorted());
+    }
     let tree = parse(&tokens, &mut diagnostics);
-    // Names that are not declared because of a mistake in their declaration are not worth a message.
     if !diagnostics.is_empty() {
         return Err(diagnostics.into_sorted());
     }

@@ -51,7 +51,8 @@ impl Replay<'_> {
         if self.is_step(event, thread, next) {
             Ok(thread)
         } else {
-            Err(format!("event {id}: {name} does something else at {}: {:?}", next.position, next.action))
+            let instead = self.machine.action_text(thread, next.action);
+            Err(format!("event {id}: {name} does something else: it {instead} at {}", next.position))
         }
     }
 

@@ -72,6 +72,11 @@ impl<'s, 't> Parser<'s, 't> {
         self.tokens.get(self.at + count).or(self.tokens.last()).copied().unwrap_or(end)
     }
 
+    /// The token that was read last.
+    fn before(&self) -> Option<Token<'s>> {
+        self.tokens.get(self.at.checked_sub(1)?).copied()
+    }
+
     pub(crate) fn advance(&mut self) -> Token<'s> {
         let token = self.peek();
         self.at = (self.at + 1).min(self.tokens.len());
@@ -98,8 +103,15 @@ impl<'s, 't> Parser<'s, 't> {
     }
 
     pub(crate) fn name(&mut self, what: &str) -> Parsed<Name<'s>> {
-        if self.peek().kind != Kind::Name {
-            return self.expected(what);
+        let token = self.peek();
+        if token.kind != Kind::Name {
+            let failed = self.expected(what);
+            // On the same line, a word of the language was meant to be the name; on the next one it begins something new.
+            if token.kind == Kind::Keyword && self.before().is_some_and(|before| before.is_on_line_of(&token))
+            {
+                self.advance();
+            }
+            return failed;
         }
         let Token { text, span, .. } = self.advance();
         Ok(Name { text, span })
@@ -129,14 +141,12 @@ impl<'s, 't> Parser<'s, 't> {
         if self.eat(";") {
             return Ok(());
         }
-        let Some(before) = self.at.checked_sub(1).and_then(|index| self.tokens.get(index)) else {
-            return self.expected("`;`");
-        };
+        let Some(before) = self.before() else { return self.expected("`;`") };
         let mut span = Span { length: 1, ..before.span };
         span.position.column += before.span.length;
         let help = self.is_next("=").then(|| "to compare, write `==`".to_owned());
         self.diagnostics.report_with_help(span, format!("expected `;` after this {what}"), help);
-        let goes_on = self.peek().span.position.line == span.position.line && !self.is_next("}");
+        let goes_on = before.is_on_line_of(&self.peek()) && !self.is_next("}");
         if goes_on { Err(Failed) } else { Ok(()) }
     }
 

@@ -71,6 +71,13 @@ pub(crate) struct Token<'s> {
     pub(crate) span: Span,
 }
 
+impl Token<'_> {
+    /// Whether both are on the same line.
+    pub(crate) fn is_on_line_of(&self, other: &Token<'_>) -> bool {
+        self.span.position.line == other.span.position.line
+    }
+}
+
 /// Takes the text apart. The last token is [`Kind::End`], and there is always one.
 pub(crate) fn tokens<'s>(source: &'s str, diagnostics: &mut Diagnostics) -> Vec<Token<'s>> {
     let mut lexer = Lexer { rest: source, position: Position { line: 1, column: 1 }, diagnostics };
