@@ -6,12 +6,10 @@
 //! go wrong (`corpus/programs`).
 //!
 //! * [`claims`]: what the techniques say about a trace
-//! * [`executions`]: all executions of a program
 //! * [`experiment`]: one program, from its text to the verdict
 //! * [`tally`]: numbers over many programs
 
 mod claims;
-mod executions;
 mod experiment;
 mod tally;
 

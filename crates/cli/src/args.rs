@@ -388,9 +388,10 @@ fn parse_max_races(text: &str) -> Result<MaxRaces, String> {
 fn parse_bound(text: &str) -> Result<Bound, String> {
     match text {
         "none" => Ok(Bound(None)),
-        number => {
-            number.parse().map(|number| Bound(Some(number))).map_err(|_| "expected a number or `none`".to_string())
-        }
+        number => number
+            .parse()
+            .map(|number| Bound(Some(number)))
+            .map_err(|_| "expected a number or `none`".to_string()),
     }
 }
 

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use foretell_cimp::{Diagnostic, compile};
 use foretell_cimp::program::{Position, Program};
+use foretell_cimp::{Diagnostic, compile};
 
 use crate::error::Failure;
 

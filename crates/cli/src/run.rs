@@ -55,12 +55,16 @@ pub(crate) fn record(source: &Source, args: &ScheduleArgs) -> Result<Run, Failur
         }
         list => {
             let schedule: Schedule = list.parse().map_err(|error| {
-                Failure::Usage(format!("{error}; expected serial, round-robin, random, pct, or a list such as t1*7,t2"))
+                Failure::Usage(format!(
+                    "{error}; expected serial, round-robin, random, pct, or a list such as t1*7,t2"
+                ))
             })?;
             let mut given = Given::new(schedule);
             let run = run_with(&mut given)?;
             match given.problem() {
-                Some(problem) => Err(Failure::Usage(format!("the program cannot follow the schedule: {problem}"))),
+                Some(problem) => {
+                    Err(Failure::Usage(format!("the program cannot follow the schedule: {problem}")))
+                }
                 None => Ok(run),
             }
         }
@@ -96,9 +100,12 @@ fn predict(args: &RunArgs, source: &Source, run: &Run) -> Result<Vec<Report>, Fa
 fn drive(source: &Source, run: &Run, report: &mut Report) -> Result<(), Failure> {
     let mut driven = 0;
     for witness in report.races.iter().filter_map(|race| race.witness.as_ref()) {
-        let events: Vec<EventId> = witness.iter().filter_map(|&number| EventId::from_number(number)).collect();
+        let events: Vec<EventId> =
+            witness.iter().filter_map(|&number| EventId::from_number(number)).collect();
         confirm(&source.program, run, &events).map_err(|problem| {
-            Failure::Usage(format!("a race was predicted that the program does not follow, a bug of foretell: {problem}"))
+            Failure::Usage(format!(
+                "a race was predicted that the program does not follow, a bug of foretell: {problem}"
+            ))
         })?;
         driven += 1;
     }

@@ -7,7 +7,8 @@ use crate::program::{Group, Instr};
 use crate::value::{self, CellRef, ThreadRef, Value};
 
 impl<S: Shadow> Machine<'_, S> {
-    /// Runs the thread until it stands before a step or has ended.
+    /// Runs the thread until it stands before a step or has ended. What goes wrong leaves it before the instruction that
+    /// did, and would go wrong again.
     pub(super) fn run_silently(&mut self, thread: ThreadRef, shadow: &mut S) -> Result<(), Fault> {
         for _ in 0..self.bounds.silent_steps {
             let Some(instruction) = self.instruction(thread) else { return Ok(()) };
@@ -46,11 +47,12 @@ impl<S: Shadow> Machine<'_, S> {
                 Instr::Unmark => shadow.unmark(&mut self.threads[thread.index()].control),
                 Instr::Meet { assigned, top } => self.meet(thread, assigned, *top, shadow),
                 Instr::Assert => {
-                    let holds = self.pop(thread);
+                    let holds = self.threads[thread.index()].peek(0);
                     self.guard(thread, Guard::NotZero, holds, shadow);
                     if !holds.value.is_true() {
                         return Err(Fault::Assertion);
                     }
+                    self.pop(thread);
                 }
                 Instr::EnterLoop(number) => *self.counter(thread, *number) = 0,
                 Instr::Iterate(number) => self.iterate(thread, *number, shadow)?,
@@ -93,21 +95,23 @@ impl<S: Shadow> Machine<'_, S> {
     }
 
     fn unary(&mut self, thread: ThreadRef, op: Unary, shadow: &mut S) -> Result<(), Fault> {
-        let operand = self.pop(thread);
+        let operand = self.threads[thread.index()].peek(0);
         let value = value::unary(op, operand.value)?;
         let tag = shadow.unary(op, operand);
+        self.pop(thread);
         self.push(thread, Slot { value, tag });
         Ok(())
     }
 
     fn binary(&mut self, thread: ThreadRef, op: Binary, shadow: &mut S) -> Result<(), Fault> {
-        let right = self.pop(thread);
-        let left = self.pop(thread);
+        let (left, right) = (self.threads[thread.index()].peek(1), self.threads[thread.index()].peek(0));
         if matches!(op, Binary::Divide | Binary::Remainder) {
             self.guard(thread, Guard::NotZero, right, shadow);
         }
         let value = value::binary(op, left.value, right.value)?;
         let tag = shadow.binary(op, left, right);
+        self.pop(thread);
+        self.pop(thread);
         self.push(thread, Slot { value, tag });
         Ok(())
     }

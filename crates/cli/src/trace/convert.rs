@@ -42,7 +42,12 @@ fn format_of(path: &Path, told: Option<Format>) -> Result<Format, Failure> {
     })
 }
 
-fn writer_to(path: &Path, format: Format, lossy: bool, target: &Target) -> Result<Box<dyn EventWriter>, Failure> {
+fn writer_to(
+    path: &Path,
+    format: Format,
+    lossy: bool,
+    target: &Target,
+) -> Result<Box<dyn EventWriter>, Failure> {
     let cannot_write = |error| Failure::file(path, "write", error);
     let output = target.open().map_err(cannot_write)?;
     let output = Compression::from_extension(path).writer(output).map_err(cannot_write)?;

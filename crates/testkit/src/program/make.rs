@@ -235,7 +235,7 @@ impl Maker {
 
     /// Changes a local, or a variable by what it holds.
     fn update(&mut self, block: &mut Block) {
-        match self.any_local(Kind::Number) {
+        match self.own_local(Kind::Number) {
             Some(local) if self.random.once_in(2) => {
                 let value = self.number(1);
                 block.push(Statement::Assign(local, value));

@@ -3,6 +3,7 @@
 use super::super::tree::Expression;
 use super::names::Kind;
 use super::{ITERATIONS, Maker};
+use crate::random::Random;
 
 const COMPARISONS: &[&str] = &["==", "==", "==", "!=", "<", "<=", ">", ">="];
 const CONNECTIVES: &[&str] = &["&&", "||", "and", "or"];
@@ -43,12 +44,12 @@ impl Maker {
     }
 
     pub(super) fn any_local(&mut self, kind: Kind) -> Option<Expression> {
-        let locals = self.scope.locals(kind);
-        if locals.is_empty() {
-            return None;
-        }
-        let local: &&str = self.random.pick(&locals);
-        Some(Expression::name(local))
+        any_of(&mut self.random, &self.scope.locals(kind))
+    }
+
+    /// A local that can be assigned to.
+    pub(super) fn own_local(&mut self, kind: Kind) -> Option<Expression> {
+        any_of(&mut self.random, &self.scope.own_locals(kind))
     }
 
     fn operation(&mut self, depth: usize) -> Expression {
@@ -192,4 +193,11 @@ impl Maker {
     fn arguments(&mut self, count: usize) -> Vec<Expression> {
         (0..count).map(|_| self.number(0)).collect()
     }
+}
+
+fn any_of(random: &mut Random, locals: &[&str]) -> Option<Expression> {
+    (!locals.is_empty()).then(|| {
+        let local: &&str = random.pick(locals);
+        Expression::name(local)
+    })
 }
