@@ -4,7 +4,7 @@
 //! joins. Everything between two steps of a thread is its own affair and happens together with the step before.
 //!
 //! Besides computing, instructions keep track of which decisions the thread's next events depend on (*control*). An `if`
-//! is compiled to `Mark`, its condition, `Decide`, its ways, and `Meet` where they meet again: events after that do not
+//! is compiled to its condition, `Mark`, `Decide`, its ways, and `Meet` where they meet again: events after that do not
 //! depend on the decision any more, but what the ways assigned does. Decisions whose ways may never meet (a loop may not
 //! end, an assertion may fail, a function may return) are sticky: all that follows depends on them.
 

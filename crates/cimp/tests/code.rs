@@ -56,8 +56,8 @@ fn the_ways_of_an_if_meet() {
         SetLocal(0),
         Constant(0),
         SetLocal(1),
-        Mark,
         Read(0),
+        Mark,
         decide(12, 0),
         Constant(1),
         SetLocal(0),
@@ -78,8 +78,8 @@ fn ways_that_return_do_not_meet() {
     let expected = [
         Constant(1),
         Write(2),
-        Mark,
         Read(0),
+        Mark,
         decide(7, 0),
         Constant(0),
         Return,
@@ -110,8 +110,8 @@ fn loops_are_sticky() {
 #[test]
 fn the_right_side_is_computed_if_the_left_one_does_not_tell() {
     let and = [
-        Mark,
         Read(0),
+        Mark,
         decide(7, 0),
         Read(1),
         Constant(0),
@@ -123,8 +123,8 @@ fn the_right_side_is_computed_if_the_left_one_does_not_tell() {
     ];
     assert_eq!(code("shared x, y; { local i = x && y; }"), and);
     let or = [
-        Mark,
         Read(0),
+        Mark,
         decide(5, 0),
         Constant(1),
         Jump(8),
@@ -150,8 +150,8 @@ fn sync_releases_what_it_took() {
         SetLocal(0),
         Local(0),
         Acquire(1),
-        Mark,
         Read(0),
+        Mark,
         decide(13, 0),
         Constant(0),
         Local(0),
@@ -207,4 +207,85 @@ fn decisions_of_recursive_functions_are_sticky() {
     };
     assert_eq!(sticky("f"), Some((true, true)));
     assert_eq!(sticky("h"), Some((false, false)));
+}
+
+/// Whether the only decision of the only thread may stop.
+fn may_stop(declarations: &str, way: &str) -> bool {
+    let program =
+        program(&format!("shared x, y, a[3]; atomic v; lock l; {declarations} {{ if x {{ {way} }} }}"));
+    let scopes = program.scopes;
+    assert_eq!(scopes.len(), 1);
+    scopes[0].may_stop
+}
+
+#[test]
+fn what_may_stop() {
+    let stops = [
+        ("", "acquire(l);"),
+        ("", "v = 1;"),
+        ("", "y = v;"),
+        ("", "assert y;"),
+        ("", "while y skip;"),
+        ("", "y = 1 / y;"),
+        ("", "y = 1 % 0;"),
+        ("", "a[y] = 1;"),
+        ("", "y = a[y];"),
+        ("", "{ y = 1; } || { y = 2; }"),
+        ("fn f() { y = 1; }", "fork f();"),
+        ("fn f() { acquire(l); }", "f();"),
+        ("fn f() { f(); }", "f();"),
+        ("cell C { f }", "local p = new C;"),
+        ("cell C { f }", "y = y.f;"),
+    ];
+    for (declarations, way) in stops {
+        assert!(may_stop(declarations, way), "{declarations} {way}");
+    }
+    let goes_on =
+        ["skip;", "y = a[2] + 7 / -2;", "a[0] = y % 3;", "local i = y; y = i * i == not y;", "f(y);"];
+    for way in goes_on {
+        assert!(!may_stop("fn f(n) { y = n - 1; return n; }", way), "{way}");
+    }
+}
+
+#[test]
+fn computing_with_what_may_be_a_reference_may_fail() {
+    let fails = [
+        ("{ local h = fork f(0); if x { local i = h + 1; } }", true),
+        ("{ local h = fork f(0); if x { local i = h == 1; } }", false),
+        ("{ local h = fork f(0); if x { y = y + 1; } }", false),
+        ("{ y = new C; if x { local i = y + 1; } }", true),
+        ("{ local p = new C; p.f = p; if x { y = x + 1; } }", false),
+        ("{ local h = fork f(0); if x { y = -f(1); } }", false),
+        ("{ if x { y = -f(1); } } || { local i = f(new C); }", true),
+        ("{ local h = new C; { if x { y = h + 1; } } || { skip; } }", true),
+    ];
+    for (threads, expected) in fails {
+        let program = program(&format!("shared x, y; cell C {{ f }} fn f(n) {{ return n; }} {threads}"));
+        assert_eq!(program.scopes[0].may_stop, expected, "{threads}");
+    }
+}
+
+#[test]
+fn scopes_reach_to_where_the_ways_meet() {
+    let shared = |source: &str| -> Vec<Vec<usize>> {
+        program(source).scopes.into_iter().map(|scope| scope.shared).collect()
+    };
+    let nested = "shared x, a, b, c; { if x { a = 1; if x b = 1; } c = 1; }";
+    assert_eq!(shared(nested), [vec![2], vec![1, 2]]);
+    let returning = "shared x, a, b, c; fn f() { a = 1; if x return; b = 1; } { f(); c = 1; }";
+    assert_eq!(shared(returning), [vec![2]]);
+    let in_a_loop = "shared x, a, b; { while x { a = 1; if x return; } b = 1; }";
+    assert_eq!(shared(in_a_loop), [vec![1, 2]]);
+    let called =
+        "shared x, a, b; fn f() { g(); } fn g() { b = 1; fork h(); } fn h() { a = 1; } { if x f(); }";
+    assert_eq!(shared(called), [vec![1, 2]]);
+}
+
+#[test]
+fn fields_are_part_of_scopes() {
+    let program = program("shared x; cell C { f, g } { local p = new C; if x { p.g = 1; p.f = 2; } }");
+    assert_eq!(
+        program.scopes,
+        [Scope { shared: vec![], fields: vec!["f".into(), "g".into()], may_stop: true }]
+    );
 }

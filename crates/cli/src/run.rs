@@ -32,6 +32,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     save(args, &run)?;
     let reports = predict(args, &source, &run)?;
     tell(&reports, &args.wanted)?;
+    if reports.is_empty() {
+        eprintln!("{}: the program does nothing that others could notice", source.name());
+    }
     let ended = tell_ending(&source, &run.ending);
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean).max(ended))
 }

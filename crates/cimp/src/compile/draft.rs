@@ -8,8 +8,8 @@ use crate::program::{Function, Instr, Position};
 pub(crate) struct Draft {
     /// The function so far.
     pub(crate) function: Function,
-    /// For each instruction, whether it may fail. Where the machine always might, but never does for reasons that are
-    /// in the text, such as an index that is written down and within the array, this is false.
+    /// For each instruction, whether it may fail: not if the text says that it cannot, as with an index that is written down
+    /// and within the array. Whether a value may be a reference is entered when all functions are written.
     pub(crate) may_fail: Vec<bool>,
 }
 

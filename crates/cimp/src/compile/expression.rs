@@ -1,37 +1,47 @@
-//! The code of expressions: each leaves one value on the stack.
+//! The code of expressions: each leaves one value on the stack, and we know where that comes from.
 
 use foretell_depend::{Binary, Unary};
 
 use crate::compile::declare::count;
 use crate::compile::names::Global;
+use crate::compile::references::{Origin, Place};
 use crate::compile::statement::{Runner, Writer};
 use crate::diagnostic::Span;
 use crate::program::Instr;
 use crate::syntax::tree::{Expression, ExpressionKind, Logic, Name, Object};
 
 impl<'s> Writer<'_, 's> {
-    pub(crate) fn expression(&mut self, expression: &Expression<'s>) {
+    pub(crate) fn expression(&mut self, expression: &Expression<'s>) -> Origin<'s> {
         let position = expression.span.position;
         match &expression.kind {
-            ExpressionKind::Number(number) => _ = self.emit(position, Instr::Constant(*number)),
+            ExpressionKind::Number(number) => {
+                self.emit(position, Instr::Constant(*number));
+                Origin::Number
+            }
             ExpressionKind::Variable(object) => self.read(object),
             ExpressionKind::Field(of, field) => {
                 self.expression(of);
                 self.compiler.names.check_field(*field, &mut self.compiler.diagnostics);
                 let instr = Instr::ReadField(field.text.to_owned());
                 self.draft.emit_perhaps_failing(field.span.position, instr, true);
+                Origin::Place(Place::Field(field.text))
             }
             ExpressionKind::Call(name, arguments) => {
-                self.call(expression.span, *name, arguments, Instr::Call);
+                let function = self.call(expression.span, *name, arguments, Instr::Call);
+                function.map_or(Origin::Number, |function| Origin::Place(Place::Result(function)))
             }
             ExpressionKind::Fork(name, arguments) => {
                 self.call(expression.span, *name, arguments, Instr::Fork);
+                Origin::Reference
             }
-            ExpressionKind::ForkBlock(body) => self.fork_block(position, body, Runner::Thread),
+            ExpressionKind::ForkBlock(body) => {
+                self.fork_block(position, body, Runner::Thread);
+                Origin::Reference
+            }
             ExpressionKind::New(name) => self.new_cell(expression.span, *name),
             ExpressionKind::Unary(operator, operand) => self.unary(expression.span, *operator, operand),
             ExpressionKind::Binary(operator, left, right) => {
-                self.binary(expression.span, *operator, left, right);
+                self.binary(expression.span, *operator, left, right)
             }
             ExpressionKind::Logic(logic, left, right) => self.logic(expression.span, *logic, left, right),
         }
@@ -39,18 +49,19 @@ impl<'s> Writer<'_, 's> {
 
     // Variables.
 
-    fn read(&mut self, object: &Object<'s>) {
+    fn read(&mut self, object: &Object<'s>) -> Origin<'s> {
         let position = object.name.span.position;
         if let Some(local) = self.locals.get(object.name.text).copied()
             && object.index.is_none()
         {
             self.emit(position, Instr::Local(local.slot));
-            return;
+            return Origin::Place(self.place(local.slot));
         }
-        let Some(variable) = self.variable(object.name) else { return };
+        let Some(variable) = self.variable(object.name) else { return Origin::Number };
         let length = self.compiler.program.shared[variable].group.length;
         let surely_inside = self.index(object, length);
         self.draft.emit_perhaps_failing(position, Instr::Read(variable), !surely_inside);
+        Origin::Place(Place::Shared(variable))
     }
 
     /// The number of a shared variable.
@@ -122,10 +133,20 @@ impl<'s> Writer<'_, 's> {
 
     // Calls and objects.
 
-    fn call(&mut self, span: Span, name: Name<'s>, arguments: &[Expression<'s>], instr: fn(usize) -> Instr) {
-        arguments.iter().for_each(|argument| self.expression(argument));
+    /// Says which function is called or started.
+    fn call(
+        &mut self,
+        span: Span,
+        name: Name<'s>,
+        arguments: &[Expression<'s>],
+        instr: fn(usize) -> Instr,
+    ) -> Option<usize> {
+        let origins: Vec<Origin<'s>> = arguments.iter().map(|argument| self.expression(argument)).collect();
         let found = self.global(name, "a function", |global| matches!(global, Global::Function(_)));
-        let Some(Global::Function(function)) = found else { return };
+        let Some(Global::Function(function)) = found else { return None };
+        for (origin, slot) in origins.into_iter().zip(0..) {
+            self.compiler.references.flow(origin, Place::Local { function, slot });
+        }
         let takes = usize::from(self.compiler.parameters[function]);
         if takes != arguments.len() {
             let takes = count(takes, "argument", "arguments");
@@ -133,39 +154,58 @@ impl<'s> Writer<'_, 's> {
             self.report(name.span, format!("`{}` takes {takes}, but {given} given", name.text));
         }
         self.emit(span.position, instr(function));
+        Some(function)
     }
 
-    fn new_cell(&mut self, span: Span, name: Name<'s>) {
+    fn new_cell(&mut self, span: Span, name: Name<'s>) -> Origin<'s> {
         let found = self.global(name, "a kind of cell", |global| matches!(global, Global::Cell(_)));
         if let Some(Global::Cell(cell)) = found {
             self.emit(span.position, Instr::New(cell));
         }
+        Origin::Reference
     }
 
     // Operators.
 
-    fn unary(&mut self, span: Span, operator: Unary, operand: &Expression<'s>) {
-        self.expression(operand);
-        let may_fail = self.may_be_reference(operand);
-        self.draft.emit_perhaps_failing(span.position, Instr::Unary(operator), may_fail);
+    fn unary(&mut self, span: Span, operator: Unary, operand: &Expression<'s>) -> Origin<'s> {
+        let origin = self.expression(operand);
+        let at = self.emit(span.position, Instr::Unary(operator));
+        if operator == Unary::Negate {
+            self.doubt(at, origin);
+        }
+        Origin::Number
     }
 
-    fn binary(&mut self, span: Span, operator: Binary, left: &Expression<'s>, right: &Expression<'s>) {
-        self.expression(left);
-        self.expression(right);
+    fn binary(
+        &mut self,
+        span: Span,
+        operator: Binary,
+        left: &Expression<'s>,
+        right: &Expression<'s>,
+    ) -> Origin<'s> {
+        let origins = [self.expression(left), self.expression(right)];
         let divides = matches!(operator, Binary::Divide | Binary::Remainder);
-        let compares_anything = matches!(operator, Binary::Equal | Binary::NotEqual);
+        let takes_anything = matches!(operator, Binary::Equal | Binary::NotEqual | Binary::And | Binary::Or);
         let divisor_is_known = matches!(right.kind, ExpressionKind::Number(divisor) if divisor != 0);
-        let may_fail = divides && !divisor_is_known
-            || !compares_anything && (self.may_be_reference(left) || self.may_be_reference(right));
-        self.draft.emit_perhaps_failing(span.position, Instr::Binary(operator), may_fail);
+        let may_fail = divides && !divisor_is_known;
+        let at = self.draft.emit_perhaps_failing(span.position, Instr::Binary(operator), may_fail);
+        for origin in origins.into_iter().filter(|_| !takes_anything) {
+            self.doubt(at, origin);
+        }
+        Origin::Number
     }
 
     /// The left side decides whether the right one is computed at all.
-    fn logic(&mut self, span: Span, logic: Logic, left: &Expression<'s>, right: &Expression<'s>) {
-        self.emit(span.position, Instr::Mark);
+    fn logic(
+        &mut self,
+        span: Span,
+        logic: Logic,
+        left: &Expression<'s>,
+        right: &Expression<'s>,
+    ) -> Origin<'s> {
         self.expression(left);
-        let decide = self.decide(span, left, false);
+        self.emit(span.position, Instr::Mark);
+        let decide = self.decide(span, false);
         if logic == Logic::And {
             self.truth(span, right);
         } else {
@@ -181,6 +221,7 @@ impl<'s> Writer<'_, 's> {
         self.draft.lead_here(jump);
         self.set_ways(decide, decide + 1..self.draft.here());
         self.emit(span.position, Instr::Meet { assigned: Vec::new(), top: true });
+        Origin::Number
     }
 
     /// 1 if the expression is not 0.
@@ -192,9 +233,18 @@ impl<'s> Writer<'_, 's> {
         }
     }
 
-    /// Whether the value may be a reference or the handle of a thread rather than a number.
-    pub(crate) fn may_be_reference(&self, expression: &Expression<'s>) -> bool {
-        self.compiler.references && !is_number(expression)
+    /// The instruction there fails if what comes from `origin` is a reference.
+    pub(crate) fn doubt(&mut self, at: usize, origin: Origin<'s>) {
+        match origin {
+            Origin::Number => {}
+            Origin::Reference => self.draft.may_fail[at] = true,
+            Origin::Place(place) => self.compiler.doubts.push((self.function, at, place)),
+        }
+    }
+
+    /// Where a local variable of this function keeps its value.
+    pub(crate) fn place(&self, slot: u16) -> Place<'s> {
+        Place::Local { function: self.function, slot }
     }
 }
 
@@ -210,15 +260,4 @@ fn is_truth(expression: &Expression<'_>) -> bool {
         ExpressionKind::Logic(..) => true,
         _ => false,
     }
-}
-
-/// The value can only be a number.
-fn is_number(expression: &Expression<'_>) -> bool {
-    matches!(
-        expression.kind,
-        ExpressionKind::Number(_)
-            | ExpressionKind::Unary(..)
-            | ExpressionKind::Binary(..)
-            | ExpressionKind::Logic(..)
-    )
 }

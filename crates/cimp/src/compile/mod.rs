@@ -2,6 +2,7 @@
 //!
 //! * [`names`]: what each name stands for, and messages about those that stand for nothing
 //! * [`declare`]: variables, locks and the like
+//! * [`references`]: which values may be no numbers
 //! * [`draft`]: the code of a function while it is written
 //! * [`statement`], [`expression`]: the code of each construct
 //!
@@ -11,11 +12,13 @@ mod declare;
 pub(crate) mod draft;
 mod expression;
 mod names;
+mod references;
 mod statement;
 
 use crate::compile::declare::declare;
 use crate::compile::draft::{Draft, Ways};
 use crate::compile::names::Names;
+use crate::compile::references::{Place, References};
 use crate::compile::statement::{Runner, Writer};
 use crate::diagnostic::{Diagnostic, Diagnostics, Span};
 use crate::effects;
@@ -44,7 +47,7 @@ pub fn compile(source: &str) -> Result<Program, Vec<Diagnostic>> {
     if !diagnostics.is_empty() {
         return Err(diagnostics.into_sorted());
     }
-    let mut compiler = Compiler { diagnostics, references: tree.references, ..Compiler::default() };
+    let mut compiler = Compiler { diagnostics, ..Compiler::default() };
     compiler.tree(&tree);
     if compiler.diagnostics.is_empty() {
         Ok(compiler.finish())
@@ -64,8 +67,9 @@ struct Compiler<'s> {
     drafts: Vec<Draft>,
     /// How many parameters each function has.
     parameters: Vec<u16>,
-    /// Some values may be references or handles of threads rather than numbers.
-    references: bool,
+    references: References<'s>,
+    /// Instructions, by function and place in it, that fail if what they get from there is a reference.
+    doubts: Vec<(usize, usize, Place<'s>)>,
     /// What is between each decision and the point where its ways meet, by the number that stands for its scope.
     ways: Vec<Ways>,
 }
@@ -108,7 +112,11 @@ impl<'s> Compiler<'s> {
     }
 
     fn finish(self) -> Program {
-        let Compiler { mut program, drafts, ways, .. } = self;
+        let Compiler { mut program, mut drafts, ways, .. } = self;
+        let references = self.references.places();
+        for (function, at, place) in self.doubts {
+            drafts[function].may_fail[at] |= references.contains(&place);
+        }
         effects::finish(&mut program, drafts, &ways);
         program
     }

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::compile::Compiler;
 use crate::compile::draft::{Draft, Ways};
 use crate::compile::names::{Global, report_twice};
+use crate::compile::references::{Origin, Place};
 use crate::diagnostic::Span;
 use crate::program::{Instr, Position};
 use crate::syntax::tree::{Block, Body, Expression, Name, Object, Operation, Statement, Target};
@@ -42,7 +43,7 @@ pub(crate) struct Writer<'c, 's> {
     pub(crate) compiler: &'c mut Compiler<'s>,
     pub(crate) draft: Draft,
     /// The number of the function.
-    function: usize,
+    pub(crate) function: usize,
     runner: Runner,
     /// The local variables that can be seen. Nothing is ever shadowed, so a name stands for one of them at most.
     pub(crate) locals: FxHashMap<&'s str, Local>,
@@ -172,27 +173,34 @@ impl<'c, 's> Writer<'c, 's> {
     }
 
     fn local(&mut self, name: Name<'s>, value: Option<&Expression<'s>>) {
-        match value {
-            Some(value) => self.expression(value),
-            // Its slot may have been in use, by another variable or in an earlier iteration.
-            None => _ = self.emit(name.span.position, Instr::Constant(0)),
-        }
+        // Without a value it is 0 again: its slot may have been in use, by another variable or in an earlier iteration.
+        let origin = self.value_or_zero(name.span, value);
         let slot = self.declare(name, false);
+        self.compiler.references.flow(origin, self.place(slot));
         self.emit(name.span.position, Instr::SetLocal(slot));
+    }
+
+    fn value_or_zero(&mut self, span: Span, value: Option<&Expression<'s>>) -> Origin<'s> {
+        if let Some(value) = value {
+            return self.expression(value);
+        }
+        self.emit(span.position, Instr::Constant(0));
+        Origin::Number
     }
 
     fn assign(&mut self, target: &Target<'s>, value: &Expression<'s>) {
         match target {
             Target::Variable(Object { name, index: None }) if self.locals.contains_key(name.text) => {
-                self.expression(value);
-                self.set_local(*name);
+                let origin = self.expression(value);
+                self.set_local(*name, origin);
             }
             Target::Variable(object) => {
                 let found = self.variable(object.name);
                 let length = found.and_then(|variable| self.compiler.program.shared[variable].group.length);
                 let surely_inside = found.is_some() && self.index(object, length);
-                self.expression(value);
+                let origin = self.expression(value);
                 if let Some(variable) = found {
+                    self.compiler.references.flow(origin, Place::Shared(variable));
                     let instr = Instr::Write(variable);
                     self.draft.emit_perhaps_failing(object.name.span.position, instr, !surely_inside);
                 }
@@ -200,14 +208,15 @@ impl<'c, 's> Writer<'c, 's> {
             Target::Field(of, field) => {
                 self.expression(of);
                 self.compiler.names.check_field(*field, &mut self.compiler.diagnostics);
-                self.expression(value);
+                let origin = self.expression(value);
+                self.compiler.references.flow(origin, Place::Field(field.text));
                 let instr = Instr::WriteField(field.text.to_owned());
                 self.draft.emit_perhaps_failing(field.span.position, instr, true);
             }
         }
     }
 
-    fn set_local(&mut self, name: Name<'s>) {
+    fn set_local(&mut self, name: Name<'s>, origin: Origin<'s>) {
         let Some(local) = self.locals.get(name.text).copied() else { return };
         if local.copied {
             let message =
@@ -215,6 +224,7 @@ impl<'c, 's> Writer<'c, 's> {
             let help = Some("use a shared variable, or another local one".to_owned());
             self.compiler.diagnostics.report_with_help(name.span, message, help);
         }
+        self.compiler.references.flow(origin, self.place(local.slot));
         self.emit(name.span.position, Instr::SetLocal(local.slot));
     }
 
@@ -225,9 +235,9 @@ impl<'c, 's> Writer<'c, 's> {
         then: &Statement<'s>,
         otherwise: Option<&Statement<'s>>,
     ) {
-        self.emit(span.position, Instr::Mark);
         self.expression(condition);
-        let decide = self.decide(span, condition, false);
+        self.emit(span.position, Instr::Mark);
+        let decide = self.decide(span, false);
         self.scope(|writer| writer.statement(then));
         if let Some(otherwise) = otherwise {
             let jump = self.emit(span.position, Instr::Jump(usize::MAX));
@@ -254,13 +264,11 @@ impl<'c, 's> Writer<'c, 's> {
         }
     }
 
-    /// Writes the instruction that decides on the value of `condition`. Its ways are still to be set.
-    pub(crate) fn decide(&mut self, span: Span, condition: &Expression<'s>, sticky: bool) -> usize {
+    /// Writes the instruction that decides on the last value. Its ways are still to be set.
+    pub(crate) fn decide(&mut self, span: Span, sticky: bool) -> usize {
         let scope = self.compiler.ways.len();
         self.compiler.ways.push(Ways { function: self.function, code: 0..0 });
-        let instr = Instr::Decide { otherwise: usize::MAX, scope, sticky };
-        let may_fail = self.may_be_reference(condition);
-        self.draft.emit_perhaps_failing(span.position, instr, may_fail)
+        self.emit(span.position, Instr::Decide { otherwise: usize::MAX, scope, sticky })
     }
 
     /// Says which instructions the decision at `decide` is about.
@@ -282,7 +290,7 @@ impl<'c, 's> Writer<'c, 's> {
         self.outermost_loop.get_or_insert(start);
         self.expression(condition);
         // No mark: nothing could be forgotten after the loop, as all that follows depends on its coming to an end.
-        let decide = self.decide(span, condition, true);
+        let decide = self.decide(span, true);
         self.scope(|writer| writer.statement(body));
         self.emit(span.position, Instr::Iterate(counter));
         self.emit(span.position, Instr::Jump(start));
@@ -395,10 +403,8 @@ impl<'c, 's> Writer<'c, 's> {
             Runner::Thread if value.is_some() => self.report(span, "a thread has no result: write `return;`"),
             Runner::Thread | Runner::Function => {}
         }
-        match value {
-            Some(value) => self.expression(value),
-            None => _ = self.emit(span.position, Instr::Constant(0)),
-        }
+        let origin = self.value_or_zero(span, value);
+        self.compiler.references.flow(origin, Place::Result(self.function));
         for held in self.held.clone().into_iter().rev() {
             self.operate_held(span.position, held, Instr::Release(held.lock));
         }
@@ -436,7 +442,10 @@ impl<'c, 's> Writer<'c, 's> {
             writer.declare(Name { text: name, span }, true);
         }
         writer.body(&body.block);
-        for (_, local) in used {
+        for ((_, local), slot) in used.into_iter().zip(0..) {
+            self.compiler
+                .references
+                .flow(Origin::Place(self.place(local.slot)), Place::Local { function, slot });
             self.emit(position, Instr::Local(local.slot));
         }
         self.emit(position, Instr::Fork(function));

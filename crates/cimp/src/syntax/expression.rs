@@ -141,7 +141,6 @@ impl<'s> Parser<'s, '_> {
             (Kind::Keyword, "false" | "null") => self.word(ExpressionKind::Number(0)),
             (Kind::Keyword, "new") => {
                 self.advance();
-                self.references += 1;
                 ExpressionKind::New(self.name("the name of a kind of cell")?)
             }
             (Kind::Keyword, "fork") => self.fork()?,
@@ -166,7 +165,6 @@ impl<'s> Parser<'s, '_> {
 
     fn fork(&mut self) -> Parsed<ExpressionKind<'s>> {
         self.advance();
-        self.references += 1;
         if self.is_next("{") {
             return Ok(ExpressionKind::ForkBlock(self.body("after `fork`")?));
         }

@@ -26,7 +26,6 @@ pub(crate) fn parse<'s>(tokens: &[Token<'s>], diagnostics: &mut Diagnostics) -> 
     let mut tree = Tree::default();
     // Failing means that the end of the program is not worth looking at.
     let _ = parser.program(&mut tree);
-    tree.references = parser.references > 0;
     tree
 }
 
@@ -41,24 +40,13 @@ pub(crate) struct Parser<'s, 't> {
     deepest: usize,
     /// The names in each body around.
     names: Vec<BTreeSet<&'s str>>,
-    /// How often a reference or handle is made that somebody uses.
-    pub(crate) references: usize,
     /// It has been reported that the text ends too early.
     ended: bool,
 }
 
 impl<'s, 't> Parser<'s, 't> {
     fn new(tokens: &'t [Token<'s>], diagnostics: &'t mut Diagnostics) -> Parser<'s, 't> {
-        Parser {
-            tokens,
-            at: 0,
-            diagnostics,
-            depth: 0,
-            deepest: 0,
-            names: Vec::new(),
-            references: 0,
-            ended: false,
-        }
+        Parser { tokens, at: 0, diagnostics, depth: 0, deepest: 0, names: Vec::new(), ended: false }
     }
 
     // Tokens.
@@ -558,9 +546,6 @@ impl<'s, 't> Parser<'s, 't> {
             }
             ExpressionKind::Call(..) | ExpressionKind::Fork(..) => self.semicolon("statement")?,
             _ => return self.expected("`=` and a new value"),
-        }
-        if !matches!(left.kind, ExpressionKind::Call(..)) {
-            self.references -= 1;
         }
         Ok(Statement::Evaluate(left))
     }

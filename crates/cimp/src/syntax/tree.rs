@@ -11,8 +11,6 @@ use crate::diagnostic::Span;
 pub(crate) struct Tree<'s> {
     pub(crate) declarations: Vec<Declaration<'s>>,
     pub(crate) threads: Vec<Thread<'s>>,
-    /// Somebody uses a reference to a cell or the handle of a thread.
-    pub(crate) references: bool,
 }
 
 /// A name, where it is written.
