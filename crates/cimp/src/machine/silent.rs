@@ -96,6 +96,9 @@ impl<S: Shadow> Machine<'_, S> {
 
     fn unary(&mut self, thread: ThreadRef, op: Unary, shadow: &mut S) -> Result<(), Fault> {
         let operand = self.threads[thread.index()].peek(0);
+        if self.may_get_reference(thread) {
+            self.guard(thread, Guard::Same, operand, shadow);
+        }
         let value = value::unary(op, operand.value)?;
         let tag = shadow.unary(op, operand);
         self.pop(thread);
@@ -105,6 +108,10 @@ impl<S: Shadow> Machine<'_, S> {
 
     fn binary(&mut self, thread: ThreadRef, op: Binary, shadow: &mut S) -> Result<(), Fault> {
         let (left, right) = (self.threads[thread.index()].peek(1), self.threads[thread.index()].peek(0));
+        if self.may_get_reference(thread) {
+            self.guard(thread, Guard::Same, left, shadow);
+            self.guard(thread, Guard::Same, right, shadow);
+        }
         if matches!(op, Binary::Divide | Binary::Remainder) {
             self.guard(thread, Guard::NotZero, right, shadow);
         }
@@ -114,6 +121,14 @@ impl<S: Shadow> Machine<'_, S> {
         self.pop(thread);
         self.push(thread, Slot { value, tag });
         Ok(())
+    }
+
+    /// Whether the thread stands before an operation that fails if it gets a reference, which it may.
+    fn may_get_reference(&self, thread: ThreadRef) -> bool {
+        self.threads[thread.index()].frames.last().is_some_and(|frame| {
+            let doubtful = &self.program.functions[frame.function as usize].doubtful;
+            !doubtful.is_empty() && doubtful.binary_search(&(frame.pc as usize)).is_ok()
+        })
     }
 
     fn allocate(&mut self, thread: ThreadRef, kind: usize, shadow: &mut S) {
