@@ -153,3 +153,6 @@ impl Failure {
         Ok(path.display().to_string())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use foretell_cimp::explore::{self, explore};
 use foretell_cimp::program::Program;
 use foretell_cimp::record::{self, Run, confirm};
-use foretell_cimp::schedule::{Given, Pct, Random, RoundRobin, Schedule, Scheduler, Serial};
+use foretell_cimp::schedule::{Pct, Random, RoundRobin, Scheduler, Serial};
 use foretell_detect::Pair;
 use foretell_predict::Technique;
 use foretell_testkit::random;
@@ -56,17 +56,30 @@ pub(crate) enum Kind {
 
 /// Compares what is predicted from some executions of the program, picked by the seed, with all there are.
 pub(crate) fn examine(source: &str, seed: u64) -> Result<Tally, Wrong> {
+    examine_as_recorded(source, seed, |run| run)
+}
+
+/// The same, with recordings that go through somebody else's hands first.
+pub(crate) fn examine_as_recorded(source: &str, seed: u64, change: fn(Run) -> Run) -> Result<Tally, Wrong> {
     let mut random = random::Random::new(seed);
     let schedulers = (0..RUNS).map(|_| scheduler(&mut random)).collect();
-    examine_with(source, schedulers)
+    examine_with(source, schedulers, change)
 }
 
-/// The same, with the execution that this schedule describes as well.
-pub(crate) fn examine_given(source: &str, schedule: Schedule) -> Result<Tally, Wrong> {
-    examine_with(source, vec![Box::new(Given::new(schedule))])
+/// The same, with the execution that this schedule describes.
+#[cfg(test)]
+pub(crate) fn examine_given(
+    source: &str,
+    schedule: foretell_cimp::schedule::Schedule,
+) -> Result<Tally, Wrong> {
+    examine_with(source, vec![Box::new(foretell_cimp::schedule::Given::new(schedule))], |run| run)
 }
 
-fn examine_with(source: &str, schedulers: Vec<Box<dyn Scheduler>>) -> Result<Tally, Wrong> {
+fn examine_with(
+    source: &str,
+    schedulers: Vec<Box<dyn Scheduler>>,
+    change: fn(Run) -> Run,
+) -> Result<Tally, Wrong> {
     let unusable = |what: String| Wrong { kind: Kind::Unusable, what, schedule: String::new() };
     let program = foretell_cimp::compile(source).map_err(|problems| {
         let lines: Vec<String> = problems.iter().map(|problem| problem.render("program", source)).collect();
@@ -84,6 +97,7 @@ fn examine_with(source: &str, schedulers: Vec<Box<dyn Scheduler>>) -> Result<Tal
     let mut tally = Tally::of_program(all.states);
     for mut scheduler in schedulers {
         let run = record::run(&program, &mut *scheduler, &record::Limits::default())
+            .map(change)
             .map_err(|error| unusable(error.to_string()))?;
         let words = judge(&program, &run, &real, &mut tally)?;
         tally.add_run(&real, &words);

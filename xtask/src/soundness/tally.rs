@@ -94,7 +94,14 @@ impl Tally {
         }
     }
 
+    /// How many programs were examined.
+    #[cfg(test)]
+    pub(crate) fn examined(&self) -> u64 {
+        self.programs
+    }
+
     /// How many races the technique proved.
+    #[cfg(test)]
     pub(crate) fn proven(&self, technique: Technique) -> usize {
         let place = Technique::ALL.iter().position(|other| *other == technique);
         place.map_or(0, |place| self.lines[place].proven)

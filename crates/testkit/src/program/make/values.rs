@@ -62,9 +62,16 @@ impl Maker {
         Expression::binary(self.number(depth), operator, self.number(depth))
     }
 
-    /// A read of shared memory.
+    /// A read of shared memory. Careful threads would rather look at something that does not race.
     pub(super) fn memory_read(&mut self) -> Expression {
-        self.place()
+        if !self.shape.careful || self.random.once_in(3) {
+            return self.place();
+        }
+        if self.shape.features.atomics {
+            self.left -= 1;
+            return Expression::name("f");
+        }
+        self.number_at_hand()
     }
 
     /// A plain or atomic variable.
@@ -109,7 +116,7 @@ impl Maker {
                 let operator = *self.random.pick(CONNECTIVES);
                 Expression::binary(self.comparison(), operator, self.comparison())
             }
-            2 => Expression::Unary("!", Box::new(self.variable())),
+            2 => Expression::Unary("!", Box::new(self.memory_read())),
             3 if features.cells => {
                 let operator = if self.random.once_in(2) { "==" } else { "!=" };
                 Expression::binary(self.reference(), operator, Expression::Null)
