@@ -22,7 +22,7 @@ use std::{fs, thread};
 use foretell_testkit::program::{Program, Shape, program, shrink};
 
 use crate::process::root;
-use experiment::{Wrong, examine};
+use experiment::{Kind, Wrong, examine};
 use tally::Tally;
 
 /// How often progress is told.
@@ -126,7 +126,8 @@ fn examine_seed(seed: u64) -> Result<Tally, Failure> {
 fn smallest(seed: u64, large: Program, wrong: Wrong) -> Failure {
     let mut last = wrong;
     let program = shrink(large, |smaller| match examine(&smaller.to_string(), seed) {
-        Err(wrong) if wrong.kind == last.kind => {
+        // Cut to pieces, programs do not compile: that is not worth knowing.
+        Err(wrong) if wrong.kind == last.kind && wrong.kind != Kind::Unusable => {
             last = wrong;
             true
         }
@@ -152,3 +153,6 @@ impl Failure {
         Ok(path.display().to_string())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,8 @@
 //!
 //! In every state each thread stands before a step, or waits, or has ended: what a thread does between two steps is its
 //! own affair and happens together with the step before; what it does before its first step happens when it is started.
-//! What can go wrong at a step without anybody's doing (an index out of bounds, a lock that is not held) goes wrong as
-//! soon as the thread stands before it.
+//! To fail (an assertion, an index out of bounds, a lock that is not held) is a step of its own: what others do between the
+//! thread's last step and its failure may well happen.
 //!
 //! * [`action`]: steps as others see them
 //! * [`blocked`]: who waits for what
@@ -92,6 +92,8 @@ struct Thread<S: Shadow> {
     status: Status,
     /// What it does next. Means nothing once the thread has ended.
     next: Action,
+    /// What goes wrong if it fails next.
+    fault: Option<Fault>,
     /// Functions that run, the one that was called last at the end.
     frames: Vec<Frame>,
     /// For each frame its locals, then its operands.
@@ -275,6 +277,10 @@ impl<'p, S: Shadow> Machine<'p, S> {
             self.fail(thread, Fault::TooManyThreads);
             return Ok(());
         }
+        if let Some(fault) = self.threads[thread.index()].fault.take() {
+            self.fail(thread, fault);
+            return Ok(());
+        }
         self.act(turn, shadow);
         if !matches!(self.threads[thread.index()].status, Status::Waiting { .. }) {
             self.skip_instruction(thread);
@@ -327,6 +333,7 @@ impl<'p, S: Shadow> Machine<'p, S> {
                 done.address = self.pop_index(thread);
                 self.synchronise(turn, action);
             }
+            Action::Fail => return,
         }
         shadow.done(self.at(thread), &self.threads[thread.index()].control, done);
     }
@@ -396,14 +403,14 @@ impl<'p, S: Shadow> Machine<'p, S> {
         self.advance(child, shadow);
     }
 
-    /// Runs the thread up to its next step, unless something went wrong already.
+    /// Runs the thread up to its next step, which may be that something goes wrong.
     fn advance(&mut self, thread: ThreadRef, shadow: &mut S) {
-        if self.failure.is_some() {
-            return;
+        let fault = self.run_silently(thread, shadow).err();
+        let state = &mut self.threads[thread.index()];
+        if fault.is_some() {
+            state.next = Action::Fail;
         }
-        if let Err(fault) = self.run_silently(thread, shadow) {
-            self.fail(thread, fault);
-        }
+        state.fault = fault;
     }
 
     fn fail(&mut self, thread: ThreadRef, fault: Fault) {
@@ -514,6 +521,7 @@ impl<S: Shadow> Thread<S> {
             forks: 0,
             status: Status::Ready,
             next: Action::Fork(0),
+            fault: None,
             frames: Vec::new(),
             slots: Vec::new(),
             counters: Vec::new(),

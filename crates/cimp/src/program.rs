@@ -104,6 +104,9 @@ pub struct Function {
     pub code: Vec<Instr>,
     /// Where each instruction comes from; as long as `code`.
     pub positions: Vec<Position>,
+    /// Operations, by their places in `code`, that a reference may get to, which they cannot compute with: that they get
+    /// numbers is a decision of its own. Sorted.
+    pub doubtful: Vec<usize>,
 }
 
 /// One instruction. `index` stands for a number on the stack that picks an element of an array; operations on groups

@@ -33,8 +33,7 @@ fn decide(technique: Technique, trace: &Trace, predictor: &Predictor<'_>) -> Res
     for pair in conflicting_pairs(trace) {
         match predictor.decide(pair, &budget) {
             Verdict::Race(witness) => {
-                let proof =
-                    Proof::Adjacent { model: model(witness.pinning), schedule: witness.schedule };
+                let proof = Proof::Adjacent { model: model(witness.pinning), schedule: witness.schedule };
                 let claim = Claim { first: pair.first, second: pair.second, proof };
                 let checked = referee.check(claim);
                 answer.proven.push(checked.map_err(|why| format!("{} {pair:?}: {why}", technique.name()))?);

@@ -35,13 +35,13 @@ pub(crate) struct Word {
 /// Numbers over many programs.
 #[derive(Clone, Default)]
 pub(crate) struct Tally {
-    pub(crate) programs: u64,
+    programs: u64,
     /// Programs with too many states, which were left out.
-    pub(crate) too_large: u64,
+    too_large: u64,
     /// The states of all programs together.
-    pub(crate) states: u64,
+    states: u64,
     /// Recorded runs.
-    pub(crate) runs: u64,
+    runs: u64,
     /// Schedules that were run on the program again.
     pub(crate) replayed: u64,
     /// For each run, the races that its program has.
@@ -58,6 +58,16 @@ struct Line {
 }
 
 impl Tally {
+    /// A program with so many states, of which no run was recorded yet.
+    pub(crate) fn of_program(states: usize) -> Tally {
+        Tally { programs: 1, states: states as u64, ..Tally::default() }
+    }
+
+    /// A program with too many states.
+    pub(crate) fn of_too_large() -> Tally {
+        Tally { too_large: 1, ..Tally::default() }
+    }
+
     /// Takes up a run of a program that has the `real` races; the words of all techniques, in their order.
     pub(crate) fn add_run(&mut self, real: &BTreeSet<Race>, words: &[Word]) {
         self.runs += 1;
@@ -84,7 +94,14 @@ impl Tally {
         }
     }
 
+    /// How many programs were examined.
+    #[cfg(test)]
+    pub(crate) fn examined(&self) -> u64 {
+        self.programs
+    }
+
     /// How many races the technique proved.
+    #[cfg(test)]
     pub(crate) fn proven(&self, technique: Technique) -> usize {
         let place = Technique::ALL.iter().position(|other| *other == technique);
         place.map_or(0, |place| self.lines[place].proven)

@@ -102,6 +102,7 @@ impl<'p, S: Shadow> Machine<'p, S> {
             Action::NotifyAll(condition) => format!("notifies all of {}", program.condition_name(condition)),
             Action::Fork(_) => format!("starts {}", self.next_child_name(thread)),
             Action::Join(other) => format!("waits for the end of {}", self.thread_name(other)),
+            Action::Fail => "fails".to_owned(),
         }
     }
 

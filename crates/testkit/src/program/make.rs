@@ -218,10 +218,40 @@ impl Maker {
         let place = self.place();
         // Where several threads write the same, it does not matter who did.
         let value = if self.random.once_in(2) { Expression::Number(self.constant()) } else { self.number(1) };
-        block.push(Statement::Assign(place, value));
+        let write = Statement::Assign(place, value);
+        let write = self.perhaps_guarded(write);
+        block.push(write);
+    }
+
+    /// The access, mostly under the lock that all use for it.
+    fn perhaps_guarded(&mut self, access: Statement) -> Statement {
+        if !self.shape.careful || self.random.once_in(4) {
+            return access;
+        }
+        let lock = match &access {
+            Statement::Assign(Expression::Name(name), _) if self.lock_of(name).is_some() => {
+                self.lock_of(name)
+            }
+            Statement::Assign(_, Expression::Name(name)) => self.lock_of(name),
+            _ => self.lock_of("x0"),
+        };
+        match lock {
+            Some(lock) => {
+                self.left -= 1;
+                Statement::Sync(lock, vec![access])
+            }
+            None => access,
+        }
     }
 
     fn read(&mut self, block: &mut Block) {
+        if self.shape.careful && self.random.once_in(2) {
+            let local = self.declare_local(Kind::Number, Expression::Number(0), block);
+            let value = self.place();
+            let read = self.perhaps_guarded(Statement::Assign(Expression::Name(local), value));
+            block.push(read);
+            return;
+        }
         let value = self.memory_read();
         self.declare_local(Kind::Number, value, block);
     }
@@ -235,7 +265,7 @@ impl Maker {
 
     /// Changes a local, or a variable by what it holds.
     fn update(&mut self, block: &mut Block) {
-        match self.any_local(Kind::Number) {
+        match self.own_local(Kind::Number) {
             Some(local) if self.random.once_in(2) => {
                 let value = self.number(1);
                 block.push(Statement::Assign(local, value));

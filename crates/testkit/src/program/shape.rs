@@ -67,6 +67,9 @@ pub struct Shape {
     pub threads: usize,
     /// About how many steps of all threads together others can notice.
     pub steps: usize,
+    /// Whether threads mostly keep to their locks, and look at atomic variables before they access others. Then few
+    /// accesses race, and it takes some thought to know which.
+    pub careful: bool,
     /// How many plain shared variables at most.
     pub vars: usize,
     /// How many locks at most.
@@ -79,15 +82,16 @@ impl Shape {
     pub fn any(seed: u64) -> Shape {
         let random = &mut Random::new(seed ^ 0x5EED_0F54_A9E5);
         let mut once_in = |times| random.once_in(times);
+        let careful = once_in(2);
         let features = Features {
             conditions: !once_in(6),
             loops: once_in(4),
             asserts: once_in(4),
-            locks: !once_in(3),
+            locks: careful || once_in(2),
             lock_arrays: once_in(5),
             semaphores: once_in(4),
             waiting: once_in(3),
-            atomics: once_in(3),
+            atomics: once_in(if careful { 2 } else { 4 }),
             forks: once_in(2),
             functions: once_in(3),
             recursion: once_in(2),
@@ -98,7 +102,7 @@ impl Shape {
         };
         let threads = 2 + random.below(3);
         // More threads interleave in many more ways.
-        let steps = [0, 0, 16, 15, 14][threads] + random.below(4);
-        Shape { features, threads, steps, vars: 1 + random.below(3), locks: 1 + random.below(2) }
+        let steps = [0, 0, 18, 17, 16][threads] + random.below(4);
+        Shape { features, threads, steps, careful, vars: 1 + random.below(3), locks: 1 + random.below(2) }
     }
 }

@@ -35,6 +35,13 @@ impl Maker {
         Expression::name(name)
     }
 
+    /// The lock that careful threads take before they access the variable. Atomic ones need none.
+    pub(super) fn lock_of(&self, variable: &str) -> Option<Expression> {
+        let number = self.scope.numbers.iter().position(|name| name == variable && name != "f")?;
+        let locks = &self.scope.locks;
+        locks.get(number % locks.len().max(1)).map(|lock| Expression::name(lock))
+    }
+
     /// A lock that is the same one when it is named again.
     fn settled_lock(&mut self, block: &mut Block) -> Expression {
         match self.lock() {

@@ -29,6 +29,8 @@ pub(super) struct Scope {
     pub(super) locks: Vec<String>,
     pub(super) functions: Vec<Callee>,
     locals: Vec<(String, Kind)>,
+    /// How many of the locals belong to the thread that starts this one, which has copies to look at.
+    copies: usize,
     /// How many names were made up. Only grows: no name means two things.
     made_up: usize,
 }
@@ -44,9 +46,24 @@ impl Scope {
         self.locals.push((local.to_string(), kind));
     }
 
-    /// The names of locals that hold what is wanted. Counters are numbers to those who only look.
+    /// The names of locals that hold what is wanted.
     pub(super) fn locals(&self, wanted: Kind) -> Vec<&str> {
-        self.locals.iter().filter(|(_, kind)| *kind == wanted).map(|(name, _)| name.as_str()).collect()
+        names(&self.locals, wanted)
+    }
+
+    /// The same, but only those that can be assigned to.
+    pub(super) fn own_locals(&self, wanted: Kind) -> Vec<&str> {
+        names(&self.locals[self.copies..], wanted)
+    }
+
+    /// A thread of its own begins; gives what to tell [`Scope::leave_thread`].
+    pub(super) fn enter_thread(&mut self) -> usize {
+        std::mem::replace(&mut self.copies, self.locals.len())
+    }
+
+    /// The thread is over, and with it all that it declared.
+    pub(super) fn leave_thread(&mut self, before: usize) {
+        self.copies = before;
     }
 
     /// How far back to go when the present block ends.
@@ -58,4 +75,8 @@ impl Scope {
     pub(super) fn forget(&mut self, mark: usize) {
         self.locals.truncate(mark);
     }
+}
+
+fn names(locals: &[(String, Kind)], wanted: Kind) -> Vec<&str> {
+    locals.iter().filter(|(_, kind)| *kind == wanted).map(|(name, _)| name.as_str()).collect()
 }

@@ -79,7 +79,9 @@ impl Maker {
     fn elsewhere(&mut self, depth: usize) -> Block {
         let share = isize::try_from(self.shape.steps / self.shape.threads.max(2)).unwrap_or(0).max(2);
         let left = std::mem::replace(&mut self.left, share);
+        let outside = self.scope.enter_thread();
         let body = self.block(depth + 1, 3);
+        self.scope.leave_thread(outside);
         self.left = left;
         body
     }

@@ -3,6 +3,7 @@
 use super::super::tree::Expression;
 use super::names::Kind;
 use super::{ITERATIONS, Maker};
+use crate::random::Random;
 
 const COMPARISONS: &[&str] = &["==", "==", "==", "!=", "<", "<=", ">", ">="];
 const CONNECTIVES: &[&str] = &["&&", "||", "and", "or"];
@@ -43,12 +44,12 @@ impl Maker {
     }
 
     pub(super) fn any_local(&mut self, kind: Kind) -> Option<Expression> {
-        let locals = self.scope.locals(kind);
-        if locals.is_empty() {
-            return None;
-        }
-        let local: &&str = self.random.pick(&locals);
-        Some(Expression::name(local))
+        any_of(&mut self.random, &self.scope.locals(kind))
+    }
+
+    /// A local that can be assigned to.
+    pub(super) fn own_local(&mut self, kind: Kind) -> Option<Expression> {
+        any_of(&mut self.random, &self.scope.own_locals(kind))
     }
 
     fn operation(&mut self, depth: usize) -> Expression {
@@ -61,9 +62,16 @@ impl Maker {
         Expression::binary(self.number(depth), operator, self.number(depth))
     }
 
-    /// A read of shared memory.
+    /// A read of shared memory. Careful threads would rather look at something that does not race.
     pub(super) fn memory_read(&mut self) -> Expression {
-        self.place()
+        if !self.shape.careful || self.random.once_in(3) {
+            return self.place();
+        }
+        if self.shape.features.atomics {
+            self.left -= 1;
+            return Expression::name("f");
+        }
+        self.number_at_hand()
     }
 
     /// A plain or atomic variable.
@@ -91,11 +99,12 @@ impl Maker {
         }
     }
 
-    /// Mostly within bounds.
+    /// An index of an array of two; out of bounds only if it is computed.
     pub(super) fn index(&mut self) -> Expression {
-        match self.random.below(4) {
-            0 => Expression::Number(i64::from(self.random.once_in(2))),
-            1 => self.number_at_hand(),
+        let local = self.any_local(Kind::Number);
+        match (self.random.below(4), local) {
+            (0, _) => Expression::Number(i64::from(self.random.once_in(2))),
+            (1, Some(local)) => local,
             _ => self.variable(),
         }
     }
@@ -107,7 +116,7 @@ impl Maker {
                 let operator = *self.random.pick(CONNECTIVES);
                 Expression::binary(self.comparison(), operator, self.comparison())
             }
-            2 => Expression::Unary("!", Box::new(self.variable())),
+            2 => Expression::Unary("!", Box::new(self.memory_read())),
             3 if features.cells => {
                 let operator = if self.random.once_in(2) { "==" } else { "!=" };
                 Expression::binary(self.reference(), operator, Expression::Null)
@@ -191,4 +200,11 @@ impl Maker {
     fn arguments(&mut self, count: usize) -> Vec<Expression> {
         (0..count).map(|_| self.number(0)).collect()
     }
+}
+
+fn any_of(random: &mut Random, locals: &[&str]) -> Option<Expression> {
+    (!locals.is_empty()).then(|| {
+        let local: &&str = random.pick(locals);
+        Expression::name(local)
+    })
 }
