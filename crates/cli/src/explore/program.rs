@@ -1,5 +1,6 @@
 //! The exploration of all executions of one program.
 
+use std::cell::Cell;
 use std::time::Instant;
 
 use foretell_cimp::Condition;
@@ -17,6 +18,7 @@ use crate::args::ExploreArgs;
 use crate::error::Failure;
 use crate::memory;
 use crate::program::Source;
+use crate::progress::Progress;
 use crate::stop::{self, TimeLimit};
 
 /// Explores all executions of the program.
@@ -25,7 +27,8 @@ pub(super) fn explore(source: &Source, args: &ExploreArgs) -> Result<ProgramRepo
     memory::reset_peak();
     let conditions = conditions(source, args)?;
     let limit = TimeLimit::start(args.time_limit.0)?;
-    let found = explore::explore(&source.program, &limits(args, None));
+    let watched = Watched::new("explores", args);
+    let found = explore::explore(&source.program, &limits(args, !args.races_only, &|_| watched.visit(true)));
     let mut report = report(source, found);
     for condition in conditions {
         let property = judge(source, args, condition);
@@ -42,7 +45,31 @@ pub(super) fn explore(source: &Source, args: &ExploreArgs) -> Result<ProgramRepo
     Ok(report)
 }
 
-fn limits<'l>(args: &ExploreArgs, property: Option<&'l dyn Fn(&StateView<'_>) -> bool>) -> Limits<'l> {
+/// Counts states as they are visited, for the bar.
+struct Watched {
+    bar: Progress,
+    states: Cell<usize>,
+}
+
+impl Watched {
+    /// How many states are visited between two looks at the bar.
+    const PACE: usize = 4096;
+
+    fn new(doing: &str, args: &ExploreArgs) -> Watched {
+        Watched { bar: Progress::of_steps(doing, !args.input.no_progress), states: Cell::new(0) }
+    }
+
+    /// Counts a state, and passes on whether it is as it should be.
+    fn visit(&self, holds: bool) -> bool {
+        self.states.set(self.states.get() + 1);
+        if self.states.get().is_multiple_of(Self::PACE) {
+            self.bar.visited(self.states.get());
+        }
+        holds
+    }
+}
+
+fn limits<'l>(args: &ExploreArgs, count: bool, property: &'l dyn Fn(&StateView<'_>) -> bool) -> Limits<'l> {
     let bytes = args.memory.or_else(|| memory::available().map(|bytes| bytes / 4));
     let bounds = Bounds { loop_bound: args.loops.and_then(|bound| bound.0), ..Bounds::default() };
     let usual = Limits::default();
@@ -50,9 +77,9 @@ fn limits<'l>(args: &ExploreArgs, property: Option<&'l dyn Fn(&StateView<'_>) ->
         states: args.max_states.unwrap_or(usize::MAX),
         bytes: bytes.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(usual.bytes),
         bounds,
-        count_executions: property.is_none() && !args.races_only,
+        count_executions: count,
         stop: Some(stop::flag()),
-        property,
+        property: Some(property),
         ..usual
     }
 }
@@ -81,8 +108,10 @@ fn conditions<'a>(source: &Source, args: &'a ExploreArgs) -> Result<Vec<&'a Cond
 
 /// Whether the condition holds in every state. What cannot be computed, such as a division by zero, is no violation.
 fn judge(source: &Source, args: &ExploreArgs, condition: &Condition) -> ProgramProperty {
-    let holds = |state: &StateView<'_>| condition.holds(&|name| state.number(name)).unwrap_or(true);
-    let found = explore::explore(&source.program, &limits(args, Some(&holds)));
+    let watched = Watched::new("checks", args);
+    let holds =
+        |state: &StateView<'_>| watched.visit(condition.holds(&|name| state.number(name)).unwrap_or(true));
+    let found = explore::explore(&source.program, &limits(args, false, &holds));
     let verdict = match &found.violation {
         Some(_) => PropertyVerdict::Violated,
         None if found.is_complete() => PropertyVerdict::Holds,
