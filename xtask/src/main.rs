@@ -15,7 +15,7 @@ usage: cargo xtask COMMAND
 
   run TRACE… [OPTIONS]   build foretell and predict on the traces, e.g. cargo xtask run examples/bank.std
   test                   install what the tests need, then formatting, lints, house rules and all tests
-  bench [NAME…]          measure; names: read detect syncp referee predict memory exact auto z3 (all unless given); --save adds to bench/RESULTS.md
+  bench [NAME…]          measure; names: read detect syncp referee predict memory exact auto explore z3 (all unless given); --save adds to bench/RESULTS.md
   fuzz-exact [SECONDS [SEED]]  exact techniques against the exhaustive oracle on random traces, for ever unless told
   soundness [SECONDS [SEED]]   predicted races against all executions of random programs, for ever unless told
   tidy                   check the rules of the house: who may depend on whom, and what every file must have

@@ -16,7 +16,7 @@ use crate::process::root;
 type Rule = (&'static str, &'static [&'static str]);
 
 /// In dependency order. The referee knows no finder: its independence is the proof.
-const ROOMS: [Rule; 12] = [
+const ROOMS: [Rule; 13] = [
     ("foretell-trace", &[]),
     ("foretell-witness", &["foretell-trace"]),
     ("foretell-detect", &["foretell-trace"]),
@@ -24,6 +24,7 @@ const ROOMS: [Rule; 12] = [
     ("foretell-predict", &["foretell-trace", "foretell-detect", "foretell-solve"]),
     ("foretell-depend", &["foretell-trace"]),
     ("foretell-cimp", &["foretell-trace", "foretell-depend"]),
+    ("foretell-explore", &["foretell-trace"]),
     ("foretell-report", &["foretell-trace", "foretell-witness"]),
     (
         "foretell",
@@ -34,6 +35,7 @@ const ROOMS: [Rule; 12] = [
             "foretell-predict",
             "foretell-depend",
             "foretell-cimp",
+            "foretell-explore",
             "foretell-report",
         ],
     ),
@@ -55,7 +57,8 @@ const ROOMS: [Rule; 12] = [
 ];
 
 /// Rooms that do no input or output: their sources must not name these.
-const PURE_ROOMS: [&str; 7] = ["witness", "detect", "solve", "predict", "depend", "cimp", "report"];
+const PURE_ROOMS: [&str; 8] =
+    ["witness", "detect", "solve", "predict", "depend", "cimp", "explore", "report"];
 const IMPURE: [&str; 6] = ["std::fs", "std::net", "std::process", "std::env", "println!", "eprintln!"];
 
 /// What no source file may contain. Spelled in pieces, so that this file does not contain it.

@@ -1,6 +1,7 @@
 //! CIMP, a small concurrent language in which all executions of a program can be enumerated.
 //!
 //! * [`compile()`]: from text to a program, or to [diagnostics](Diagnostic); what the language is: `docs/cimp.md`
+//! * [`condition`]: what may be asked of shared memory
 //! * [`program`]: what the virtual machine runs
 //! * [`value`], [`machine`]: the virtual machine, one state at a time
 //! * [`schedule`]: who takes the next step
@@ -10,6 +11,7 @@
 #[cfg(test)]
 mod assembly;
 mod compile;
+pub mod condition;
 mod diagnostic;
 mod effects;
 pub mod explore;
@@ -21,4 +23,5 @@ mod syntax;
 pub mod value;
 
 pub use compile::compile;
+pub use condition::Condition;
 pub use diagnostic::Diagnostic;

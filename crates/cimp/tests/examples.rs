@@ -70,6 +70,28 @@ fn endings(exploration: &Exploration) -> BTreeSet<String> {
 }
 
 #[test]
+fn the_list_of_examples_is_complete() {
+    let list = fs::read_to_string(folder("examples/README.md")).unwrap();
+    for example in Example::all() {
+        let cells = |key| example.said(key).into_iter().collect::<Vec<_>>();
+        let start = format!("| [{0}]({0}.cimp) |", example.name);
+        let Some(row) = list.lines().find(|row| row.starts_with(&start)) else { panic!("no {start}") };
+        assert!(cells("races").iter().all(|race| row.contains(&format!("`{race}`"))), "{row}");
+        assert!(cells("endings").iter().all(|ending| row.contains(ending)), "{row}");
+    }
+}
+
+#[test]
+fn the_program_of_the_manual_races() {
+    let manual = fs::read_to_string(folder("docs/cimp.md")).unwrap();
+    let program = manual.split("```cimp\n").nth(1).unwrap().split("```").next().unwrap();
+    let exploration = explore(&compile(program).unwrap(), &Limits::default());
+    let races: BTreeSet<&str> = exploration.races.iter().map(|race| race.variable.as_str()).collect();
+    assert_eq!(races, BTreeSet::from(["served"]));
+    assert_eq!(endings(&exploration), BTreeSet::from(["finished".to_owned()]));
+}
+
+#[test]
 fn all_executions_are_as_the_first_lines_say() {
     let mut wrong = Vec::new();
     for example in Example::all() {

@@ -12,6 +12,8 @@ use foretell_predict::Technique;
 use foretell_trace::format::Format;
 
 use crate::analysis::Plan;
+use crate::explore::property::Wanted;
+use crate::slice::Purpose;
 
 /// Predicts data races: from one recorded run of a multithreaded program it proves which accesses could race in
 /// another schedule of the same program. Every race it reports comes with a proof that an independent referee has
@@ -30,6 +32,13 @@ Exit codes:
   2  bad input or usage, or a recording that is cut short and shows no race
   3  no race proven, but pairs remain that are not decided";
 
+const EXPLORE_EXIT_CODES: &str = "\
+Exit codes:
+  0  nothing found
+  1  a race is proven, or a property is violated
+  2  bad input or usage, or a recording that is cut short and shows nothing
+  3  nothing found, but not everything was explored";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Find races in recorded traces
@@ -43,6 +52,9 @@ pub(crate) enum Command {
     /// Run a program once, record what it does, and find races in it
     #[command(after_help = EXIT_CODES)]
     Run(RunArgs),
+    /// Explore all runs that recorded ones imply: count them, find all races, check properties
+    #[command(after_help = EXPLORE_EXIT_CODES)]
+    Explore(ExploreArgs),
     /// Look at traces: check, count, convert, view
     Trace(TraceArgs),
 }
@@ -68,6 +80,12 @@ pub(crate) struct RunArgs {
     pub(crate) program: PathBuf,
     #[command(flatten)]
     pub(crate) schedule: ScheduleArgs,
+    /// How many steps the run may take
+    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+    pub(crate) max_steps: usize,
+    /// How often a loop may go round each time it is entered: a number, or `none` for no bound
+    #[arg(long, value_parser = parse_bound, value_name = "N")]
+    pub(crate) loops: Option<Bound>,
     /// Also write the recorded trace here; the name's ending tells the format
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
@@ -94,12 +112,6 @@ pub(crate) struct ScheduleArgs {
     /// How many ordering decisions a bug needs that `pct` looks for
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) depth: u32,
-    /// How many steps the run may take
-    #[arg(long, default_value_t = 1_000_000)]
-    pub(crate) max_steps: usize,
-    /// How often a loop may go round each time it is entered: a number, or `none` for no bound
-    #[arg(long, value_parser = parse_bound, value_name = "N")]
-    pub(crate) loops: Option<Bound>,
 }
 
 /// A number that something may not exceed, if there is one.
@@ -114,6 +126,9 @@ pub(crate) struct WantedArgs {
     pub(crate) technique: Vec<Choice>,
     #[command(flatten)]
     pub(crate) search: SearchArgs,
+    /// Only look at what the events of a property depend on
+    #[arg(long, value_parser = Purpose::parse, value_name = "PROPERTY", long_help = Purpose::HELP)]
+    pub(crate) slice: Option<Purpose>,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) format: OutputFormat,
@@ -155,6 +170,58 @@ pub(crate) struct CompareArgs {
     pub(crate) input: InputArgs,
 }
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExploreArgs {
+    /// Traces, of which all runs that they imply are explored, and programs (docs/cimp.md), of which all executions are;
+    /// `-` is a trace on standard input
+    #[arg(required = true, value_name = "TRACE|FILE.cimp")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Run each program once, and explore what that run implies instead of all executions
+    #[arg(long)]
+    pub(crate) closure: bool,
+    #[command(flatten)]
+    pub(crate) schedule: ScheduleArgs,
+    /// How often a loop of a program may go round each time it is entered: a number, or `none` for no bound
+    #[arg(long, value_parser = parse_bound, value_name = "N")]
+    pub(crate) loops: Option<Bound>,
+    /// How many states of a program may be visited
+    #[arg(long, value_name = "N")]
+    pub(crate) max_states: Option<usize>,
+    /// What should hold in every state; may be given several times
+    #[arg(long, value_parser = Wanted::parse, value_name = "PROPERTY", long_help = Wanted::HELP)]
+    pub(crate) property: Vec<Wanted>,
+    /// Only look at what the events of a property depend on
+    #[arg(long, value_parser = Purpose::parse, value_name = "PROPERTY", long_help = Purpose::HELP)]
+    pub(crate) slice: Option<Purpose>,
+    /// What a slice keeps
+    #[arg(long, value_enum, default_value_t = RuleArg::Sound, requires = "slice")]
+    pub(crate) slice_rule: RuleArg,
+    /// Only look for races and check properties; do not count runs
+    #[arg(long)]
+    pub(crate) races_only: bool,
+    /// How much memory states may take, such as 4G; a quarter of what the system has unless given. With 0 no state is kept,
+    /// and every run is walked on its own
+    #[arg(long, value_parser = parse_size, value_name = "SIZE")]
+    pub(crate) memory: Option<u64>,
+    /// How long one trace may take, such as 90s or 10m, or `none`. What is known by then is told
+    #[arg(long, default_value = "10m", value_parser = parse_time_limit, value_name = "DURATION")]
+    pub(crate) time_limit: TimeLimit,
+    /// How many steps may be taken in one trace
+    #[arg(long, value_name = "N")]
+    pub(crate) max_steps: Option<u64>,
+    /// How many workers to explore with; as many as there are processors unless given
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub(crate) format: OutputFormat,
+    /// Where to write the report, instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+}
+
 /// How hard to look.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SearchArgs {
@@ -182,7 +249,6 @@ pub(crate) struct SearchArgs {
 impl SearchArgs {
     /// The plan for one technique.
     pub(crate) fn plan(&self, choice: Choice, witness_steps: usize, max_races: MaxRaces) -> Plan {
-        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         Plan {
             choice,
             pairs: self.pairs.into(),
@@ -191,10 +257,16 @@ impl SearchArgs {
             window: self.window.0,
             budget: self.budget,
             time_limit: self.time_limit.0,
-            jobs: self.jobs.map_or_else(processors, usize::from),
+            jobs: jobs(self.jobs),
             memory: self.memory,
         }
     }
+}
+
+/// So many workers, or as many as there are processors.
+pub(crate) fn jobs(given: Option<u16>) -> usize {
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    given.map_or_else(processors, usize::from)
 }
 
 /// How many events a schedule may rearrange in one piece, if not all.
@@ -203,7 +275,7 @@ pub(crate) struct Window(Option<usize>);
 
 /// How long one technique may take for one trace, if there is a limit.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TimeLimit(Option<Duration>);
+pub(crate) struct TimeLimit(pub(crate) Option<Duration>);
 
 /// How many races a report may hold.
 #[derive(Clone, Copy, Debug)]
@@ -326,6 +398,14 @@ impl From<PairsArg> for Pairs {
             PairsArg::All => Pairs::All,
         }
     }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum RuleArg {
+    /// All that makes the runs of the slice runs of the program
+    Sound,
+    /// What the paper on sliced causality keeps, to compare with: its races prove nothing
+    Published,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -23,7 +23,7 @@ use crate::compile::statement::{Runner, Writer};
 use crate::diagnostic::{Diagnostic, Diagnostics, Span};
 use crate::effects;
 use crate::program::{Position, Program};
-use crate::syntax::parse::parse;
+use crate::syntax::parse;
 use crate::syntax::token::tokens;
 use crate::syntax::tree::{Sort, Thread, Tree};
 

@@ -165,7 +165,7 @@ pub(crate) enum ExpressionKind<'s> {
     Logic(Logic, Box<Expression<'s>>, Box<Expression<'s>>),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Logic {
     And,
     Or,
