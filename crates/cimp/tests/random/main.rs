@@ -1,0 +1,45 @@
+//! What must hold for any program, tried on random ones.
+
+mod dependence;
+mod executions;
+mod flow;
+mod recording;
+
+use foretell_cimp::program::Program;
+use foretell_cimp::record::{self, Run};
+use foretell_cimp::schedule::{Pct, Random, Scheduler, Serial};
+use foretell_testkit::program::{self, Shape};
+
+/// Calls `check` with the programs of `count` seeds, each of the shape that `shape` has for its seed, and their texts. If
+/// the check fails, seed and program are printed.
+fn for_each(count: u64, shape: impl Fn(u64) -> Shape, mut check: impl FnMut(u64, &str, &Program)) {
+    for seed in 0..count {
+        let text = program::program(seed, shape(seed)).to_string();
+        let shown = Shown { seed, text: &text };
+        let program = foretell_cimp::compile(&text).expect("every random program is one");
+        check(seed, &text, &program);
+        std::mem::forget(shown);
+    }
+}
+
+/// Prints itself unless it is forgotten: in the middle of a panic, that is.
+struct Shown<'t> {
+    seed: u64,
+    text: &'t str,
+}
+
+impl Drop for Shown<'_> {
+    fn drop(&mut self) {
+        eprintln!("seed {}:\n{}", self.seed, self.text);
+    }
+}
+
+/// Some execution of the program.
+fn run(program: &Program, seed: u64) -> Run {
+    let mut scheduler: Box<dyn Scheduler> = match seed % 4 {
+        0 => Box::new(Serial::new()),
+        1 => Box::new(Pct::new(seed, 3, 30)),
+        _ => Box::new(Random::new(seed)),
+    };
+    record::run(program, &mut *scheduler, &record::Limits::default()).expect("every execution is a trace")
+}
