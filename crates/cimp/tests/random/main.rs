@@ -5,6 +5,8 @@ mod executions;
 mod flow;
 mod recording;
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use foretell_cimp::program::Program;
 use foretell_cimp::record::{self, Run};
 use foretell_cimp::schedule::{Pct, Random, Scheduler, Serial};
@@ -15,22 +17,11 @@ use foretell_testkit::program::{self, Shape};
 fn for_each(count: u64, shape: impl Fn(u64) -> Shape, mut check: impl FnMut(u64, &str, &Program)) {
     for seed in 0..count {
         let text = program::program(seed, shape(seed)).to_string();
-        let shown = Shown { seed, text: &text };
         let program = foretell_cimp::compile(&text).expect("every random program is one");
-        check(seed, &text, &program);
-        std::mem::forget(shown);
-    }
-}
-
-/// Prints itself unless it is forgotten: in the middle of a panic, that is.
-struct Shown<'t> {
-    seed: u64,
-    text: &'t str,
-}
-
-impl Drop for Shown<'_> {
-    fn drop(&mut self) {
-        eprintln!("seed {}:\n{}", self.seed, self.text);
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| check(seed, &text, &program))) {
+            eprintln!("seed {seed}:\n{text}");
+            resume_unwind(panic);
+        }
     }
 }
 
