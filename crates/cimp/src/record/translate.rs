@@ -7,7 +7,7 @@ use foretell_trace::{
     Batch, Event, EventId, Loc, MemOrder, Names, Op, Position as Reported, Source, Symbol, ThreadId, Trace,
     TraceError, Value as TraceValue, VarId,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::recorder::{Happening, Node, Recorder, What};
 use super::setup::Setup;
@@ -122,12 +122,21 @@ impl<'r, 'p> Writer<'r, 'p> {
     }
 
     /// A trace that shows no decision at all is taken to hide them, so that everything depends on everything read before.
-    /// If the program read something and really made none, the trace ends with one that depends on nothing. Nobody has waited
-    /// for the thread that acts last, so nothing depends on the decision either.
+    /// If the program read something and really made none, the trace ends with one that depends on nothing, of a thread that
+    /// could go on and that nobody waited for, so that nothing depends on the decision either.
     fn missing_decision(&self) -> Option<Event> {
         let reads = |event: &Event| event.op.access().is_some_and(|access| access.kind.reads());
-        let matters = self.events.iter().any(reads) && self.events.iter().all(|event| event.op != Op::Branch);
-        let last = self.events.last().filter(|_| matters)?;
+        if !self.events.iter().any(reads) || self.events.iter().any(|event| event.op == Op::Branch) {
+            return None;
+        }
+        let mut passed: FxHashSet<ThreadId> = FxHashSet::default();
+        passed.extend(self.events.iter().filter_map(|event| match event.op {
+            Op::Join(thread) => Some(thread),
+            _ => None,
+        }));
+        // Going backwards, a thread that comes by for the first time comes with its last event.
+        let goes_on = |event: &&Event| passed.insert(event.thread) && !matches!(event.op, Op::Wait { .. });
+        let last = self.events.iter().rev().find(goes_on)?;
         Some(Event::new(last.thread, Op::Branch, last.loc))
     }
 
