@@ -19,8 +19,8 @@ pub struct Condition {
     /// As it was written.
     text: String,
     root: Term,
-    /// The variables by name, each once; arrays without an index.
-    names: Vec<String>,
+    /// The variables by name, and whether an element is meant; each once.
+    names: Vec<(String, bool)>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,9 +52,9 @@ impl Condition {
         }
     }
 
-    /// The variables that it speaks of, arrays without an index.
-    pub fn names(&self) -> &[String] {
-        &self.names
+    /// The variables that it speaks of, and whether elements of them are meant.
+    pub fn names(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.names.iter().map(|(name, indexed)| (name.as_str(), *indexed))
     }
 
     /// Whether it holds, where `content` tells what a variable holds by its name (`x`, `a[3]`). `None` if that is not
@@ -71,7 +71,11 @@ impl fmt::Display for Condition {
 }
 
 /// The term of an expression that only computes; anything else is reported.
-fn term(from: &Expression<'_>, names: &mut Vec<String>, diagnostics: &mut Diagnostics) -> Option<Term> {
+fn term(
+    from: &Expression<'_>,
+    names: &mut Vec<(String, bool)>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Term> {
     let mut part = |part: &Expression<'_>| term(part, names, diagnostics).map(Box::new);
     Some(match &from.kind {
         ExpressionKind::Number(number) => Term::Number(*number),
@@ -83,7 +87,7 @@ fn term(from: &Expression<'_>, names: &mut Vec<String>, diagnostics: &mut Diagno
                 Some(index) => Some(part(index)?),
                 None => None,
             };
-            names.push(object.name.text.to_string());
+            names.push((object.name.text.to_string(), index.is_some()));
             Term::Variable(object.name.text.to_string(), index)
         }
         ExpressionKind::Field(..)
@@ -152,7 +156,7 @@ mod tests {
     #[test]
     fn names_are_told() {
         let condition = Condition::parse("y > a[x] && y != 0").unwrap();
-        assert_eq!(condition.names(), ["a", "x", "y"]);
+        assert_eq!(condition.names().collect::<Vec<_>>(), [("a", true), ("x", false), ("y", false)]);
     }
 
     #[test]

@@ -98,13 +98,18 @@ impl<'p, 'l> Explorer<'p, 'l> {
         let busiest_loop = || self.loops.busiest();
         if self.limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             Some(Incomplete::Stopped { busiest_loop: busiest_loop() })
-        } else if self.states.len() >= self.limits.states {
+        } else if self.states.len() > self.limits.states {
             Some(Incomplete::States { limit: self.limits.states, busiest_loop: busiest_loop() })
-        } else if self.states.bytes() >= self.limits.bytes {
+        } else if self.bytes() > self.limits.bytes {
             Some(Incomplete::Bytes { limit: self.limits.bytes, busiest_loop: busiest_loop() })
         } else {
             None
         }
+    }
+
+    /// How much memory states take, and the count of executions will take.
+    fn bytes(&self) -> usize {
+        self.states.bytes() + self.edges.as_ref().map_or(0, |edges| edges.bytes(self.states.len()))
     }
 
     /// Takes up the state that the turn leads to, and what is to be found there.

@@ -35,7 +35,7 @@ Exit codes:
 const EXPLORE_EXIT_CODES: &str = "\
 Exit codes:
   0  nothing found
-  1  a race is proven, or a property is violated
+  1  a race is proven, a property is violated, or an execution fails or deadlocks
   2  bad input or usage, or a recording that is cut short and shows nothing
   3  nothing found, but not everything was explored";
 
@@ -185,8 +185,8 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_parser = parse_bound, value_name = "N")]
     pub(crate) loops: Option<Bound>,
     /// How many states of a program may be visited
-    #[arg(long, value_name = "N")]
-    pub(crate) max_states: Option<usize>,
+    #[arg(long, value_name = "N", default_value_t = 10_000_000)]
+    pub(crate) max_states: usize,
     /// What should hold in every state; may be given several times
     #[arg(long, value_parser = Wanted::parse, value_name = "PROPERTY", long_help = Wanted::HELP)]
     pub(crate) property: Vec<Wanted>,
@@ -199,14 +199,14 @@ pub(crate) struct ExploreArgs {
     /// Only look for races and check properties; do not count runs
     #[arg(long)]
     pub(crate) races_only: bool,
-    /// How much memory states may take, such as 4G; a quarter of what the system has unless given. With 0 no state is kept,
-    /// and every run is walked on its own
+    /// How much memory states may take, such as 4G; a quarter of what the system has unless given. With 0 no state of a trace
+    /// is kept, and every run is walked on its own
     #[arg(long, value_parser = parse_size, value_name = "SIZE")]
     pub(crate) memory: Option<u64>,
     /// How long one trace may take, such as 90s or 10m, or `none`. What is known by then is told
     #[arg(long, default_value = "10m", value_parser = parse_time_limit, value_name = "DURATION")]
     pub(crate) time_limit: TimeLimit,
-    /// How many steps may be taken in one trace
+    /// How many steps may be taken in one trace; --max-states is for programs
     #[arg(long, value_name = "N")]
     pub(crate) max_steps: Option<u64>,
     /// How many workers to explore with; as many as there are processors unless given

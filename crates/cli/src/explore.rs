@@ -73,6 +73,11 @@ fn explore(path: &Path, args: &ExploreArgs) -> Result<(Explored, Outcome), Failu
                 "all executions of a program are explored as they are; --closure explores a slice of one";
             return Err(Failure::Usage(format!("{}: {why}", source.name())));
         }
+        if args.max_steps.is_some() {
+            let why =
+                "--max-steps bounds the exploration of a trace; that of a program is bounded by --max-states";
+            return Err(Failure::Usage(format!("{}: {why}", source.name())));
+        }
         return Ok((Explored::Program(Box::new(program::explore(&source, args)?)), Outcome::Clean));
     }
     let run = record(&source, &args.schedule, STEPS, args.loops)?;
@@ -124,7 +129,7 @@ fn text(reports: &[Explored]) -> String {
 fn outcome(report: &Explored) -> Outcome {
     let (found, cut_short, open) = match report {
         Explored::Closure(report) => (report.has_findings(), report.trace.cut_short, report.is_open()),
-        Explored::Program(report) => (report.has_findings(), false, !report.complete),
+        Explored::Program(report) => (report.has_findings(), false, report.is_open()),
     };
     if found {
         Outcome::Race

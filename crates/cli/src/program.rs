@@ -42,6 +42,12 @@ impl Source {
         self.path.display().to_string()
     }
 
+    /// The line of the program that the position is in.
+    pub(crate) fn line(&self, position: Position) -> String {
+        let line = self.text.lines().nth((position.line as usize).saturating_sub(1));
+        line.unwrap_or_default().trim().to_string()
+    }
+
     /// A message about a place in the program, with the line and a mark below the spot, and what might help.
     pub(crate) fn point_at(&self, position: Position, message: &str, help: Option<&str>) -> String {
         let help = help.map(String::from);

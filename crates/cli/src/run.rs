@@ -116,7 +116,22 @@ fn predict(args: &RunArgs, source: &Source, run: &Run) -> Result<Outcome, Failur
 fn report(input: &Input, source: &Source, run: &Run, plan: &Plan) -> Result<Report, Failure> {
     let mut report = analyse(input, Some(&run.trace), plan)?;
     drive(source, run, &mut report)?;
+    report.ending = ending_text(&run.ending);
+    report.complete &= report.ending.is_none();
     Ok(report)
+}
+
+/// How the run ended in one line, if not well.
+fn ending_text(ending: &Ending) -> Option<String> {
+    match ending {
+        Ending::Finished => None,
+        Ending::Failed(failure) => Some(failure.to_string()),
+        Ending::Deadlock(blocked) => {
+            let waiting: Vec<String> = blocked.iter().map(ToString::to_string).collect();
+            Some(format!("deadlock: {}", waiting.join("; ")))
+        }
+        Ending::StepLimit => Some("stopped at the limit of steps".to_string()),
+    }
 }
 
 /// Drives the program into each race that comes with a schedule. A race that the program does not follow would be a
@@ -142,8 +157,8 @@ pub(crate) fn tell_ending(source: &Source, ending: &Ending) -> Outcome {
     let message = match ending {
         Ending::Finished => return Outcome::Clean,
         Ending::Failed(Failed { fault, thread, position }) => {
-            let help =
-                matches!(fault, Fault::LoopBound(_)).then_some("--loops allows more, or another schedule");
+            let help = matches!(fault, Fault::LoopBound(_))
+                .then_some("--loops allows more; another schedule may need less");
             source.point_at(*position, &format!("{fault} (thread {thread})"), help)
         }
         Ending::Deadlock(blocked) => {

@@ -65,13 +65,18 @@ With a trace alone nothing is known of what decides what, so little is dropped; 
                 let name_of = |event: EventId| {
                     trace.event(event).op.access().map(|access| trace.names().vars.name(access.var))
                 };
+                // An array stands for all of its elements.
+                let is_meant = |name: &str, variable: &str| {
+                    let rest = variable.strip_prefix(name);
+                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+                };
                 let all = || trace.iter().map(|(event, _)| event);
-                if let Some(name) = names.iter().find(|name| !all().any(|event| name_of(event) == Some(name)))
-                {
+                let touches =
+                    |event, name: &str| name_of(event).is_some_and(|variable| is_meant(name, variable));
+                if let Some(name) = names.iter().find(|name| !all().any(|event| touches(event, name))) {
                     return Err(bad(format!("nothing in the trace accesses `{name}`")));
                 }
-                let wanted =
-                    |event: &EventId| name_of(*event).is_some_and(|name| names.iter().any(|n| n == name));
+                let wanted = |event: &EventId| names.iter().any(|name| touches(*event, name));
                 Ok(all().filter(wanted).collect())
             }
         }

@@ -80,7 +80,7 @@ pub enum PropertyVerdict {
     Holds,
     /// Not after some run, which was replayed.
     Violated,
-    /// Not all runs were explored.
+    /// Not all runs were explored, or it cannot be computed in some state.
     Unknown,
 }
 
@@ -115,6 +115,11 @@ impl ClosureReport {
 
     /// Whether something remains that might be found.
     pub fn is_open(&self) -> bool {
-        !self.is_sound() || self.interrupted || !self.notes.is_empty() || self.explored < 1.0
+        let unknown = |property: &PropertyReport| property.verdict == PropertyVerdict::Unknown;
+        self.properties.iter().any(unknown)
+            || !self.is_sound()
+            || self.interrupted
+            || !self.notes.is_empty()
+            || self.explored < 1.0
     }
 }

@@ -91,7 +91,7 @@ fn write_property(out: &mut String, property: &PropertyReport, detail: Detail) {
     let verdict = match property.verdict {
         PropertyVerdict::Holds => "holds in all states of all runs",
         PropertyVerdict::Violated => "violated · proven: a schedule leads to such a state",
-        PropertyVerdict::Unknown => "not violated as far as was explored",
+        PropertyVerdict::Unknown => "not known to hold: it cannot be told of all states",
     };
     line(out, format_args!("\nproperty {}: {verdict}", visible(&property.property)));
     if let Some(schedule) = &property.schedule {

@@ -15,7 +15,7 @@ pub struct ProgramReport {
     pub complete: bool,
     /// Ctrl-C: what is not listed is not known.
     pub interrupted: bool,
-    /// What keeps the answer from being complete.
+    /// What else is to be known: what keeps the answer from being complete, or that no execution ends.
     pub notes: Vec<String>,
     /// Accesses that can happen at the same time, one entry for any two places and a variable.
     pub races: Vec<ProgramRace>,
@@ -62,6 +62,8 @@ pub struct ProgramFailure {
     pub thread: String,
     /// Line and column.
     pub location: String,
+    /// That line of the program.
+    pub source: String,
     /// Who takes which step, until it goes wrong.
     pub schedule: String,
 }
@@ -105,6 +107,12 @@ pub struct ProgramStats {
 }
 
 impl ProgramReport {
+    /// Whether something remains that might be found.
+    pub fn is_open(&self) -> bool {
+        let unknown = |property: &ProgramProperty| property.verdict == PropertyVerdict::Unknown;
+        !self.complete || self.properties.iter().any(unknown)
+    }
+
     /// Whether something was found: a race, a failure, a deadlock, or a property that does not hold.
     pub fn has_findings(&self) -> bool {
         let violated = |property: &ProgramProperty| property.verdict == PropertyVerdict::Violated;

@@ -26,7 +26,9 @@ pub fn render(report: &ProgramReport) -> String {
     }
     for (index, failure) in report.failures.iter().enumerate() {
         let (message, location) = (visible(&failure.message), visible(&failure.location));
-        line(&mut out, format_args!("\nfailure {}: {location}: {message}", index + 1));
+        let file = visible(&report.program);
+        line(&mut out, format_args!("\nfailure {}: {file}:{location}: {message}", index + 1));
+        line(&mut out, format_args!("  source    {}", visible(&failure.source)));
         line(&mut out, format_args!("  thread    {}", visible(&failure.thread)));
         write_schedule(&mut out, &failure.schedule);
     }
@@ -69,7 +71,7 @@ fn write_property(out: &mut String, property: &ProgramProperty) {
     let verdict = match property.verdict {
         PropertyVerdict::Holds => "holds in all states",
         PropertyVerdict::Violated => "is violated",
-        PropertyVerdict::Unknown => "is not known to hold: not all executions were explored",
+        PropertyVerdict::Unknown => "is not known to hold: it cannot be told of all states",
     };
     line(out, format_args!("\n{}: {verdict}", visible(&property.property)));
     if let Some(schedule) = &property.schedule {

@@ -25,6 +25,9 @@ pub struct Report {
     pub interrupted: bool,
     /// What else keeps the answer from being complete, in words.
     pub notes: Vec<String>,
+    /// How the run ended that the trace was recorded from, if not well; then there may be more to find in other runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ending: Option<String>,
     /// How many of the races the program itself was driven into, where that could be done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub driven: Option<usize>,
@@ -172,6 +175,7 @@ impl Report {
             complete: false,
             interrupted: false,
             notes: Vec::new(),
+            ending: None,
             driven: None,
             races: Vec::new(),
             undecided: Vec::new(),

@@ -16,6 +16,11 @@ impl Edges {
         self.0.push((narrow(from), to.map_or(FAILURE, narrow)));
     }
 
+    /// How much memory they take, with what it takes to count the executions of a program with so many states.
+    pub(super) fn bytes(&self, states: usize) -> usize {
+        2 * size_of_val(self.0.as_slice()) + states * (size_of::<u128>() + size_of::<u32>())
+    }
+
     /// The number of executions of a program with so many states, the first of which is the beginning. `None` if there are
     /// infinitely many, or more than can be counted.
     pub(super) fn executions(&self, states: usize) -> Option<u128> {

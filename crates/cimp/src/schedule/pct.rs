@@ -26,7 +26,9 @@ impl Pct {
     /// The schedule with this seed, for bugs of this depth in executions of about so many steps.
     pub fn new(seed: u64, depth: u32, expected_steps: u64) -> Pct {
         let mut dice = Dice(seed);
-        let mut changes: Vec<u64> = (1..depth).map(|_| dice.below(expected_steps.max(1))).collect();
+        // More changes than steps make no difference.
+        let changes = u64::from(depth.saturating_sub(1)).min(expected_steps);
+        let mut changes: Vec<u64> = (0..changes).map(|_| dice.below(expected_steps.max(1))).collect();
         changes.sort_unstable_by(|a, b| b.cmp(a));
         Pct { dice, priorities: Vec::new(), changes, steps: 0, lowest: u64::from(u32::MAX) }
     }

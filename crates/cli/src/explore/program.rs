@@ -27,8 +27,7 @@ pub(super) fn explore(source: &Source, args: &ExploreArgs) -> Result<ProgramRepo
     memory::reset_peak();
     let conditions = conditions(source, args)?;
     let limit = TimeLimit::start(args.time_limit.0)?;
-    let holds: Vec<_> =
-        conditions.iter().map(|condition| |state: &StateView<'_>| holds(condition, state)).collect();
+    let holds: Vec<_> = conditions.iter().map(|asked| |state: &StateView<'_>| asked.holds(state)).collect();
     let watched = Watched::new(args);
     let watch = |_: &StateView<'_>| watched.visit();
     let properties = holds.iter().map(|holds| holds as Property<'_>).chain([&watch as Property<'_>]);
@@ -77,7 +76,7 @@ fn limits<'l>(args: &ExploreArgs, properties: &'l [Property<'l>]) -> Limits<'l> 
     let bounds = Bounds { loop_bound: args.loops.and_then(|bound| bound.0), ..Bounds::default() };
     let usual = Limits::default();
     Limits {
-        states: args.max_states.unwrap_or(usize::MAX),
+        states: args.max_states,
         bytes: bytes.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(usual.bytes),
         bounds,
         count_executions: !args.races_only,
@@ -88,7 +87,7 @@ fn limits<'l>(args: &ExploreArgs, properties: &'l [Property<'l>]) -> Limits<'l> 
 }
 
 /// The properties that can be asked of a program: those of its memory. Events have numbers only in one run.
-fn conditions<'a>(source: &Source, args: &'a ExploreArgs) -> Result<Vec<&'a Condition>, Failure> {
+fn conditions<'a>(source: &Source, args: &'a ExploreArgs) -> Result<Vec<Asked<'a>>, Failure> {
     let unusable = |wanted: &Wanted, why: &str| Failure::Usage(format!("{}: {wanted}: {why}", source.name()));
     args.property
         .iter()
@@ -99,28 +98,51 @@ fn conditions<'a>(source: &Source, args: &'a ExploreArgs) -> Result<Vec<&'a Cond
                     "events have numbers only in one run; --closure explores what one run implies",
                 ));
             };
-            let is_shared =
-                |name: &String| source.program.shared.iter().any(|shared| shared.group.name == *name);
-            match condition.names().iter().find(|name| !is_shared(name)) {
-                Some(name) => Err(unusable(wanted, &format!("there is no shared variable `{name}`"))),
-                None => Ok(condition),
+            match condition.names().find_map(|(name, indexed)| misunderstood(source, name, indexed)) {
+                Some(why) => Err(unusable(wanted, &why)),
+                None => Ok(Asked { condition, doubt: Cell::new(false) }),
             }
         })
         .collect()
 }
 
-/// Whether the condition holds. What cannot be computed, such as a division by zero, is no violation.
-fn holds(condition: &Condition, state: &StateView<'_>) -> bool {
-    condition.holds(&|name| state.number(name)).unwrap_or(true)
+/// What is wrong with a name in a condition, if anything.
+fn misunderstood(source: &Source, name: &str, indexed: bool) -> Option<String> {
+    match source.program.shared.iter().find(|shared| shared.group.name == name) {
+        None => Some(format!("there is no shared variable `{name}`")),
+        Some(shared) if shared.group.length.is_some() && !indexed => {
+            Some(format!("`{name}` is an array: say which element"))
+        }
+        Some(shared) if shared.group.length.is_none() && indexed => Some(format!("`{name}` is no array")),
+        Some(_) => None,
+    }
+}
+
+/// A condition that should hold in every state.
+struct Asked<'a> {
+    condition: &'a Condition,
+    /// Set once it could not be computed in some state: because of a reference, a division by zero, an index that no
+    /// element has.
+    doubt: Cell<bool>,
+}
+
+impl Asked<'_> {
+    /// Whether it holds. What cannot be computed is no violation, but leaves a doubt.
+    fn holds(&self, state: &StateView<'_>) -> bool {
+        self.condition.holds(&|name| state.number(name)).unwrap_or_else(|| {
+            self.doubt.set(true);
+            true
+        })
+    }
 }
 
 /// The word on each condition.
-fn judge(conditions: &[&Condition], found: &Exploration) -> Vec<ProgramProperty> {
-    let judged = conditions.iter().zip(&found.violations).map(|(condition, violation)| ProgramProperty {
-        property: format!("assert {condition}"),
+fn judge(conditions: &[Asked<'_>], found: &Exploration) -> Vec<ProgramProperty> {
+    let judged = conditions.iter().zip(&found.violations).map(|(asked, violation)| ProgramProperty {
+        property: format!("assert {}", asked.condition),
         verdict: match violation {
             Some(_) => PropertyVerdict::Violated,
-            None if found.is_complete() => PropertyVerdict::Holds,
+            None if found.is_complete() && !asked.doubt.get() => PropertyVerdict::Holds,
             None => PropertyVerdict::Unknown,
         },
         schedule: violation.as_ref().map(Schedule::to_string),
@@ -129,6 +151,16 @@ fn judge(conditions: &[&Condition], found: &Exploration) -> Vec<ProgramProperty>
 }
 
 fn report(source: &Source, found: Exploration) -> ProgramReport {
+    let mut notes: Vec<String> =
+        found.incomplete.iter().map(|why| format!("not all executions are known: {why}")).collect();
+    if found.is_complete()
+        && found.final_states == 0
+        && found.failures.is_empty()
+        && found.deadlocks.is_empty()
+    {
+        notes.push("no execution comes to an end".to_string());
+    }
+    let complete = found.is_complete();
     let races = found.races.into_iter().map(|race| ProgramRace {
         target: race.variable,
         first: access(race.first),
@@ -138,6 +170,7 @@ fn report(source: &Source, found: Exploration) -> ProgramReport {
     let failures = found.failures.into_iter().map(|found| ProgramFailure {
         message: found.failure.fault.to_string(),
         thread: found.failure.thread.to_string(),
+        source: source.line(found.failure.position),
         location: found.failure.position.to_string(),
         schedule: found.schedule.to_string(),
     });
@@ -148,9 +181,9 @@ fn report(source: &Source, found: Exploration) -> ProgramReport {
     ProgramReport {
         tool: "foretell",
         program: source.name(),
-        complete: found.incomplete.is_empty(),
+        complete,
         interrupted: false,
-        notes: found.incomplete.iter().map(|why| format!("not all executions are known: {why}")).collect(),
+        notes,
         races: races.collect(),
         failures: failures.collect(),
         deadlocks: deadlocks.collect(),

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use foretell_cimp::Condition;
 use foretell_explore::{Exclusive, Property, Race, State};
@@ -60,15 +62,15 @@ What should hold in every state; may be given several times:
         }
     }
 
-    /// The property of this trace, or why it is none.
-    pub(crate) fn bind(&self, trace: &Trace) -> Result<Box<dyn Property>, String> {
+    /// The property of this trace, or why it is none. Where it cannot be told whether it holds, there is a doubt.
+    pub(crate) fn bind(&self, trace: &Trace, doubt: Doubt) -> Result<Box<dyn Property>, String> {
         let id = |number| {
             let missing = || format!("there is no event {number}: the trace has {}", trace.events().len());
             trace.id(number).ok_or_else(missing)
         };
         let bad = |error: foretell_explore::BadProperty| error.to_string();
         match *self {
-            Wanted::Assert(ref condition) => Ok(Box::new(Assertion::new(condition, trace)?)),
+            Wanted::Assert(ref condition) => Ok(Box::new(Assertion::new(condition, trace, doubt)?)),
             Wanted::Race(a, b) => Ok(Box::new(Race::new(trace, id(a)?, id(b)?).map_err(bad)?)),
             Wanted::Exclusive([first, second]) => {
                 let (first, second) = (id(first.0)?..=id(first.1)?, id(second.0)?..=id(second.1)?);
@@ -80,9 +82,8 @@ What should hold in every state; may be given several times:
     /// Whether the referee's machine, too, is in a state in which this does not hold.
     pub(crate) fn is_violated(&self, trace: &Trace, machine: &Machine<'_>) -> bool {
         match *self {
-            Wanted::Assert(ref condition) => {
-                Assertion::new(condition, trace).is_ok_and(|asserted| !asserted.of(|var| machine.value(var)))
-            }
+            Wanted::Assert(ref condition) => Assertion::new(condition, trace, Doubt::default())
+                .is_ok_and(|asserted| !asserted.of(|var| machine.value(var))),
             Wanted::Race(a, b) => [a, b].into_iter().all(|number| {
                 trace.id(number).is_some_and(|event| {
                     let thread = trace.event(event).thread;
@@ -114,37 +115,50 @@ struct Assertion {
     variables: HashMap<String, VarId>,
     /// What the values of the trace are as numbers, where they are numbers.
     names: Names,
+    /// Set once it could not be told whether it holds.
+    doubt: Doubt,
 }
 
+/// Whether there is a state of which it is not known whether a property holds in it.
+pub(crate) type Doubt = Arc<AtomicBool>;
+
 impl Assertion {
-    fn new(condition: &Condition, trace: &Trace) -> Result<Assertion, String> {
+    fn new(condition: &Condition, trace: &Trace, doubt: Doubt) -> Result<Assertion, String> {
         let names = trace.names();
-        let matters = |variable: &str| {
-            let array = variable.split_once('[').map_or(variable, |(array, _)| array);
-            condition.names().iter().any(|name| name == array)
+        let is_meant = |variable: &str| {
+            let (name, is_element) =
+                variable.split_once('[').map_or((variable, false), |(array, _)| (array, true));
+            condition.names().any(|meant| meant == (name, is_element))
         };
         let accesses = trace.events().iter().filter_map(|event| event.op.access());
         let variables: HashMap<String, VarId> = accesses
             .map(|access| (names.vars.name(access.var), access.var))
-            .filter(|(name, _)| matters(name))
+            .filter(|(name, _)| is_meant(name))
             .map(|(name, var)| (name.to_string(), var))
             .collect();
-        let occurs =
-            |name: &&String| variables.keys().any(|variable| variable.split('[').next() == Some(name));
-        match condition.names().iter().find(|name| !occurs(name)) {
-            Some(name) => Err(format!("nothing in the trace accesses `{name}`")),
-            None => Ok(Assertion { condition: condition.clone(), variables, names: names.clone() }),
+        let occurs = |(name, is_element): (&str, bool)| {
+            variables.keys().any(|variable| {
+                variable.split('[').next() == Some(name) && variable.contains('[') == is_element
+            })
+        };
+        match condition.names().find(|&meant| !occurs(meant)) {
+            Some((name, false)) => Err(format!("nothing in the trace accesses `{name}`")),
+            Some((name, true)) => Err(format!("nothing in the trace accesses an element of `{name}`")),
+            None => Ok(Assertion { condition: condition.clone(), variables, names: names.clone(), doubt }),
         }
     }
 
-    /// Whether it holds of these contents. What is not known, such as a variable that somebody wrote after he had read
-    /// something else than observed, cannot violate it.
+    /// Whether it holds of these contents. What is not known, such as a variable whose values the trace does not show,
+    /// cannot violate it, but leaves a doubt.
     fn of(&self, content: impl Fn(VarId) -> Option<Value>) -> bool {
         let number = |name: &str| {
             let value = content(*self.variables.get(name)?)?;
             self.names.value_text(value).parse().ok()
         };
-        self.condition.holds(&number).unwrap_or(true)
+        self.condition.holds(&number).unwrap_or_else(|| {
+            self.doubt.store(true, Ordering::Relaxed);
+            true
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The exploration of one trace: closure, referee, report.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use foretell_witness::observed::Observed;
 use foretell_witness::{Claim, Machine, Model, Proof, Referee};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::property::Wanted;
+use super::property::{Doubt, Wanted};
 use crate::analysis::time_text;
 use crate::args::{ExploreArgs, jobs};
 use crate::error::Failure;
@@ -36,9 +37,10 @@ pub(super) fn explore(
 ) -> Result<ClosureReport, Failure> {
     let begin = Instant::now();
     memory::reset_peak();
+    let doubts: Vec<Doubt> = wanted.iter().map(|_| Doubt::default()).collect();
     let mut properties = Vec::new();
-    for wanted in wanted {
-        let bound = wanted.bind(trace);
+    for (wanted, doubt) in wanted.iter().zip(&doubts) {
+        let bound = wanted.bind(trace, Doubt::clone(doubt));
         properties.push(bound.map_err(|why| Failure::Usage(format!("{}: {wanted}: {why}", input.name())))?);
     }
     let too_large = || Failure::Usage(format!("{} is too large to be explored", input.name()));
@@ -49,7 +51,7 @@ pub(super) fn explore(
     let limit = args.time_limit.0.map(|limit| limit.mul_f64(0.75));
     let explored = work.run("explores", limit, |limits, progress| Some(closure.explore(limits, progress)));
     let explored = explored?.ok_or_else(too_large)?;
-    enter(&mut report, trace, wanted, args, explored);
+    enter(&mut report, trace, &wanted.iter().zip(&doubts).collect::<Vec<_>>(), args, explored);
     if !args.races_only {
         let left = args.time_limit.0.map(|limit| limit.saturating_sub(begin.elapsed()));
         let order =
@@ -150,7 +152,7 @@ fn amount(count: Count, totals: &Totals) -> Amount {
 fn enter(
     report: &mut ClosureReport,
     trace: &Trace,
-    wanted: &[Wanted],
+    wanted: &[(&Wanted, &Doubt)],
     args: &ExploreArgs,
     found: Exploration,
 ) {
@@ -172,12 +174,18 @@ fn enter(
     if found.are_more_races {
         report.notes.push(format!("there are more races than the {} that fit", report.races.len()));
     }
-    for (wanted, violation) in wanted.iter().zip(found.violations) {
-        let property = judge(trace, wanted, violation, totals.complete);
-        if let Err(rejection) = &property {
-            report.notes.push(rejection.clone());
-        }
-        report.properties.extend(property);
+    for (&(wanted, doubt), violation) in wanted.iter().zip(found.violations) {
+        let is_sure = totals.complete && !doubt.load(Ordering::Relaxed);
+        let property = judge(trace, wanted, violation, is_sure).unwrap_or_else(|rejection| {
+            report.notes.push(rejection);
+            PropertyReport {
+                property: wanted.to_string(),
+                verdict: PropertyVerdict::Unknown,
+                schedule: None,
+                strays: Vec::new(),
+            }
+        });
+        report.properties.push(property);
     }
 }
 
@@ -219,11 +227,11 @@ fn judge(
     trace: &Trace,
     wanted: &Wanted,
     violation: Option<Schedule>,
-    complete: bool,
+    is_sure: bool,
 ) -> Result<PropertyReport, String> {
     let property = wanted.to_string();
     let Some(schedule) = violation else {
-        let verdict = if complete { PropertyVerdict::Holds } else { PropertyVerdict::Unknown };
+        let verdict = if is_sure { PropertyVerdict::Holds } else { PropertyVerdict::Unknown };
         return Ok(PropertyReport { property, verdict, schedule: None, strays: Vec::new() });
     };
     let mut machine = Machine::new(Arc::new(Observed::new(trace)), Model::SameValue);

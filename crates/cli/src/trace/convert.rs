@@ -36,7 +36,7 @@ pub(crate) fn save(trace: &Trace, path: &Path) -> Result<(), Failure> {
 fn format_of(path: &Path, told: Option<Format>) -> Result<Format, Failure> {
     told.or_else(|| Format::from_extension(path)).ok_or_else(|| {
         Failure::Usage(format!(
-            "cannot tell the format from the name {}; say it with --to, or by one of .std .csv .rr .ftr",
+            "cannot tell the format from the name {}; let it end in .std, .csv, .rr or .ftr (or, when converting, say it with --to)",
             path.display()
         ))
     })

@@ -228,6 +228,37 @@ fn explorations_end_within_their_limits() {
     let (ran, report) = explore(&waits, &[]);
     assert_eq!((ran.code, &report["complete"]), (0, &json!(true)), "few states, though no end: {report}");
     assert_eq!(report["stats"]["executions"], Value::Null, "executions without end cannot be counted");
+    assert_eq!(report["notes"], json!(["no execution comes to an end"]));
+    let five = file(&folder, "five.cimp", "shared x;\n{ x := 1; } || { x := 2; }\n");
+    let (ran, report) = explore(&five, &["--max-states", "5"]);
+    assert_eq!((ran.code, &report["stats"]["states"]), (1, &json!(5)), "as many as there are: {report}");
+    assert_eq!(report["complete"], true);
+    let steps = foretell(&["explore", &five, "--max-steps", "5"]);
+    assert!(steps.code == 2 && steps.err.contains("--max-states"), "{}", steps.err);
+}
+
+/// What cannot be computed is neither true nor false.
+#[test]
+fn a_condition_that_cannot_be_told_does_not_hold() {
+    let folder = folder("programs_conditions");
+    let program = "cell N { n }\nshared x[2] = 7, p, y;\n{ x[1] := 2; p := new N; y := 1; }\n";
+    let program = file(&folder, "conditions.cimp", program);
+    for condition in ["p == 0", "p < 1", "x[5] == 0", "x[y - 1] == 7", "1 / y == 1"] {
+        let asked = format!("assert {condition}");
+        let (ran, report) = explore(&program, &["--property", &asked]);
+        assert_eq!((ran.code, &report["properties"][0]["verdict"]), (3, &json!("unknown")), "{report}");
+    }
+    let (ran, report) = explore(&program, &["--property", "assert x[0] == 7 && y <= 1"]);
+    assert_eq!((ran.code, &report["properties"][0]["verdict"]), (0, &json!("holds")), "{report}");
+    for (condition, why) in
+        [("x == 7", "`x` is an array"), ("y[0] == 0", "`y` is no array"), ("z", "no shared")]
+    {
+        let ran = foretell(&["explore", &program, "--property", &format!("assert {condition}")]);
+        assert!(ran.code == 2 && ran.err.contains(why), "{condition}: {}", ran.err);
+    }
+    let closure = ["explore", "--closure", "--format", "json", &program, "--property", "assert p < 1"];
+    let ran = foretell(&closure);
+    assert_eq!((ran.code, &ran.json()["properties"][0]["verdict"]), (3, &json!("unknown")), "{}", ran.out);
 }
 
 #[test]

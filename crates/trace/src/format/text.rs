@@ -332,7 +332,8 @@ fn parse_value((at, text): Piece<'_>, names: &mut Names) -> Result<Value, Proble
 }
 
 fn is_word(text: &[u8]) -> bool {
-    let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'+' | b'-');
+    let word =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'+' | b'-' | b'@');
     !text.is_empty() && text.iter().all(word)
 }
 
