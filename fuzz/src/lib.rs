@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo install cargo-fuzz
-//! RUSTC_BOOTSTRAP=1 cargo fuzz run text        # or csv, rr, binary, open; from the top folder
+//! RUSTC_BOOTSTRAP=1 cargo fuzz run text        # or csv, rr, binary, open, cimp; from the top folder
 //! ```
 //!
 //! Each target reads its input to the end with all checks. Any outcome but a panic, a hang or a huge allocation is fine.
@@ -48,6 +48,14 @@ fn crc32(bytes: &[u8]) -> u32 {
     let step = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 };
     let byte = |crc: u32, byte: &u8| (0..8).fold(crc ^ u32::from(*byte), step);
     !bytes.iter().fold(!0, byte)
+}
+
+/// Compiles, and shows what is wrong. For `cimp`, the examples are a good beginning:
+/// `RUSTC_BOOTSTRAP=1 cargo fuzz run cimp fuzz/corpus/cimp examples`.
+pub fn compile(source: &str) {
+    for error in foretell_cimp::compile(source).err().unwrap_or_default() {
+        assert!(!error.render("fuzzed.cimp", source).is_empty());
+    }
 }
 
 /// Text that was written is what reading and writing it again gives.

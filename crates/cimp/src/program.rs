@@ -79,7 +79,7 @@ pub struct Cell {
 }
 
 /// What the ways of a decision may do until they meet: an over-approximation from the program's text.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Scope {
     /// Shared variables that may be written: indices in [`Program::shared`]. Sorted.
     pub shared: Vec<usize>,

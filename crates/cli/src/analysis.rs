@@ -259,7 +259,7 @@ fn note_max_races(report: &mut Report, plan: &Plan) {
 }
 
 /// A time as one would say it on the command line.
-fn time_text(time: Duration) -> String {
+pub(crate) fn time_text(time: Duration) -> String {
     match time.as_secs() {
         seconds if time.subsec_nanos() == 0 && seconds > 0 && seconds.is_multiple_of(60) => {
             format!("{}m", seconds / 60)

@@ -12,6 +12,7 @@ use foretell_predict::Technique;
 use foretell_trace::format::Format;
 
 use crate::analysis::Plan;
+use crate::explore::property::Wanted;
 
 /// Predicts data races: from one recorded run of a multithreaded program it proves which accesses could race in
 /// another schedule of the same program. Every race it reports comes with a proof that an independent referee has
@@ -30,6 +31,13 @@ Exit codes:
   2  bad input or usage, or a recording that is cut short and shows no race
   3  no race proven, but pairs remain that are not decided";
 
+const EXPLORE_EXIT_CODES: &str = "\
+Exit codes:
+  0  nothing found
+  1  a race is proven, or a property is violated
+  2  bad input or usage, or a recording that is cut short and shows nothing
+  3  nothing found, but not everything was explored";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Find races in recorded traces
@@ -40,6 +48,12 @@ pub(crate) enum Command {
         after_help = "The exit code tells whether the comparison could be made (0) or not (2), not what was found."
     )]
     Compare(CompareArgs),
+    /// Run a program once, record what it does, and find races in it
+    #[command(after_help = EXIT_CODES)]
+    Run(RunArgs),
+    /// Explore all runs that recorded ones imply: count them, find all races, check properties
+    #[command(after_help = EXPLORE_EXIT_CODES)]
+    Explore(ExploreArgs),
     /// Look at traces: check, count, convert, view
     Trace(TraceArgs),
 }
@@ -57,6 +71,51 @@ pub(crate) struct PredictArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 }
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// The program, in the language CIMP (docs/cimp.md)
+    #[arg(value_name = "FILE.cimp")]
+    pub(crate) program: PathBuf,
+    #[command(flatten)]
+    pub(crate) schedule: ScheduleArgs,
+    /// Also write the recorded trace here; the name's ending tells the format
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Also write here where each value comes from, and which decisions led to each event
+    #[arg(long, value_name = "FILE")]
+    pub(crate) flow: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) wanted: WantedArgs,
+    /// Never draw progress bars
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+}
+
+/// How a program is run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ScheduleArgs {
+    /// Which thread runs when: `serial`, `round-robin`, `random`, `pct`, or a list such as `t1*7,t2,t1`, after which the
+    /// run goes on serially
+    #[arg(long, default_value = "serial")]
+    pub(crate) schedule: String,
+    /// What `random` and `pct` draw from: the same seed gives the same run
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// How many ordering decisions a bug needs that `pct` looks for
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) depth: u32,
+    /// How many steps the run may take
+    #[arg(long, default_value_t = 1_000_000)]
+    pub(crate) max_steps: usize,
+    /// How often a loop may go round each time it is entered: a number, or `none` for no bound
+    #[arg(long, value_parser = parse_bound, value_name = "N")]
+    pub(crate) loops: Option<Bound>,
+}
+
+/// A number that something may not exceed, if there is one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound(pub(crate) Option<u32>);
 
 /// What to look for, and how to tell it.
 #[derive(Debug, clap::Args)]
@@ -107,6 +166,40 @@ pub(crate) struct CompareArgs {
     pub(crate) input: InputArgs,
 }
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExploreArgs {
+    /// Traces to explore; `-` is standard input
+    #[arg(required = true, value_name = "TRACE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// What should hold in every state; may be given several times
+    #[arg(long, value_parser = Wanted::parse, value_name = "PROPERTY", long_help = Wanted::HELP)]
+    pub(crate) property: Vec<Wanted>,
+    /// Only look for races and check properties; do not count runs
+    #[arg(long)]
+    pub(crate) races_only: bool,
+    /// How much memory states may take, such as 4G; a quarter of what the system has unless given. With 0 no state is kept,
+    /// and every run is walked on its own
+    #[arg(long, value_parser = parse_size, value_name = "SIZE")]
+    pub(crate) memory: Option<u64>,
+    /// How long one trace may take, such as 90s or 10m, or `none`. What is known by then is told
+    #[arg(long, default_value = "10m", value_parser = parse_time_limit, value_name = "DURATION")]
+    pub(crate) time_limit: TimeLimit,
+    /// How many steps may be taken in one trace
+    #[arg(long, value_name = "N")]
+    pub(crate) max_steps: Option<u64>,
+    /// How many workers to explore with; as many as there are processors unless given
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub(crate) format: OutputFormat,
+    /// Where to write the report, instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+}
+
 /// How hard to look.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SearchArgs {
@@ -134,7 +227,6 @@ pub(crate) struct SearchArgs {
 impl SearchArgs {
     /// The plan for one technique.
     pub(crate) fn plan(&self, choice: Choice, witness_steps: usize, max_races: MaxRaces) -> Plan {
-        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         Plan {
             choice,
             pairs: self.pairs.into(),
@@ -143,10 +235,16 @@ impl SearchArgs {
             window: self.window.0,
             budget: self.budget,
             time_limit: self.time_limit.0,
-            jobs: self.jobs.map_or_else(processors, usize::from),
+            jobs: jobs(self.jobs),
             memory: self.memory,
         }
     }
+}
+
+/// So many workers, or as many as there are processors.
+pub(crate) fn jobs(given: Option<u16>) -> usize {
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    given.map_or_else(processors, usize::from)
 }
 
 /// How many events a schedule may rearrange in one piece, if not all.
@@ -155,7 +253,7 @@ pub(crate) struct Window(Option<usize>);
 
 /// How long one technique may take for one trace, if there is a limit.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TimeLimit(Option<Duration>);
+pub(crate) struct TimeLimit(pub(crate) Option<Duration>);
 
 /// How many races a report may hold.
 #[derive(Clone, Copy, Debug)]
@@ -335,6 +433,16 @@ fn parse_max_races(text: &str) -> Result<MaxRaces, String> {
     }
     let number = text.parse().ok().filter(|&number| number > 0);
     number.map(MaxRaces).ok_or("expected a number from 1 on, or `all`".to_string())
+}
+
+fn parse_bound(text: &str) -> Result<Bound, String> {
+    match text {
+        "none" => Ok(Bound(None)),
+        number => number
+            .parse()
+            .map(|number| Bound(Some(number)))
+            .map_err(|_| "expected a number or `none`".to_string()),
+    }
 }
 
 fn parse_window(text: &str) -> Result<Window, String> {

@@ -13,6 +13,8 @@ pub(crate) enum Failure {
     Trace { file: String, error: TraceError },
     /// A file cannot be opened or written.
     File { path: PathBuf, doing: &'static str, error: io::Error },
+    /// A program has errors, or cannot be read; the text says all, line by line.
+    Program(String),
     /// A trace is not the same any more when it is read again.
     Changed { file: String },
     /// The command line asks for something that does not fit together.
@@ -44,6 +46,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Failure::Program(text) => f.write_str(text),
             Failure::Usage(text) => write!(f, "error: {text}"),
             Failure::Changed { file } => write!(f, "error: {file} was changed while it was read"),
             Failure::File { path, doing, error } => {

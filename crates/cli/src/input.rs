@@ -116,6 +116,11 @@ impl Input {
         Progress::of_work(doing, self.show_progress)
     }
 
+    /// A bar for the exploration of this trace.
+    pub(crate) fn step_progress(&self, doing: &str) -> Progress {
+        Progress::of_steps(doing, self.show_progress)
+    }
+
     fn bad(&self, error: TraceError) -> Failure {
         Failure::Trace { file: self.name(), error }
     }

@@ -4,11 +4,14 @@ mod analysis;
 mod args;
 mod compare;
 mod error;
+mod explore;
 mod input;
 mod memory;
 mod output;
 mod predict;
+mod program;
 mod progress;
+mod run;
 mod stop;
 mod trace;
 
@@ -24,11 +27,11 @@ use error::Failure;
 pub(crate) enum Outcome {
     /// Nothing was found.
     Clean,
-    /// Nothing was proven, but some reported pairs are not decided.
+    /// Nothing was proven, but not everything was decided or explored.
     Undecided,
     /// Nothing was proven, and part of the input could not be read.
     Incomplete,
-    /// A race is proven.
+    /// A race is proven, or that a property does not hold.
     Race,
 }
 
@@ -58,6 +61,8 @@ fn run(args: Args) -> Result<Outcome, Failure> {
     match args.command {
         Command::Predict(args) => predict::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Explore(args) => explore::run(&args),
         Command::Trace(args) => trace::run(&args),
     }
 }

@@ -27,6 +27,11 @@ impl Progress {
         Progress::with_template(what, Some(0), wanted, "{prefix} {bar:30} {pos} of {len}, {elapsed}")
     }
 
+    /// A bar for the exploration of something whose size nobody knows.
+    pub(crate) fn of_steps(what: &str, wanted: bool) -> Progress {
+        Progress::with_template(what, None, wanted, "{prefix} {spinner} {msg}, {elapsed}")
+    }
+
     fn with_template(what: &str, size: Option<u64>, wanted: bool, template: &str) -> Progress {
         let target = if wanted && std::io::stderr().is_terminal() {
             ProgressDrawTarget::stderr_with_hz(10)
@@ -49,8 +54,22 @@ impl Progress {
     pub(crate) fn advance(&mut self, events: usize) {
         self.events += events;
         if !self.bar.is_hidden() {
-            self.bar.set_message(rate(self.events, self.begin.elapsed().as_secs_f64()));
+            self.bar.set_message(rate(self.events, self.begin.elapsed().as_secs_f64(), "events"));
         }
+    }
+
+    /// So many steps have been taken in all, and about this part of everything is done.
+    pub(crate) fn stepped(&self, steps: u64, part: f64) {
+        let seconds = self.begin.elapsed().as_secs_f64();
+        let steps_so_far = usize::try_from(steps).unwrap_or(usize::MAX);
+        let rate = rate(steps_so_far, seconds, "steps");
+        self.bar.set_message(format!("{steps} steps, {:.1} % explored, {rate}", 100.0 * part));
+        self.bar.tick();
+    }
+
+    /// Whether nobody sees it.
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.bar.is_hidden()
     }
 
     /// So many more pieces of work have come up.
@@ -76,16 +95,16 @@ impl Drop for Progress {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
-fn rate(events: usize, seconds: f64) -> String {
-    let per_second = events as f64 / seconds.max(1e-9);
-    let (number, unit) = if per_second >= 1e6 {
+fn rate(number: usize, seconds: f64, noun: &str) -> String {
+    let per_second = number as f64 / seconds.max(1e-9);
+    let (scaled, unit) = if per_second >= 1e6 {
         (per_second / 1e6, "M")
     } else if per_second >= 1e3 {
         (per_second / 1e3, "k")
     } else {
         (per_second, "")
     };
-    format!("{number:.1}{unit} events/s")
+    format!("{scaled:.1}{unit} {noun}/s")
 }
 
 #[cfg(test)]
@@ -94,8 +113,8 @@ mod tests {
 
     #[test]
     fn rates_are_short() {
-        assert_eq!(rate(500, 1.0), "500.0 events/s");
-        assert_eq!(rate(2_500_000, 0.5), "5.0M events/s");
-        assert_eq!(rate(2_500, 1.0), "2.5k events/s");
+        assert_eq!(rate(500, 1.0, "events"), "500.0 events/s");
+        assert_eq!(rate(2_500_000, 0.5, "events"), "5.0M events/s");
+        assert_eq!(rate(2_500, 1.0, "steps"), "2.5k steps/s");
     }
 }

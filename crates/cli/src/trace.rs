@@ -1,7 +1,7 @@
 //! `foretell trace`: look at traces.
 
 mod check;
-mod convert;
+pub(crate) mod convert;
 mod stats;
 mod view;
 

@@ -21,13 +21,19 @@ QC: pairs that pass the quick check. A plain number counts proven races; 5+2? ha
 pub fn render(columns: &[Column], rows: &[Vec<Report>]) -> String {
     let mut cells = vec![head(columns)];
     cells.extend(rows.iter().filter_map(|reports| row(columns, reports)));
-    let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..cells[0].len()).map(width).collect();
-    let mut text: String = cells.iter().map(|row| format_row(row, &widths)).collect();
+    let mut text = align(&cells);
     text.push('\n');
     text.push_str(LEGEND);
     text.push('\n');
     text
+}
+
+/// Rows of equal length, one below the other.
+pub(crate) fn align(rows: &[Vec<String>]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let columns = rows.first().map_or(0, Vec::len);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    rows.iter().map(|row| format_row(row, &widths)).collect()
 }
 
 fn head(columns: &[Column]) -> Vec<String> {

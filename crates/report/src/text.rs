@@ -77,7 +77,7 @@ fn header(out: &mut String, report: &Report) {
 }
 
 /// The trace, and what is to be known about it.
-fn write_trace(out: &mut String, trace: &TraceInfo, technique: &str) {
+pub(crate) fn write_trace(out: &mut String, trace: &TraceInfo, technique: &str) {
     let (events, threads) = (count(trace.events, "event"), count(trace.threads, "thread"));
     line(out, format_args!("{} · {technique} · {events}, {threads}", visible(&trace.file)));
     if trace.cut_short {
@@ -163,7 +163,7 @@ fn write_candidate(out: &mut String, candidate: &Candidate) {
     }
 }
 
-fn write_accesses(out: &mut String, first: &Access, second: &Access) {
+pub(crate) fn write_accesses(out: &mut String, first: &Access, second: &Access) {
     let columns = |access: &Access| {
         (visible(&access.thread), operation(access), visible(&access.location), access.event)
     };
@@ -232,13 +232,13 @@ fn write_summary(out: &mut String, report: &Report) {
     }
 }
 
-fn count(number: impl TryInto<u64>, noun: &str) -> String {
+pub(crate) fn count(number: impl TryInto<u64>, noun: &str) -> String {
     let number = number.try_into().unwrap_or(u64::MAX);
     let plural = if noun.ends_with("ss") { "es" } else { "s" };
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}{plural}") }
 }
 
-fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+pub(crate) fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
     // Writing into a string cannot fail.
     let _ = out.write_fmt(text);
     out.push('\n');

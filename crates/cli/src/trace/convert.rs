@@ -5,30 +5,53 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use foretell_trace::format::{Compression, Format, writer};
-use foretell_trace::{EventId, TraceError};
+use foretell_trace::format::{Compression, EventWriter, Format, writer};
+use foretell_trace::{EventId, Trace, TraceError};
 
 use crate::Outcome;
 use crate::error::Failure;
 use crate::input::Input;
 
 pub(crate) fn run(input: &Input, path: &Path, to: Option<Format>, lossy: bool) -> Result<Outcome, Failure> {
-    let Some(format) = to.or_else(|| Format::from_extension(path)) else {
-        let path = path.display();
-        return Err(Failure::Usage(format!("cannot tell the format from the name {path}; say it with --to")));
-    };
+    let format = format_of(path, to)?;
     if input.is_same_file(path) {
         return Err(Failure::Usage(format!("{} cannot be converted into itself", path.display())));
     }
-    let target = Target::new(path);
-    let outcome = convert(input, path, format, lossy, &target);
-    match outcome {
-        Ok(outcome) => target.keep(path).map(|()| outcome),
-        Err(failure) => {
-            target.discard();
-            Err(failure)
+    Target::new(path).fill(path, |target| convert(input, path, format, lossy, target))
+}
+
+/// Writes a trace that is in memory to a file; its name's ending tells the format.
+pub(crate) fn save(trace: &Trace, path: &Path) -> Result<(), Failure> {
+    let format = format_of(path, None)?;
+    Target::new(path).fill(path, |target| {
+        let mut writer = writer_to(path, format, false, target)?;
+        let failed = |error| Failure::Trace { file: path.display().to_string(), error };
+        for event in trace.events() {
+            writer.write(event, trace.names()).map_err(failed)?;
         }
-    }
+        writer.finish(trace.ending()).map_err(failed)
+    })
+}
+
+fn format_of(path: &Path, told: Option<Format>) -> Result<Format, Failure> {
+    told.or_else(|| Format::from_extension(path)).ok_or_else(|| {
+        Failure::Usage(format!(
+            "cannot tell the format from the name {}; say it with --to, or by one of .std .csv .rr .ftr",
+            path.display()
+        ))
+    })
+}
+
+fn writer_to(
+    path: &Path,
+    format: Format,
+    lossy: bool,
+    target: &Target,
+) -> Result<Box<dyn EventWriter>, Failure> {
+    let cannot_write = |error| Failure::file(path, "write", error);
+    let output = target.open().map_err(cannot_write)?;
+    let output = Compression::from_extension(path).writer(output).map_err(cannot_write)?;
+    writer(format, output, lossy).map_err(|error| Failure::Trace { file: path.display().to_string(), error })
 }
 
 fn convert(
@@ -40,10 +63,7 @@ fn convert(
 ) -> Result<Outcome, Failure> {
     let mut reading = input.open("converts")?;
     let failed = |error| Failure::Trace { file: path.display().to_string(), error };
-    let cannot_write = |error| Failure::file(path, "write", error);
-    let output = target.open().map_err(cannot_write)?;
-    let output = Compression::from_extension(path).writer(output).map_err(cannot_write)?;
-    let mut writer = writer(format, output, lossy).map_err(failed)?;
+    let mut writer = writer_to(path, format, lossy, target)?;
     while reading.next()?.is_some() {
         let (batch, names) = reading.batch();
         for event in &batch.events {
@@ -73,6 +93,17 @@ enum Target {
 }
 
 impl Target {
+    /// Has the output written, and keeps it only if that went well.
+    fn fill<T>(self, path: &Path, write: impl FnOnce(&Target) -> Result<T, Failure>) -> Result<T, Failure> {
+        match write(&self) {
+            Ok(outcome) => self.keep(path).map(|()| outcome),
+            Err(failure) => {
+                self.discard();
+                Err(failure)
+            }
+        }
+    }
+
     fn new(path: &Path) -> Target {
         if path == Path::new("-") {
             Target::Stdout

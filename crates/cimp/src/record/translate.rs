@@ -1,0 +1,280 @@
+//! What was recorded becomes a trace and its flow.
+
+use foretell_depend::{Flow, Node as FlowNode, NodeId, Scope, ScopeId, Use};
+use foretell_trace::name::NameError;
+use foretell_trace::source::BATCH;
+use foretell_trace::{
+    Batch, Event, EventId, Loc, MemOrder, Names, Op, Position as Reported, Source, Symbol, ThreadId, Trace,
+    TraceError, Value as TraceValue, VarId,
+};
+use rustc_hash::FxHashMap;
+
+use super::recorder::{Happening, Node, Recorder, What};
+use super::setup::Setup;
+use super::{Ending, Run};
+use crate::machine::{Action, Machine, Place};
+use crate::program::{self, Position};
+use crate::schedule::Schedule;
+use crate::value::{ThreadRef, Value};
+
+/// Makes the run of what was recorded; `machine` is the state at the end.
+pub(super) fn translate(
+    recorder: &Recorder,
+    machine: &Machine<'_, Recorder>,
+    ending: Ending,
+    schedule: Schedule,
+) -> Result<Run, TraceError> {
+    let setup = Setup::of(machine.program(), &recorder.happenings);
+    let too_many = |error| TraceError::Name { at: Reported::Event(EventId::FIRST), error };
+    let mut writer = Writer::new(machine);
+    writer.set_up(&setup).map_err(too_many)?;
+    let first = writer.events.len();
+    for happening in &recorder.happenings {
+        writer.event(happening).map_err(too_many)?;
+    }
+    let flow = writer.flow(recorder, &setup, first).ok_or(TraceError::TooManyEvents)?;
+    let mut steps = vec![false; first];
+    steps.extend(recorder.happenings.iter().map(|happening| matches!(happening.what, What::Step { .. })));
+    let trace = match writer.events.is_empty() {
+        true => Trace::default(),
+        false => Trace::read(Box::new(Recorded { events: writer.events, names: writer.names, taken: 0 }))?,
+    };
+    Ok(Run { trace, flow, ending, schedule, steps })
+}
+
+/// Events with names, as a source of a trace.
+struct Recorded {
+    events: Vec<Event>,
+    names: Names,
+    taken: usize,
+}
+
+impl Source for Recorded {
+    fn fill(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
+        batch.clear();
+        let end = self.events.len().min(self.taken + BATCH);
+        batch.events.extend_from_slice(&self.events[self.taken..end]);
+        self.taken = end;
+        Ok(!batch.events.is_empty())
+    }
+
+    fn names(&self) -> &Names {
+        &self.names
+    }
+
+    fn into_names(self: Box<Self>) -> Names {
+        self.names
+    }
+}
+
+type Named<T> = Result<T, NameError>;
+
+/// Writes events and takes up their names.
+struct Writer<'r, 'p> {
+    machine: &'r Machine<'p, Recorder>,
+    names: Names,
+    events: Vec<Event>,
+    vars: FxHashMap<Place, VarId>,
+    locs: FxHashMap<Position, Loc>,
+    threads: FxHashMap<ThreadRef, ThreadId>,
+}
+
+impl<'r, 'p> Writer<'r, 'p> {
+    fn new(machine: &'r Machine<'p, Recorder>) -> Self {
+        Writer {
+            machine,
+            names: Names::default(),
+            events: Vec::new(),
+            vars: FxHashMap::default(),
+            locs: FxHashMap::default(),
+            threads: FxHashMap::default(),
+        }
+    }
+
+    /// Lets a thread of its own prepare what the trace does not show otherwise, and start the others.
+    fn set_up(&mut self, setup: &Setup) -> Named<()> {
+        if setup.is_empty() {
+            return Ok(());
+        }
+        let program = self.machine.program();
+        // Threads are numbered from 1 by who starts them, so no thread is called `init.0`.
+        let taken = program.threads.iter().any(|(name, _)| name == "init");
+        let thread = self.names.threads.intern(if taken { b"init.0" } else { b"init" })?;
+        let loc = self.names.loc(b"init")?;
+        let mut ops = Vec::new();
+        for &(place, number) in &setup.memory {
+            ops.push(self.write(place, Value::Number(number))?);
+        }
+        for &(semaphore, permits) in &setup.semaphores {
+            let sem = self.names.sems.intern(program.semaphore_name(semaphore).as_bytes())?;
+            ops.push(Op::SemInit { sem, permits });
+        }
+        for root in self.machine.threads().take(program.threads.len()) {
+            ops.push(Op::Fork(self.thread(root)?));
+        }
+        self.events.extend(ops.into_iter().map(|op| Event::new(thread, op, loc)));
+        Ok(())
+    }
+
+    fn event(&mut self, happening: &Happening) -> Named<()> {
+        let thread = self.thread(happening.at.thread)?;
+        let loc = self.loc(happening.at.position)?;
+        let op = match happening.what {
+            What::Decision { .. } => Op::Branch,
+            What::Initial { place, value } => self.write(place, value)?,
+            What::Step { action, value, child } => {
+                self.step(action, value.unwrap_or_default(), child.unwrap_or(happening.at.thread))?
+            }
+        };
+        self.events.push(Event::new(thread, op, loc));
+        Ok(())
+    }
+
+    fn step(&mut self, action: Action, value: Value, child: ThreadRef) -> Named<Op> {
+        let program = self.machine.program();
+        let names = &mut self.names;
+        Ok(match action {
+            Action::Read(place) => self.read(place, value)?,
+            Action::Write(place) => self.write(place, value)?,
+            Action::Acquire(lock) => Op::Acquire(names.locks.intern(program.lock_name(lock).as_bytes())?),
+            Action::Release(lock) => Op::Release(names.locks.intern(program.lock_name(lock).as_bytes())?),
+            Action::SemWait(sem) => Op::SemWait(names.sems.intern(program.semaphore_name(sem).as_bytes())?),
+            Action::SemPost(sem) => Op::SemPost(names.sems.intern(program.semaphore_name(sem).as_bytes())?),
+            Action::Wait { condition, lock } => Op::Wait {
+                cond: names.conds.intern(program.condition_name(condition).as_bytes())?,
+                lock: names.locks.intern(program.lock_name(lock).as_bytes())?,
+            },
+            Action::Woken { condition, lock } => Op::Woken {
+                cond: names.conds.intern(program.condition_name(condition).as_bytes())?,
+                lock: names.locks.intern(program.lock_name(lock).as_bytes())?,
+            },
+            Action::Notify(condition) => {
+                Op::Notify(names.conds.intern(program.condition_name(condition).as_bytes())?)
+            }
+            Action::NotifyAll(condition) => {
+                Op::NotifyAll(names.conds.intern(program.condition_name(condition).as_bytes())?)
+            }
+            Action::Fork(_) => Op::Fork(self.thread(child)?),
+            Action::Join(other) => Op::Join(self.thread(other)?),
+        })
+    }
+
+    fn read(&mut self, place: Place, value: Value) -> Named<Op> {
+        let (var, value) = (self.var(place)?, Some(self.value(value)?));
+        Ok(match self.machine.is_atomic(place) {
+            true => Op::Load { var, value, order: MemOrder::SeqCst },
+            false => Op::Read { var, value },
+        })
+    }
+
+    fn write(&mut self, place: Place, value: Value) -> Named<Op> {
+        let (var, value) = (self.var(place)?, Some(self.value(value)?));
+        Ok(match self.machine.is_atomic(place) {
+            true => Op::Store { var, value, order: MemOrder::SeqCst },
+            false => Op::Write { var, value },
+        })
+    }
+
+    fn thread(&mut self, thread: ThreadRef) -> Named<ThreadId> {
+        if let Some(&id) = self.threads.get(&thread) {
+            return Ok(id);
+        }
+        let id = self.names.threads.intern(self.machine.thread_name(thread).as_bytes())?;
+        self.threads.insert(thread, id);
+        Ok(id)
+    }
+
+    fn loc(&mut self, position: Position) -> Named<Loc> {
+        if let Some(&loc) = self.locs.get(&position) {
+            return Ok(loc);
+        }
+        let loc = self.names.loc(position.to_string().as_bytes())?;
+        self.locs.insert(position, loc);
+        Ok(loc)
+    }
+
+    fn var(&mut self, place: Place) -> Named<VarId> {
+        if let Some(&var) = self.vars.get(&place) {
+            return Ok(var);
+        }
+        let var = self.names.vars.intern(self.machine.place_name(place).as_bytes())?;
+        self.vars.insert(place, var);
+        Ok(var)
+    }
+
+    fn value(&mut self, value: Value) -> Named<TraceValue> {
+        if let Value::Number(number) = value
+            && let Some(symbol) = u32::try_from(number).ok().and_then(Symbol::number)
+        {
+            return Ok(TraceValue(symbol));
+        }
+        self.names.symbol(self.machine.value_name(value).as_bytes()).map(TraceValue)
+    }
+
+    /// The flow, where the first thing that happened is event `first` of the trace. `None` if there are too many events.
+    fn flow(&self, recorder: &Recorder, setup: &Setup, first: usize) -> Option<Flow> {
+        let mut flow = Flow::default();
+        for index in 0..first {
+            let value = match setup.memory.get(index) {
+                Some(&(_, number)) => Some(flow.add_node(FlowNode::Constant(number))?),
+                None => None,
+            };
+            flow.add_use(Use { value, ..Use::default() });
+        }
+        let event = |happening: u32| EventId::from_index(first + happening as usize);
+        let nodes = add_nodes(&mut flow, &recorder.nodes, event)?;
+        let scopes = self.add_scopes(&mut flow)?;
+        let failing = flow.add_scope(Scope { writes: Vec::new(), may_stop: true })?;
+        for happening in &recorder.happenings {
+            let node = |node: Option<u32>| node.map(|node| nodes[node as usize]);
+            let scope = match happening.what {
+                What::Decision { scope } => Some(scope.map_or(failing, |scope| scopes[scope])),
+                What::Step { .. } | What::Initial { .. } => None,
+            };
+            flow.add_use(Use {
+                value: node(happening.value),
+                address: node(happening.address),
+                control: happening.control.and_then(event),
+                scope,
+            });
+        }
+        Some(flow)
+    }
+
+    fn add_scopes(&self, flow: &mut Flow) -> Option<Vec<ScopeId>> {
+        let scopes = self.machine.program().scopes.iter();
+        scopes.map(|scope| flow.add_scope(self.scope(scope))).collect()
+    }
+
+    /// The variables of the trace that a scope stands for.
+    fn scope(&self, scope: &program::Scope) -> Scope {
+        let covers = |place: Place| match place {
+            Place::Shared { variable, .. } => scope.shared.binary_search(&(variable as usize)).is_ok(),
+            Place::Field { cell, field } => {
+                let field = self.machine.field_name(cell, field);
+                scope.fields.binary_search_by(|name| name.as_str().cmp(field)).is_ok()
+            }
+        };
+        let vars = self.vars.iter();
+        let mut writes: Vec<VarId> = vars.filter(|(place, _)| covers(**place)).map(|(_, &var)| var).collect();
+        writes.sort_unstable();
+        Scope { writes, may_stop: scope.may_stop }
+    }
+}
+
+fn add_nodes(flow: &mut Flow, nodes: &[Node], event: impl Fn(u32) -> Option<EventId>) -> Option<Vec<NodeId>> {
+    let mut ids: Vec<NodeId> = Vec::with_capacity(nodes.len());
+    for &node in nodes {
+        let node = match node {
+            Node::Constant(number) => FlowNode::Constant(number),
+            Node::Read(happening) => FlowNode::Read(event(happening)?),
+            Node::Unary(op, of) => FlowNode::Unary(op, ids[of as usize]),
+            Node::Binary(op, left, right) => FlowNode::Binary(op, ids[left as usize], ids[right as usize]),
+            Node::Chosen { by, value } => {
+                FlowNode::Chosen { by: ids[by as usize], value: ids[value as usize] }
+            }
+        };
+        ids.push(flow.add_node(node)?);
+    }
+    Some(ids)
+}

@@ -1,0 +1,142 @@
+//! `foretell run`: run a program once, record what it does, find races in it, and drive the program into each.
+
+use foretell_cimp::machine::Bounds;
+use foretell_cimp::record::{self, Ending, Limits, Run, confirm};
+use foretell_cimp::schedule::{Given, Pct, Random, RoundRobin, Schedule, Scheduler, Serial};
+use foretell_report::Report;
+use foretell_trace::EventId;
+
+use crate::analysis::{analyse, outcome};
+use crate::args::{InputArgs, RunArgs, ScheduleArgs};
+use crate::error::Failure;
+use crate::input::Input;
+use crate::predict::tell;
+use crate::program::{Source, is_program};
+use crate::trace::convert;
+use crate::{Outcome, output, stop};
+
+/// How often a loop may go round in one run unless told otherwise: long before the run's steps are used up, so that a
+/// loop without end is named.
+const LOOP_BOUND: u32 = 100_000;
+
+pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
+    if !is_program(&args.program) {
+        return Err(Failure::Usage(format!(
+            "{} is no program that can be run: expected a file that ends in .cimp",
+            args.program.display()
+        )));
+    }
+    stop::listen()?;
+    let source = Source::load(&args.program)?;
+    let run = record(&source, &args.schedule)?;
+    save(args, &run)?;
+    let reports = predict(args, &source, &run)?;
+    tell(&reports, &args.wanted)?;
+    if reports.is_empty() {
+        eprintln!("{}: the program does nothing that others could notice", source.name());
+    }
+    let ended = tell_ending(&source, &run.ending);
+    Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean).max(ended))
+}
+
+/// Runs the program as told.
+pub(crate) fn record(source: &Source, args: &ScheduleArgs) -> Result<Run, Failure> {
+    let loop_bound = args.loops.map_or(Some(LOOP_BOUND), |bound| bound.0);
+    let limits = Limits { steps: args.max_steps, bounds: Bounds { loop_bound, ..Bounds::default() } };
+    let run_with = |scheduler: &mut dyn Scheduler| {
+        record::run(&source.program, scheduler, &limits)
+            .map_err(|error| Failure::Trace { file: source.name(), error })
+    };
+    match args.schedule.as_str() {
+        "serial" => run_with(&mut Serial::new()),
+        "round-robin" => run_with(&mut RoundRobin::default()),
+        "random" => run_with(&mut Random::new(args.seed)),
+        "pct" => {
+            // How long an execution is about can only be told from one.
+            let expected = run_with(&mut Serial::new())?.schedule.0.len();
+            run_with(&mut Pct::new(args.seed, args.depth, expected as u64))
+        }
+        list => {
+            let schedule: Schedule = list.parse().map_err(|error| {
+                Failure::Usage(format!(
+                    "{error}; expected serial, round-robin, random, pct, or a list such as t1*7,t2"
+                ))
+            })?;
+            let mut given = Given::new(schedule);
+            let run = run_with(&mut given)?;
+            match given.problem() {
+                Some(problem) => {
+                    Err(Failure::Usage(format!("the program cannot follow the schedule: {problem}")))
+                }
+                None => Ok(run),
+            }
+        }
+    }
+}
+
+/// Writes down what is wanted of the recording.
+fn save(args: &RunArgs, run: &Run) -> Result<(), Failure> {
+    if let Some(path) = &args.flow {
+        output::write(Some(path), &foretell_depend::listing(&run.trace, &run.flow))?;
+    }
+    args.trace.as_ref().map_or(Ok(()), |path| convert::save(&run.trace, path))
+}
+
+/// The report of each technique, every race of which the program itself has been driven into.
+fn predict(args: &RunArgs, source: &Source, run: &Run) -> Result<Vec<Report>, Failure> {
+    if run.trace.events().is_empty() {
+        return Ok(Vec::new());
+    }
+    let input = Input::new(&args.program, &InputArgs { from_format: None, no_progress: args.no_progress });
+    args.wanted
+        .plans()
+        .map(|plan| {
+            let mut report = analyse(&input, Some(&run.trace), &plan)?;
+            drive(source, run, &mut report)?;
+            Ok(report)
+        })
+        .collect()
+}
+
+/// Drives the program into each race that comes with a schedule. A race that the program does not follow would be a
+/// false one, the worst that can happen: then nothing that was found is worth anything.
+fn drive(source: &Source, run: &Run, report: &mut Report) -> Result<(), Failure> {
+    let mut driven = 0;
+    for witness in report.races.iter().filter_map(|race| race.witness.as_ref()) {
+        let events: Vec<EventId> =
+            witness.iter().filter_map(|&number| EventId::from_number(number)).collect();
+        confirm(&source.program, run, &events).map_err(|problem| {
+            Failure::Usage(format!(
+                "a race was predicted that the program does not follow, a bug of foretell: {problem}"
+            ))
+        })?;
+        driven += 1;
+    }
+    if driven > 0 {
+        report.notes.push(format!("the program was driven into {driven} of {} races", report.races.len()));
+    }
+    Ok(())
+}
+
+/// Says how the run itself ended, if not well.
+fn tell_ending(source: &Source, ending: &Ending) -> Outcome {
+    let message = match ending {
+        Ending::Finished => return Outcome::Clean,
+        Ending::Failed(failure) => {
+            source.point_at(failure.position, &format!("{} (thread {})", failure.fault, failure.thread))
+        }
+        Ending::Deadlock(blocked) => {
+            let lines: Vec<String> = blocked
+                .iter()
+                .map(|thread| source.point_at(thread.position, &format!("deadlock: {thread}")))
+                .collect();
+            lines.join("\n")
+        }
+        Ending::StepLimit => format!(
+            "error: {}: the run was stopped at its limit of steps; --max-steps gives more",
+            source.name()
+        ),
+    };
+    eprintln!("{message}");
+    Outcome::Incomplete
+}
