@@ -16,7 +16,8 @@ use crate::process::root;
 type Rule = (&'static str, &'static [&'static str]);
 
 /// In dependency order. The referee knows no finder: its independence is the proof.
-const ROOMS: [Rule; 12] = [
+const ROOMS: [Rule; 16] = [
+    ("foretell-wire", &[]),
     ("foretell-trace", &[]),
     ("foretell-witness", &["foretell-trace"]),
     ("foretell-detect", &["foretell-trace"]),
@@ -24,6 +25,9 @@ const ROOMS: [Rule; 12] = [
     ("foretell-predict", &["foretell-trace", "foretell-detect", "foretell-solve"]),
     ("foretell-depend", &["foretell-trace"]),
     ("foretell-cimp", &["foretell-trace", "foretell-depend"]),
+    ("foretell-native", &["foretell-trace", "foretell-wire"]),
+    ("foretell-llvm", &["foretell-wire"]),
+    ("foretell-runtime", &["foretell-wire"]),
     ("foretell-report", &["foretell-trace", "foretell-witness"]),
     (
         "foretell",
@@ -34,6 +38,7 @@ const ROOMS: [Rule; 12] = [
             "foretell-predict",
             "foretell-depend",
             "foretell-cimp",
+            "foretell-native",
             "foretell-report",
         ],
     ),
@@ -55,7 +60,8 @@ const ROOMS: [Rule; 12] = [
 ];
 
 /// Rooms that do no input or output: their sources must not name these.
-const PURE_ROOMS: [&str; 7] = ["witness", "detect", "solve", "predict", "depend", "cimp", "report"];
+const PURE_ROOMS: [&str; 9] =
+    ["wire", "witness", "detect", "solve", "predict", "depend", "cimp", "native", "report"];
 const IMPURE: [&str; 6] = ["std::fs", "std::net", "std::process", "std::env", "println!", "eprintln!"];
 
 /// What no source file may contain. Spelled in pieces, so that this file does not contain it.

@@ -64,6 +64,9 @@ pub(crate) extern "C" fn end() {
         return;
     }
     if RECORDING.swap(false, Ordering::SeqCst) {
+        if let Some(turn) = &turn {
+            turn.log_sync(SyncOp::End, 0, 0);
+        }
         // It is our turn, or nobody's any more.
         let log = unsafe { LOG.get() };
         log.flush();
