@@ -68,7 +68,9 @@ impl Module {
     pub(crate) fn addressable_globals(self) -> Vec<Value> {
         let first = unsafe { LLVMGetFirstGlobal(self.0) };
         chain(first, |global| unsafe { LLVMGetNextGlobal(global) })
-            .filter(|global| global.is_defined() && !global.is_constant_global() && global.has_plain_address())
+            .filter(|global| {
+                global.is_defined() && !global.is_constant_global() && global.has_plain_address()
+            })
             .collect()
     }
 
@@ -354,8 +356,7 @@ impl Value {
             let name = unsafe { LLVMDIFileGetFilename(file, &mut length) };
             text(name, length as usize)
         };
-        let (line, column) =
-            unsafe { (LLVMDILocationGetLine(location), LLVMDILocationGetColumn(location)) };
+        let (line, column) = unsafe { (LLVMDILocationGetLine(location), LLVMDILocationGetColumn(location)) };
         Some(Place { file: name, line, column })
     }
 
@@ -490,10 +491,7 @@ fn attribute(name: &str) -> c_uint {
 }
 
 /// A linked list of LLVM's.
-fn chain(
-    first: LLVMValueRef,
-    next: impl Fn(LLVMValueRef) -> LLVMValueRef,
-) -> impl Iterator<Item = Value> {
+fn chain(first: LLVMValueRef, next: impl Fn(LLVMValueRef) -> LLVMValueRef) -> impl Iterator<Item = Value> {
     let there = |value: LLVMValueRef| (!value.is_null()).then_some(value);
     std::iter::successors(there(first), move |&value| there(next(value))).map(Value)
 }

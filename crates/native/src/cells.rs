@@ -4,7 +4,7 @@
 //! none; so cells are to accesses what variables are to events. A part of an atomic access alone would be an access that
 //! the machine cannot make: a word in which cells would split an atomic access is *mixed*, and counts as one cell.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use foretell_wire::record::{Record, SyncOp};
 
@@ -97,6 +97,10 @@ pub(crate) struct Survey {
     words: FxHashMap<(Era, u64), Word>,
     /// The words of each era that were touched, sorted.
     by_era: FxHashMap<Era, Vec<u64>>,
+    /// Who has given the memory of an era back, and whether there was a second thread by then.
+    given_back: FxHashMap<Era, (u32, bool)>,
+    /// The eras that were still used after that.
+    used_after: FxHashSet<Era>,
     /// Whether anything happened that the recorder does not understand.
     pub(crate) has_opaque: bool,
     /// Names of variables.
@@ -118,19 +122,32 @@ impl Survey {
         })
     }
 
+    /// Whether the era was still used after its memory had been given back.
+    pub(crate) fn is_used_after(&self, era: Era) -> bool {
+        self.used_after.contains(&era)
+    }
+
     fn touch(&mut self, memory: &Memory, thread: u32, touch: Touch, forked: bool) {
         let era = memory.era(touch.addr);
+        let given_back = self.given_back.get(&era).copied();
+        if given_back.is_some() {
+            self.used_after.insert(era);
+        }
         for part in parts(touch.addr, touch.length) {
             let word = self.words.entry((era, part.word)).or_insert_with(|| {
                 self.by_era.entry(era).or_default().push(part.word);
                 Word::default()
             });
             word.touch(thread + 1, part, touch.writes && forked, touch.atomic);
+            if let Some((other, late)) = given_back {
+                word.touch(other + 1, part, late, false);
+            }
         }
     }
 
-    /// To give memory back conflicts with all accesses to it, like a write.
+    /// To give memory back conflicts with all accesses to it, like a write; also with those that come too late.
     fn give_back(&mut self, era: Era, thread: u32, forked: bool) {
+        self.given_back.insert(era, (thread, forked));
         for &address in self.by_era.get(&era).map_or(&[][..], Vec::as_slice) {
             if let Some(word) = self.words.get_mut(&(era, address)) {
                 for owner in word.owners.iter_mut().filter(|owner| **owner != 0) {

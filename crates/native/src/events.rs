@@ -12,8 +12,8 @@ use crate::LogError;
 use crate::cells::{Cell, Survey, is_torn_atomic};
 use crate::memory::{Change, Era, Memory};
 use crate::places::Places;
-use crate::records::{Entry, for_each, parts};
 use crate::recording::Recording;
+use crate::records::{Entry, for_each, parts};
 
 type Done = Result<(), LogError>;
 
@@ -44,6 +44,8 @@ struct Writer<'a> {
     locations: FxHashMap<u64, Loc>,
     /// Who holds each lock alone, and how often.
     holders: FxHashMap<LockId, (u32, u32)>,
+    /// How often each waiting thread held the lock that it gave up.
+    given_up: FxHashMap<u32, u32>,
     /// How often semaphores were created at each address.
     semaphores: FxHashMap<u64, u32>,
     /// Whether each thread has read anything since its last branch.
@@ -76,6 +78,7 @@ impl<'a> Writer<'a> {
             vars: FxHashMap::default(),
             locations: FxHashMap::default(),
             holders: FxHashMap::default(),
+            given_up: FxHashMap::default(),
             semaphores: FxHashMap::default(),
             has_read: Vec::new(),
             outside: None,
@@ -90,16 +93,12 @@ impl<'a> Writer<'a> {
         self.loc = self.location(site_of(record))?;
         let change = self.memory.follow(thread, record);
         if let Some(Change::Ends(era)) = change {
-            self.all_kept(era, Op::Free)?;
+            self.give_back(era)?;
         }
         match *record {
             _ if is_torn_atomic(record) => self.opaque(),
-            Record::Read { addr, size, value, .. } => {
-                self.word(addr, size, Access::Read, value, 0)
-            }
-            Record::Write { addr, size, value, .. } => {
-                self.word(addr, size, Access::Write, 0, value)
-            }
+            Record::Read { addr, size, value, .. } => self.word(addr, size, Access::Read, value, 0),
+            Record::Write { addr, size, value, .. } => self.word(addr, size, Access::Write, 0, value),
             Record::AtomicLoad { addr, size, value, order, .. } => {
                 self.word(addr, size, Access::Load(order_of(order)), value, 0)
             }
@@ -229,6 +228,16 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// To give memory back that is still used afterwards is told as what it conflicts like, a write of who knows what:
+    /// nothing can follow the end of a variable in a trace.
+    fn give_back(&mut self, era: Era) -> Done {
+        if self.survey.is_used_after(era) {
+            self.all_kept(era, |var| Op::Write { var, value: None })
+        } else {
+            self.all_kept(era, Op::Free)
+        }
+    }
+
     fn sync(&mut self, op: SyncOp, object: u64, other: u64) -> Done {
         match op {
             SyncOp::Begin => self.begin(),
@@ -241,9 +250,11 @@ impl<'a> Writer<'a> {
                 let child = self.thread_id(number(object))?;
                 self.push(Op::Join(child))
             }
-            SyncOp::Lock | SyncOp::LockShared | SyncOp::Unlock | SyncOp::TryFailed | SyncOp::TrySharedFailed => {
-                self.lock_op(op, object)
-            }
+            SyncOp::Lock
+            | SyncOp::LockShared
+            | SyncOp::Unlock
+            | SyncOp::TryFailed
+            | SyncOp::TrySharedFailed => self.lock_op(op, object),
             SyncOp::Wait | SyncOp::Woken | SyncOp::TimedOut | SyncOp::Notify | SyncOp::NotifyAll => {
                 self.cond_op(op, object, other)
             }
@@ -322,6 +333,13 @@ impl<'a> Writer<'a> {
             SyncOp::NotifyAll => Op::NotifyAll(cond),
             _ => {
                 let lock = self.names.locks.intern(lock.as_bytes())?;
+                if op == SyncOp::Wait {
+                    let depth = self.holders.remove(&lock).map_or(1, |(_, depth)| depth);
+                    self.given_up.insert(self.thread, depth);
+                } else {
+                    let depth = self.given_up.remove(&self.thread).unwrap_or(1);
+                    self.holders.insert(lock, (self.thread, depth));
+                }
                 match op {
                     SyncOp::Wait => Op::Wait { cond, lock },
                     SyncOp::Woken => Op::Woken { cond, lock },
@@ -382,7 +400,7 @@ impl<'a> Writer<'a> {
         let number = bytes.iter().rev().fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
         match u32::try_from(number).ok().and_then(Symbol::number) {
             Some(symbol) => Ok(Value(symbol)),
-            None => Ok(Value(self.names.symbol(format!("{number:#x}").as_bytes())?)),
+            None => Ok(Value(self.names.symbol(number.to_string().as_bytes())?)),
         }
     }
 }

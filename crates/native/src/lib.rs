@@ -18,8 +18,8 @@ mod cells;
 mod events;
 mod memory;
 mod places;
-mod records;
 mod recording;
+mod records;
 
 pub use recording::Recording;
 

@@ -34,6 +34,9 @@ pub(crate) enum Purpose {
 pub(crate) struct About {
     pub(crate) start: u64,
     pub(crate) purpose: Purpose,
+    /// Its memory was given back. Until it is used anew, whoever touches it still means this era: that is a bug of the
+    /// program, and one that we look for.
+    pub(crate) given_back: bool,
 }
 
 /// What happens to memory at a record.
@@ -50,13 +53,14 @@ pub(crate) enum Change {
 pub(crate) struct Memory {
     /// End and era of each range, by its start. They do not overlap.
     live: BTreeMap<u64, (u64, Era)>,
+    /// What each era is for, by its number.
     eras: Vec<About>,
     blocks: u32,
 }
 
 impl Default for Memory {
     fn default() -> Memory {
-        let about = About { start: 0, purpose: Purpose::Static };
+        let about = About { start: 0, purpose: Purpose::Static, given_back: false };
         Memory { live: BTreeMap::new(), eras: vec![about], blocks: 0 }
     }
 }
@@ -72,7 +76,8 @@ impl Memory {
 
     /// What an era is for.
     pub(crate) fn about(&self, era: Era) -> About {
-        self.eras.get(era.0 as usize).copied().unwrap_or(About { start: 0, purpose: Purpose::Static })
+        let unknown = About { start: 0, purpose: Purpose::Static, given_back: false };
+        self.eras.get(era.0 as usize).copied().unwrap_or(unknown)
     }
 
     /// Follows a record of this thread.
@@ -91,9 +96,17 @@ impl Memory {
                 let end = object.saturating_add(other);
                 Some(Change::Begins(self.begin(object, end, Purpose::Mapped)))
             }
-            SyncOp::Free => self.live.remove(&object).map(|(_, era)| Change::Ends(era)),
+            SyncOp::Free => self.give_back(object),
             _ => None,
         }
+    }
+
+    /// The block that begins here is given back, unless it already was.
+    fn give_back(&mut self, start: u64) -> Option<Change> {
+        let (_, era) = *self.live.get(&start)?;
+        let about = self.eras.get_mut(era.0 as usize)?;
+        let first_time = !std::mem::replace(&mut about.given_back, true);
+        first_time.then_some(Change::Ends(era))
     }
 
     /// A range is used anew; what was there before is cut away.
@@ -112,7 +125,7 @@ impl Memory {
             }
         }
         let era = Era(u32::try_from(self.eras.len()).unwrap_or(u32::MAX));
-        self.eras.push(About { start, purpose });
+        self.eras.push(About { start, purpose, given_back: false });
         self.live.insert(start, (end, era));
         era
     }
@@ -140,7 +153,8 @@ mod tests {
         let first = memory.era(0x10F);
         assert_eq!((memory.era(0x100), memory.era(0x110)), (first, Era::STATIC));
         assert_eq!(memory.follow(1, &sync(SyncOp::Free, 0x100, 0)), Some(Change::Ends(first)));
-        assert_eq!(memory.era(0x100), Era::STATIC);
+        assert_eq!(memory.era(0x100), first, "nobody else uses it yet");
+        assert_eq!(memory.follow(1, &sync(SyncOp::Free, 0x100, 0)), None, "it can be given back only once");
         memory.follow(0, &sync(SyncOp::Alloc, 0x100, 16));
         assert!(memory.era(0x100) != first && memory.era(0x100) != Era::STATIC);
         assert_eq!(memory.about(memory.era(0x100)).purpose, Purpose::Heap(2));

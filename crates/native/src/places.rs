@@ -31,7 +31,9 @@ impl Places {
     /// A site as text: `file.c:12:3`, or as much of it as is known.
     pub(crate) fn location(&self, site: u64) -> String {
         let unknown = || "?".to_string();
-        let Some((&start, (length, table))) = self.tables.range(..=site).next_back() else { return unknown() };
+        let Some((&start, (length, table))) = self.tables.range(..=site).next_back() else {
+            return unknown();
+        };
         if site - start >= *length {
             return unknown();
         }

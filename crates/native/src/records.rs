@@ -131,8 +131,7 @@ mod tests {
     fn accesses_fall_into_words() {
         let found: Vec<_> = parts(0x1006, 11).collect();
         let expected = [(0x1000, 6, 8, 0), (0x1008, 0, 8, 2), (0x1010, 0, 1, 10)];
-        let expected =
-            expected.map(|(word, first, end, offset)| Part { word, first, end, offset });
+        let expected = expected.map(|(word, first, end, offset)| Part { word, first, end, offset });
         assert_eq!(found, expected);
         assert_eq!(found[0].mask(), 0b1100_0000);
         assert_eq!(found[1].mask(), 0xFF);

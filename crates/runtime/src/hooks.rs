@@ -122,7 +122,11 @@ unsafe extern "C" fn __foretell_read_range(site: u64, addr: *const u8, into: *mu
     unsafe { std::ptr::copy(addr, into, bytes) };
     if let Some(turn) = turn {
         let content = unsafe { std::slice::from_raw_parts(into, bytes) };
-        turn.log_range(content, |offset, bytes| Record::ReadRange { site, addr: addr as u64 + offset, bytes });
+        turn.log_range(content, |offset, bytes| Record::ReadRange {
+            site,
+            addr: addr as u64 + offset,
+            bytes,
+        });
     }
 }
 
@@ -135,7 +139,11 @@ unsafe extern "C" fn __foretell_write_range(site: u64, addr: *mut u8, from: *con
     unsafe { std::ptr::copy(from, addr, bytes) };
     if let Some(turn) = turn {
         let content = unsafe { std::slice::from_raw_parts(from, bytes) };
-        turn.log_range(content, |offset, bytes| Record::WriteRange { site, addr: addr as u64 + offset, bytes });
+        turn.log_range(content, |offset, bytes| Record::WriteRange {
+            site,
+            addr: addr as u64 + offset,
+            bytes,
+        });
     }
 }
 

@@ -10,7 +10,7 @@ use foretell_wire::record::{Record, SyncOp};
 use crate::interpose::thread::make_end_key;
 use crate::log::LOG;
 use crate::scheduler;
-use crate::system::{errno, kernel_id, say};
+use crate::system::{close, errno, kernel_id, say};
 use crate::thread::{Thread, set_me};
 use crate::turn::Turn;
 
@@ -85,12 +85,7 @@ extern "C" fn forget() {
 
 /// A module of the program tells where its hooks stand.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __foretell_module(
-    table: *const u8,
-    bytes: usize,
-    globals: *const u64,
-    count: usize,
-) {
+unsafe extern "C" fn __foretell_module(table: *const u8, bytes: usize, globals: *const u64, count: usize) {
     let Some(_turn) = Turn::take() else { return };
     // The pass has made these two constants.
     let (content, globals) =
@@ -128,14 +123,17 @@ fn open_log(folder: &str) -> Option<c_int> {
     let how = libc::O_CREAT | libc::O_TRUNC | libc::O_WRONLY | libc::O_CLOEXEC;
     let low = unsafe { libc::open(name.as_ptr(), how, 0o644) };
     if low < 0 {
-        say(&format!("nothing is recorded: cannot write {path}: {}", std::io::Error::from_raw_os_error(errno())));
+        say(&format!(
+            "nothing is recorded: cannot write {path}: {}",
+            std::io::Error::from_raw_os_error(errno())
+        ));
         return None;
     }
     let high = unsafe { libc::fcntl(low, libc::F_DUPFD_CLOEXEC, HIGH) };
     if high < 0 {
         return Some(low);
     }
-    unsafe { libc::syscall(libc::SYS_close, low) };
+    close(low);
     Some(high)
 }
 

@@ -25,31 +25,79 @@ unsafe impl GlobalAlloc for Unrecorded {
 #[global_allocator]
 static ALLOCATOR: Unrecorded = Unrecorded;
 
+/// A call into the kernel, past the C library, some of whose functions are ours here. Its result is the C library's: -1, and
+/// the reason in `errno`.
+pub(crate) fn kernel(number: i64, arguments: [usize; 6]) -> i64 {
+    const ERRORS: i64 = -4095;
+    let result = unsafe { enter_kernel(number, arguments) };
+    match i32::try_from(-result) {
+        Ok(error) if (ERRORS..0).contains(&result) => {
+            set_errno(error);
+            -1
+        }
+        _ => result,
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+unsafe fn enter_kernel(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> i64 {
+    let result;
+    unsafe {
+        std::arch::asm!(
+            "syscall",
+            inlateout("rax") number => result,
+            in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
+            lateout("rcx") _, lateout("r11") _,
+            options(nostack),
+        );
+    }
+    result
+}
+
+#[cfg(target_arch = "aarch64")]
+unsafe fn enter_kernel(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> i64 {
+    let result;
+    unsafe {
+        std::arch::asm!(
+            "svc #0",
+            in("x8") number,
+            inlateout("x0") a => result,
+            in("x1") b, in("x2") c, in("x3") d, in("x4") e, in("x5") f,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// A number of the C library as the kernel takes it; negative ones keep their bits.
+fn word(number: c_int) -> usize {
+    (number as isize).cast_unsigned()
+}
+
 /// Waits until somebody wakes this word, it is not `value`, or the time is over; returns early at will.
 pub(crate) fn wait_on(word: &AtomicU32, value: u32, nanoseconds: Option<u64>) {
     let limit = nanoseconds.map(timespec);
     let limit = limit.as_ref().map_or(std::ptr::null(), |limit| limit as *const libc::timespec);
-    unsafe {
-        libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG, value, limit);
-    }
+    let what = self::word(libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG);
+    kernel(libc::SYS_futex, [word.as_ptr() as usize, what, value as usize, limit as usize, 0, 0]);
 }
 
 /// Wakes who waits on this word.
 pub(crate) fn wake(word: &AtomicU32) {
-    unsafe {
-        libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1);
-    }
+    let what = self::word(libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG);
+    kernel(libc::SYS_futex, [word.as_ptr() as usize, what, 1, 0, 0, 0]);
 }
 
 /// Lets other threads of the machine run.
 pub(crate) fn yield_processor() {
-    unsafe { libc::syscall(libc::SYS_sched_yield) };
+    kernel(libc::SYS_sched_yield, [0; 6]);
 }
 
 /// Writes all bytes, or says why not.
 pub(crate) fn write_all(file: c_int, mut bytes: &[u8]) -> Result<(), c_int> {
     while !bytes.is_empty() {
-        let written = unsafe { libc::syscall(libc::SYS_write, file, bytes.as_ptr(), bytes.len()) };
+        let arguments = [word(file), bytes.as_ptr() as usize, bytes.len(), 0, 0, 0];
+        let written = kernel(libc::SYS_write, arguments);
         match usize::try_from(written) {
             Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
             Err(_) if errno() == libc::EINTR => {}
@@ -68,19 +116,19 @@ pub(crate) fn say(text: &str) {
 /// Ends the process at once.
 pub(crate) fn exit_now(code: c_int) -> ! {
     loop {
-        unsafe { libc::syscall(libc::SYS_exit_group, code) };
+        kernel(libc::SYS_exit_group, [word(code), 0, 0, 0, 0, 0]);
     }
 }
 
 /// The number by which the kernel knows this thread.
 pub(crate) fn kernel_id() -> i32 {
-    let id = unsafe { libc::syscall(libc::SYS_gettid) };
-    i32::try_from(id).unwrap_or(0)
+    i32::try_from(kernel(libc::SYS_gettid, [0; 6])).unwrap_or(0)
 }
 
 /// Whether the kernel still has a thread with this number in our process.
 pub(crate) fn is_alive(kernel_id: i32) -> bool {
-    unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), kernel_id, 0) == 0 }
+    let process = unsafe { libc::getpid() };
+    kernel(libc::SYS_tgkill, [word(process), word(kernel_id), 0, 0, 0, 0]) == 0
 }
 
 pub(crate) fn errno() -> c_int {
@@ -101,6 +149,11 @@ pub(crate) fn timespec(nanoseconds: u64) -> libc::timespec {
 pub(crate) fn nanoseconds(time: &libc::timespec) -> u64 {
     let part = |number: i64| u64::try_from(number).unwrap_or(0);
     part(time.tv_sec).saturating_mul(1_000_000_000).saturating_add(part(time.tv_nsec))
+}
+
+/// Gives a file number back.
+pub(crate) fn close(file: c_int) {
+    kernel(libc::SYS_close, [word(file), 0, 0, 0, 0, 0]);
 }
 
 /// How long it is until this time on that clock.

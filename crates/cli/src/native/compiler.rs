@@ -83,7 +83,8 @@ pub(crate) fn become_compiler(tools: &Tools, language: Language, arguments: &[Os
 pub(crate) fn build(tools: &Tools, language: Language, source: &Path, program: &Path) -> Result<(), Failure> {
     let arguments = [OsStr::new("-O1"), source.as_os_str(), OsStr::new("-o"), program.as_os_str()];
     let arguments = arguments.map(OsStr::to_os_string);
-    let status = command(tools, language, &arguments).status().map_err(|error| cannot_run(language, &error))?;
+    let status =
+        command(tools, language, &arguments).status().map_err(|error| cannot_run(language, &error))?;
     if status.success() {
         return Ok(());
     }

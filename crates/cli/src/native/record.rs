@@ -67,7 +67,10 @@ pub(crate) fn run(
 
 fn tell_ending(program: &Path, status: ExitStatus) {
     if let Some(signal) = status.signal() {
-        eprintln!("{}: killed by signal {signal}; what was recorded up to then is looked at", program.display());
+        eprintln!(
+            "{}: killed by signal {signal}; what was recorded up to then is looked at",
+            program.display()
+        );
     }
 }
 

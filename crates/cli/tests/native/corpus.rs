@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{build, foretell, is_ready, programs};
 
-const SEEDS: u64 = 5;
+const SEEDS: u64 = 3;
 
 /// Two lines of a program, the smaller one first.
 type Lines = (u64, u64);
@@ -40,8 +40,9 @@ fn races_of(program: &str, seed: u64) -> (BTreeSet<Lines>, Option<i32>) {
     let seed = seed.to_string();
     let output = foretell(&["run", "--format", "json", "--no-progress", "--seed", &seed, "--", program]);
     let text = String::from_utf8_lossy(&output.stdout);
-    let report: Value = serde_json::from_str(&text)
-        .unwrap_or_else(|error| panic!("{program}: {error}: {text}{}", String::from_utf8_lossy(&output.stderr)));
+    let report: Value = serde_json::from_str(&text).unwrap_or_else(|error| {
+        panic!("{program}: {error}: {text}{}", String::from_utf8_lossy(&output.stderr))
+    });
     (found(&report), output.status.code())
 }
 

@@ -6,6 +6,7 @@ mod recording;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Where the programs are.
 fn programs() -> PathBuf {
@@ -40,9 +41,11 @@ fn foretell(args: &[&str]) -> Output {
     output
 }
 
-/// A program of the corpus, compiled into a folder of this test run.
+/// A program of the corpus, compiled. Each test gets a file of its own: none can be written while another runs it.
 fn build(name: &str) -> String {
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name.replace('.', "_"));
+    static BUILT: AtomicU32 = AtomicU32::new(0);
+    let number = BUILT.fetch_add(1, Ordering::Relaxed);
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{number}_{}", name.replace('.', "_")));
     let (source, program) = (programs().join(name), program.display().to_string());
     let compiler = if name.ends_with(".c") { "cc" } else { "c++" };
     let built = foretell(&[compiler, "-O1", &source.display().to_string(), "-o", &program]);

@@ -109,7 +109,9 @@ unsafe extern "C" fn pthread_mutex_trylock(mutex: Lock) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_mutex_timedlock(mutex: Lock, time: *const timespec) -> c_int {
     let Some(turn) = Turn::take() else {
-        return unsafe { original!(c"pthread_mutex_timedlock": fn(Lock, *const timespec) -> c_int)(mutex, time) };
+        return unsafe {
+            original!(c"pthread_mutex_timedlock": fn(Lock, *const timespec) -> c_int)(mutex, time)
+        };
     };
     lock_mutex(&turn, mutex, Some(deadline(libc::CLOCK_REALTIME, time)))
 }

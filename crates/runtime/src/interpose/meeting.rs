@@ -82,7 +82,8 @@ unsafe extern "C" fn pthread_barrier_wait(barrier: Object) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sem_init(semaphore: Object, shared: c_int, permits: c_uint) -> c_int {
-    let result = unsafe { original!(c"sem_init": fn(Object, c_int, c_uint) -> c_int)(semaphore, shared, permits) };
+    let result =
+        unsafe { original!(c"sem_init": fn(Object, c_int, c_uint) -> c_int)(semaphore, shared, permits) };
     if let Some(turn) = Turn::take()
         && result == 0
     {
