@@ -5,6 +5,7 @@
 //! more than the figure itself.
 
 mod cpu;
+mod explore;
 mod files;
 mod pairs;
 mod record;
@@ -29,7 +30,7 @@ use record::{Record, Row, Target};
 /// A measurement that can be asked for by name.
 type Measurement = (&'static str, fn(&mut Record) -> Result<(), String>);
 
-const MEASUREMENTS: [Measurement; 9] = [
+const MEASUREMENTS: [Measurement; 10] = [
     ("read", reading),
     ("detect", detecting),
     ("syncp", sync_preserving),
@@ -38,6 +39,7 @@ const MEASUREMENTS: [Measurement; 9] = [
     ("memory", memory),
     ("exact", pairs::exact),
     ("auto", everything),
+    ("explore", explore::exploring),
     ("z3", pairs::deciding),
 ];
 

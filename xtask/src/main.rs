@@ -4,6 +4,7 @@ mod bench;
 mod fuzz_exact;
 mod process;
 mod setup;
+mod soundness;
 mod test;
 mod tidy;
 
@@ -14,8 +15,9 @@ usage: cargo xtask COMMAND
 
   run TRACE… [OPTIONS]   build foretell and predict on the traces, e.g. cargo xtask run examples/bank.std
   test                   install what the tests need, then formatting, lints, house rules and all tests
-  bench [NAME…]          measure; names: read detect syncp referee predict memory exact auto z3 (all unless given); --save adds to bench/RESULTS.md
+  bench [NAME…]          measure; names: read detect syncp referee predict memory exact auto explore z3 (all unless given); --save adds to bench/RESULTS.md
   fuzz-exact [SECONDS [SEED]]  exact techniques against the exhaustive oracle on random traces, for ever unless told
+  soundness [SECONDS [SEED]]   predicted races against all executions of random programs, for ever unless told
   tidy                   check the rules of the house: who may depend on whom, and what every file must have
   setup                  install what building and testing need";
 
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         "test" => test::run(),
         "bench" => bench::run(rest),
         "fuzz-exact" => fuzz_exact::run(rest),
+        "soundness" => soundness::run(rest),
         "tidy" => tidy::run(),
         other => Err(format!("unknown command `{other}`\n{USAGE}")),
     };

@@ -65,6 +65,7 @@ impl Program {
                 .map(|column| Position { line, column })
                 .collect(),
             code,
+            doubtful: Vec::new(),
         });
         self
     }

@@ -3,10 +3,12 @@
 //! What variables there are is not the condition's affair: whoever asks it says what each one holds. Only what a variable
 //! is called matters, so a condition can be asked of a trace as well.
 
+use std::fmt;
+
 use foretell_depend::{Binary, Unary};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::syntax::parse::parse_expression;
+use crate::syntax::parse_expression;
 use crate::syntax::token::tokens;
 use crate::syntax::tree::{Expression, ExpressionKind, Logic};
 use crate::value::{Value, binary, unary};
@@ -14,6 +16,8 @@ use crate::value::{Value, binary, unary};
 /// Something that holds of shared memory, or does not.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Condition {
+    /// As it was written.
+    text: String,
     root: Term,
     /// The variables by name, each once; arrays without an index.
     names: Vec<String>,
@@ -37,12 +41,12 @@ impl Condition {
         let tokens = tokens(text, &mut diagnostics);
         let expression = parse_expression(&tokens, &mut diagnostics);
         let mut names = Vec::new();
-        let root = expression.ok().and_then(|root| term(&root, &mut names, &mut diagnostics));
+        let root = expression.and_then(|root| term(&root, &mut names, &mut diagnostics));
         match root {
             Some(root) if diagnostics.is_empty() => {
                 names.sort();
                 names.dedup();
-                Ok(Condition { root, names })
+                Ok(Condition { text: text.trim().to_string(), root, names })
             }
             _ => Err(diagnostics.into_sorted()),
         }
@@ -57,6 +61,12 @@ impl Condition {
     /// known of some variable that matters, or if there is a division by zero.
     pub fn holds(&self, content: &impl Fn(&str) -> Option<i64>) -> Option<bool> {
         value(&self.root, content).map(Value::is_true)
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
     }
 }
 

@@ -2,30 +2,35 @@
 //!
 //! In every state each thread stands before a step, or waits, or has ended: what a thread does between two steps is its
 //! own affair and happens together with the step before; what it does before its first step happens when it is started.
-//! What can go wrong at a step without anybody's doing (an index out of bounds, a lock that is not held) goes wrong as
-//! soon as the thread stands before it.
+//! To fail (an assertion, an index out of bounds, a lock that is not held) is a step of its own: what others do between the
+//! thread's last step and its failure may well happen.
 //!
 //! * [`action`]: steps as others see them
 //! * [`blocked`]: who waits for what
 //! * [`failure`]: what can go wrong
 //! * [`shadow`]: what travels with values and threads
 //! * `silent`: instructions between steps
+//! * `names`: what people and traces call things
+//! * `copy`: states are copied without new memory
 //! * [`key`]: states as bytes, the same bytes for the same state however it was reached
 
 pub mod action;
 pub mod blocked;
+mod copy;
 pub mod failure;
 pub mod key;
+mod names;
 pub mod shadow;
 mod silent;
 
 pub use action::{Action, Place, Refused, Step, Turn};
 pub use blocked::Blocked;
 pub use failure::{Failure, Fault};
+pub(crate) use names::elements;
 pub use shadow::{At, Done, Guard, Shadow, Slot};
 
 use crate::program::{Function, Group, Instr, Position, Program};
-use crate::value::{CellRef, ThreadRef, Value};
+use crate::value::{ThreadRef, Value};
 
 /// How far a machine may go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,6 +92,8 @@ struct Thread<S: Shadow> {
     status: Status,
     /// What it does next. Means nothing once the thread has ended.
     next: Action,
+    /// What goes wrong if it fails next.
+    fault: Option<Fault>,
     /// Functions that run, the one that was called last at the end.
     frames: Vec<Frame>,
     /// For each frame its locals, then its operands.
@@ -270,6 +277,10 @@ impl<'p, S: Shadow> Machine<'p, S> {
             self.fail(thread, Fault::TooManyThreads);
             return Ok(());
         }
+        if let Some(fault) = self.threads[thread.index()].fault.take() {
+            self.fail(thread, fault);
+            return Ok(());
+        }
         self.act(turn, shadow);
         if !matches!(self.threads[thread.index()].status, Status::Waiting { .. }) {
             self.skip_instruction(thread);
@@ -322,6 +333,7 @@ impl<'p, S: Shadow> Machine<'p, S> {
                 done.address = self.pop_index(thread);
                 self.synchronise(turn, action);
             }
+            Action::Fail => return,
         }
         shadow.done(self.at(thread), &self.threads[thread.index()].control, done);
     }
@@ -391,14 +403,14 @@ impl<'p, S: Shadow> Machine<'p, S> {
         self.advance(child, shadow);
     }
 
-    /// Runs the thread up to its next step, unless something went wrong already.
+    /// Runs the thread up to its next step, which may be that something goes wrong.
     fn advance(&mut self, thread: ThreadRef, shadow: &mut S) {
-        if self.failure.is_some() {
-            return;
+        let fault = self.run_silently(thread, shadow).err();
+        let state = &mut self.threads[thread.index()];
+        if fault.is_some() {
+            state.next = Action::Fail;
         }
-        if let Err(fault) = self.run_silently(thread, shadow) {
-            self.fail(thread, fault);
-        }
+        state.fault = fault;
     }
 
     fn fail(&mut self, thread: ThreadRef, fault: Fault) {
@@ -478,52 +490,6 @@ impl<'p, S: Shadow> Machine<'p, S> {
         lock.or(condition)
     }
 
-    /// What the elements of the shared variables hold, by name.
-    pub fn shared(&self) -> impl Iterator<Item = (String, Value)> {
-        let elements = self.program.shared.iter().flat_map(|shared| elements_of(&shared.group));
-        elements.map(|(name, element)| (name, self.memory[element as usize].value))
-    }
-
-    /// What the shared variable or element of this name holds.
-    pub fn value_of(&self, name: &str) -> Option<Value> {
-        let (name, index) = match name.split_once('[') {
-            Some((name, rest)) => (name, Some(rest.strip_suffix(']')?.parse::<u32>().ok()?)),
-            None => (name, None),
-        };
-        let group = &self.program.shared.iter().find(|shared| shared.group.name == name)?.group;
-        let element = match (group.length, index) {
-            (None, None) => group.first,
-            (Some(length), Some(index)) if index < length => group.first + index,
-            _ => return None,
-        };
-        Some(self.memory[element as usize].value)
-    }
-
-    /// The name of a thread, which does not depend on the schedule: that of its parent and its number there.
-    pub fn thread_name(&self, thread: ThreadRef) -> String {
-        let mut numbers = Vec::new();
-        let mut thread = &self.threads[thread.index()];
-        while let Some(parent) = thread.parent {
-            numbers.push(thread.number);
-            thread = &self.threads[parent.index()];
-        }
-        let mut name = self.program.threads[thread.number as usize].0.clone();
-        for number in numbers.iter().rev() {
-            name.push_str(&format!(".{number}"));
-        }
-        name
-    }
-
-    /// The thread of this name, if it was started.
-    pub fn thread_named(&self, name: &str) -> Option<ThreadRef> {
-        self.threads().find(|&thread| self.thread_name(thread) == name)
-    }
-
-    /// The name of the thread that this one would start next.
-    pub fn next_child_name(&self, thread: ThreadRef) -> String {
-        format!("{}.{}", self.thread_name(thread), self.threads[thread.index()].forks + 1)
-    }
-
     /// The place that the next steps of both threads access, if at least one of them writes and not both are atomic: a
     /// data race, right now.
     pub fn race(&self, first: ThreadRef, second: ThreadRef) -> Option<Place> {
@@ -532,69 +498,6 @@ impl<'p, S: Shadow> Machine<'p, S> {
         };
         let ((place, writes), (other, also)) = (access(first)?, access(second)?);
         (place == other && (writes || also) && !self.is_atomic(place)).then_some(place)
-    }
-
-    /// The name of a cell.
-    pub fn cell_name(&self, cell: CellRef) -> String {
-        let kind = self.threads[cell.owner.index()].cells[cell.number as usize].kind;
-        let kind = &self.program.cells[kind as usize].name;
-        format!("{kind}@{}.{}", self.thread_name(cell.owner), cell.number + 1)
-    }
-
-    /// The name of the field of a cell.
-    pub fn field_name(&self, cell: CellRef, field: u32) -> &'p str {
-        let kind = self.threads[cell.owner.index()].cells[cell.number as usize].kind;
-        &self.program.cells[kind as usize].fields[field as usize].0
-    }
-
-    /// The name of a place in memory.
-    pub fn place_name(&self, place: Place) -> String {
-        match place {
-            Place::Shared { variable, element } => {
-                element_name(&self.program.shared[variable as usize].group, element)
-            }
-            Place::Field { cell, field } => {
-                format!("{}.{}", self.cell_name(cell), self.field_name(cell, field))
-            }
-        }
-    }
-
-    /// Whether accesses of this place are atomic.
-    pub fn is_atomic(&self, place: Place) -> bool {
-        match place {
-            Place::Shared { variable, .. } => self.program.shared[variable as usize].atomic,
-            Place::Field { .. } => false,
-        }
-    }
-
-    /// What the thread does in this step, in words.
-    pub fn action_text(&self, thread: ThreadRef, action: Action) -> String {
-        let program = self.program;
-        match action {
-            Action::Read(place) => format!("reads {}", self.place_name(place)),
-            Action::Write(place) => format!("writes {}", self.place_name(place)),
-            Action::Acquire(lock) => format!("acquires {}", program.lock_name(lock)),
-            Action::Release(lock) => format!("releases {}", program.lock_name(lock)),
-            Action::SemWait(semaphore) => format!("takes a permit of {}", program.semaphore_name(semaphore)),
-            Action::SemPost(semaphore) => format!("gives a permit of {}", program.semaphore_name(semaphore)),
-            Action::Wait { condition, .. } => format!("waits for {}", program.condition_name(condition)),
-            Action::Woken { condition, .. } => {
-                format!("returns from waiting for {}", program.condition_name(condition))
-            }
-            Action::Notify(condition) => format!("notifies one of {}", program.condition_name(condition)),
-            Action::NotifyAll(condition) => format!("notifies all of {}", program.condition_name(condition)),
-            Action::Fork(_) => format!("starts {}", self.next_child_name(thread)),
-            Action::Join(other) => format!("waits for the end of {}", self.thread_name(other)),
-        }
-    }
-
-    /// A value as traces and people write it.
-    pub fn value_name(&self, value: Value) -> String {
-        match value {
-            Value::Number(number) => number.to_string(),
-            Value::Cell(cell) => self.cell_name(cell),
-            Value::Thread(thread) => self.thread_name(thread),
-        }
     }
 }
 
@@ -610,46 +513,6 @@ impl<'p> Machine<'p> {
     }
 }
 
-impl Program {
-    /// The name of a lock, numbered over all arrays of locks.
-    pub fn lock_name(&self, lock: u32) -> String {
-        name_among(self.locks.iter(), lock)
-    }
-
-    /// The name of a semaphore, numbered over all arrays of semaphores.
-    pub fn semaphore_name(&self, semaphore: u32) -> String {
-        name_among(self.semaphores.iter().map(|(group, _)| group), semaphore)
-    }
-
-    /// The name of a condition, numbered over all arrays of conditions.
-    pub fn condition_name(&self, condition: u32) -> String {
-        name_among(self.conditions.iter(), condition)
-    }
-}
-
-fn name_among<'a>(mut groups: impl Iterator<Item = &'a Group>, element: u32) -> String {
-    groups
-        .find(|group| elements(group).contains(&element))
-        .map_or_else(String::new, |g| element_name(g, element))
-}
-
-/// The elements of a group among all of their sort.
-pub(crate) fn elements(group: &Group) -> std::ops::Range<u32> {
-    group.first..group.first + group.length.unwrap_or(1)
-}
-
-fn elements_of(group: &Group) -> impl Iterator<Item = (String, u32)> {
-    elements(group).map(move |element| (element_name(group, element), element))
-}
-
-/// The name of an element of a group.
-pub(crate) fn element_name(group: &Group, element: u32) -> String {
-    match group.length {
-        None => group.name.clone(),
-        Some(_) => format!("{}[{}]", group.name, element - group.first),
-    }
-}
-
 impl<S: Shadow> Thread<S> {
     fn new(parent: Option<ThreadRef>, number: u32, control: S::Control) -> Self {
         Thread {
@@ -658,6 +521,7 @@ impl<S: Shadow> Thread<S> {
             forks: 0,
             status: Status::Ready,
             next: Action::Fork(0),
+            fault: None,
             frames: Vec::new(),
             slots: Vec::new(),
             counters: Vec::new(),
@@ -697,63 +561,6 @@ impl<S: Shadow> Thread<S> {
     /// What lies on the stack below this many others.
     fn peek(&self, below: usize) -> Slot<S::Tag> {
         self.slots.len().checked_sub(below + 1).map_or_else(Slot::default, |place| self.slots[place])
-    }
-}
-
-impl<T: Clone> Clone for Cell<T> {
-    fn clone(&self) -> Self {
-        Cell { kind: self.kind, fields: self.fields.clone() }
-    }
-
-    fn clone_from(&mut self, source: &Self) {
-        self.kind = source.kind;
-        self.fields.clone_from(&source.fields);
-    }
-}
-
-// By hand, so that copying a state onto another one reuses its memory: exploration does that once per step.
-impl<S: Shadow> Clone for Thread<S> {
-    fn clone(&self) -> Self {
-        let mut copy = Thread::new(self.parent, self.number, self.control.clone());
-        copy.clone_from(self);
-        copy
-    }
-
-    fn clone_from(&mut self, source: &Self) {
-        self.parent = source.parent;
-        self.number = source.number;
-        self.forks = source.forks;
-        self.status = source.status;
-        self.next = source.next;
-        self.frames.clone_from(&source.frames);
-        self.slots.clone_from(&source.slots);
-        self.counters.clone_from(&source.counters);
-        self.control.clone_from(&source.control);
-        self.cells.clone_from(&source.cells);
-    }
-}
-
-impl<S: Shadow> Clone for Machine<'_, S> {
-    fn clone(&self) -> Self {
-        Machine {
-            program: self.program,
-            bounds: self.bounds,
-            memory: self.memory.clone(),
-            locks: self.locks.clone(),
-            semaphores: self.semaphores.clone(),
-            threads: self.threads.clone(),
-            failure: self.failure.clone(),
-        }
-    }
-
-    fn clone_from(&mut self, source: &Self) {
-        self.program = source.program;
-        self.bounds = source.bounds;
-        self.memory.clone_from(&source.memory);
-        self.locks.clone_from(&source.locks);
-        self.semaphores.clone_from(&source.semaphores);
-        self.threads.clone_from(&source.threads);
-        self.failure.clone_from(&source.failure);
     }
 }
 

@@ -4,7 +4,7 @@
 //! joins. Everything between two steps of a thread is its own affair and happens together with the step before.
 //!
 //! Besides computing, instructions keep track of which decisions the thread's next events depend on (*control*). An `if`
-//! is compiled to `Mark`, its condition, `Decide`, its ways, and `Meet` where they meet again: events after that do not
+//! is compiled to its condition, `Mark`, `Decide`, its ways, and `Meet` where they meet again: events after that do not
 //! depend on the decision any more, but what the ways assigned does. Decisions whose ways may never meet (a loop may not
 //! end, an assertion may fail, a function may return) are sticky: all that follows depends on them.
 
@@ -104,6 +104,9 @@ pub struct Function {
     pub code: Vec<Instr>,
     /// Where each instruction comes from; as long as `code`.
     pub positions: Vec<Position>,
+    /// Operations, by their places in `code`, that a reference may get to, which they cannot compute with: that they get
+    /// numbers is a decision of its own. Sorted.
+    pub doubtful: Vec<usize>,
 }
 
 /// One instruction. `index` stands for a number on the stack that picks an element of an array; operations on groups

@@ -3,7 +3,7 @@
 //! * `recorder`: keeps track while the program runs
 //! * `setup`: what the trace must say of the beginning
 //! * `translate`: what was kept becomes a trace and a [`Flow`]
-//! * [`confirm`]: whether a new order of a trace's events is an execution of the program
+//! * [`mod@confirm`]: whether a new order of a trace's events is an execution of the program
 
 pub mod confirm;
 mod recorder;

@@ -56,8 +56,8 @@ fn the_ways_of_an_if_meet() {
         SetLocal(0),
         Constant(0),
         SetLocal(1),
-        Mark,
         Read(0),
+        Mark,
         decide(12, 0),
         Constant(1),
         SetLocal(0),
@@ -78,8 +78,8 @@ fn ways_that_return_do_not_meet() {
     let expected = [
         Constant(1),
         Write(2),
-        Mark,
         Read(0),
+        Mark,
         decide(7, 0),
         Constant(0),
         Return,
@@ -110,8 +110,8 @@ fn loops_are_sticky() {
 #[test]
 fn the_right_side_is_computed_if_the_left_one_does_not_tell() {
     let and = [
-        Mark,
         Read(0),
+        Mark,
         decide(7, 0),
         Read(1),
         Constant(0),
@@ -123,8 +123,8 @@ fn the_right_side_is_computed_if_the_left_one_does_not_tell() {
     ];
     assert_eq!(code("shared x, y; { local i = x && y; }"), and);
     let or = [
-        Mark,
         Read(0),
+        Mark,
         decide(5, 0),
         Constant(1),
         Jump(8),
@@ -150,8 +150,8 @@ fn sync_releases_what_it_took() {
         SetLocal(0),
         Local(0),
         Acquire(1),
-        Mark,
         Read(0),
+        Mark,
         decide(13, 0),
         Constant(0),
         Local(0),

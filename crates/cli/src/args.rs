@@ -14,6 +14,7 @@ use foretell_trace::format::Format;
 
 use crate::analysis::Plan;
 use crate::explore::property::Wanted;
+use crate::slice::Purpose;
 
 /// Predicts data races: from one recorded run of a multithreaded program it proves which accesses could race in
 /// another schedule of the same program. Every race it reports comes with a proof that an independent referee has
@@ -92,6 +93,12 @@ pub(crate) struct RunArgs {
     pub(crate) arguments: Vec<OsString>,
     #[command(flatten)]
     pub(crate) schedule: ScheduleArgs,
+    /// How many steps the run may take
+    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+    pub(crate) max_steps: usize,
+    /// How often a loop may go round each time it is entered: a number, or `none` for no bound
+    #[arg(long, value_parser = parse_bound, value_name = "N")]
+    pub(crate) loops: Option<Bound>,
     /// Also write the recorded trace here; the name's ending tells the format
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
@@ -138,12 +145,6 @@ pub(crate) struct ScheduleArgs {
     /// How many ordering decisions a bug needs that `pct` looks for
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) depth: u32,
-    /// How many steps the run may take
-    #[arg(long, default_value_t = 1_000_000)]
-    pub(crate) max_steps: usize,
-    /// How often a loop may go round each time it is entered: a number, or `none` for no bound
-    #[arg(long, value_parser = parse_bound, value_name = "N")]
-    pub(crate) loops: Option<Bound>,
 }
 
 /// A number that something may not exceed, if there is one.
@@ -158,6 +159,9 @@ pub(crate) struct WantedArgs {
     pub(crate) technique: Vec<Choice>,
     #[command(flatten)]
     pub(crate) search: SearchArgs,
+    /// Only look at what the events of a property depend on
+    #[arg(long, value_parser = Purpose::parse, value_name = "PROPERTY", long_help = Purpose::HELP)]
+    pub(crate) slice: Option<Purpose>,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) format: OutputFormat,
@@ -201,12 +205,30 @@ pub(crate) struct CompareArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExploreArgs {
-    /// Traces to explore; `-` is standard input
-    #[arg(required = true, value_name = "TRACE")]
+    /// Traces, of which all runs that they imply are explored, and programs (docs/cimp.md), of which all executions are;
+    /// `-` is a trace on standard input
+    #[arg(required = true, value_name = "TRACE|FILE.cimp")]
     pub(crate) files: Vec<PathBuf>,
+    /// Run each program once, and explore what that run implies instead of all executions
+    #[arg(long)]
+    pub(crate) closure: bool,
+    #[command(flatten)]
+    pub(crate) schedule: ScheduleArgs,
+    /// How often a loop of a program may go round each time it is entered: a number, or `none` for no bound
+    #[arg(long, value_parser = parse_bound, value_name = "N")]
+    pub(crate) loops: Option<Bound>,
+    /// How many states of a program may be visited
+    #[arg(long, value_name = "N")]
+    pub(crate) max_states: Option<usize>,
     /// What should hold in every state; may be given several times
     #[arg(long, value_parser = Wanted::parse, value_name = "PROPERTY", long_help = Wanted::HELP)]
     pub(crate) property: Vec<Wanted>,
+    /// Only look at what the events of a property depend on
+    #[arg(long, value_parser = Purpose::parse, value_name = "PROPERTY", long_help = Purpose::HELP)]
+    pub(crate) slice: Option<Purpose>,
+    /// What a slice keeps
+    #[arg(long, value_enum, default_value_t = RuleArg::Sound, requires = "slice")]
+    pub(crate) slice_rule: RuleArg,
     /// Only look for races and check properties; do not count runs
     #[arg(long)]
     pub(crate) races_only: bool,
@@ -409,6 +431,14 @@ impl From<PairsArg> for Pairs {
             PairsArg::All => Pairs::All,
         }
     }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum RuleArg {
+    /// All that makes the runs of the slice runs of the program
+    Sound,
+    /// What the paper on sliced causality keeps, to compare with: its races prove nothing
+    Published,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

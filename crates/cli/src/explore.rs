@@ -1,20 +1,33 @@
-//! `foretell explore`: all runs that recorded ones imply.
+//! `foretell explore`: all runs that recorded ones imply, and all executions of programs.
 //!
 //! * [`trace`]: the exploration of one trace
+//! * [`program`]: the exploration of all executions of one program
 //! * [`property`]: what can be asked on the command line
 
+mod program;
 pub(crate) mod property;
 mod trace;
 
 use std::path::Path;
 
+use foretell_depend::Flow;
 use foretell_report::text::Detail;
-use foretell_report::{ClosureReport, closure_text, json};
+use foretell_report::{ClosureReport, ProgramReport, closure_text, executions_text, json};
+use foretell_trace::Trace;
+use serde::Serialize;
 
+use self::property::Wanted;
 use crate::args::{ExploreArgs, OutputFormat};
 use crate::error::{Failure, Failures};
 use crate::input::Input;
+use crate::program::{Source, is_program};
+use crate::run::{record, tell_ending};
+use crate::slice::Sliced;
 use crate::{Outcome, output, stop};
+
+/// How many steps the run of a program may take before what it implies is explored: nobody lives to see the end of that
+/// with more.
+const STEPS: usize = 1_000_000;
 
 pub(crate) fn run(args: &ExploreArgs) -> Result<Outcome, Failure> {
     Input::refuse_repeated_stdin(&args.files)?;
@@ -26,7 +39,7 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<Outcome, Failure> {
     }
     let rendered = match args.format {
         OutputFormat::Json => json::render(&reports).map_err(Failure::json)?,
-        OutputFormat::Text => closure_text::render(&reports, Detail::default()),
+        OutputFormat::Text => text(&reports),
     };
     if !reports.is_empty() {
         output::write(args.output.as_deref(), &rendered)?;
@@ -35,18 +48,85 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<Outcome, Failure> {
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
 }
 
+/// What an exploration comes to.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Explored {
+    Closure(Box<ClosureReport>),
+    Program(Box<ProgramReport>),
+}
+
 /// Explores what is in the file.
-fn explore(path: &Path, args: &ExploreArgs) -> Result<ClosureReport, Failure> {
-    trace::explore(&Input::new(path, &args.input), args)
+fn explore(path: &Path, args: &ExploreArgs) -> Result<Explored, Failure> {
+    let input = Input::new(path, &args.input);
+    if !is_program(path) {
+        return closure(&input, &input.load("reads")?, None, args);
+    }
+    let source = Source::load(path)?;
+    if !args.closure {
+        if args.slice.is_some() {
+            let why =
+                "all executions of a program are explored as they are; --closure explores a slice of one";
+            return Err(Failure::Usage(format!("{}: {why}", source.name())));
+        }
+        return Ok(Explored::Program(Box::new(program::explore(&source, args)?)));
+    }
+    let run = record(&source, &args.schedule, STEPS, args.loops)?;
+    tell_ending(&source, &run.ending);
+    closure(&input, &run.trace, Some(&run.flow), args)
+}
+
+/// Explores what the trace implies, or a slice of it.
+fn closure(
+    input: &Input,
+    trace: &Trace,
+    flow: Option<&Flow>,
+    args: &ExploreArgs,
+) -> Result<Explored, Failure> {
+    let report = match &args.slice {
+        None => trace::explore(input, trace, &args.property, args)?,
+        Some(purpose) => {
+            let sliced = Sliced::to_explore(trace, flow, purpose, args.slice_rule)?;
+            let properties = args.property.iter().map(|wanted| wanted.sliced(&sliced));
+            let properties: Vec<Wanted> = properties.collect::<Result<_, _>>().map_err(Failure::Usage)?;
+            let mut report = trace::explore(input, &sliced.trace, &properties, args)?;
+            sliced.enter_closure(&mut report);
+            for (property, wanted) in report.properties.iter_mut().zip(&args.property) {
+                property.property = wanted.to_string();
+            }
+            report
+        }
+    };
+    Ok(Explored::Closure(Box::new(report)))
+}
+
+/// One table for all traces, then the programs.
+fn text(reports: &[Explored]) -> String {
+    let mut closures = Vec::new();
+    let mut programs = Vec::new();
+    for report in reports {
+        match report {
+            Explored::Closure(report) => closures.push(report.as_ref()),
+            Explored::Program(report) => programs.push(executions_text::render(report)),
+        }
+    }
+    if !closures.is_empty() {
+        programs.insert(0, closure_text::render(&closures, Detail::default()));
+    }
+    programs.join("\n")
 }
 
 /// What the report means for the exit code.
-fn outcome(report: &ClosureReport) -> Outcome {
-    if report.has_findings() {
+fn outcome(report: &Explored) -> Outcome {
+    let (found, cut_short, open) = match report {
+        Explored::Closure(report) => (report.has_findings(), report.trace.cut_short, report.is_open()),
+        Explored::Program(report) => (report.has_findings(), false, !report.complete),
+    };
+    if found {
         Outcome::Race
-    } else if report.trace.cut_short {
+    } else if cut_short {
         Outcome::Incomplete
-    } else if report.is_open() {
+    } else if open {
         Outcome::Undecided
     } else {
         Outcome::Clean

@@ -13,6 +13,7 @@ mod predict;
 mod program;
 mod progress;
 mod run;
+mod slice;
 mod stop;
 mod trace;
 

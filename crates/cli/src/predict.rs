@@ -3,20 +3,25 @@
 use std::path::Path;
 
 use foretell_report::text::Detail;
-use foretell_report::{Report, json, text};
+use foretell_report::{Decision, Report, json, text};
 
 use crate::analysis::held::Held;
 use crate::analysis::{analyse, outcome, pair};
 use crate::args::{OutputFormat, PredictArgs, WantedArgs};
 use crate::error::{Failure, Failures};
 use crate::input::Input;
+use crate::slice::{self, Purpose, Sliced};
 use crate::{Outcome, output, stop};
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
     Input::refuse_repeated_stdin(&args.traces)?;
-    match args.pair {
-        Some(numbers) => decide(args, numbers),
-        None => predict(args),
+    match (args.pair, &args.wanted.slice) {
+        (Some(_), Some(_)) => {
+            Err(Failure::Usage("--slice 'race A,B' already decides just that pair".to_string()))
+        }
+        (Some(numbers), None) => decide(args, numbers),
+        (None, Some(Purpose::Race(a, b))) => decide(args, (*a, *b)),
+        (None, _) => predict(args),
     }
 }
 
@@ -35,8 +40,49 @@ fn predict(args: &PredictArgs) -> Result<Outcome, Failure> {
 /// The report of each technique on one trace.
 fn predict_on(path: &Path, args: &PredictArgs) -> Result<Vec<Report>, Failure> {
     let input = Input::new(path, &args.input);
+    if let Some(purpose) = &args.wanted.slice {
+        let sliced = Sliced::to_predict(&input.load("reads")?, None, purpose)?;
+        return predict_on_slice(&input, &sliced, &args.wanted);
+    }
     let stored = if input.comes_once() { Some(input.load("reads")?) } else { None };
     args.wanted.plans().map(|plan| analyse(&input, stored.as_ref(), &plan)).collect()
+}
+
+/// The report of each technique on a slice of a trace.
+pub(crate) fn predict_on_slice(
+    input: &Input,
+    sliced: &Sliced,
+    wanted: &WantedArgs,
+) -> Result<Vec<Report>, Failure> {
+    wanted
+        .plans()
+        .map(|plan| {
+            let mut report = analyse(input, Some(&sliced.trace), &slice::plan(plan)?)?;
+            sliced.enter(&mut report);
+            Ok(report)
+        })
+        .collect()
+}
+
+/// What each technique says about one pair, on a slice for just that question.
+pub(crate) fn decide_on_slice(
+    input: &Input,
+    sliced: &Sliced,
+    (a, b): (u32, u32),
+    wanted: &WantedArgs,
+) -> Result<Vec<Decision>, Failure> {
+    let (Some(a), Some(b)) = (sliced.sliced(a), sliced.sliced(b)) else {
+        return Err(Failure::Usage(format!("events {a} and {b} are no accesses")));
+    };
+    wanted
+        .plans()
+        .map(|plan| {
+            let held = Held::new(input, Some(&sliced.trace));
+            let mut decision = pair::decide(&held, (a, b), &slice::plan(plan)?)?;
+            sliced.enter_decision(&mut decision);
+            Ok(decision)
+        })
+        .collect()
 }
 
 /// Writes the reports where they are wanted, if there are any.
@@ -61,18 +107,28 @@ fn decide(args: &PredictArgs, numbers: (u32, u32)) -> Result<Outcome, Failure> {
     let mut decisions = Vec::new();
     for path in &args.traces {
         let input = Input::new(path, &args.input);
+        if let Some(purpose) = &args.wanted.slice {
+            let sliced = Sliced::to_predict(&input.load("reads")?, None, purpose)?;
+            decisions.extend(decide_on_slice(&input, &sliced, numbers, &args.wanted)?);
+            continue;
+        }
         let held = Held::new(&input, None);
         for plan in args.wanted.plans() {
             decisions.push(pair::decide(&held, numbers, &plan)?);
         }
     }
-    let rendered = match args.wanted.format {
-        OutputFormat::Json => json::render(&decisions).map_err(Failure::json)?,
+    tell_decisions(&decisions, &args.wanted)
+}
+
+/// Writes the decisions where they are wanted.
+pub(crate) fn tell_decisions(decisions: &[Decision], wanted: &WantedArgs) -> Result<Outcome, Failure> {
+    let rendered = match wanted.format {
+        OutputFormat::Json => json::render(decisions).map_err(Failure::json)?,
         OutputFormat::Text => {
             let render = |decision| text::render_decision(decision, Detail::default());
             decisions.iter().map(render).collect::<Vec<_>>().join("\n")
         }
     };
-    output::write(args.wanted.output.as_deref(), &rendered)?;
+    output::write(wanted.output.as_deref(), &rendered)?;
     Ok(decisions.iter().map(pair::outcome).max().unwrap_or(Outcome::Clean))
 }

@@ -6,12 +6,13 @@ use foretell_cimp::schedule::{Given, Pct, Random, RoundRobin, Schedule, Schedule
 use foretell_report::Report;
 use foretell_trace::EventId;
 
-use crate::analysis::{analyse, outcome};
-use crate::args::{InputArgs, RunArgs, ScheduleArgs};
+use crate::analysis::{Plan, analyse, outcome};
+use crate::args::{Bound, InputArgs, RunArgs, ScheduleArgs};
 use crate::error::Failure;
 use crate::input::Input;
-use crate::predict::tell;
+use crate::predict::{decide_on_slice, predict_on_slice, tell, tell_decisions};
 use crate::program::{Source, is_program};
+use crate::slice::{Purpose, Sliced};
 use crate::trace::convert;
 use crate::{Outcome, native, output, stop};
 
@@ -25,21 +26,26 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     }
     stop::listen()?;
     let source = Source::load(&args.program)?;
-    let run = record(&source, &args.schedule)?;
+    let run = record(&source, &args.schedule, args.max_steps, args.loops)?;
     save(args, &run)?;
-    let reports = predict(args, &source, &run)?;
-    tell(&reports, &args.wanted)?;
-    if reports.is_empty() {
+    let found = if run.trace.events().is_empty() {
         eprintln!("{}: the program does nothing that others could notice", source.name());
-    }
-    let ended = tell_ending(&source, &run.ending);
-    Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean).max(ended))
+        Outcome::Clean
+    } else {
+        predict(args, &source, &run)?
+    };
+    Ok(found.max(tell_ending(&source, &run.ending)))
 }
 
 /// Runs the program as told.
-pub(crate) fn record(source: &Source, args: &ScheduleArgs) -> Result<Run, Failure> {
-    let loop_bound = args.loops.map_or(Some(LOOP_BOUND), |bound| bound.0);
-    let limits = Limits { steps: args.max_steps, bounds: Bounds { loop_bound, ..Bounds::default() } };
+pub(crate) fn record(
+    source: &Source,
+    args: &ScheduleArgs,
+    steps: usize,
+    loops: Option<Bound>,
+) -> Result<Run, Failure> {
+    let loop_bound = loops.map_or(Some(LOOP_BOUND), |bound| bound.0);
+    let limits = Limits { steps, bounds: Bounds { loop_bound, ..Bounds::default() } };
     let run_with = |scheduler: &mut dyn Scheduler| {
         record::run(&source.program, scheduler, &limits)
             .map_err(|error| Failure::Trace { file: source.name(), error })
@@ -79,20 +85,29 @@ fn save(args: &RunArgs, run: &Run) -> Result<(), Failure> {
     args.trace.as_ref().map_or(Ok(()), |path| convert::save(&run.trace, path))
 }
 
-/// The report of each technique, every race of which the program itself has been driven into.
-fn predict(args: &RunArgs, source: &Source, run: &Run) -> Result<Vec<Report>, Failure> {
-    if run.trace.events().is_empty() {
-        return Ok(Vec::new());
-    }
+/// Finds races in the recording, and tells of them.
+fn predict(args: &RunArgs, source: &Source, run: &Run) -> Result<Outcome, Failure> {
     let input = Input::new(&args.program, &InputArgs { from_format: None, no_progress: args.no_progress });
-    args.wanted
-        .plans()
-        .map(|plan| {
-            let mut report = analyse(&input, Some(&run.trace), &plan)?;
-            drive(source, run, &mut report)?;
-            Ok(report)
-        })
-        .collect()
+    let wanted = &args.wanted;
+    let reports: Vec<Report> = match &wanted.slice {
+        Some(purpose) => {
+            let sliced = Sliced::to_predict(&run.trace, Some(&run.flow), purpose)?;
+            if let Purpose::Race(a, b) = purpose {
+                return tell_decisions(&decide_on_slice(&input, &sliced, (*a, *b), wanted)?, wanted);
+            }
+            predict_on_slice(&input, &sliced, wanted)?
+        }
+        None => wanted.plans().map(|plan| report(&input, source, run, &plan)).collect::<Result<_, _>>()?,
+    };
+    tell(&reports, wanted)?;
+    Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
+}
+
+/// The report of one technique, the program itself driven into every race.
+fn report(input: &Input, source: &Source, run: &Run, plan: &Plan) -> Result<Report, Failure> {
+    let mut report = analyse(input, Some(&run.trace), plan)?;
+    drive(source, run, &mut report)?;
+    Ok(report)
 }
 
 /// Drives the program into each race that comes with a schedule. A race that the program does not follow would be a
@@ -109,14 +124,12 @@ fn drive(source: &Source, run: &Run, report: &mut Report) -> Result<(), Failure>
         })?;
         driven += 1;
     }
-    if driven > 0 {
-        report.notes.push(format!("the program was driven into {driven} of {} races", report.races.len()));
-    }
+    report.driven = Some(driven);
     Ok(())
 }
 
 /// Says how the run itself ended, if not well.
-fn tell_ending(source: &Source, ending: &Ending) -> Outcome {
+pub(crate) fn tell_ending(source: &Source, ending: &Ending) -> Outcome {
     let message = match ending {
         Ending::Finished => return Outcome::Clean,
         Ending::Failed(failure) => {

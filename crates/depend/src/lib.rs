@@ -1,12 +1,15 @@
 //! Who depends on which read.
 //!
 //! * [`flow`]: where each value of a recorded run comes from, and which decisions led to each event
-//! * [`listing`]: the same for people to read
+//! * [`mod@listing`]: the same for people to read
+//! * [`mod@slice`]: which events of a trace matter to a property
 //!
 //! Recorders fill a [`Flow`] beside the trace; analyses that know dependences ask it.
 
 pub mod flow;
 pub mod listing;
+pub mod slice;
 
 pub use flow::{Binary, Flow, Node, NodeId, Scope, ScopeId, Unary, Use};
 pub use listing::listing;
+pub use slice::{Property, Rule, Slice, Slicer, slice};

@@ -15,15 +15,12 @@ use rayon::ThreadPoolBuilder;
 const MOST: usize = 3000;
 
 fn is_silent(op: Op) -> bool {
-    use Op::{
-        AcquireAgain, AcquireSharedAgain, Begin, Branch, Dummy, End, Enter, Exit, Fence, ReleaseAgain,
-        ReleaseSharedAgain,
-    };
-    match op {
-        Branch | Begin | End | Enter(_) | Exit(_) | Dummy(_) | Fence { .. } => true,
-        AcquireAgain(_) | ReleaseAgain(_) | AcquireSharedAgain(_) | ReleaseSharedAgain(_) => true,
-        _ => false,
-    }
+    use Op::{AcquireAgain, AcquireSharedAgain, ReleaseAgain, ReleaseSharedAgain};
+    let again =
+        matches!(op, AcquireAgain(_) | ReleaseAgain(_) | AcquireSharedAgain(_) | ReleaseSharedAgain(_));
+    again
+        || matches!(op, Op::Branch | Op::Begin | Op::End | Op::Fence { .. })
+        || matches!(op, Op::Enter(_) | Op::Exit(_) | Op::Dummy(_))
 }
 
 /// All runs as sequences of events, without those that do nothing to others. `None` if there are too many.
@@ -163,9 +160,9 @@ fn explored(trace: &Trace, memory: u64, jobs: usize) -> (Exploration, Totals) {
 /// All features, in different mixtures.
 fn shape(seed: u64) -> Shape {
     let features = Features {
-        values: seed % 3 != 0,
-        unexplained: seed % 5 == 0,
-        branches: seed % 2 == 0,
+        values: !seed.is_multiple_of(3),
+        unexplained: seed.is_multiple_of(5),
+        branches: seed.is_multiple_of(2),
         ..if seed % 4 == 3 { Features::BASIC } else { Features::ALL }
     };
     let threads = 2 + usize::try_from(seed % 3).expect("small");

@@ -101,12 +101,20 @@ pub struct ClosureStats {
 impl ClosureReport {
     /// Whether something was found: a race, or a property that does not hold.
     pub fn has_findings(&self) -> bool {
+        if !self.is_sound() {
+            return false;
+        }
         let violated = |property: &PropertyReport| property.verdict == PropertyVerdict::Violated;
         !self.races.is_empty() || self.properties.iter().any(violated)
     }
 
+    /// Whether what was found is proven: not in a slice whose runs may be none of the program.
+    pub fn is_sound(&self) -> bool {
+        self.trace.slice.as_ref().is_none_or(|slice| slice.sound)
+    }
+
     /// Whether something remains that might be found.
     pub fn is_open(&self) -> bool {
-        self.interrupted || !self.notes.is_empty() || self.explored < 1.0
+        !self.is_sound() || self.interrupted || !self.notes.is_empty() || self.explored < 1.0
     }
 }

@@ -14,9 +14,9 @@ Maximal: runs of the maximal causal model that are not the beginning of another 
 Steps: events that were run to find out. Time in seconds. >=: not everything was explored. -: not counted.";
 
 /// All explorations as text.
-pub fn render(reports: &[ClosureReport], detail: Detail) -> String {
+pub fn render(reports: &[&ClosureReport], detail: Detail) -> String {
     let mut rows = vec![HEAD.map(String::from).to_vec()];
-    rows.extend(reports.iter().map(row));
+    rows.extend(reports.iter().map(|report| row(report)));
     let mut out = align(&rows);
     line(&mut out, format_args!("\n{LEGEND}"));
     for report in reports {
@@ -64,12 +64,13 @@ fn write_report(out: &mut String, report: &ClosureReport, detail: Detail) {
         let percent = percent_text(report.explored);
         line(out, format_args!("  note: not everything was explored, but about {percent} of all runs"));
     }
+    let proof = if report.is_sound() { "proven: a schedule" } else { "not proven: a schedule of the slice" };
     for (number, race) in report.races.iter().enumerate() {
         let target = visible(&race.race.first.target);
         line(
             out,
             format_args!(
-                "\nrace {}: {target} · proven: a schedule brings the two accesses next to each other",
+                "\nrace {}: {target} · {proof} brings the two accesses next to each other",
                 number + 1
             ),
         );

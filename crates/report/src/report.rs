@@ -25,6 +25,9 @@ pub struct Report {
     pub interrupted: bool,
     /// What else keeps the answer from being complete, in words.
     pub notes: Vec<String>,
+    /// How many of the races the program itself was driven into, where that could be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub driven: Option<usize>,
     /// Proven races.
     pub races: Vec<Race>,
     /// Pairs that are not decided, or were reported but not proven.
@@ -46,6 +49,9 @@ pub struct TraceInfo {
     pub cut_short: bool,
     /// How many reads saw a value that no recorded write explains.
     pub unexplained_reads: u64,
+    /// The part of it that was looked at, if not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slice: Option<SliceInfo>,
     /// What it is made of, where that was counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,
@@ -55,6 +61,19 @@ pub struct TraceInfo {
     /// There are so many that not all were counted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub quick_check_is_partial: bool,
+}
+
+/// A part of a trace: what the events of a property depend on.
+#[derive(Clone, Debug, Serialize)]
+pub struct SliceInfo {
+    /// The property, as it was asked for.
+    pub property: String,
+    /// Whether every run of the slice is one of the program. Otherwise what is found in it proves nothing.
+    pub sound: bool,
+    /// How many events it has.
+    pub events: usize,
+    /// How many events the whole trace has. Numbers of events are those of the whole trace.
+    pub of: usize,
 }
 
 /// A race that the referee has accepted.
@@ -153,6 +172,7 @@ impl Report {
             complete: false,
             interrupted: false,
             notes: Vec::new(),
+            driven: None,
             races: Vec::new(),
             undecided: Vec::new(),
             stats: Stats::default(),

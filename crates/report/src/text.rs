@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::decision::{Answer, Decision};
-use crate::report::{Access, Candidate, Proof, Race, Report, TraceInfo};
+use crate::report::{Access, Candidate, Proof, Race, Report, SliceInfo, TraceInfo};
 use crate::visible::visible;
 
 /// How much is shown.
@@ -80,6 +80,13 @@ fn header(out: &mut String, report: &Report) {
 pub(crate) fn write_trace(out: &mut String, trace: &TraceInfo, technique: &str) {
     let (events, threads) = (count(trace.events, "event"), count(trace.threads, "thread"));
     line(out, format_args!("{} · {technique} · {events}, {threads}", visible(&trace.file)));
+    if let Some(slice) = &trace.slice {
+        let SliceInfo { property, events, of, .. } = slice;
+        line(out, format_args!("  slice: {}; {events} of {of} events matter to it", visible(property)));
+        if !slice.sound {
+            line(out, format_args!("  note: the slice is as published: what is found in it is not proven"));
+        }
+    }
     if trace.cut_short {
         line(
             out,
@@ -205,6 +212,10 @@ fn write_summary(out: &mut String, report: &Report) {
         pairs => format!(", {} refuted", count(pairs, "pair")),
     };
     line(out, format_args!("\n{}: {races}{candidates}{refuted} in {:.2} s", report.technique, stats.seconds));
+    if let Some(driven @ 1..) = report.driven {
+        let races = count(driven, "race");
+        line(out, format_args!("  the program itself was driven into {races}"));
+    }
     if let (1.., Some(window)) = (stats.not_in_window, report.window) {
         let have = if stats.not_in_window == 1 { "has" } else { "have" };
         let pairs = count(stats.not_in_window, "pair");

@@ -1,4 +1,4 @@
-//! Traces made to measure, for tests and benchmarks. Never shipped.
+//! Traces and programs made to measure, for tests and benchmarks. Never shipped.
 //!
 //! * [`adversarial`]: long traces that drive up one quantity each: same-value writers, sections, threads
 //! * [`busy`]: windows of a busy program with values and branches, for exact prediction
@@ -6,12 +6,14 @@
 //! * [`locked`]: long traces of threads that mostly keep to their locks, for benchmarks
 //! * [`tiny`]: random well-formed traces of a few events, for comparison with exhaustive search
 //! * [`script`]: a trace that is written down event by event
+//! * [`program`]: random programs of the small language CIMP, and how to make them smaller
 //! * [`random`]: the seeded generator behind all of them
 
 pub mod adversarial;
 pub mod busy;
 pub mod corpus;
 pub mod locked;
+pub mod program;
 pub mod random;
 pub mod script;
 pub mod tiny;

@@ -175,6 +175,15 @@ impl<'t> Machine<'t> {
         self.ran
     }
 
+    /// What the variable holds; `None` if the trace does not show it, or somebody wrote it after he had read something
+    /// else than observed.
+    pub fn value(&self, var: VarId) -> Option<Value> {
+        match self.vars[var.index()].content {
+            Content::Known(value) => Some(value),
+            Content::Hidden | Content::Foreign => None,
+        }
+    }
+
     /// Whether the thread's next event can run now.
     pub fn enabled(&self, thread: ThreadId) -> Result<(), Blocked> {
         let index = self.next_taking_place(thread)?;

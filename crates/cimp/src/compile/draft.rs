@@ -24,7 +24,15 @@ pub(crate) struct Ways {
 impl Draft {
     pub(crate) fn new(name: String, parameters: u16) -> Draft {
         let (code, positions) = (Vec::new(), Vec::new());
-        let function = Function { name, parameters, locals: parameters, loops: 0, code, positions };
+        let function = Function {
+            name,
+            parameters,
+            locals: parameters,
+            loops: 0,
+            code,
+            positions,
+            doubtful: Vec::new(),
+        };
         Draft { function, may_fail: Vec::new() }
     }
 

@@ -170,7 +170,9 @@ impl<'s> Writer<'_, 's> {
     fn unary(&mut self, span: Span, operator: Unary, operand: &Expression<'s>) -> Origin<'s> {
         let origin = self.expression(operand);
         let at = self.emit(span.position, Instr::Unary(operator));
-        self.doubt(at, origin);
+        if operator == Unary::Negate {
+            self.doubt(at, origin);
+        }
         Origin::Number
     }
 
@@ -183,11 +185,11 @@ impl<'s> Writer<'_, 's> {
     ) -> Origin<'s> {
         let origins = [self.expression(left), self.expression(right)];
         let divides = matches!(operator, Binary::Divide | Binary::Remainder);
-        let compares_anything = matches!(operator, Binary::Equal | Binary::NotEqual);
+        let takes_anything = matches!(operator, Binary::Equal | Binary::NotEqual | Binary::And | Binary::Or);
         let divisor_is_known = matches!(right.kind, ExpressionKind::Number(divisor) if divisor != 0);
         let may_fail = divides && !divisor_is_known;
         let at = self.draft.emit_perhaps_failing(span.position, Instr::Binary(operator), may_fail);
-        for origin in origins.into_iter().filter(|_| !compares_anything) {
+        for origin in origins.into_iter().filter(|_| !takes_anything) {
             self.doubt(at, origin);
         }
         Origin::Number
@@ -201,9 +203,9 @@ impl<'s> Writer<'_, 's> {
         left: &Expression<'s>,
         right: &Expression<'s>,
     ) -> Origin<'s> {
+        self.expression(left);
         self.emit(span.position, Instr::Mark);
-        let origin = self.expression(left);
-        let decide = self.decide(span, origin, false);
+        let decide = self.decide(span, false);
         if logic == Logic::And {
             self.truth(span, right);
         } else {

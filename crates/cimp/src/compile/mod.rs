@@ -23,7 +23,7 @@ use crate::compile::statement::{Runner, Writer};
 use crate::diagnostic::{Diagnostic, Diagnostics, Span};
 use crate::effects;
 use crate::program::{Position, Program};
-use crate::syntax::parse::parse;
+use crate::syntax::parse;
 use crate::syntax::token::tokens;
 use crate::syntax::tree::{Sort, Thread, Tree};
 
@@ -115,7 +115,13 @@ impl<'s> Compiler<'s> {
         let Compiler { mut program, mut drafts, ways, .. } = self;
         let references = self.references.places();
         for (function, at, place) in self.doubts {
-            drafts[function].may_fail[at] |= references.contains(&place);
+            if references.contains(&place) {
+                drafts[function].may_fail[at] = true;
+                drafts[function].function.doubtful.push(at);
+            }
+        }
+        for draft in &mut drafts {
+            draft.function.doubtful.sort_unstable();
         }
         effects::finish(&mut program, drafts, &ways);
         program

@@ -235,9 +235,9 @@ impl<'c, 's> Writer<'c, 's> {
         then: &Statement<'s>,
         otherwise: Option<&Statement<'s>>,
     ) {
+        self.expression(condition);
         self.emit(span.position, Instr::Mark);
-        let origin = self.expression(condition);
-        let decide = self.decide(span, origin, false);
+        let decide = self.decide(span, false);
         self.scope(|writer| writer.statement(then));
         if let Some(otherwise) = otherwise {
             let jump = self.emit(span.position, Instr::Jump(usize::MAX));
@@ -265,12 +265,10 @@ impl<'c, 's> Writer<'c, 's> {
     }
 
     /// Writes the instruction that decides on the last value. Its ways are still to be set.
-    pub(crate) fn decide(&mut self, span: Span, origin: Origin<'s>, sticky: bool) -> usize {
+    pub(crate) fn decide(&mut self, span: Span, sticky: bool) -> usize {
         let scope = self.compiler.ways.len();
         self.compiler.ways.push(Ways { function: self.function, code: 0..0 });
-        let at = self.emit(span.position, Instr::Decide { otherwise: usize::MAX, scope, sticky });
-        self.doubt(at, origin);
-        at
+        self.emit(span.position, Instr::Decide { otherwise: usize::MAX, scope, sticky })
     }
 
     /// Says which instructions the decision at `decide` is about.
@@ -290,9 +288,9 @@ impl<'c, 's> Writer<'c, 's> {
         let start = self.draft.here();
         let outermost = self.outermost_loop;
         self.outermost_loop.get_or_insert(start);
-        let origin = self.expression(condition);
+        self.expression(condition);
         // No mark: nothing could be forgotten after the loop, as all that follows depends on its coming to an end.
-        let decide = self.decide(span, origin, true);
+        let decide = self.decide(span, true);
         self.scope(|writer| writer.statement(body));
         self.emit(span.position, Instr::Iterate(counter));
         self.emit(span.position, Instr::Jump(start));

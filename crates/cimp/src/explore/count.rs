@@ -27,8 +27,11 @@ impl Edges {
             incoming[to as usize] += 1;
         }
         let mut ways = vec![0u128; states];
-        ways.first_mut().map(|start| *start = 1);
-        let (mut open, mut done, mut executions) = (vec![0], 0, 0u128);
+        let (mut open, mut done, mut executions) = (Vec::new(), 0, 0u128);
+        if let Some(start) = ways.first_mut() {
+            *start = 1;
+            open.push(0);
+        }
         while let Some(state) = open.pop() {
             done += 1;
             let outgoing = edges[first(state)..].iter().take_while(|(from, _)| *from as usize == state);

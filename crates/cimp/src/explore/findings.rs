@@ -101,14 +101,17 @@ impl<'m> StateView<'m> {
     }
 }
 
+/// A race as it is reported once.
 type Pair = (Position, Position, String);
+/// A race as the machine sees it.
+type Meeting = (Place, [(Position, ThreadRef); 2]);
 
 /// Collects what is found, each thing once.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     found: Exploration,
     /// Races as the machine sees them, so that most are known without looking up any name.
-    known_accesses: FxHashSet<(Place, (Position, ThreadRef), (Position, ThreadRef))>,
+    known_meetings: FxHashSet<Meeting>,
     known_races: FxHashSet<Pair>,
     known_failures: FxHashMap<Position, Vec<Fault>>,
     known_deadlocks: FxHashSet<Vec<Blocked>>,
@@ -174,8 +177,8 @@ impl Findings {
             for &(other, also, second) in &self.accesses[index + 1..] {
                 if place == other && (writes || also) {
                     let position = |thread| machine.next(thread).map_or(Position::default(), |s| s.position);
-                    let key = (place, (position(first), first), (position(second), second));
-                    if self.known_accesses.insert(key)
+                    let meeting = (place, [(position(first), first), (position(second), second)]);
+                    if self.known_meetings.insert(meeting)
                         && self.known_races.insert(pair(machine, place, position(first), position(second)))
                     {
                         races.push((first, second));

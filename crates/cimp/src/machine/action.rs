@@ -49,6 +49,8 @@ pub enum Action {
     /// The function that the new thread runs.
     Fork(u32),
     Join(ThreadRef),
+    /// Something goes wrong: the end of everything. Others may go on until then.
+    Fail,
 }
 
 impl Action {

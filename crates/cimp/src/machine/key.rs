@@ -120,7 +120,7 @@ impl<S: Shadow> Machine<'_, S> {
         self.threads.truncate(count);
         for thread in self.threads() {
             if self.threads[thread.index()].status == Status::Ready {
-                self.find_next_step(thread, shadow);
+                self.advance(thread, shadow);
             }
         }
     }
@@ -158,6 +158,7 @@ impl<S: Shadow> Machine<'_, S> {
             let fields = program.cells[kind as usize].fields.iter().map(|_| reader.slot()).collect();
             state.cells.push(Cell { kind, fields });
         }
+        state.fault = None;
         state.frames.clear();
         state.slots.clear();
         state.counters.clear();
@@ -188,15 +189,6 @@ impl<S: Shadow> Machine<'_, S> {
         state.slots.extend((0..slots).map(|_| reader.slot()));
         if self.bounds.loop_bound.is_some() {
             state.counters.iter_mut().for_each(|count| *count = reader.narrow());
-        }
-    }
-
-    /// A thread of a key stands before a step at which nothing goes wrong.
-    fn find_next_step(&mut self, thread: ThreadRef, shadow: &mut S) {
-        let Some(instruction) = self.instruction(thread) else { return };
-        match self.next_step(thread, instruction, shadow) {
-            Ok(next) => self.threads[thread.index()].next = next,
-            Err(fault) => self.fail(thread, fault),
         }
     }
 }

@@ -7,7 +7,8 @@ use crate::program::{Group, Instr};
 use crate::value::{self, CellRef, ThreadRef, Value};
 
 impl<S: Shadow> Machine<'_, S> {
-    /// Runs the thread until it stands before a step or has ended.
+    /// Runs the thread until it stands before a step or has ended. What goes wrong leaves it before the instruction that
+    /// did, and would go wrong again.
     pub(super) fn run_silently(&mut self, thread: ThreadRef, shadow: &mut S) -> Result<(), Fault> {
         for _ in 0..self.bounds.silent_steps {
             let Some(instruction) = self.instruction(thread) else { return Ok(()) };
@@ -46,11 +47,12 @@ impl<S: Shadow> Machine<'_, S> {
                 Instr::Unmark => shadow.unmark(&mut self.threads[thread.index()].control),
                 Instr::Meet { assigned, top } => self.meet(thread, assigned, *top, shadow),
                 Instr::Assert => {
-                    let holds = self.pop(thread);
+                    let holds = self.threads[thread.index()].peek(0);
                     self.guard(thread, Guard::NotZero, holds, shadow);
                     if !holds.value.is_true() {
                         return Err(Fault::Assertion);
                     }
+                    self.pop(thread);
                 }
                 Instr::EnterLoop(number) => *self.counter(thread, *number) = 0,
                 Instr::Iterate(number) => self.iterate(thread, *number, shadow)?,
@@ -93,23 +95,40 @@ impl<S: Shadow> Machine<'_, S> {
     }
 
     fn unary(&mut self, thread: ThreadRef, op: Unary, shadow: &mut S) -> Result<(), Fault> {
-        let operand = self.pop(thread);
+        let operand = self.threads[thread.index()].peek(0);
+        if self.may_get_reference(thread) {
+            self.guard(thread, Guard::Same, operand, shadow);
+        }
         let value = value::unary(op, operand.value)?;
         let tag = shadow.unary(op, operand);
+        self.pop(thread);
         self.push(thread, Slot { value, tag });
         Ok(())
     }
 
     fn binary(&mut self, thread: ThreadRef, op: Binary, shadow: &mut S) -> Result<(), Fault> {
-        let right = self.pop(thread);
-        let left = self.pop(thread);
+        let (left, right) = (self.threads[thread.index()].peek(1), self.threads[thread.index()].peek(0));
+        if self.may_get_reference(thread) {
+            self.guard(thread, Guard::Same, left, shadow);
+            self.guard(thread, Guard::Same, right, shadow);
+        }
         if matches!(op, Binary::Divide | Binary::Remainder) {
             self.guard(thread, Guard::NotZero, right, shadow);
         }
         let value = value::binary(op, left.value, right.value)?;
         let tag = shadow.binary(op, left, right);
+        self.pop(thread);
+        self.pop(thread);
         self.push(thread, Slot { value, tag });
         Ok(())
+    }
+
+    /// Whether the thread stands before an operation that fails if it gets a reference, which it may.
+    fn may_get_reference(&self, thread: ThreadRef) -> bool {
+        self.threads[thread.index()].frames.last().is_some_and(|frame| {
+            let doubtful = &self.program.functions[frame.function as usize].doubtful;
+            !doubtful.is_empty() && doubtful.binary_search(&(frame.pc as usize)).is_ok()
+        })
     }
 
     fn allocate(&mut self, thread: ThreadRef, kind: usize, shadow: &mut S) {

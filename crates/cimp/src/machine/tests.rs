@@ -95,11 +95,13 @@ fn jumps_decisions_and_loops() {
     assert_eq!(result(&sum), Value::Number(10));
     let program = Program::default().shared("x", 0).thread("main", &sum);
     let bounds = Bounds { loop_bound: Some(10), ..Bounds::default() };
-    let failure = Machine::new(&program, bounds).failure().unwrap().clone();
+    let mut machine = Machine::new(&program, bounds);
+    machine.step(turn(0)).unwrap();
+    let failure = machine.failure().unwrap().clone();
     assert_eq!(failure.fault, Fault::LoopBound(10));
     assert_eq!(failure.to_string(), "1:2: the loop runs more than 10 times (main)");
     let bounds = Bounds { loop_bound: Some(11), ..Bounds::default() };
-    assert_eq!(Machine::new(&program, bounds).failure(), None);
+    assert_ne!(Machine::new(&program, bounds).next(ThreadRef(0)).map(|step| step.action), Some(Action::Fail));
 }
 
 #[test]
@@ -328,13 +330,20 @@ fn forked_threads_get_their_arguments_and_are_joined() {
     assert_eq!(fault(&program), Fault::TooManyThreads);
 }
 
+/// What others do before a thread fails may depend on what it did last.
 #[test]
-fn a_failure_after_a_step_ends_the_execution_at_that_step() {
+fn to_fail_is_a_step_of_its_own() {
     let program = Program::default()
         .shared("x", 0)
         .thread("t1", &[Constant(1), Write(0), Constant(0), Assert])
-        .thread("t2", &[Constant(2), Write(0)]);
+        .thread("t2", &[Read(0), Write(0), Constant(2), Write(0)]);
     let mut machine = Machine::new(&program, Bounds::default());
+    machine.step(turn(0)).unwrap();
+    assert_eq!(machine.failure(), None);
+    assert_eq!(machine.next(ThreadRef(0)).unwrap().action, Action::Fail);
+    machine.step(turn(1)).unwrap();
+    machine.step(turn(1)).unwrap();
+    assert_eq!(machine.value_of("x"), number(1));
     machine.step(turn(0)).unwrap();
     assert_eq!(machine.failure().unwrap().to_string(), "1:4: the assertion does not hold (t1)");
     assert!(!machine.enabled(ThreadRef(1)));

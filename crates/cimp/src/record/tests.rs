@@ -357,3 +357,94 @@ fn a_witness_is_confirmed_by_the_program() {
     assert_eq!(confirm(&program, &run, &no_race).unwrap_err(), "events 4 and 9 do not conflict");
     assert!(confirm(&program, &run, &[first[0]]).is_err());
 }
+
+/// What the node evaluates to if every read sees what was recorded; `None` if that takes references.
+fn evaluate(run: &Run, node: foretell_depend::NodeId) -> Option<i64> {
+    let number = |value| crate::value::Value::Number(value);
+    let result = match run.flow.node(node) {
+        Node::Constant(constant) => return Some(constant),
+        Node::Read(event) => {
+            let value = run.trace.event(event).op.value_read()?;
+            return run.trace.names().value_text(value).parse().ok();
+        }
+        Node::Chosen { value, .. } => return evaluate(run, value),
+        Node::Unary(op, of) => crate::value::unary(op, number(evaluate(run, of)?)),
+        Node::Binary(op, left, right) => {
+            crate::value::binary(op, number(evaluate(run, left)?), number(evaluate(run, right)?))
+        }
+    };
+    match result {
+        Ok(crate::value::Value::Number(number)) => Some(number),
+        other => panic!("{other:?}"),
+    }
+}
+
+const SOURCES: [&str; 4] = [
+    "shared x = 3, y, a[4] = {1, 2, 3, 0}; lock l;
+     fn pick(n) { if (n > 2) return a[n % 4]; local i = 0; while (i < n && a[i] != 0) i = i + 1; return -i; }
+     { local t = 0; if (x > 1) t = x * 2; else y = 7; y = t; y = pick(x); assert y != 1000; }
+     || { sync (l) { x = x + 1; } x = pick(y + 1) + x; a[x * x % 4] = 10 / (x * x + 1); }
+     || { sync (l) { x = x - 1; } if (not y) { local k = pick(x * x); a[2] = k; } }",
+    "cell Node { value = 7, next } shared head; atomic stop; lock l;
+     fn push(v) { local n = new Node; n.value = v; sync (l) { n.next = head; head = n; } }
+     { push(1); push(2); stop = 1; }
+     || { while (stop == 0) { if (head != null) head.value = head.value + 1; } }
+     || { local h = fork push(3); join h; local p = head; local s = 0; while (p) { s = s + p.value; p = p.next; } head = s; }",
+    "shared n, m; semaphore s = 2, t = 0; condition c; lock l;
+     fn work(k) { P(s); n = n + k; V(s); if (k > 1) { fork work(k - 1); } V(t); }
+     { fork work(2); fork work(n + 1); P(t); P(t); { m = n; } || { m = m + 1; } n = m; }
+     || { sync (l) { wait(c, l); } } || { sync (l) { notify(c); } sync (l) { notifyall(c); } }",
+    "shared x, y; { local a = x || y; local b = x && y; y = (a or b) + 2 * (x and y); } || { x = 1; y = -x; }",
+];
+
+#[test]
+fn the_flow_explains_what_is_written_and_decided() {
+    let mut written = 0;
+    for source in SOURCES {
+        let program = crate::compile(source).unwrap_or_else(|errors| panic!("{errors:?}"));
+        for seed in 0..200 {
+            let limits = Limits { steps: 300, ..Limits::default() };
+            let run = run(&program, &mut Random::new(seed), &limits).unwrap();
+            assert!(run.trace.events().iter().all(|event| !event.unexplained));
+            for (id, event) in run.trace.iter() {
+                let depends = run.flow.of(id);
+                let value = depends.value.and_then(|value| evaluate(&run, value));
+                if let (Some(stored), Some(value)) = (event.op.value_written(), value) {
+                    let stored = run.trace.names().value_text(stored);
+                    assert!(stored == value.to_string() || stored.contains(['@', '.']), "{stored} {value}");
+                    written += 1;
+                }
+                let depends_on = depends.value.into_iter().chain(depends.address);
+                assert!(depends_on.flat_map(|node| run.flow.reads(node)).all(|read| read < id));
+                assert!(depends.control.is_none_or(|branch| branch < id));
+                assert_eq!(depends.scope.is_some(), event.op == foretell_trace::Op::Branch);
+            }
+        }
+    }
+    assert!(written > 1_000);
+}
+
+/// A recorded execution is its own witness, up to any two events in a row that conflict.
+#[test]
+fn what_was_recorded_is_confirmed() {
+    let mut confirmed = 0;
+    for source in SOURCES {
+        let program = crate::compile(source).unwrap();
+        for seed in 0..100 {
+            let limits = Limits { steps: 300, ..Limits::default() };
+            let run = run(&program, &mut Random::new(seed), &limits).unwrap();
+            let steps: Vec<EventId> =
+                run.trace.iter().map(|(id, _)| id).filter(|&id| run.is_step(id)).collect();
+            for end in 2..=steps.len() {
+                let [first, second] = [steps[end - 2], steps[end - 1]].map(|id| run.trace.event(id));
+                let conflict =
+                    first.op.access().zip(second.op.access()).is_some_and(|(a, b)| a.conflicts_with(b));
+                if conflict && first.thread != second.thread {
+                    assert_eq!(confirm(&program, &run, &steps[..end]), Ok(()));
+                    confirmed += 1;
+                }
+            }
+        }
+    }
+    assert!(confirmed > 100, "{confirmed}");
+}

@@ -156,6 +156,8 @@ impl<'r, 'p> Writer<'r, 'p> {
             }
             Action::Fork(_) => Op::Fork(self.thread(child)?),
             Action::Join(other) => Op::Join(self.thread(other)?),
+            // Is not told to recorders: a thread that has gone wrong just does nothing any more.
+            Action::Fail => Op::End,
         })
     }
 

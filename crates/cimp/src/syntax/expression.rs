@@ -2,7 +2,8 @@
 
 use foretell_depend::{Binary, Unary};
 
-use crate::syntax::parse::{Parsed, Parser};
+use crate::diagnostic::Diagnostics;
+use crate::syntax::parser::{Parsed, Parser};
 use crate::syntax::token::{Kind, Token};
 use crate::syntax::tree::{Expression, ExpressionKind, Logic, Name, Object};
 
@@ -39,6 +40,16 @@ fn operator(token: Token<'_>) -> Option<(u8, Operator)> {
         "%" => (5, Operator::Binary(Binary::Remainder)),
         _ => return None,
     })
+}
+
+/// Reads an expression that is all there is; none if something was reported.
+pub(crate) fn parse_expression<'s>(
+    tokens: &[Token<'s>],
+    diagnostics: &mut Diagnostics,
+) -> Option<Expression<'s>> {
+    let mut parser = Parser::new(tokens, diagnostics);
+    let expression = parser.expression().ok()?;
+    if parser.peek().kind == Kind::End { Some(expression) } else { parser.expected("the end").ok() }
 }
 
 impl<'s> Parser<'s, '_> {

@@ -2,9 +2,15 @@
 //!
 //! * [`token`]: words, numbers and symbols
 //! * [`tree`]: the syntax tree
-//! * [`parse`], [`expression`]: the grammar
+//! * [`parser`]: what all rules of the grammar share
+//! * [`declaration`], [`statement`], [`expression`]: the grammar
 
-pub(crate) mod expression;
-pub(crate) mod parse;
+mod declaration;
+mod expression;
+mod parser;
+mod statement;
 pub(crate) mod token;
 pub(crate) mod tree;
+
+pub(crate) use declaration::parse;
+pub(crate) use expression::parse_expression;

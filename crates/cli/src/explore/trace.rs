@@ -28,28 +28,32 @@ use crate::stop::{self, TimeLimit};
 const DEFAULT_MEMORY: u64 = 1 << 30;
 
 /// Explores the closure of the trace.
-pub(super) fn explore(input: &Input, args: &ExploreArgs) -> Result<ClosureReport, Failure> {
+pub(super) fn explore(
+    input: &Input,
+    trace: &Trace,
+    wanted: &[Wanted],
+    args: &ExploreArgs,
+) -> Result<ClosureReport, Failure> {
     let begin = Instant::now();
     memory::reset_peak();
-    let trace = input.load("reads")?;
     let mut properties = Vec::new();
-    for wanted in &args.property {
-        let bound = wanted.bind(&trace);
+    for wanted in wanted {
+        let bound = wanted.bind(trace);
         properties.push(bound.map_err(|why| Failure::Usage(format!("{}: {wanted}: {why}", input.name())))?);
     }
     let too_large = || Failure::Usage(format!("{} is too large to be explored", input.name()));
-    let closure = Closure::new(&trace, properties).ok_or_else(too_large)?;
+    let closure = Closure::new(trace, properties).ok_or_else(too_large)?;
     let work = Work { input, args, pool: pool(args)? };
-    let mut report = empty(&trace, &input.name());
+    let mut report = empty(trace, &input.name());
     // Races matter most, so there must be time for these; what is left is for the comparison.
     let limit = args.time_limit.0.map(|limit| limit.mul_f64(0.75));
     let explored = work.run("explores", limit, |limits, progress| Some(closure.explore(limits, progress)));
     let explored = explored?.ok_or_else(too_large)?;
-    enter(&mut report, &trace, args, explored);
+    enter(&mut report, trace, wanted, args, explored);
     if !args.races_only {
         let left = args.time_limit.0.map(|limit| limit.saturating_sub(begin.elapsed()));
         let order =
-            work.run("counts reorderings", left, |limits, progress| happens_before(&trace, limits, progress));
+            work.run("counts reorderings", left, |limits, progress| happens_before(trace, limits, progress));
         let order = order?.ok_or_else(too_large)?;
         report.happens_before = Some(amount(order.proper, &order));
         report.stats.happens_before_steps = order.steps;
@@ -143,7 +147,13 @@ fn amount(count: Count, totals: &Totals) -> Amount {
 }
 
 /// Enters what was found, as far as the referee agrees.
-fn enter(report: &mut ClosureReport, trace: &Trace, args: &ExploreArgs, found: Exploration) {
+fn enter(
+    report: &mut ClosureReport,
+    trace: &Trace,
+    wanted: &[Wanted],
+    args: &ExploreArgs,
+    found: Exploration,
+) {
     let totals = found.totals;
     report.explored = totals.explored;
     report.stats.steps = totals.steps;
@@ -162,8 +172,8 @@ fn enter(report: &mut ClosureReport, trace: &Trace, args: &ExploreArgs, found: E
     if found.are_more_races {
         report.notes.push(format!("there are more races than the {} that fit", report.races.len()));
     }
-    for (wanted, violation) in args.property.iter().zip(found.violations) {
-        let property = judge(trace, *wanted, violation, totals.complete);
+    for (wanted, violation) in wanted.iter().zip(found.violations) {
+        let property = judge(trace, wanted, violation, totals.complete);
         if let Err(rejection) = &property {
             report.notes.push(rejection.clone());
         }
@@ -207,7 +217,7 @@ fn check(referee: &mut Referee<'_>, trace: &Trace, race: RacingPair) -> Result<E
 /// The word on one property; a violation counts only if the referee's machine comes to the same state.
 fn judge(
     trace: &Trace,
-    wanted: Wanted,
+    wanted: &Wanted,
     violation: Option<Schedule>,
     complete: bool,
 ) -> Result<PropertyReport, String> {

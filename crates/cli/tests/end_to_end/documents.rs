@@ -72,6 +72,31 @@ fn the_json_document_names_every_field() {
 }
 
 #[test]
+fn the_json_document_shows_an_exploration() {
+    let text = document("docs/json-report.md");
+    let (_, part) = text.split_once("## Explorations").expect("a section");
+    let shown: serde_json::Value = serde_json::from_str(block(part, "json")).expect("JSON");
+    let path = repository().join("corpus/mcm_figure1.std");
+    let properties = ["--property", "exclusive 2..7,8..12", "--property", "exclusive 5..7,8..12"];
+    let args = ["explore", "--format", "json", path.to_str().expect("a plain path")];
+    let mut printed = foretell(&[&args[..], &properties[..]].concat()).json();
+    // The path and what depends on the machine differ.
+    printed["trace"]["file"] = shown["trace"]["file"].clone();
+    for figure in ["seconds", "peak_memory_bytes"] {
+        assert!(printed["stats"][figure].is_number());
+        printed["stats"][figure] = shown["stats"][figure].clone();
+    }
+    assert_eq!(printed, shown);
+    let table = part.split("```json").next().expect("a table");
+    let mut names = vec!["happens_before".to_string(), "strays".to_string(), "schedule".to_string()];
+    names.extend(printed.as_object().expect("an object").keys().cloned());
+    names.extend(printed["stats"].as_object().expect("an object").keys().cloned());
+    for name in names {
+        assert!(table.contains(&name), "{name} is not documented");
+    }
+}
+
+#[test]
 fn help_explains_techniques_and_exit_codes() {
     let help = foretell(&["predict", "--help"]);
     assert_eq!(help.code, 0);

@@ -5,6 +5,7 @@ mod bounds;
 mod compare;
 mod documents;
 mod exact;
+mod explore;
 mod interrupt;
 mod predict;
 mod traces;

@@ -1,0 +1,244 @@
+//! Slices: only what matters to a property is looked at. What is found is told in the numbers of the whole trace.
+
+use std::fmt;
+
+use foretell_depend::Flow;
+use foretell_depend::slice::{Property, Rule, Slice, slice};
+use foretell_predict::Technique;
+use foretell_report::{Access, ClosureReport, Decision, Report, SliceInfo};
+use foretell_trace::{EventId, Trace};
+
+use crate::analysis::Plan;
+use crate::args::{Choice, RuleArg};
+use crate::error::Failure;
+
+/// What a slice is for, as written on the command line. Events are given by their numbers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    /// These two accesses.
+    Race(u32, u32),
+    /// These events.
+    Events(Vec<u32>),
+    /// All accesses to these variables.
+    On(Vec<String>),
+}
+
+impl Purpose {
+    pub(crate) const HELP: &str = "\
+Only look at what the events of a property depend on, so that fewer reads have to see what they saw:
+  race A,B         whether events A and B race
+  on X,Y,…         all accesses to these variables
+  events A,B,C,…   these events
+With a trace alone nothing is known of what decides what, so little is dropped; a program tells more.";
+
+    /// Reads what is written on the command line.
+    pub(crate) fn parse(text: &str) -> Result<Purpose, String> {
+        let (kind, rest) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
+        let items: Vec<&str> = rest.split(',').map(str::trim).collect();
+        let numbers: Option<Vec<u32>> =
+            items.iter().map(|item| item.parse().ok().filter(|&number| number > 0)).collect();
+        match (kind, numbers.as_deref()) {
+            ("race", Some(&[a, b])) if a != b => Ok(Purpose::Race(a.min(b), a.max(b))),
+            ("race", _) => Err("expected the numbers of two events, such as `race 3,10`".to_string()),
+            ("events", Some(numbers)) => Ok(Purpose::Events(numbers.to_vec())),
+            ("events", None) => Err("expected the numbers of events, such as `events 1,5,6`".to_string()),
+            ("on", _) if items.iter().all(|item| !item.is_empty()) => {
+                Ok(Purpose::On(items.into_iter().map(String::from).collect()))
+            }
+            ("on", _) => Err("expected names of variables, such as `on x,y`".to_string()),
+            _ => Err("expected `race A,B`, `on X,…` or `events A,…`".to_string()),
+        }
+    }
+
+    /// The events of the trace that it is about.
+    fn events(&self, trace: &Trace) -> Result<Vec<EventId>, Failure> {
+        let bad = |why: String| Failure::Usage(format!("--slice '{self}': {why}"));
+        let id = |&number: &u32| {
+            trace.id(number).ok_or_else(|| {
+                bad(format!("there is no event {number}: the trace has {}", trace.events().len()))
+            })
+        };
+        match self {
+            Purpose::Race(a, b) => [a, b].into_iter().map(id).collect(),
+            Purpose::Events(numbers) => numbers.iter().map(id).collect(),
+            Purpose::On(names) => {
+                let name_of = |event: EventId| {
+                    trace.event(event).op.access().map(|access| trace.names().vars.name(access.var))
+                };
+                let all = || trace.iter().map(|(event, _)| event);
+                if let Some(name) = names.iter().find(|name| !all().any(|event| name_of(event) == Some(name)))
+                {
+                    return Err(bad(format!("nothing in the trace accesses `{name}`")));
+                }
+                let wanted =
+                    |event: &EventId| name_of(*event).is_some_and(|name| names.iter().any(|n| n == name));
+                Ok(all().filter(wanted).collect())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Purpose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Purpose::Race(a, b) => write!(f, "race {a},{b}"),
+            Purpose::Events(numbers) => {
+                let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+                write!(f, "events {}", numbers.join(","))
+            }
+            Purpose::On(names) => write!(f, "on {}", names.join(",")),
+        }
+    }
+}
+
+/// A part of a trace, as a trace of its own.
+pub(crate) struct Sliced {
+    slice: Slice,
+    info: SliceInfo,
+    pub(crate) trace: Trace,
+}
+
+impl Sliced {
+    /// The slice for the question whether two events race, and for no other question; or, for other purposes, the one
+    /// that [`Sliced::to_explore`] makes.
+    pub(crate) fn to_predict(
+        trace: &Trace,
+        flow: Option<&Flow>,
+        purpose: &Purpose,
+    ) -> Result<Sliced, Failure> {
+        let property = match (purpose, purpose.events(trace)?.as_slice()) {
+            (Purpose::Race(..), &[a, b]) => Property::race(a, b),
+            (_, events) => Property::events(events.iter().copied()),
+        };
+        Sliced::new(trace, flow, purpose, &property, Rule::Sound)
+    }
+
+    /// A slice in all runs of which the property's events happen as in some run of the program.
+    pub(crate) fn to_explore(
+        trace: &Trace,
+        flow: Option<&Flow>,
+        purpose: &Purpose,
+        rule: RuleArg,
+    ) -> Result<Sliced, Failure> {
+        let property = Property::events(purpose.events(trace)?);
+        Sliced::new(trace, flow, purpose, &property, rule.into())
+    }
+
+    fn new(
+        trace: &Trace,
+        flow: Option<&Flow>,
+        purpose: &Purpose,
+        property: &Property,
+        rule: Rule,
+    ) -> Result<Sliced, Failure> {
+        let slice = slice(trace, flow, property, rule);
+        let bad = |error| Failure::Usage(format!("--slice '{purpose}' leaves no trace: {error}"));
+        let sliced = slice.trace(trace).map_err(bad)?;
+        let info = SliceInfo {
+            property: purpose.to_string(),
+            sound: rule == Rule::Sound,
+            events: slice.events().len(),
+            of: trace.events().len(),
+        };
+        Ok(Sliced { slice, info, trace: sliced })
+    }
+
+    /// The number that an event of the whole trace has in the slice.
+    pub(crate) fn sliced(&self, original: u32) -> Option<u32> {
+        self.slice.sliced(EventId::from_number(original)?).map(EventId::number)
+    }
+
+    fn original(&self, number: u32) -> u32 {
+        let original = EventId::from_number(number).and_then(|event| self.slice.original(event));
+        // What is found in the slice is made of its events.
+        original.map_or(number, EventId::number)
+    }
+
+    fn renumber(&self, numbers: &mut [u32]) {
+        for number in numbers {
+            *number = self.original(*number);
+        }
+    }
+
+    fn renumber_accesses(&self, accesses: [&mut Access; 2]) {
+        for access in accesses {
+            access.event = self.original(access.event);
+        }
+    }
+
+    /// Makes the report one of the whole trace.
+    pub(crate) fn enter(&self, report: &mut Report) {
+        report.trace.slice = Some(self.info.clone());
+        for race in &mut report.races {
+            self.renumber_accesses([&mut race.first, &mut race.second]);
+            self.renumber(race.witness.as_deref_mut().unwrap_or_default());
+        }
+        for candidate in &mut report.undecided {
+            self.renumber_accesses([&mut candidate.first, &mut candidate.second]);
+        }
+    }
+
+    /// Makes the decision one of the whole trace. Why there is no race is told in numbers of the slice, so it is left out.
+    pub(crate) fn enter_decision(&self, decision: &mut Decision) {
+        decision.trace.slice = Some(self.info.clone());
+        self.renumber_accesses([&mut decision.first, &mut decision.second]);
+        self.renumber(decision.witness.as_deref_mut().unwrap_or_default());
+        decision.steps.clear();
+    }
+
+    /// Makes the exploration one of the whole trace.
+    pub(crate) fn enter_closure(&self, report: &mut ClosureReport) {
+        report.trace.slice = Some(self.info.clone());
+        for found in &mut report.races {
+            self.renumber_accesses([&mut found.race.first, &mut found.race.second]);
+            self.renumber(found.race.witness.as_deref_mut().unwrap_or_default());
+            self.renumber(&mut found.strays);
+        }
+        for property in &mut report.properties {
+            self.renumber(property.schedule.as_deref_mut().unwrap_or_default());
+            self.renumber(&mut property.strays);
+        }
+    }
+}
+
+/// The plan for a slice. What is dropped may have synchronised and decided, so only schedules in which all reads of the
+/// slice see the same value prove anything: `auto` is the strongest technique that makes these.
+pub(crate) fn plan(plan: Plan) -> Result<Plan, Failure> {
+    const GOOD: [Technique; 4] = [Technique::M2, Technique::Rf, Technique::Said, Technique::Mcm];
+    match plan.choice {
+        Choice::Auto => Ok(Plan { choice: Choice::One(Technique::Mcm), ..plan }),
+        Choice::One(technique) if GOOD.contains(&technique) => Ok(plan),
+        Choice::One(technique) => Err(Failure::Usage(format!(
+            "{} proves nothing on a slice; with --slice use one of {}, or auto",
+            technique.name(),
+            GOOD.map(Technique::name).join(", ")
+        ))),
+    }
+}
+
+impl From<RuleArg> for Rule {
+    fn from(rule: RuleArg) -> Rule {
+        match rule {
+            RuleArg::Sound => Rule::Sound,
+            RuleArg::Published => Rule::Published,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_what_is_read() {
+        for text in ["race 3,10", "events 1,5,6", "on x,a[0]"] {
+            assert_eq!(Purpose::parse(text).unwrap().to_string(), text);
+        }
+        assert_eq!(Purpose::parse(" race 10 , 3"), Ok(Purpose::Race(3, 10)));
+        for nonsense in
+            ["", "race", "race 3", "race 3,3", "events", "events x", "events 0", "on", "on x,", "x"]
+        {
+            assert!(Purpose::parse(nonsense).is_err(), "{nonsense}");
+        }
+    }
+}

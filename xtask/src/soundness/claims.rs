@@ -1,0 +1,83 @@
+//! What the techniques say about a trace: what they report, and what of that the referee accepts. The same as
+//! `foretell predict --pairs all` does, in short.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use foretell_detect::{Pair, Pairs, Reports};
+use foretell_predict::{Budget, Limit, Pinning, Predictor, Scheduler, Technique, Verdict, conflicting_pairs};
+use foretell_trace::{EventId, Trace};
+use foretell_witness::{Claim, Finding, Model, Proof, Referee, UnorderedReferee};
+
+/// The answer of one technique.
+pub(crate) struct Answer {
+    /// What it reports.
+    pub(crate) reported: Vec<Pair>,
+    /// What of that is proven.
+    pub(crate) proven: Vec<Finding>,
+}
+
+/// Asks the technique. An error means that one of its schedules is wrong, though it decides exactly.
+pub(crate) fn ask(technique: Technique, trace: &Trace) -> Result<Answer, String> {
+    match Predictor::new(trace, technique, None) {
+        Some(predictor) => decide(technique, trace, &predictor),
+        None => Ok(detect(technique, trace)),
+    }
+}
+
+fn decide(technique: Technique, trace: &Trace, predictor: &Predictor<'_>) -> Result<Answer, String> {
+    let stop = AtomicBool::new(false);
+    let budget = Budget { per_pair: Duration::from_secs(60), stop: &stop };
+    let mut referee = Referee::new(trace);
+    let mut answer = Answer { reported: Vec::new(), proven: Vec::new() };
+    for pair in conflicting_pairs(trace) {
+        match predictor.decide(pair, &budget) {
+            Verdict::Race(witness) => {
+                let proof = Proof::Adjacent { model: model(witness.pinning), schedule: witness.schedule };
+                let claim = Claim { first: pair.first, second: pair.second, proof };
+                let checked = referee.check(claim);
+                answer.proven.push(checked.map_err(|why| format!("{} {pair:?}: {why}", technique.name()))?);
+                answer.reported.push(pair);
+            }
+            Verdict::NoRace(_) | Verdict::Undecided(Limit::Technique) => {}
+            other => return Err(format!("{} {pair:?}: {other:?}", technique.name())),
+        }
+    }
+    Ok(answer)
+}
+
+fn model(pinning: Pinning) -> Model {
+    match pinning {
+        Pinning::SameWrite => Model::SameWrite,
+        Pinning::SameValue => Model::SameValue,
+        Pinning::ControlFlow => Model::ControlFlow,
+    }
+}
+
+fn detect(technique: Technique, trace: &Trace) -> Answer {
+    let mut reports = Reports::new(Pairs::All);
+    if let Some(mut detector) = technique.detector() {
+        detector.batch(EventId::FIRST, trace.events(), &mut reports);
+        detector.finish(&mut reports);
+    }
+    let reported = reports.pairs().to_vec();
+    let proven = match Scheduler::new(technique, trace) {
+        Some(scheduler) => proven(&scheduler, trace, &reported),
+        None => Vec::new(),
+    };
+    Answer { reported, proven }
+}
+
+/// The pairs whose schedule the referee accepts, and those that it finds unordered in the trace as it is.
+fn proven(scheduler: &Scheduler<'_>, trace: &Trace, reported: &[Pair]) -> Vec<Finding> {
+    let mut referee = Referee::new(trace);
+    let mut second = UnorderedReferee::new(reported.iter().map(|pair| (pair.first, pair.second)).collect());
+    second.batch(EventId::FIRST, trace.events());
+    let second_opinions = second.verdicts();
+    let mut replayed = |pair: &Pair| {
+        let proof = Proof::Adjacent { model: Model::SameWrite, schedule: scheduler.schedule(*pair)? };
+        referee.check(Claim { first: pair.first, second: pair.second, proof }).ok()
+    };
+    let both = reported.iter().zip(second_opinions);
+    both.filter_map(|(pair, second)| replayed(pair).or(second.ok())).collect()
+}
