@@ -2,6 +2,11 @@
 //!
 //! Safety of all hooks: the program would have made the same access at the same address.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a value is as wide as its access; what is above that is nothing"
+)]
+
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use foretell_wire::hook::{Order, Update};
@@ -168,7 +173,6 @@ unsafe extern "C" fn __foretell_copy(site: u64, to: *mut u8, from: *const u8, by
 }
 
 #[unsafe(no_mangle)]
-#[expect(clippy::cast_possible_truncation, reason = "only a byte is filled in, as by memset")]
 unsafe extern "C" fn __foretell_fill(site: u64, addr: *mut u8, byte: u32, length: usize) {
     let turn = Turn::take();
     if let Some(turn) = &turn {

@@ -246,7 +246,6 @@ impl Scheduler {
         self.slots.get_mut(thread.id as usize)
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "the upper half of the product is below the bound")]
     fn random(&mut self, bound: u32) -> u32 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;

@@ -364,7 +364,7 @@ mod tests {
             assert_eq!(context.decode(&mut rest), Ok(*record));
         }
         assert!(rest.is_empty());
-        assert_eq!(Context::NEW.decode(&mut &out[..0]), Err(Malformed));
+        assert_eq!(context.decode(&mut &out[..0]), Err(Malformed));
     }
 
     #[test]

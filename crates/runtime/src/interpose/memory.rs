@@ -49,7 +49,7 @@ unsafe extern "C" fn aligned_alloc(alignment: usize, bytes: usize) -> Block {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn posix_memalign(block: *mut Block, alignment: usize, bytes: usize) -> c_int {
-    if !alignment.is_power_of_two() || alignment % size_of::<usize>() != 0 {
+    if !alignment.is_power_of_two() || !alignment.is_multiple_of(size_of::<usize>()) {
         return libc::EINVAL;
     }
     let found = allocated(unsafe { __libc_memalign(alignment, bytes) }, bytes);
