@@ -68,6 +68,11 @@ impl Hooks {
         self.call(&format!("{name}{bytes}"), self.types.int64, arguments)
     }
 
+    /// Calls the hook that says in how many calls of unknown code the thread is.
+    pub(crate) fn ask_depth(&self) -> Value {
+        self.call(hook::DEPTH, self.types.int32, &[])
+    }
+
     fn call(&self, name: &str, result: Type, arguments: &[Value]) -> Value {
         let is_new = !self.module.has_function(name);
         let parameters: Vec<Type> = arguments.iter().map(|argument| argument.type_of()).collect();
@@ -122,12 +127,14 @@ impl Hooks {
     }
 
     /// The module tells the runtime about itself before anything else in it runs.
-    pub(crate) fn add_constructor(&self, table: Value, bytes: u64, globals: &[Value]) {
+    pub(crate) fn add_constructor(&self, table: Value, bytes: u64, globals: &[Value], functions: &[Value]) {
         let constructor = self.module.add_constructor("foretell.register");
-        let addresses = self.module.private_constant(self.module.pointers(globals));
+        let number = |number: u64| self.types.int64.constant(number);
+        let list =
+            |of: &[Value]| [self.module.private_constant(self.module.pointers(of)), number(of.len() as u64)];
+        let ([globals, globals_count], [functions, functions_count]) = (list(globals), list(functions));
         self.build.in_new_body(constructor, self.module);
-        let int64 = self.types.int64;
-        let arguments = [table, int64.constant(bytes), addresses, int64.constant(globals.len() as u64)];
+        let arguments = [table, number(bytes), globals, globals_count, functions, functions_count];
         self.tell(hook::MODULE, &arguments);
         self.build.return_nothing();
     }

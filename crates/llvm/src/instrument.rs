@@ -5,6 +5,7 @@ use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
 
 use crate::hooks::{Hooks, Shape};
 use crate::ir::{Module, Opcode, Value};
+use crate::manner::Manner;
 use crate::private::is_private;
 use crate::reads::Reads;
 use crate::sites::Sites;
@@ -22,11 +23,11 @@ pub(crate) fn module(module: Module) -> bool {
     let hooks = Hooks::new(module);
     let mut sites = Sites::default();
     withdraw_promises(module);
-    for function in functions {
+    for &function in &functions {
         let name = function.name();
         let instructions = function.instructions();
         let reads = Reads::of(function, &instructions);
-        let mut walk = Walk { hooks: &hooks, sites: &mut sites, reads, function, name: &name };
+        let mut walk = Walk { hooks: &hooks, sites: &mut sites, reads, function, name: &name, depth: None };
         for instruction in instructions {
             walk.instruction(instruction);
         }
@@ -36,7 +37,8 @@ pub(crate) fn module(module: Module) -> bool {
     let constant = module.private_constant(module.bytes(&table));
     hooks.settle(constant);
     if !is_empty {
-        hooks.add_constructor(constant, table.len() as u64, &globals);
+        let known: Vec<Value> = functions.into_iter().filter(|function| !function.is_droppable()).collect();
+        hooks.add_constructor(constant, table.len() as u64, &globals, &known);
     }
     true
 }
@@ -64,6 +66,8 @@ struct Walk<'a> {
     reads: Reads,
     function: Value,
     name: &'a str,
+    /// In how many calls of unknown code the thread is when the function begins, if that was asked.
+    depth: Option<Value>,
 }
 
 impl Walk<'_> {
@@ -250,22 +254,53 @@ impl Walk<'_> {
         call.erase();
     }
 
-    /// A function of this module tells everything itself; any other may depend on what it is given, and the runtime may
-    /// want to know who called.
+    /// A function of this module tells everything itself; any other may depend on what it is given.
     fn call(&mut self, call: Value) {
         for promise in BROKEN_PROMISES {
             call.remove_call_attribute(promise);
         }
         let callee = call.callee();
-        if callee.is_function() && callee.is_defined() {
+        if callee.is_function() && callee.is_defined() && is_wanted(callee) {
+            return;
+        }
+        let manner = Manner::of(call);
+        if manner == Manner::Nothing {
             return;
         }
         let site = self.begin(call);
+        if let Manner::Reads(argument) = manner {
+            self.hooks.ask_sized(hook::LOAD, 8, &[site, call.operand(argument)]);
+            self.hooks.tell(hook::BRANCH, &[site]);
+        }
         let decides = |value: &Value| self.reads.decide(*value);
         if decides(&callee) || call.arguments().iter().any(decides) {
             self.hooks.tell(hook::BRANCH, &[site]);
         }
-        self.hooks.tell(hook::CALL, &[site]);
+        match manner {
+            Manner::Unknown => self.leave(call, site),
+            _ => self.hooks.tell(hook::CALL, &[site]),
+        }
+    }
+
+    /// Nobody sees what memory the callee touches, unless it turns out to be instrumented.
+    fn leave(&mut self, call: Value, site: Value) {
+        let depth = self.depth();
+        self.hooks.build.before(call);
+        let callee = call.callee();
+        let address = if callee.assembly().is_some() { self.hooks.types.pointer.null() } else { callee };
+        self.hooks.tell(hook::LEAVE, &[site, address]);
+        let back = if call.is_last_of_function() { vec![call] } else { call.ways_on() };
+        for instruction in back {
+            self.hooks.build.before(instruction);
+            self.hooks.tell(hook::RETURN, &[site, depth]);
+        }
+    }
+
+    fn depth(&mut self) -> Value {
+        *self.depth.get_or_insert_with(|| {
+            self.hooks.build.before(self.function.first_instruction());
+            self.hooks.ask_depth()
+        })
     }
 }
 

@@ -11,7 +11,7 @@ use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
 use llvm_sys::prelude::*;
 use llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
-use llvm_sys::{LLVMAtomicOrdering, LLVMLinkage, LLVMTypeKind};
+use llvm_sys::{LLVMAtomicOrdering, LLVMLinkage, LLVMTailCallKind, LLVMTypeKind};
 
 pub(crate) use llvm_sys::LLVMOpcode as Opcode;
 
@@ -193,6 +193,11 @@ impl Type {
         Value(unsafe { LLVMConstInt(self.0, number, 0) })
     }
 
+    /// The null pointer of this pointer type.
+    pub(crate) fn null(self) -> Value {
+        Value(unsafe { LLVMConstNull(self.0) })
+    }
+
     /// A value of the type that nobody looks at.
     pub(crate) fn poison(self) -> Value {
         Value(unsafe { LLVMGetPoison(self.0) })
@@ -260,12 +265,16 @@ impl Value {
     /// Whether a variable is one for all threads, and the linker does not drop the symbol under which we know it.
     fn has_plain_address(self) -> bool {
         let special = self.name().starts_with("llvm.") || unsafe { LLVMIsThreadLocal(self.0) != 0 };
+        !special && !self.is_droppable() && self.address_space() == Some(0)
+    }
+
+    /// Whether the linker may drop this function or variable, so that nobody else may name it.
+    pub(crate) fn is_droppable(self) -> bool {
         let local = matches!(
             unsafe { LLVMGetLinkage(self.0) },
             LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage
         );
-        let droppable = local && !unsafe { LLVMGetComdat(self.0) }.is_null();
-        !special && !droppable && self.address_space() == Some(0)
+        local && !unsafe { LLVMGetComdat(self.0) }.is_null()
     }
 
     /// The type of a variable's content.
@@ -308,6 +317,61 @@ impl Value {
     /// Whether this is one of LLVM's own functions, which stand for instructions.
     pub(crate) fn is_intrinsic(self) -> bool {
         self.is_function() && unsafe { LLVMGetIntrinsicID(self.0) != 0 }
+    }
+
+    /// The text of inline assembly, if this is some.
+    pub(crate) fn assembly(self) -> Option<String> {
+        if unsafe { LLVMIsAInlineAsm(self.0) }.is_null() {
+            return None;
+        }
+        let mut length = 0;
+        let start = unsafe { LLVMGetInlineAsmAsmString(self.0, &mut length) };
+        Some(text(start, length))
+    }
+
+    /// The content of a constant that holds text.
+    pub(crate) fn constant_text(self) -> Option<String> {
+        if !self.is_constant_global() || !self.is_defined() {
+            return None;
+        }
+        let content = unsafe { LLVMGetInitializer(self.0) };
+        if content.is_null() || unsafe { LLVMIsConstantString(content) == 0 } {
+            return None;
+        }
+        let mut length = 0;
+        let start = unsafe { LLVMGetAsString(content, &mut length) };
+        Some(text(start, length))
+    }
+
+    /// Whether nothing may stand between this call and the return after it.
+    pub(crate) fn is_last_of_function(self) -> bool {
+        let is_call = self.opcode() == Some(Opcode::LLVMCall);
+        is_call && unsafe { LLVMGetTailCallKind(self.0) } == LLVMTailCallKind::LLVMTailCallKindMustTail
+    }
+
+    /// The instructions at which a thread goes on after this call: after it, or where it may lead.
+    pub(crate) fn ways_on(self) -> Vec<Value> {
+        let blocks = match self.opcode() {
+            Some(Opcode::LLVMCall) => return vec![Value(unsafe { LLVMGetNextInstruction(self.0) })],
+            Some(Opcode::LLVMInvoke) => unsafe { vec![LLVMGetNormalDest(self.0), LLVMGetUnwindDest(self.0)] },
+            _ => {
+                let count = unsafe { LLVMGetNumSuccessors(self.0) };
+                (0..count).map(|index| unsafe { LLVMGetSuccessor(self.0, index) }).collect()
+            }
+        };
+        let begins = |instruction: &Value| {
+            !matches!(instruction.opcode(), Some(Opcode::LLVMPHI | Opcode::LLVMLandingPad))
+        };
+        let next = |instruction| unsafe { LLVMGetNextInstruction(instruction) };
+        blocks
+            .into_iter()
+            .filter_map(|block| chain(unsafe { LLVMGetFirstInstruction(block) }, next).find(begins))
+            .collect()
+    }
+
+    /// The first instruction of a function.
+    pub(crate) fn first_instruction(self) -> Value {
+        Value(unsafe { LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(self.0)) })
     }
 
     /// What a branch or switch decides by, if it decides anything.

@@ -3,6 +3,7 @@
 //! * `ir`: LLVM's C interface, as far as it is needed, behind safe functions
 //! * `reads`: which values of a function depend on what it has read
 //! * `private`: memory that no other thread can know of
+//! * `manner`: what a called function may do to memory unseen
 //! * `sites`: the table of places in the source
 //! * `hooks`: calls of the functions that the runtime provides
 //! * `instrument`: the walk over a module that puts them in
@@ -16,6 +17,8 @@ mod hooks;
 mod instrument;
 #[cfg(has_llvm)]
 mod ir;
+#[cfg(has_llvm)]
+mod manner;
 #[cfg(has_llvm)]
 mod plugin;
 #[cfg(has_llvm)]

@@ -1,5 +1,7 @@
 //! The second pass: events.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashMap;
 
 use foretell_trace::{
@@ -53,6 +55,12 @@ struct Writer<'a> {
     /// The variable that everything reads which we do not understand, and how often it was read.
     outside: Option<VarId>,
     outside_reads: u32,
+    /// How many events there were after the last such read.
+    fenced: usize,
+    /// The variables that were written since then.
+    written: BTreeSet<VarId>,
+    /// Whether there was ever more than one thread.
+    has_forked: bool,
     thread: u32,
     loc: Loc,
 }
@@ -83,6 +91,9 @@ impl<'a> Writer<'a> {
             has_read: Vec::new(),
             outside: None,
             outside_reads: 0,
+            fenced: 0,
+            written: BTreeSet::new(),
+            has_forked: false,
             thread: 0,
             loc: Loc(Symbol::ZERO),
         }
@@ -129,6 +140,16 @@ impl<'a> Writer<'a> {
 
     fn push(&mut self, op: Op) -> Done {
         let thread = self.thread_id(self.thread)?;
+        match op {
+            Op::Write { var, .. } | Op::Store { var, .. } | Op::Rmw { var, .. } => {
+                self.written.insert(var);
+            }
+            Op::Free(var) => {
+                self.written.remove(&var);
+            }
+            Op::Fork(_) => self.has_forked = true,
+            _ => {}
+        }
         self.events.push(Event::new(thread, op, self.loc));
         Ok(())
     }
@@ -211,8 +232,28 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A read of a value that nobody wrote: the check of the trace makes it a fence.
+    /// Something may have read and written any memory unseen. So everything before it happens before, everything after it
+    /// after, and memory is then as it was: what was written since the last time is read between two fences, where
+    /// nobody else can come to race with that. One thread alone needs none of this.
     fn opaque(&mut self) -> Done {
+        if !self.has_forked || self.events.len() == self.fenced {
+            return Ok(());
+        }
+        self.fence()?;
+        let written = std::mem::take(&mut self.written);
+        if !written.is_empty() {
+            for var in written {
+                self.push(Op::Load { var, value: None, order: MemOrder::Relaxed })?;
+            }
+            self.push(Op::Branch)?;
+            self.fence()?;
+        }
+        self.fenced = self.events.len();
+        Ok(())
+    }
+
+    /// A read of a value that nobody wrote: the check of the trace makes it a fence.
+    fn fence(&mut self) -> Done {
         let Some(var) = self.outside else { return Ok(()) };
         self.outside_reads = self.outside_reads.saturating_add(1);
         let value = Symbol::number(self.outside_reads).map(Value);

@@ -12,7 +12,9 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use foretell_wire::hook::{Order, Update};
 use foretell_wire::record::Record;
 
+use crate::functions;
 use crate::log::LONGEST_RANGE;
+use crate::thread::me;
 use crate::turn::Turn;
 
 macro_rules! words {
@@ -206,6 +208,32 @@ extern "C" fn __foretell_branch(site: u64) {
 extern "C" fn __foretell_call(site: u64) {
     if let Some(turn) = Turn::take() {
         turn.me.site.set(site);
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __foretell_depth() -> u32 {
+    me().map_or(0, |me| me.depth.get())
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __foretell_leave(site: u64, callee: u64) {
+    if let Some(turn) = Turn::take() {
+        turn.me.site.set(site);
+        if !functions::is_instrumented(&turn, callee) {
+            turn.fence(site);
+            turn.me.depth.update(|depth| depth.saturating_add(1));
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __foretell_return(site: u64, depth: u32) {
+    if let Some(turn) = Turn::take()
+        && turn.me.depth.get() > depth
+    {
+        turn.me.depth.set(depth);
+        turn.fence(site);
     }
 }
 

@@ -6,6 +6,7 @@
 //! * `hooks`: what the compiler pass has put into the program
 //! * `interpose`: the functions of the C library that the program meets instead of the originals
 //! * `turn`: what a thread may do while it is its turn; `scheduler`: whose turn it is; `thread`: what is known of a thread
+//! * `functions`: which functions are instrumented
 //! * `log`: the records on their way to the file
 //! * `start`: the beginning and the end of the recording
 //! * `system`: the kernel, without detours
@@ -16,6 +17,7 @@
 //! with them is wrong with the program. Everything that belongs to the recording is touched by the thread whose turn it
 //! is, or under the scheduler's lock.
 
+mod functions;
 mod hooks;
 mod interpose;
 mod log;

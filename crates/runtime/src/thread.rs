@@ -23,6 +23,8 @@ pub(crate) struct Thread {
     pub(crate) quantum: Cell<u32>,
     /// Where it last called out of instrumented code.
     pub(crate) site: Cell<u64>,
+    /// In how many calls of code that is not instrumented it is.
+    pub(crate) depth: Cell<u32>,
     /// It has read something since its last recorded branch.
     pub(crate) has_read: Cell<bool>,
     /// How often the end of the thread was put off, so that other destructors can run first.
@@ -45,6 +47,7 @@ impl Thread {
             inside: Cell::new(true),
             quantum: Cell::new(0),
             site: Cell::new(0),
+            depth: Cell::new(0),
             has_read: Cell::new(false),
             endings: Cell::new(0),
             start,

@@ -72,19 +72,36 @@ impl Turn {
 
     /// Does something that may block, while others go on.
     pub(crate) fn away<R>(&self, act: impl FnOnce() -> R) -> R {
+        self.fence_if_outside();
         scheduler::go_away(self.me, State::Away);
         let result = act();
         let error = errno();
         scheduler::come_back(self.me);
+        self.fence_if_outside();
         set_errno(error);
         result
     }
 
     fn hand_over(&self, state: State) -> Reason {
         let error = errno();
+        self.fence_if_outside();
         let reason = hand_over(self.me, state);
+        self.fence_if_outside();
         set_errno(error);
         reason
+    }
+
+    /// Nothing may be reordered around what happens here.
+    pub(crate) fn fence(&self, site: u64) {
+        self.log(&Record::Opaque { site });
+    }
+
+    /// A thread that hands over while it is in code that is not instrumented (it was called back, or a library has met one
+    /// of the functions that we replace) may have touched any memory before, and will after it comes back.
+    fn fence_if_outside(&self) {
+        if self.me.depth.get() > 0 {
+            self.fence(self.me.site.get());
+        }
     }
 
     /// Adds to the log.

@@ -17,8 +17,11 @@
 //! | [`FILL`] | `void (site, addr, u32 byte, u64 bytes)` |
 //! | [`FENCE`] | `void (u32 order)` |
 //! | [`BRANCH`] | `void (site)`: what the thread has read decides what it does next |
-//! | [`CALL`] | `void (site)`: code that may not be instrumented is called; what was read decides how |
-//! | [`MODULE`] | `void (table, u64 bytes, void *const *globals, u64 count)` |
+//! | [`CALL`] | `void (site)`: code out of the module is called that the runtime may want to know the caller of |
+//! | [`DEPTH`] | `u32 ()`: in how many calls of unknown code the thread is |
+//! | [`LEAVE`] | `void (site, callee)`: code is called that may not be instrumented |
+//! | [`RETURN`] | `void (site, u32 depth)`: the thread is back from such code, in as many calls as before |
+//! | [`MODULE`] | `void (table, u64 bytes, void *const *globals, u64 count, void *const *functions, u64 count)` |
 //!
 //! `N` is 1, 2, 4 or 8 bytes.
 
@@ -46,8 +49,14 @@ pub const FILL: &str = "__foretell_fill";
 pub const FENCE: &str = "__foretell_fence";
 /// A decision, or an address that was computed from what was read.
 pub const BRANCH: &str = "__foretell_branch";
-/// A call out of the module.
+/// A call out of the module, of a function that is known to touch no memory of the program unseen.
 pub const CALL: &str = "__foretell_call";
+/// Asks in how many calls of unknown code the thread is.
+pub const DEPTH: &str = "__foretell_depth";
+/// A call of a function that may touch any memory unseen, unless the runtime knows it as instrumented.
+pub const LEAVE: &str = "__foretell_leave";
+/// Back from such a call, be it by an exception.
+pub const RETURN: &str = "__foretell_return";
 /// Tells the runtime about a module; called by a constructor.
 pub const MODULE: &str = "__foretell_module";
 

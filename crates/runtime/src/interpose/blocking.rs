@@ -1,7 +1,8 @@
 //! Calls into the kernel that may block: others go on meanwhile.
 //!
-//! Through a pipe or a socket threads can tell each other anything, so nothing may be reordered around such a call; files
-//! and terminals are no way to wait for another thread.
+//! Through a pipe, a socket or a file threads can tell each other anything, and what a thread reads depends on what others
+//! have read from there before; so nothing may be reordered around such a call. Only what is written to a terminal or
+//! another device never comes back.
 
 use std::ffi::{c_int, c_void};
 
@@ -10,16 +11,15 @@ use foretell_wire::record::Record;
 use super::original;
 use crate::turn::Turn;
 
-/// Whether another thread may be at the other end.
-fn communicates(file: c_int) -> bool {
+/// Whether what is written there may come back.
+fn comes_back(file: c_int) -> bool {
     let mut about: libc::stat = unsafe { std::mem::zeroed() };
     let known = unsafe { libc::fstat(file, &mut about) } == 0;
-    let kind = about.st_mode & libc::S_IFMT;
-    !known || (kind != libc::S_IFREG && kind != libc::S_IFCHR && kind != libc::S_IFDIR)
+    !known || about.st_mode & libc::S_IFMT != libc::S_IFCHR
 }
 
 fn fence(turn: &Turn) {
-    turn.log(&Record::Opaque { site: turn.me.site.get() });
+    turn.fence(turn.me.site.get());
 }
 
 macro_rules! blocking {
@@ -45,9 +45,9 @@ macro_rules! blocking {
 type Any = *mut c_void;
 
 blocking! {
-    write, c"write"(file: c_int, from: Any, bytes: usize) -> isize, if communicates(file);
-    writev, c"writev"(file: c_int, parts: Any, count: c_int) -> isize, if communicates(file);
-    readv, c"readv"(file: c_int, parts: Any, count: c_int) -> isize, if communicates(file);
+    write, c"write"(file: c_int, from: Any, bytes: usize) -> isize, if comes_back(file);
+    writev, c"writev"(file: c_int, parts: Any, count: c_int) -> isize, if comes_back(file);
+    readv, c"readv"(file: c_int, parts: Any, count: c_int) -> isize, if true;
     send, c"send"(file: c_int, from: Any, bytes: usize, flags: c_int) -> isize, if true;
     sendto, c"sendto"(file: c_int, from: Any, bytes: usize, flags: c_int, to: Any, length: u32) -> isize, if true;
     sendmsg, c"sendmsg"(file: c_int, message: Any, flags: c_int) -> isize, if true;
@@ -83,25 +83,20 @@ fn received(turn: &Turn, into: Any, bytes: isize) {
 unsafe extern "C" fn read(file: c_int, into: Any, bytes: usize) -> isize {
     let original = original!(c"read": fn(c_int, Any, usize) -> isize);
     let Some(turn) = Turn::take() else { return unsafe { original(file, into, bytes) } };
-    receive(&turn, file, into, || unsafe { original(file, into, bytes) })
+    receive(&turn, into, || unsafe { original(file, into, bytes) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn recv(file: c_int, into: Any, bytes: usize, flags: c_int) -> isize {
     let original = original!(c"recv": fn(c_int, Any, usize, c_int) -> isize);
     let Some(turn) = Turn::take() else { return unsafe { original(file, into, bytes, flags) } };
-    receive(&turn, file, into, || unsafe { original(file, into, bytes, flags) })
+    receive(&turn, into, || unsafe { original(file, into, bytes, flags) })
 }
 
-fn receive(turn: &Turn, file: c_int, into: Any, act: impl FnOnce() -> isize) -> isize {
-    let communicates = communicates(file);
-    if communicates {
-        fence(turn);
-    }
+fn receive(turn: &Turn, into: Any, act: impl FnOnce() -> isize) -> isize {
+    fence(turn);
     let result = turn.away(act);
-    if communicates {
-        fence(turn);
-    }
+    fence(turn);
     received(turn, into, result);
     result
 }
