@@ -72,7 +72,7 @@ impl Campaign {
     }
 
     /// Examines one program after the other until one is wrong or everything is to stop.
-    fn work(&self) -> Option<Failure> {
+    fn work(&self) -> Option<Box<Failure>> {
         while !self.stop.load(Ordering::Relaxed) {
             let seed = self.next.fetch_add(1, Ordering::Relaxed);
             match examine_seed(seed) {
@@ -117,9 +117,9 @@ struct Failure {
 }
 
 /// Examines the program of the seed, and makes it small if anything is wrong.
-fn examine_seed(seed: u64) -> Result<Tally, Failure> {
+fn examine_seed(seed: u64) -> Result<Tally, Box<Failure>> {
     let large = program(seed, Shape::any(seed));
-    examine(&large.to_string(), seed).map_err(|wrong| smallest(seed, large, wrong))
+    examine(&large.to_string(), seed).map_err(|wrong| Box::new(smallest(seed, large, wrong)))
 }
 
 /// The smallest program like this one on which the same is wrong.

@@ -17,7 +17,7 @@ mod states;
 use std::sync::atomic::Ordering;
 
 pub use findings::{Access, Deadlock, Exploration, FoundFailure, Race, StateView};
-pub use limits::{Incomplete, Limits, Order};
+pub use limits::{Incomplete, Limits, Order, Property};
 
 use crate::machine::{Machine, Turn};
 use crate::program::Program;
@@ -59,7 +59,7 @@ impl<'p, 'l> Explorer<'p, 'l> {
             open: Vec::new(),
             edges: limits.count_executions.then(Edges::default),
             loops,
-            findings: Findings::default(),
+            findings: Findings::new(limits.properties.len()),
             current: start.clone(),
             next: start,
             key: Vec::new(),
@@ -150,12 +150,11 @@ impl<'p, 'l> Explorer<'p, 'l> {
                 self.findings.deadlock(blocked, schedule);
             }
         }
-        if let Some(property) = self.limits.property
-            && !self.findings.is_violated()
-            && !property(&StateView::of(&self.next))
-        {
-            let schedule = self.schedule(from);
-            self.findings.violation(schedule);
+        for (index, property) in self.limits.properties.iter().enumerate() {
+            if !self.findings.is_violated(index) && !property(&StateView::of(&self.next)) {
+                let schedule = self.schedule(from);
+                self.findings.violation(index, schedule);
+            }
         }
     }
 

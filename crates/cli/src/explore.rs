@@ -34,8 +34,12 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
     let mut reports = Vec::new();
     let mut failures = Failures::default();
+    let mut found = Outcome::Clean;
     for path in &args.files {
-        reports.extend(failures.keep(explore(path, args)));
+        if let Some((report, ending)) = failures.keep(explore(path, args)) {
+            found = found.max(ending).max(outcome(&report));
+            reports.push(report);
+        }
     }
     let rendered = match args.format {
         OutputFormat::Json => json::render(&reports).map_err(Failure::json)?,
@@ -45,7 +49,7 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<Outcome, Failure> {
         output::write(args.output.as_deref(), &rendered)?;
     }
     failures.into_result()?;
-    Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
+    Ok(found)
 }
 
 /// What an exploration comes to.
@@ -56,11 +60,11 @@ enum Explored {
     Program(Box<ProgramReport>),
 }
 
-/// Explores what is in the file.
-fn explore(path: &Path, args: &ExploreArgs) -> Result<Explored, Failure> {
+/// Explores what is in the file. If that is what one run of a program implies, also says how the run ended.
+fn explore(path: &Path, args: &ExploreArgs) -> Result<(Explored, Outcome), Failure> {
     let input = Input::new(path, &args.input);
     if !is_program(path) {
-        return closure(&input, &input.load("reads")?, None, args);
+        return Ok((closure(&input, &input.load("reads")?, None, args)?, Outcome::Clean));
     }
     let source = Source::load(path)?;
     if !args.closure {
@@ -69,11 +73,11 @@ fn explore(path: &Path, args: &ExploreArgs) -> Result<Explored, Failure> {
                 "all executions of a program are explored as they are; --closure explores a slice of one";
             return Err(Failure::Usage(format!("{}: {why}", source.name())));
         }
-        return Ok(Explored::Program(Box::new(program::explore(&source, args)?)));
+        return Ok((Explored::Program(Box::new(program::explore(&source, args)?)), Outcome::Clean));
     }
     let run = record(&source, &args.schedule, STEPS, args.loops)?;
-    tell_ending(&source, &run.ending);
-    closure(&input, &run.trace, Some(&run.flow), args)
+    let ending = tell_ending(&source, &run.ending);
+    Ok((closure(&input, &run.trace, Some(&run.flow), args)?, ending))
 }
 
 /// Explores what the trace implies, or a slice of it.

@@ -13,6 +13,7 @@ use foretell_trace::{Batch, Ending, Event, EventId, Names, Source, Trace, TraceE
 
 use crate::args::InputArgs;
 use crate::error::Failure;
+use crate::program::is_program;
 use crate::progress::Progress;
 use crate::stop;
 
@@ -61,6 +62,12 @@ impl Input {
 
     /// Begins to read the trace.
     pub(crate) fn open(&self, doing: &str) -> Result<Reading, Failure> {
+        if self.format.is_none() && is_program(&self.path) {
+            return Err(Failure::Usage(format!(
+                "{} is a program, not a trace; `foretell run` runs it and looks for races, `--trace` of it records the run",
+                self.name()
+            )));
+        }
         let (progress, input) = if self.is_stdin() {
             let progress = Progress::new(doing, None, self.show_progress);
             let input = progress.watch(io::stdin());

@@ -42,9 +42,10 @@ impl Source {
         self.path.display().to_string()
     }
 
-    /// A message about a place in the program, with the line and a mark below the spot.
-    pub(crate) fn point_at(&self, position: Position, message: &str) -> String {
-        let message = Diagnostic { position, length: 1, message: message.to_string(), help: None };
+    /// A message about a place in the program, with the line and a mark below the spot, and what might help.
+    pub(crate) fn point_at(&self, position: Position, message: &str, help: Option<&str>) -> String {
+        let help = help.map(String::from);
+        let message = Diagnostic { position, length: 1, message: message.to_string(), help };
         message.render(&self.name(), &self.text)
     }
 }

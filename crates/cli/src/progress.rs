@@ -67,6 +67,15 @@ impl Progress {
         self.bar.tick();
     }
 
+    /// So many states have been visited in all.
+    pub(crate) fn visited(&self, states: usize) {
+        if !self.bar.is_hidden() {
+            let rate = rate(states, self.begin.elapsed().as_secs_f64(), "states");
+            self.bar.set_message(format!("{states} states, {rate}"));
+            self.bar.tick();
+        }
+    }
+
     /// Whether nobody sees it.
     pub(crate) fn is_hidden(&self) -> bool {
         self.bar.is_hidden()

@@ -1,6 +1,6 @@
 //! `foretell run`: run a program once, record what it does, find races in it, and drive the program into each.
 
-use foretell_cimp::machine::Bounds;
+use foretell_cimp::machine::{Bounds, Failure as Failed, Fault};
 use foretell_cimp::record::{self, Ending, Limits, Run, confirm};
 use foretell_cimp::schedule::{Given, Pct, Random, RoundRobin, Schedule, Scheduler, Serial};
 use foretell_report::Report;
@@ -28,12 +28,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let source = Source::load(&args.program)?;
     let run = record(&source, &args.schedule, args.max_steps, args.loops)?;
     save(args, &run)?;
-    let found = if run.trace.events().is_empty() {
+    if run.trace.events().is_empty() && run.ending == Ending::Finished {
         eprintln!("{}: the program does nothing that others could notice", source.name());
-        Outcome::Clean
-    } else {
-        predict(args, &source, &run)?
-    };
+    }
+    let found = predict(args, &source, &run)?;
     Ok(found.max(tell_ending(&source, &run.ending)))
 }
 
@@ -67,14 +65,22 @@ pub(crate) fn record(
             })?;
             let mut given = Given::new(schedule);
             let run = run_with(&mut given)?;
-            match given.problem() {
-                Some(problem) => {
-                    Err(Failure::Usage(format!("the program cannot follow the schedule: {problem}")))
-                }
+            match unfollowed(&given, &run) {
+                Some(problem) => Err(Failure::Usage(format!(
+                    "{}: the program cannot follow the schedule: {problem}",
+                    source.name()
+                ))),
                 None => Ok(run),
             }
         }
     }
+}
+
+/// Why the schedule was not followed to its end. A run that fails or is stopped before has something else to say.
+fn unfollowed(given: &Given, run: &Run) -> Option<String> {
+    let ended_early = given.left() > 0 && run.ending == Ending::Finished;
+    let too_long = || format!("all threads have ended, but {} of its entries are left", given.left());
+    given.problem().map(String::from).or_else(|| ended_early.then(too_long))
 }
 
 /// Writes down what is wanted of the recording.
@@ -132,13 +138,15 @@ fn drive(source: &Source, run: &Run, report: &mut Report) -> Result<(), Failure>
 pub(crate) fn tell_ending(source: &Source, ending: &Ending) -> Outcome {
     let message = match ending {
         Ending::Finished => return Outcome::Clean,
-        Ending::Failed(failure) => {
-            source.point_at(failure.position, &format!("{} (thread {})", failure.fault, failure.thread))
+        Ending::Failed(Failed { fault, thread, position }) => {
+            let help =
+                matches!(fault, Fault::LoopBound(_)).then_some("--loops allows more, or another schedule");
+            source.point_at(*position, &format!("{fault} (thread {thread})"), help)
         }
         Ending::Deadlock(blocked) => {
             let lines: Vec<String> = blocked
                 .iter()
-                .map(|thread| source.point_at(thread.position, &format!("deadlock: {thread}")))
+                .map(|thread| source.point_at(thread.position, &format!("deadlock: {thread}"), None))
                 .collect();
             lines.join("\n")
         }

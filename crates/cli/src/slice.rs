@@ -8,7 +8,7 @@ use foretell_predict::Technique;
 use foretell_report::{Access, ClosureReport, Decision, Report, SliceInfo};
 use foretell_trace::{EventId, Trace};
 
-use crate::analysis::Plan;
+use crate::analysis::{Plan, pair};
 use crate::args::{Choice, RuleArg};
 use crate::error::Failure;
 
@@ -106,6 +106,9 @@ impl Sliced {
         flow: Option<&Flow>,
         purpose: &Purpose,
     ) -> Result<Sliced, Failure> {
+        if let &Purpose::Race(a, b) = purpose {
+            pair::find(trace, (a, b)).map_err(Failure::Usage)?;
+        }
         let property = match (purpose, purpose.events(trace)?.as_slice()) {
             (Purpose::Race(..), &[a, b]) => Property::race(a, b),
             (_, events) => Property::events(events.iter().copied()),
@@ -189,6 +192,7 @@ impl Sliced {
     /// Makes the exploration one of the whole trace.
     pub(crate) fn enter_closure(&self, report: &mut ClosureReport) {
         report.trace.slice = Some(self.info.clone());
+        report.complete &= self.info.sound;
         for found in &mut report.races {
             self.renumber_accesses([&mut found.race.first, &mut found.race.second]);
             self.renumber(found.race.witness.as_deref_mut().unwrap_or_default());

@@ -19,6 +19,10 @@ impl Edges {
     /// The number of executions of a program with so many states, the first of which is the beginning. `None` if there are
     /// infinitely many, or more than can be counted.
     pub(super) fn executions(&self, states: usize) -> Option<u128> {
+        if states == 0 {
+            // It fails before its first step.
+            return Some(1);
+        }
         let mut edges = self.0.clone();
         edges.sort_unstable();
         let first = |state: usize| edges.partition_point(|&(from, _)| (from as usize) < state);
@@ -27,11 +31,10 @@ impl Edges {
             incoming[to as usize] += 1;
         }
         let mut ways = vec![0u128; states];
-        let (mut open, mut done, mut executions) = (Vec::new(), 0, 0u128);
-        if let Some(start) = ways.first_mut() {
-            *start = 1;
-            open.push(0);
-        }
+        ways[0] = 1;
+        // What leads back to the beginning goes round for ever.
+        let mut open = if incoming[0] == 0 { vec![0] } else { Vec::new() };
+        let (mut done, mut executions) = (0, 0u128);
         while let Some(state) = open.pop() {
             done += 1;
             let outgoing = edges[first(state)..].iter().take_while(|(from, _)| *from as usize == state);

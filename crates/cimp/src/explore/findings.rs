@@ -59,8 +59,8 @@ pub struct Exploration {
     pub failures: Vec<FoundFailure>,
     /// Deadlocks, one for any set of threads and what they wait for.
     pub deadlocks: Vec<Deadlock>,
-    /// Leads to a state that does not satisfy the property, if there is any.
-    pub violation: Option<Schedule>,
+    /// For each property what leads to a state that does not satisfy it, if there is any.
+    pub violations: Vec<Option<Schedule>>,
     /// How many states there are.
     pub states: usize,
     /// In how many of them all threads have ended.
@@ -120,6 +120,12 @@ pub(super) struct Findings {
 }
 
 impl Findings {
+    /// Nothing is found yet, nor that any of so many properties is violated.
+    pub(super) fn new(properties: usize) -> Findings {
+        let found = Exploration { violations: vec![None; properties], ..Exploration::default() };
+        Findings { found, ..Findings::default() }
+    }
+
     pub(super) fn incomplete(&mut self, why: Incomplete) {
         if !self.found.incomplete.contains(&why) {
             self.found.incomplete.push(why);
@@ -154,12 +160,12 @@ impl Findings {
         self.found.deadlocks.push(Deadlock { blocked, schedule });
     }
 
-    pub(super) fn is_violated(&self) -> bool {
-        self.found.violation.is_some()
+    pub(super) fn is_violated(&self, property: usize) -> bool {
+        self.found.violations[property].is_some()
     }
 
-    pub(super) fn violation(&mut self, schedule: Schedule) {
-        self.found.violation = Some(schedule);
+    pub(super) fn violation(&mut self, property: usize, schedule: Schedule) {
+        self.found.violations[property] = Some(schedule);
     }
 
     /// Pairs of threads whose next steps race in a way not seen before.

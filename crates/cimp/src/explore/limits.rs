@@ -35,8 +35,11 @@ pub struct Limits<'l> {
     /// Stops the exploration as soon as it is set.
     pub stop: Option<&'l AtomicBool>,
     /// What every state should satisfy.
-    pub property: Option<&'l dyn Fn(&StateView<'_>) -> bool>,
+    pub properties: &'l [Property<'l>],
 }
+
+/// Something that a state satisfies or not.
+pub type Property<'p> = &'p dyn Fn(&StateView<'_>) -> bool;
 
 impl Default for Limits<'_> {
     fn default() -> Self {
@@ -47,7 +50,7 @@ impl Default for Limits<'_> {
             order: Order::default(),
             count_executions: false,
             stop: None,
-            property: None,
+            properties: &[],
         }
     }
 }

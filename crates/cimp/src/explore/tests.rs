@@ -88,10 +88,11 @@ fn a_lost_update() {
     let shortest: Vec<usize> = found.races.iter().map(|race| race.schedule.0.len()).collect();
     assert_eq!(shortest, [1, 1, 2]);
     let nothing_lost = |state: &StateView<'_>| !state.is_finished() || state.number("x") == Some(2);
-    let limits = Limits { property: Some(&nothing_lost), ..Limits::default() };
-    let lost = explore(&program(LOST_UPDATE), &limits).violation.unwrap();
-    let machine =
-        replay(&program(LOST_UPDATE), Bounds::default(), &lost).map(|machine| machine.value_of("x"));
+    let limits = Limits { properties: &[&|_| true, &nothing_lost], ..Limits::default() };
+    let [None, Some(lost)] = &explore(&program(LOST_UPDATE), &limits).violations[..] else {
+        panic!("what always holds does, and the other property is violated");
+    };
+    let machine = replay(&program(LOST_UPDATE), Bounds::default(), lost).map(|machine| machine.value_of("x"));
     assert_eq!(machine, Ok(Some(crate::value::Value::Number(1))));
 }
 
@@ -135,15 +136,15 @@ const PETERSON: &str = "
 #[test]
 fn peterson_keeps_threads_apart() {
     let alone = |state: &StateView<'_>| state.number("inside").is_some_and(|inside| inside <= 1);
-    let limits = Limits { property: Some(&alone), count_executions: true, ..Limits::default() };
+    let limits = Limits { properties: &[&alone], count_executions: true, ..Limits::default() };
     let found = explored_with(PETERSON, &limits);
     assert!(found.is_complete());
-    assert_eq!((pairs(&found), &found.violation), (vec![], &None));
+    assert_eq!((pairs(&found), &found.violations), (vec![], &vec![None]));
     // Waiting can take forever: there is no number of executions.
     assert_eq!((found.executions, found.final_states), (None, 2));
     let broken = PETERSON.replace("turn = 2; while (q1", "turn = 1; while (q1");
     let found = explored_with(&broken, &limits);
-    assert!(found.violation.is_some() && !found.races.is_empty());
+    assert!(found.violations[0].is_some() && !found.races.is_empty());
 }
 
 #[test]
@@ -252,4 +253,15 @@ fn pct_keeps_its_promise() {
     assert!(found >= 3_000 / 33, "{found}");
     // Without a change of priority a thread runs through what it can, and the check holds.
     assert_eq!((0..runs).filter(|&seed| fails(seed, 1)).count(), 0);
+}
+
+#[test]
+fn executions_are_counted_from_a_beginning_on_a_cycle_and_from_none() {
+    assert_eq!(explored("shared x; { while (x == 0) skip; }").executions, None);
+    assert_eq!(
+        explored("shared x, y; { while (x == 0) skip; } || { while (y == 0) skip; }").executions,
+        None
+    );
+    assert_eq!(explored("lock l; { release(l); }").executions, Some(1));
+    assert_eq!(explored("{ skip; }").executions, Some(1));
 }

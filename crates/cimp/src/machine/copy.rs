@@ -26,6 +26,7 @@ impl<S: Shadow> Clone for Thread<S> {
         self.forks = source.forks;
         self.status = source.status;
         self.next = source.next;
+        self.fault.clone_from(&source.fault);
         self.frames.clone_from(&source.frames);
         self.slots.clone_from(&source.slots);
         self.counters.clone_from(&source.counters);

@@ -49,7 +49,11 @@ fn if_then_else(condition: &[Instr], then: &[Instr], otherwise: &[Instr], assign
 fn a_trace_shows_steps_with_values_and_places() {
     let program = Program::default().shared("x", 0).thread("t1", &increment(0)).thread("t2", &increment(0));
     let run = recorded(&program, &mut RoundRobin::default());
-    assert_eq!(events(&run), ["t1 r(x,0)@1:1", "t2 r(x,0)@2:1", "t1 w(x,1)@1:4", "t2 w(x,1)@2:4"]);
+    let steps = ["t1 r(x,0)@1:1", "t2 r(x,0)@2:1", "t1 w(x,1)@1:4", "t2 w(x,1)@2:4"];
+    assert_eq!(events(&run)[..4], steps);
+    // Nothing was decided, and the trace says so.
+    assert_eq!(events(&run)[4..], ["t2 branch@2:4"]);
+    assert!(!run.is_step(event(5)) && run.flow.of(event(5)).value.is_none());
     assert_eq!(run.ending, Ending::Finished);
     assert_eq!(run.schedule.to_string(), "t1,t2,t1,t2");
     let stored = run.flow.of(event(3)).value.unwrap();
@@ -75,7 +79,8 @@ fn initial_values_are_set_up_before_everything() {
             "t1 w(x,0)@1:2",
             "t1 r(a[1],-1)@1:4",
             "t1 astore(done,-1)@1:5",
-            "init r(x,0)@2:1"
+            "init r(x,0)@2:1",
+            "init branch@2:1"
         ]
     );
 }
@@ -318,7 +323,7 @@ fn a_schedule_that_cannot_be_followed_is_reported_and_goes_on() {
     let mut given = Given::new("t2,t1*3".parse().unwrap());
     let run = recorded(&program, &mut given);
     assert_eq!(run.schedule.to_string(), "t2,t1*2,t2");
-    assert_eq!(given.problem(), Some("entry 4 of the schedule, t1, is not possible"));
+    assert_eq!(given.problem(), Some("entry 4 of the schedule, t1, is not possible: t2 can go on"));
     assert_eq!(given.left(), 1);
 }
 

@@ -7,7 +7,7 @@ use foretell_trace::{
     Batch, Event, EventId, Loc, MemOrder, Names, Op, Position as Reported, Source, Symbol, ThreadId, Trace,
     TraceError, Value as TraceValue, VarId,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::recorder::{Happening, Node, Recorder, What};
 use super::setup::Setup;
@@ -32,9 +32,14 @@ pub(super) fn translate(
     for happening in &recorder.happenings {
         writer.event(happening).map_err(too_many)?;
     }
-    let flow = writer.flow(recorder, &setup, first).ok_or(TraceError::TooManyEvents)?;
+    let mut flow = writer.flow(recorder, &setup, first).ok_or(TraceError::TooManyEvents)?;
     let mut steps = vec![false; first];
     steps.extend(recorder.happenings.iter().map(|happening| matches!(happening.what, What::Step { .. })));
+    if let Some(decision) = writer.missing_decision() {
+        writer.events.push(decision);
+        flow.add_use(Use::default());
+        steps.push(false);
+    }
     let trace = match writer.events.is_empty() {
         true => Trace::default(),
         false => Trace::read(Box::new(Recorded { events: writer.events, names: writer.names, taken: 0 }))?,
@@ -114,6 +119,25 @@ impl<'r, 'p> Writer<'r, 'p> {
         }
         self.events.extend(ops.into_iter().map(|op| Event::new(thread, op, loc)));
         Ok(())
+    }
+
+    /// A trace that shows no decision at all is taken to hide them, so that everything depends on everything read before.
+    /// If the program read something and really made none, the trace ends with one that depends on nothing, of a thread that
+    /// could go on and that nobody waited for, so that nothing depends on the decision either.
+    fn missing_decision(&self) -> Option<Event> {
+        let reads = |event: &Event| event.op.access().is_some_and(|access| access.kind.reads());
+        if !self.events.iter().any(reads) || self.events.iter().any(|event| event.op == Op::Branch) {
+            return None;
+        }
+        let mut passed: FxHashSet<ThreadId> = FxHashSet::default();
+        passed.extend(self.events.iter().filter_map(|event| match event.op {
+            Op::Join(thread) => Some(thread),
+            _ => None,
+        }));
+        // Going backwards, a thread that comes by for the first time comes with its last event.
+        let goes_on = |event: &&Event| passed.insert(event.thread) && !matches!(event.op, Op::Wait { .. });
+        let last = self.events.iter().rev().find(goes_on)?;
+        Some(Event::new(last.thread, Op::Branch, last.loc))
     }
 
     fn event(&mut self, happening: &Happening) -> Named<()> {

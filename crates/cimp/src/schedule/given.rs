@@ -42,7 +42,13 @@ impl Given {
             }
             None => {
                 let entry = self.taken + 1;
-                self.problem = Some(format!("entry {entry} of the schedule, {choice}, is not possible"));
+                let mut able: Vec<_> =
+                    moment.turns.iter().map(|&turn| moment.choice(turn).to_string()).collect();
+                able.dedup();
+                let able = able.join(" or ");
+                self.problem = Some(format!(
+                    "entry {entry} of the schedule, {choice}, is not possible: {able} can go on"
+                ));
                 None
             }
         }

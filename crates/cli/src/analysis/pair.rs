@@ -25,7 +25,7 @@ pub(crate) fn decide(held: &Held<'_>, numbers: (u32, u32), plan: &Plan) -> Resul
             "the trace does not fit into memory, where there is room for {room} events; --memory tells of more"
         ))
     })?;
-    let pair = pair(trace, numbers).map_err(Failure::Usage)?;
+    let pair = find(trace, numbers).map_err(Failure::Usage)?;
     let exact = Exact::new(trace, technique, plan)?;
     let mut decision = Decision {
         tool: "foretell",
@@ -83,7 +83,7 @@ fn technique(choice: Choice) -> Result<Technique, Failure> {
 }
 
 /// The pair of these numbers, or why it is none.
-fn pair(trace: &Trace, (first, second): (u32, u32)) -> Result<Pair, String> {
+pub(crate) fn find(trace: &Trace, (first, second): (u32, u32)) -> Result<Pair, String> {
     let id = |number| {
         trace
             .id(number)
@@ -123,7 +123,7 @@ mod tests {
     fn what_is_no_pair_is_explained() {
         let text = "A|w(x)|1\nB|r(x)|2\nA|r(x)|3\nB|w(y)|4\nA|acq(l)|5\n";
         let trace = foretell_testkit::trace(text);
-        assert!(pair(&trace, (1, 2)).is_ok());
+        assert!(find(&trace, (1, 2)).is_ok());
         for (numbers, why) in [
             ((1, 9), "there is no event 9"),
             ((1, 3), "both of thread A"),
@@ -131,7 +131,7 @@ mod tests {
             ((1, 4), "only two accesses to one variable"),
             ((4, 5), "event 5 is acq(l)"),
         ] {
-            let said = pair(&trace, numbers).expect_err("no pair");
+            let said = find(&trace, numbers).expect_err("no pair");
             assert!(said.contains(why), "{said}");
         }
     }

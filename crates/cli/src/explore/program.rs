@@ -1,9 +1,10 @@
 //! The exploration of all executions of one program.
 
+use std::cell::Cell;
 use std::time::Instant;
 
 use foretell_cimp::Condition;
-use foretell_cimp::explore::{self, Access, Exploration, Limits, StateView};
+use foretell_cimp::explore::{self, Access, Exploration, Limits, Property, StateView};
 use foretell_cimp::machine::Bounds;
 use foretell_cimp::schedule::Schedule;
 use foretell_report::{
@@ -17,6 +18,7 @@ use crate::args::ExploreArgs;
 use crate::error::Failure;
 use crate::memory;
 use crate::program::Source;
+use crate::progress::Progress;
 use crate::stop::{self, TimeLimit};
 
 /// Explores all executions of the program.
@@ -25,12 +27,16 @@ pub(super) fn explore(source: &Source, args: &ExploreArgs) -> Result<ProgramRepo
     memory::reset_peak();
     let conditions = conditions(source, args)?;
     let limit = TimeLimit::start(args.time_limit.0)?;
-    let found = explore::explore(&source.program, &limits(args, None));
+    let holds: Vec<_> =
+        conditions.iter().map(|condition| |state: &StateView<'_>| holds(condition, state)).collect();
+    let watched = Watched::new(args);
+    let watch = |_: &StateView<'_>| watched.visit();
+    let properties = holds.iter().map(|holds| holds as Property<'_>).chain([&watch as Property<'_>]);
+    let properties: Vec<Property<'_>> = properties.collect();
+    let found = explore::explore(&source.program, &limits(args, &properties));
+    let asked = judge(&conditions, &found);
     let mut report = report(source, found);
-    for condition in conditions {
-        let property = judge(source, args, condition);
-        report.properties.push(property);
-    }
+    report.properties = asked;
     if let (true, Some(time)) = (limit.is_over(), args.time_limit.0) {
         report
             .notes
@@ -42,7 +48,31 @@ pub(super) fn explore(source: &Source, args: &ExploreArgs) -> Result<ProgramRepo
     Ok(report)
 }
 
-fn limits<'l>(args: &ExploreArgs, property: Option<&'l dyn Fn(&StateView<'_>) -> bool>) -> Limits<'l> {
+/// Counts states as they are visited, for the bar.
+struct Watched {
+    bar: Progress,
+    states: Cell<usize>,
+}
+
+impl Watched {
+    /// How many states are visited between two looks at the bar.
+    const PACE: usize = 4096;
+
+    fn new(args: &ExploreArgs) -> Watched {
+        Watched { bar: Progress::of_steps("explores", !args.input.no_progress), states: Cell::new(0) }
+    }
+
+    /// Counts a state, in the guise of a property that always holds.
+    fn visit(&self) -> bool {
+        self.states.set(self.states.get() + 1);
+        if self.states.get().is_multiple_of(Self::PACE) {
+            self.bar.visited(self.states.get());
+        }
+        true
+    }
+}
+
+fn limits<'l>(args: &ExploreArgs, properties: &'l [Property<'l>]) -> Limits<'l> {
     let bytes = args.memory.or_else(|| memory::available().map(|bytes| bytes / 4));
     let bounds = Bounds { loop_bound: args.loops.and_then(|bound| bound.0), ..Bounds::default() };
     let usual = Limits::default();
@@ -50,9 +80,9 @@ fn limits<'l>(args: &ExploreArgs, property: Option<&'l dyn Fn(&StateView<'_>) ->
         states: args.max_states.unwrap_or(usize::MAX),
         bytes: bytes.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(usual.bytes),
         bounds,
-        count_executions: property.is_none() && !args.races_only,
+        count_executions: !args.races_only,
         stop: Some(stop::flag()),
-        property,
+        properties,
         ..usual
     }
 }
@@ -79,20 +109,23 @@ fn conditions<'a>(source: &Source, args: &'a ExploreArgs) -> Result<Vec<&'a Cond
         .collect()
 }
 
-/// Whether the condition holds in every state. What cannot be computed, such as a division by zero, is no violation.
-fn judge(source: &Source, args: &ExploreArgs, condition: &Condition) -> ProgramProperty {
-    let holds = |state: &StateView<'_>| condition.holds(&|name| state.number(name)).unwrap_or(true);
-    let found = explore::explore(&source.program, &limits(args, Some(&holds)));
-    let verdict = match &found.violation {
-        Some(_) => PropertyVerdict::Violated,
-        None if found.is_complete() => PropertyVerdict::Holds,
-        None => PropertyVerdict::Unknown,
-    };
-    ProgramProperty {
+/// Whether the condition holds. What cannot be computed, such as a division by zero, is no violation.
+fn holds(condition: &Condition, state: &StateView<'_>) -> bool {
+    condition.holds(&|name| state.number(name)).unwrap_or(true)
+}
+
+/// The word on each condition.
+fn judge(conditions: &[&Condition], found: &Exploration) -> Vec<ProgramProperty> {
+    let judged = conditions.iter().zip(&found.violations).map(|(condition, violation)| ProgramProperty {
         property: format!("assert {condition}"),
-        verdict,
-        schedule: found.violation.as_ref().map(Schedule::to_string),
-    }
+        verdict: match violation {
+            Some(_) => PropertyVerdict::Violated,
+            None if found.is_complete() => PropertyVerdict::Holds,
+            None => PropertyVerdict::Unknown,
+        },
+        schedule: violation.as_ref().map(Schedule::to_string),
+    });
+    judged.collect()
 }
 
 fn report(source: &Source, found: Exploration) -> ProgramReport {

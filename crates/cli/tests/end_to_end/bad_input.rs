@@ -88,6 +88,14 @@ fn input_that_ends_too_early() {
 }
 
 #[test]
+fn a_program_is_no_trace() {
+    let program = file(&folder("a_program_is_no_trace"), "program.cimp", "shared x; { x := 1; }\n");
+    refused(&program, "is a program, not a trace; `foretell run` runs it");
+    let ran = foretell(&["predict", "--from-format", "text", &program]);
+    assert_refused(&ran, "program.cimp:1:", "a program that is said to be a trace");
+}
+
+#[test]
 fn a_recording_that_was_cut_short_is_read_up_to_the_cut_and_says_so() {
     let folder = folder("a_recording_that_was_cut_short");
     let lines = |count: u32, end: &str| {

@@ -1,6 +1,10 @@
 //! What the documents show is what the program does.
 
-use crate::{foretell, foretell_with_input, repository};
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::{example, foretell, foretell_with_input, repository};
 
 fn document(name: &str) -> String {
     std::fs::read_to_string(repository().join(name)).expect("a document")
@@ -57,13 +61,12 @@ fn every_operation_of_the_table_is_read() {
 #[test]
 fn the_json_document_names_every_field() {
     let text = document("docs/json-report.md");
-    let shown: serde_json::Value = serde_json::from_str(block(&text, "json")).expect("JSON");
+    let shown: Value = serde_json::from_str(block(&text, "json")).expect("JSON");
     let path = repository().join("examples/bank.std");
     let args = ["predict", "--technique", "syncp", "--format", "json", path.to_str().expect("a plain path")];
     let printed = foretell(&args).json();
-    let fields = |value: &serde_json::Value| -> Vec<String> {
-        value.as_object().expect("an object").keys().cloned().collect()
-    };
+    let fields =
+        |value: &Value| -> Vec<String> { value.as_object().expect("an object").keys().cloned().collect() };
     assert_eq!(fields(&shown), fields(&printed));
     for part in ["trace", "stats"] {
         assert_eq!(fields(&shown[part]), fields(&printed[part]), "{part}");
@@ -71,29 +74,96 @@ fn the_json_document_names_every_field() {
     assert_eq!(shown["races"], printed["races"]);
 }
 
-#[test]
-fn the_json_document_shows_an_exploration() {
-    let text = document("docs/json-report.md");
-    let (_, part) = text.split_once("## Explorations").expect("a section");
-    let shown: serde_json::Value = serde_json::from_str(block(part, "json")).expect("JSON");
-    let path = repository().join("corpus/mcm_figure1.std");
-    let properties = ["--property", "exclusive 2..7,8..12", "--property", "exclusive 5..7,8..12"];
-    let args = ["explore", "--format", "json", path.to_str().expect("a plain path")];
-    let mut printed = foretell(&[&args[..], &properties[..]].concat()).json();
-    // The path and what depends on the machine differ.
-    printed["trace"]["file"] = shown["trace"]["file"].clone();
+/// The section of the document on reports with this title.
+fn section<'a>(text: &'a str, title: &str) -> &'a str {
+    let (_, rest) = text.split_once(&format!("## {title}\n")).expect("a section");
+    rest.split("\n## ").next().expect("the section")
+}
+
+/// The names of all fields, of objects within objects as well.
+fn all_fields(value: &Value, names: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                names.insert(name.clone());
+                all_fields(value, names);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| all_fields(item, names)),
+        _ => {}
+    }
+}
+
+/// The tables name each field that is printed, either by itself or at the end of a path such as `stats.seconds`.
+fn assert_documented(tables: &str, printed: &Value) {
+    let mut names = BTreeSet::new();
+    all_fields(printed, &mut names);
+    let words: BTreeSet<&str> = tables
+        .lines()
+        .filter(|line| !line.starts_with(['{', ' ']))
+        .flat_map(|line| line.split('`').skip(1).step_by(2))
+        .flat_map(|code| code.split(['.', '[', ']', '…']))
+        .collect();
+    for name in names {
+        assert!(words.contains(name.as_str()), "`{name}` is not documented");
+    }
+}
+
+/// Prints the same as the example of the section, but for the path and what depends on the machine.
+fn assert_shown(section: &str, mut printed: Value, path: &str) {
+    let shown: Value = serde_json::from_str(block(section, "json")).expect("JSON");
+    *printed.pointer_mut(path).expect("a path") = shown.pointer(path).expect("a path").clone();
     for figure in ["seconds", "peak_memory_bytes"] {
         assert!(printed["stats"][figure].is_number());
         printed["stats"][figure] = shown["stats"][figure].clone();
     }
     assert_eq!(printed, shown);
-    let table = part.split("```json").next().expect("a table");
-    let mut names = vec!["happens_before".to_string(), "strays".to_string(), "schedule".to_string()];
-    names.extend(printed.as_object().expect("an object").keys().cloned());
-    names.extend(printed["stats"].as_object().expect("an object").keys().cloned());
-    for name in names {
-        assert!(table.contains(&name), "{name} is not documented");
-    }
+}
+
+#[test]
+fn the_json_document_shows_an_exploration() {
+    let text = document("docs/json-report.md");
+    let path = repository().join("corpus/mcm_figure1.std");
+    let properties = ["--property", "exclusive 2..7,8..12", "--property", "exclusive 5..7,8..12"];
+    let args = ["explore", "--format", "json", path.to_str().expect("a plain path")];
+    let printed = foretell(&[&args[..], &properties[..]].concat()).json();
+    let (before, _) = text.split_once("## Programs").expect("a section");
+    assert_documented(before, &printed);
+    assert_shown(section(&text, "Explorations"), printed, "/trace/file");
+}
+
+#[test]
+fn the_json_document_shows_a_program() {
+    let text = document("docs/json-report.md");
+    let section = section(&text, "Programs");
+    let explored = |name: &str, properties: [&str; 2]| {
+        let [first, second] = properties;
+        let args = ["explore", "--format", "json", "--property", first, "--property", second];
+        foretell(&[&args[..], &[&example(name)]].concat()).json()
+    };
+    let printed = explored("rv_deadlock_after_race", ["assert x < 2", "assert x <= 2"]);
+    assert_documented(section, &printed);
+    assert_shown(section, printed, "/program");
+    let failing = explored("bank", ["assert account[0] > 0", "assert account[1] < 80"]);
+    assert!(failing["failures"][0]["message"].is_string());
+    assert_documented(section, &failing);
+}
+
+#[test]
+fn the_json_document_names_what_programs_and_slices_add() {
+    let text = document("docs/json-report.md");
+    let (first, _) = text.split_once("## Explorations").expect("a section");
+    let run = |more: &[&str]| {
+        foretell(&[&["run", "--format", "json", &example("mcm_figure6")], more].concat()).json()
+    };
+    let whole = run(&[]);
+    assert!(whole["driven"].is_number());
+    assert_documented(first, &whole);
+    let slice = run(&["--slice", "on x"]);
+    assert!(slice["trace"]["slice"].is_object());
+    assert_documented(first, &slice);
+    let pair = run(&["--slice", "race 1,13"]);
+    assert_documented(&format!("{first}{}", section(&text, "One pair")), &pair);
 }
 
 #[test]

@@ -157,7 +157,7 @@ fn bad_usage_is_explained() {
     for (property, said) in [
         ("race 4", "expected the numbers of two events"),
         ("exclusive 1..3", "expected two parts"),
-        ("nonsense", "expected `race A,B`"),
+        ("nonsense", "expected `assert CONDITION`, `race A,B`"),
         ("race 4,99", "there is no event 99: the trace has 12"),
         ("race 2,4", "of the same thread"),
         ("race 1,8", "cannot race"),

@@ -8,6 +8,9 @@ mod exact;
 mod explore;
 mod interrupt;
 mod predict;
+mod programs;
+mod run;
+mod slices;
 mod traces;
 
 use std::io::Write as _;
@@ -81,4 +84,28 @@ fn file(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> String {
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The path of a program in `examples/`.
+fn example(name: &str) -> String {
+    repository().join(format!("examples/{name}.cimp")).to_str().expect("a plain path").to_string()
+}
+
+/// What the first lines of a program say of something, such as which variables race.
+fn said(program: &str, key: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(program).expect("a program");
+    let prefix = format!("#! {key}:");
+    let line = text.lines().find_map(|line| line.strip_prefix(&prefix)).unwrap_or_default();
+    line.split(", ").map(|part| part.trim().to_string()).filter(|part| !part.is_empty()).collect()
+}
+
+/// All programs in `examples/`.
+fn examples() -> Vec<String> {
+    let entries = std::fs::read_dir(repository().join("examples")).expect("a folder");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let paths = paths.map(|path| path.to_str().expect("a plain path").to_string());
+    let mut programs: Vec<String> = paths.filter(|path| path.ends_with(".cimp")).collect();
+    programs.sort();
+    assert!(programs.len() > 30);
+    programs
 }

@@ -71,7 +71,7 @@ impl Maker {
             self.left -= 1;
             return Expression::name("f");
         }
-        self.number_at_hand()
+        self.any_local(Kind::Number).unwrap_or_else(|| self.place())
     }
 
     /// A plain or atomic variable.

@@ -1,0 +1,297 @@
+//! `foretell run`: a program is run once, races are predicted, and the program is driven into each.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::{Ran, example, examples, file, folder, foretell, repository, said};
+
+/// Runs a program as its first lines say, and gives the report as data.
+fn report(program: &str, more: &[&str]) -> (Ran, Value) {
+    // A list has commas, as the lists of other keys do.
+    let schedule = said(program, "schedule").join(",");
+    let schedule = if schedule.is_empty() { "serial" } else { &schedule };
+    let ran = foretell(&[&["run", "--format", "json", "--schedule", schedule, program], more].concat());
+    let report = ran.json();
+    (ran, report)
+}
+
+/// The variables of all races.
+fn targets(report: &Value) -> Vec<&str> {
+    let races = report["races"].as_array().expect("a list");
+    races.iter().map(|race| race["first"]["target"].as_str().expect("a name")).collect()
+}
+
+/// The events of all races.
+fn pairs(report: &Value) -> Vec<[u64; 2]> {
+    let races = report["races"].as_array().expect("a list");
+    let event = |access: &Value| access["event"].as_u64().expect("a number");
+    races.iter().map(|race| [event(&race["first"]), event(&race["second"])]).collect()
+}
+
+/// The first lines name all variables that race in any execution, so a run may prove no other.
+#[test]
+fn what_is_proven_races_and_the_program_was_driven_into_it() {
+    let mut proven = 0;
+    for program in examples() {
+        let (ran, report) = report(&program, &[]);
+        let said = said(&program, "races");
+        let found = targets(&report);
+        assert!(found.iter().all(|&target| said.iter().any(|said| said == target)), "{program}: {found:?}");
+        // Its only run of this schedule fails.
+        let clean = if program.ends_with("sum_without_join.cimp") { 2 } else { 0 };
+        assert_eq!(ran.code, if found.is_empty() { clean } else { 1 }, "{program}: {}", ran.err);
+        assert_eq!(report["driven"], found.len(), "{program}");
+        assert_eq!(report["complete"], true, "{program}");
+        proven += found.len();
+    }
+    assert!(proven > 50, "only {proven} races are proven");
+}
+
+#[test]
+fn the_figures_of_the_papers_have_the_races_that_they_are_known_for() {
+    for (name, races, events) in [
+        ("mcm_figure1", &["y"][..], &[[4, 11]][..]),
+        ("mcm_figure1_other_value", &[], &[]),
+        ("mcm_figure7", &[], &[]),
+        ("mcm_figure8", &["y"], &[[1, 3]]),
+        ("rv_array_index", &[], &[]),
+        ("rv_figure1_switched", &[], &[]),
+        ("rv_figure2_branch", &[], &[]),
+        ("rv_figure1", &["x"], &[[3, 9]]),
+    ] {
+        let (ran, report) = report(&example(name), &["--pairs", "all"]);
+        assert_eq!((targets(&report), pairs(&report)), (races.to_vec(), events.to_vec()), "{name}");
+        assert_eq!((ran.code, ran.err.as_str()), (i32::from(!races.is_empty()), ""), "{name}");
+    }
+    // In its serial run the atomic variable orders the accesses of x.
+    let ran = foretell(&["run", "--format", "json", "--schedule", "t2", &example("rv_figure2_no_branch")]);
+    assert_eq!((ran.code, targets(&ran.json())), (1, vec!["x"]), "{}", ran.out);
+    let text = foretell(&["run", &example("mcm_figure1")]);
+    assert!(text.out.contains("the program itself was driven into 1 race\n"), "{}", text.out);
+    assert!(!foretell(&["run", &example("mcm_figure7")]).out.contains("driven"));
+}
+
+/// Records a run in a file.
+fn recorded(folder: &std::path::Path, args: &[&str]) -> Vec<u8> {
+    let trace = folder.join("recorded.std");
+    let ran = foretell(&[&["run", "--trace", trace.to_str().expect("a plain path")], args].concat());
+    assert!(ran.code < 2, "{args:?}: {}", ran.err);
+    fs::read(trace).expect("a trace")
+}
+
+#[test]
+fn a_seed_decides_the_run() {
+    let folder = folder("run_seeds");
+    let program = example("readers");
+    for schedule in ["random", "pct"] {
+        let with = |seed: &str| recorded(&folder, &["--schedule", schedule, "--seed", seed, &program]);
+        assert_eq!(with("7"), with("7"), "{schedule}");
+        assert!(["1", "2", "3", "4"].iter().any(|seed| with(seed) != with("0")), "{schedule}");
+    }
+    let with_depth = |depth: &str| recorded(&folder, &["--schedule", "pct", "--depth", depth, &program]);
+    let shallow = with_depth("1");
+    assert!(["5", "9", "20"].iter().any(|depth| with_depth(depth) != shallow));
+}
+
+/// Who took which step.
+fn threads(trace: &[u8]) -> Vec<String> {
+    let text = String::from_utf8(trace.to_vec()).expect("text");
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split('|').next().expect("a thread").to_string()).collect()
+}
+
+#[test]
+fn schedules_are_followed() {
+    let folder = folder("run_schedules");
+    let program = file(
+        &folder,
+        "three.cimp",
+        "shared x, y, z;\n{ x := 1; x := 2; } || { y := 1; y := 2; } || thread last { z := 1; z := 2; }\n",
+    );
+    for (schedule, expected) in [
+        ("serial", "t1 t1 t2 t2 last last"),
+        ("round-robin", "t1 t2 last t1 t2 last"),
+        ("t2,last*2,t1", "t2 last last t1 t1 t2"),
+        ("", "t1 t1 t2 t2 last last"),
+        (" last , t1*2 , ", "last t1 t1 t2 t2 last"),
+    ] {
+        let trace = recorded(&folder, &["--schedule", schedule, &program]);
+        assert_eq!(threads(&trace).join(" "), expected, "{schedule}");
+    }
+}
+
+#[test]
+fn a_schedule_that_cannot_be_followed_is_refused() {
+    let program = example("mcm_figure1");
+    for (schedule, said) in [
+        (
+            "t1,t2*3",
+            "mcm_figure1.cimp: the program cannot follow the schedule: entry 2 of the schedule, t2, is not possible: t1 can go on",
+        ),
+        ("t9", "entry 1 of the schedule, t9, is not possible"),
+        ("t1*100", "entry 8 of the schedule, t1, is not possible"),
+        ("t1*7,t2*5", "all threads have ended, but 1 of its entries are left"),
+        ("t1*x", "`t1*x` in the schedule: expected a number of steps after `*`"),
+        ("t1*99999999999", "too long"),
+        ("zigzag-wise", "expected serial, round-robin, random, pct, or a list"),
+    ] {
+        let ran = foretell(&["run", "--schedule", schedule, &program]);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{schedule}: {}", ran.err);
+        assert!(ran.err.contains(said), "{schedule}: `{said}` is not in {}", ran.err);
+    }
+}
+
+/// What was recorded is a trace like any other.
+#[test]
+fn the_recording_gives_the_same_answer_again() {
+    let folder = folder("run_trace");
+    for (name, ending) in
+        [("mcm_figure1", "std"), ("bank", "ftr"), ("bounded_buffer", "std.gz"), ("recipe_figure2", "ftr.zst")]
+    {
+        let trace = folder.join(format!("{name}.{ending}"));
+        let trace = trace.to_str().expect("a plain path");
+        let (ran, first) = report(&example(name), &["--trace", trace]);
+        let again = foretell(&["predict", "--format", "json", trace]);
+        assert_eq!((again.code, &again.json()["races"]), (ran.code, &first["races"]), "{name}");
+        assert_eq!(again.json()["driven"], Value::Null, "nothing can be driven without a program");
+        let check = foretell(&["trace", "check", trace]);
+        assert_eq!(check.code, 0, "{}{}", check.out, check.err);
+    }
+}
+
+#[test]
+fn a_recording_is_the_trace_of_its_figure() {
+    let folder = folder("run_figures");
+    let trace = recorded(&folder, &[&example("mcm_figure1")]);
+    let figure = repository().join("corpus/mcm_figure1.std");
+    let (run, figure) = (
+        foretell(&["explore", "--format", "json", folder.join("recorded.std").to_str().expect("a path")]),
+        foretell(&["explore", "--format", "json", figure.to_str().expect("a path")]),
+    );
+    assert_eq!(run.json()["maximal"], figure.json()["maximal"]);
+    assert_eq!(threads(&trace).len(), 12);
+}
+
+#[test]
+fn the_flow_is_written_down() {
+    let folder = folder("run_flow");
+    let flow = folder.join("flow.txt");
+    let ran = foretell(&["run", "--flow", flow.to_str().expect("a plain path"), &example("mcm_figure1")]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let listing = fs::read_to_string(flow).expect("a listing");
+    assert!(listing.lines().count() >= 12, "{listing}");
+    let nowhere = folder.join("no/such/folder.txt");
+    for option in ["--flow", "--trace", "--output"] {
+        let ran = foretell(&["run", option, nowhere.to_str().expect("a path"), &example("mcm_figure1")]);
+        assert_eq!(ran.code, 2, "{option}");
+        assert!(!ran.err.is_empty(), "{option}");
+    }
+}
+
+#[test]
+fn what_is_no_program_is_refused() {
+    let folder = folder("run_no_program");
+    let here = folder.to_str().expect("a plain path");
+    fs::create_dir(folder.join("folder.cimp")).expect("a folder");
+    for (path, said) in [
+        (file(&folder, "trace.std", "T1|w(x)|1\n"), "expected a file that ends in .cimp"),
+        ("-".to_string(), "expected a file that ends in .cimp"),
+        (here.to_string(), "expected a file that ends in .cimp"),
+        (format!("{here}/missing.cimp"), "cannot read"),
+        (format!("{here}/folder.cimp"), "cannot read"),
+        (file(&folder, "bytes.cimp", b"shared x\xff;\n{ x := 1; }\n"), "not UTF-8 text"),
+        (file(&folder, "empty.cimp", ""), "empty.cimp:1:1: "),
+        (file(&folder, "comment.cimp", "// nothing\n"), "comment.cimp:"),
+    ] {
+        let ran = foretell(&["run", &path]);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{path}: {}", ran.err);
+        assert!(ran.err.contains(said) && ran.err.contains(&path), "{path}: {}", ran.err);
+    }
+    assert_eq!(foretell(&["run"]).code, 2);
+    assert_eq!(foretell(&["run", &example("bank"), &example("sum")]).code, 2);
+}
+
+#[test]
+fn a_program_that_does_nothing_has_no_race() {
+    let folder = folder("run_nothing");
+    let ran = foretell(&["run", &file(&folder, "nothing.cimp", "{ skip; } || { local a = 1; }\n")]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("no race proven"), "{}", ran.out);
+    assert!(ran.err.contains("does nothing that others could notice"), "{}", ran.err);
+    for text in ["{ skip; }\n", "shared x; { x := 1; }\n"] {
+        let ran = foretell(&["run", "--format", "json", &file(&folder, "x.cimp", text)]);
+        assert_eq!((ran.code, &ran.json()["races"]), (0, &json!([])), "{text}");
+    }
+    let ran = foretell(&["run", &file(&folder, "fails.cimp", "{ assert false; }\n")]);
+    assert_eq!(ran.code, 2);
+    assert!(!ran.err.contains("does nothing"), "it fails before it does anything: {}", ran.err);
+}
+
+/// All of it is told: where, which line, and who.
+fn stopped(name: &str, text: &str, more: &[&str], said: &[&str]) {
+    let path = file(&folder(&format!("run_stopped_{name}")), &format!("{name}.cimp"), text);
+    let ran = foretell(&[&["run", &path], more].concat());
+    assert_eq!(ran.code, 2, "{name}: {}{}", ran.out, ran.err);
+    for said in said {
+        assert!(ran.err.contains(said), "{name}: `{said}` is not in {}", ran.err);
+    }
+}
+
+#[test]
+fn runs_that_end_badly_say_where() {
+    stopped("syntax", "shared x;\n{ x := ; }\n", &[], &["syntax.cimp:2:8: ", "2 | { x := ; }", "^"]);
+    stopped("name", "shared x;\n{ x := yy; }\n", &[], &["name.cimp:2:8: ", "yy", "2 | { x := yy; }", "^^"]);
+    stopped(
+        "divide",
+        "shared x;\n{\n    local a = 1 / x;\n}\n",
+        &[],
+        &["divide.cimp:3:17: division by zero (thread main)", "3 |     local a = 1 / x;"],
+    );
+    stopped("assertion", "shared x;\n{ assert x == 1; }\n", &[], &["assertion.cimp:2:3: ", "does not hold"]);
+    stopped(
+        "bounds",
+        "shared a[3];\n{ local i = 3; a[i] := 1; }\n",
+        &[],
+        &["bounds.cimp:2:16: the index 3 is out of bounds: the array has 3 elements", "a[i] := 1"],
+    );
+    stopped("release", "lock l;\n{ release(l); }\n", &[], &["release.cimp:2:3: the thread does not hold l"]);
+    stopped("recursion", "fn f(n) { f(n + 1); }\n{ f(0); }\n", &[], &["recursion.cimp:1:11: too many calls"]);
+    stopped("idle", "{\n    while (true)\n        skip;\n}\n", &[], &["idle.cimp:2:5: ", "while (true)"]);
+    stopped(
+        "waits",
+        "shared x;\n{ while (x == 0) skip; } || { x := 1; }\n",
+        &[],
+        &["waits.cimp:2:3: the loop runs more than 100000 times (thread t1)", "= help: --loops allows more"],
+    );
+    stopped(
+        "counts",
+        "shared x;\n{ while (true) x := x + 1; }\n",
+        &["--loops", "50"],
+        &["counts.cimp:2:3: the loop runs more than 50 times"],
+    );
+    stopped(
+        "steps",
+        "shared x;\n{ while (true) x := x + 1; }\n",
+        &["--loops", "none", "--max-steps", "1000"],
+        &["steps.cimp: the run was stopped at its limit of steps; --max-steps gives more"],
+    );
+    stopped(
+        "deadlock",
+        "lock l, m;\n{ acquire(l); acquire(m); } || { acquire(m); acquire(l); }\n",
+        &["--schedule", "t1,t2"],
+        &[
+            "deadlock.cimp:2:15: deadlock: t1 waits at 2:15 for m, which t2 holds",
+            "deadlock.cimp:2:46: deadlock: t2 waits at 2:46 for l, which t1 holds",
+        ],
+    );
+}
+
+/// A race that was proven before the run ended badly is one.
+#[test]
+fn a_race_counts_more_than_a_bad_end() {
+    let text = "shared x;\n{ x := 1; } || { x := 2; assert false; }\n";
+    let ran = foretell(&["run", &file(&folder("run_bad_end"), "racy.cimp", text)]);
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    assert!(ran.err.contains("racy.cimp:2:26: the assertion does not hold (thread t2)"), "{}", ran.err);
+}
