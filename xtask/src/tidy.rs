@@ -16,7 +16,8 @@ use crate::process::root;
 type Rule = (&'static str, &'static [&'static str]);
 
 /// In dependency order. The referee knows no finder: its independence is the proof.
-const ROOMS: [Rule; 13] = [
+const ROOMS: [Rule; 17] = [
+    ("foretell-wire", &[]),
     ("foretell-trace", &[]),
     ("foretell-witness", &["foretell-trace"]),
     ("foretell-detect", &["foretell-trace"]),
@@ -25,6 +26,9 @@ const ROOMS: [Rule; 13] = [
     ("foretell-depend", &["foretell-trace"]),
     ("foretell-cimp", &["foretell-trace", "foretell-depend"]),
     ("foretell-explore", &["foretell-trace"]),
+    ("foretell-native", &["foretell-trace", "foretell-wire"]),
+    ("foretell-llvm", &["foretell-wire"]),
+    ("foretell-runtime", &["foretell-wire"]),
     ("foretell-report", &["foretell-trace", "foretell-witness"]),
     (
         "foretell",
@@ -36,6 +40,7 @@ const ROOMS: [Rule; 13] = [
             "foretell-depend",
             "foretell-cimp",
             "foretell-explore",
+            "foretell-native",
             "foretell-report",
         ],
     ),
@@ -57,8 +62,8 @@ const ROOMS: [Rule; 13] = [
 ];
 
 /// Rooms that do no input or output: their sources must not name these.
-const PURE_ROOMS: [&str; 8] =
-    ["witness", "detect", "solve", "predict", "depend", "cimp", "explore", "report"];
+const PURE_ROOMS: [&str; 10] =
+    ["wire", "witness", "detect", "solve", "predict", "depend", "cimp", "explore", "native", "report"];
 const IMPURE: [&str; 6] = ["std::fs", "std::net", "std::process", "std::env", "println!", "eprintln!"];
 
 /// What no source file may contain. Spelled in pieces, so that this file does not contain it.

@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -52,6 +53,14 @@ pub(crate) enum Command {
     /// Run a program once, record what it does, and find races in it
     #[command(after_help = EXIT_CODES)]
     Run(RunArgs),
+    /// Run a program that was built with `foretell cc` or `foretell c++`, and write down what it does
+    Record(RecordArgs),
+    /// Compile C as clang does, for recording: CC="foretell cc" make
+    #[command(disable_help_flag = true, disable_version_flag = true)]
+    Cc(CompilerArgs),
+    /// Compile C++ as clang does, for recording: CXX="foretell c++" make
+    #[command(name = "c++", disable_help_flag = true, disable_version_flag = true)]
+    Cpp(CompilerArgs),
     /// Explore all runs that recorded ones imply: count them, find all races, check properties
     #[command(after_help = EXPLORE_EXIT_CODES)]
     Explore(ExploreArgs),
@@ -75,9 +84,13 @@ pub(crate) struct PredictArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
-    /// The program, in the language CIMP (docs/cimp.md)
-    #[arg(value_name = "FILE.cimp")]
+    /// A source file in C, C++ or CIMP (docs/cimp.md); or, after `--`, a command that runs programs which were built with
+    /// `foretell cc` or `foretell c++`
+    #[arg(value_name = "FILE.c|FILE.cpp|FILE.cimp|COMMAND")]
     pub(crate) program: PathBuf,
+    /// What the program is given
+    #[arg(value_name = "ARGUMENTS")]
+    pub(crate) arguments: Vec<OsString>,
     #[command(flatten)]
     pub(crate) schedule: ScheduleArgs,
     /// How many steps the run may take
@@ -99,6 +112,26 @@ pub(crate) struct RunArgs {
     pub(crate) no_progress: bool,
 }
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct RecordArgs {
+    /// Where to write the trace; the name's ending tells the format. Further processes get numbers
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// What all choices of the schedule are drawn from: the same seed gives the same run
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// The command
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompilerArgs {
+    /// What clang is given
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    pub(crate) arguments: Vec<OsString>,
+}
+
 /// How a program is run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ScheduleArgs {
@@ -106,7 +139,7 @@ pub(crate) struct ScheduleArgs {
     /// run goes on serially
     #[arg(long, default_value = "serial")]
     pub(crate) schedule: String,
-    /// What `random` and `pct` draw from: the same seed gives the same run
+    /// What `random` and `pct` draw from, and the schedule of a native program: the same seed gives the same run
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
     /// How many ordering decisions a bug needs that `pct` looks for

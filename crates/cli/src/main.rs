@@ -7,6 +7,7 @@ mod error;
 mod explore;
 mod input;
 mod memory;
+mod native;
 mod output;
 mod predict;
 mod program;
@@ -63,6 +64,9 @@ fn run(args: Args) -> Result<Outcome, Failure> {
         Command::Predict(args) => predict::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Record(args) => native::record(&args),
+        Command::Cc(args) => native::compile(&args, native::Language::C),
+        Command::Cpp(args) => native::compile(&args, native::Language::Cpp),
         Command::Explore(args) => explore::run(&args),
         Command::Trace(args) => trace::run(&args),
     }

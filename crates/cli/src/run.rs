@@ -14,7 +14,7 @@ use crate::predict::{decide_on_slice, predict_on_slice, tell, tell_decisions};
 use crate::program::{Source, is_program};
 use crate::slice::{Purpose, Sliced};
 use crate::trace::convert;
-use crate::{Outcome, output, stop};
+use crate::{Outcome, native, output, stop};
 
 /// How often a loop may go round in one run unless told otherwise: long before the run's steps are used up, so that a
 /// loop without end is named.
@@ -22,10 +22,7 @@ const LOOP_BOUND: u32 = 100_000;
 
 pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     if !is_program(&args.program) {
-        return Err(Failure::Usage(format!(
-            "{} is no program that can be run: expected a file that ends in .cimp",
-            args.program.display()
-        )));
+        return native::run(args);
     }
     stop::listen()?;
     let source = Source::load(&args.program)?;

@@ -1,0 +1,26 @@
+// Published with release and acquire.
+#include <pthread.h>
+#include <stdatomic.h>
+
+int data, seen;
+atomic_int ready;
+
+static void *publish(void *unused) {
+    data = 42;
+    atomic_store_explicit(&ready, 1, memory_order_release);
+    return unused;
+}
+static void *use(void *unused) {
+    if (atomic_load_explicit(&ready, memory_order_acquire))
+        seen = data;
+    return unused;
+}
+
+int main(void) {
+    pthread_t one, two;
+    pthread_create(&one, 0, publish, 0);
+    pthread_create(&two, 0, use, 0);
+    pthread_join(one, 0);
+    pthread_join(two, 0);
+    return 0;
+}

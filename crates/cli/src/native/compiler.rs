@@ -1,0 +1,113 @@
+//! The compiler, with our pass and our library.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use crate::error::Failure;
+use crate::native::tools::Tools;
+
+/// A language that clang compiles.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Language {
+    C,
+    Cpp,
+}
+
+impl Language {
+    /// The language of a source file, by its name.
+    pub(crate) fn of(file: &Path) -> Option<Language> {
+        match file.extension()?.to_str()? {
+            "c" => Some(Language::C),
+            "cc" | "cpp" | "cxx" | "C" => Some(Language::Cpp),
+            _ => None,
+        }
+    }
+
+    /// The pass is made for this version and no other.
+    fn compiler(self) -> &'static str {
+        match self {
+            Language::C => "clang-22",
+            Language::Cpp => "clang++-22",
+        }
+    }
+}
+
+/// Options with which the compiler does not link.
+const NOT_LINKING: [&str; 8] = ["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", "--precompile"];
+
+/// Whether the compiler would link something: there is something to link, and nothing keeps it from that.
+fn links(arguments: &[OsString]) -> bool {
+    let is_input = |argument: &OsString| !argument.to_string_lossy().starts_with('-');
+    let forbids = |argument: &OsString| NOT_LINKING.iter().any(|option| argument == option);
+    arguments.iter().any(is_input) && !arguments.iter().any(forbids)
+}
+
+/// The compiler as we call it. Our library comes first, so that its functions are found before those of the C library.
+fn command(tools: &Tools, language: Language, arguments: &[OsString]) -> Command {
+    let joined = |start: &str, path: &Path| {
+        let mut option = OsString::from(start);
+        option.push(path);
+        option
+    };
+    let mut command = Command::new(language.compiler());
+    command.arg("-Qunused-arguments").arg("-g").arg(joined("-fpass-plugin=", &tools.pass()));
+    // Without optimisation, the pass could not take local variables out of memory.
+    command.args(["-Xclang", "-disable-O0-optnone"]);
+    if links(arguments) {
+        command.arg("-Wl,--push-state,--no-as-needed").arg(tools.runtime()).arg("-Wl,--pop-state");
+        command.arg(joined("-Wl,-rpath,", tools.folder())).arg("-pthread");
+    }
+    command.args(arguments);
+    command
+}
+
+fn cannot_run(language: Language, error: &io::Error) -> Failure {
+    let compiler = language.compiler();
+    Failure::Usage(match error.kind() {
+        io::ErrorKind::NotFound => {
+            format!("{compiler} is missing; on Debian: apt-get install clang-22 llvm-22-dev lld-22")
+        }
+        _ => format!("cannot run {compiler}: {error}"),
+    })
+}
+
+/// This process becomes the compiler; comes back only if that fails.
+pub(crate) fn become_compiler(tools: &Tools, language: Language, arguments: &[OsString]) -> Failure {
+    cannot_run(language, &command(tools, language, arguments).exec())
+}
+
+/// Builds one source file into a program.
+pub(crate) fn build(tools: &Tools, language: Language, source: &Path, program: &Path) -> Result<(), Failure> {
+    let arguments = [OsStr::new("-O1"), source.as_os_str(), OsStr::new("-o"), program.as_os_str()];
+    let arguments = arguments.map(OsStr::to_os_string);
+    let status =
+        command(tools, language, &arguments).status().map_err(|error| cannot_run(language, &error))?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!("{} does not compile", source.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linking_is_told_from_compiling() {
+        let links_with = |line: &str| links(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert!(links_with("a.c -o a"));
+        assert!(links_with("-O2 a.o b.o -lm"));
+        assert!(!links_with("-c a.c"));
+        assert!(!links_with("--version"));
+    }
+
+    #[test]
+    fn languages_are_told_by_names() {
+        assert_eq!(Language::of(Path::new("bank.c")), Some(Language::C));
+        assert_eq!(Language::of(Path::new("dir.d/bank.cpp")), Some(Language::Cpp));
+        assert_eq!(Language::of(Path::new("./a.out")), None);
+    }
+}

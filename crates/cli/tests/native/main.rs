@@ -1,0 +1,54 @@
+//! Programs in C and C++, from their source to the report: compiled, recorded, predicted, each over several seeds.
+
+mod corpus;
+mod recording;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Where the programs are.
+fn programs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/native")
+}
+
+/// Builds the two libraries beside foretell, once. Without clang 22 there is nothing to test, which is said.
+fn is_ready() -> bool {
+    static READY: OnceLock<bool> = OnceLock::new();
+    *READY.get_or_init(|| {
+        let there = Command::new("clang-22").arg("--version").output().is_ok();
+        if !there {
+            eprintln!("skipped: clang-22 is missing; `cargo xtask setup` installs it");
+            return false;
+        }
+        let target = Path::new(env!("CARGO_BIN_EXE_foretell")).parent().and_then(Path::parent);
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--package", "foretell-llvm", "--package", "foretell-runtime"])
+            .arg("--target-dir")
+            .arg(target.expect("foretell is in a folder of the target"))
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .status();
+        assert!(built.is_ok_and(|status| status.success()), "the libraries cannot be built");
+        true
+    })
+}
+
+fn foretell(args: &[&str]) -> Output {
+    let output = Command::new(env!("CARGO_BIN_EXE_foretell")).args(args).output().expect("foretell runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!errors.contains("panicked"), "{errors}");
+    output
+}
+
+/// A program of the corpus, compiled. Each test gets a file of its own: none can be written while another runs it.
+fn build(name: &str) -> String {
+    static BUILT: AtomicU32 = AtomicU32::new(0);
+    let number = BUILT.fetch_add(1, Ordering::Relaxed);
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{number}_{}", name.replace('.', "_")));
+    let (source, program) = (programs().join(name), program.display().to_string());
+    let compiler = if name.ends_with(".c") { "cc" } else { "c++" };
+    let built = foretell(&[compiler, "-O1", &source.display().to_string(), "-o", &program]);
+    assert!(built.status.success(), "{name}: {}", String::from_utf8_lossy(&built.stderr));
+    program
+}

@@ -1,0 +1,31 @@
+//! Builds the C++ part of the plugin if LLVM 22 is installed. Without it the crate is empty, so that a machine without LLVM
+//! can still build and test everything else.
+
+use std::process::Command;
+
+fn main() {
+    println!("cargo::rerun-if-changed=cpp/shim.cc");
+    println!("cargo::rerun-if-env-changed=LLVM_CONFIG");
+    let config = std::env::var("LLVM_CONFIG").unwrap_or_else(|_| "llvm-config-22".to_string());
+    match ask(&config, "--includedir") {
+        Some(headers) => build(&headers, &config),
+        None => println!(
+            "cargo::warning=LLVM 22 is missing, so the compiler pass is not built: on Debian, apt-get install clang-22 llvm-22-dev"
+        ),
+    }
+}
+
+fn build(headers: &str, config: &str) {
+    let mut shim = cc::Build::new();
+    shim.cpp(true).include(headers).file("cpp/shim.cc").std("c++17").flag("-fno-exceptions").warnings(false);
+    if ask(config, "--has-rtti").as_deref() == Some("NO") {
+        shim.flag("-fno-rtti");
+    }
+    shim.compile("foretell_shim");
+    println!("cargo::rustc-cfg=has_llvm");
+}
+
+fn ask(config: &str, question: &str) -> Option<String> {
+    let output = Command::new(config).arg(question).output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_string())
+}

@@ -1,0 +1,573 @@
+//! LLVM's C interface, as far as it is needed, behind safe functions.
+//!
+//! Safety of all of them: handles are made from the module that LLVM hands to the pass and from what is reached from
+//! it. They are used only while the pass runs, by its one thread, and not after what they stand for was erased. Functions
+//! that are meant for one kind of value check that they got it, or LLVM does.
+
+use std::ffi::{CString, c_char, c_uint};
+
+use llvm_sys::comdat::LLVMGetComdat;
+use llvm_sys::core::*;
+use llvm_sys::debuginfo::*;
+use llvm_sys::prelude::*;
+use llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
+use llvm_sys::{LLVMAtomicOrdering, LLVMLinkage, LLVMTailCallKind, LLVMTypeKind};
+
+pub(crate) use llvm_sys::LLVMOpcode as Opcode;
+
+unsafe extern "C" {
+    fn foretell_add_constructor(module: LLVMModuleRef, function: LLVMValueRef);
+    /// As in LLVM-C, but without the enumeration, which does not know every operation.
+    #[link_name = "LLVMGetAtomicRMWBinOp"]
+    fn rmw_code(instruction: LLVMValueRef) -> c_uint;
+}
+
+const NO_NAME: *const c_char = c"".as_ptr();
+/// LLVM's index for the attributes of a function itself.
+const FUNCTION: c_uint = c_uint::MAX;
+
+/// A translation unit.
+#[derive(Clone, Copy)]
+pub(crate) struct Module(LLVMModuleRef);
+
+/// A type.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Type(LLVMTypeRef);
+
+/// Anything that has a type: constants, arguments, instructions, functions.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Value(LLVMValueRef);
+
+/// A place in the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) file: String,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
+impl Module {
+    pub(crate) fn new(module: LLVMModuleRef) -> Module {
+        Module(module)
+    }
+
+    /// The functions that have a body which ends up in the program.
+    pub(crate) fn defined_functions(self) -> Vec<Value> {
+        let first = unsafe { LLVMGetFirstFunction(self.0) };
+        let all = chain(first, |function| unsafe { LLVMGetNextFunction(function) });
+        all.filter(|function| function.is_defined()).collect()
+    }
+
+    pub(crate) fn declared_functions(self) -> Vec<Value> {
+        let first = unsafe { LLVMGetFirstFunction(self.0) };
+        let all = chain(first, |function| unsafe { LLVMGetNextFunction(function) });
+        all.filter(|function| !function.is_defined()).collect()
+    }
+
+    /// The variables that live at one address, which the linker can name.
+    pub(crate) fn addressable_globals(self) -> Vec<Value> {
+        let first = unsafe { LLVMGetFirstGlobal(self.0) };
+        chain(first, |global| unsafe { LLVMGetNextGlobal(global) })
+            .filter(|global| {
+                global.is_defined() && !global.is_constant_global() && global.has_plain_address()
+            })
+            .collect()
+    }
+
+    pub(crate) fn has_function(self, name: &str) -> bool {
+        CString::new(name).is_ok_and(|name| !unsafe { LLVMGetNamedFunction(self.0, name.as_ptr()) }.is_null())
+    }
+
+    /// The function with this name; it is declared if it is not there.
+    pub(crate) fn function(self, name: &str, result: Type, parameters: &[Type]) -> (Value, Type) {
+        let mut parameters: Vec<_> = parameters.iter().map(|parameter| parameter.0).collect();
+        let count = count(parameters.len());
+        let signature = unsafe { LLVMFunctionType(result.0, parameters.as_mut_ptr(), count, 0) };
+        let name = CString::new(name).unwrap_or_default();
+        let mut function = unsafe { LLVMGetNamedFunction(self.0, name.as_ptr()) };
+        if function.is_null() {
+            function = unsafe { LLVMAddFunction(self.0, name.as_ptr(), signature) };
+        }
+        (Value(function), Type(signature))
+    }
+
+    /// Adds a constant that only this module sees.
+    pub(crate) fn private_constant(self, content: Value) -> Value {
+        let global = unsafe { LLVMAddGlobal(self.0, LLVMTypeOf(content.0), NO_NAME) };
+        unsafe {
+            LLVMSetInitializer(global, content.0);
+            LLVMSetGlobalConstant(global, 1);
+            LLVMSetLinkage(global, LLVMLinkage::LLVMPrivateLinkage);
+        }
+        Value(global)
+    }
+
+    /// Stands for a constant that is not known yet.
+    pub(crate) fn placeholder(self) -> Value {
+        Value(unsafe { LLVMAddGlobal(self.0, self.types().byte.0, NO_NAME) })
+    }
+
+    /// Puts the constant where its placeholder was used.
+    pub(crate) fn settle(self, placeholder: Value, constant: Value) {
+        unsafe {
+            LLVMReplaceAllUsesWith(placeholder.0, constant.0);
+            LLVMDeleteGlobal(placeholder.0);
+        }
+    }
+
+    /// Adds a function without parameters that runs before the program's own constructors.
+    pub(crate) fn add_constructor(self, name: &str) -> Value {
+        let (function, _) = self.function(name, self.types().void, &[]);
+        unsafe {
+            LLVMSetLinkage(function.0, LLVMLinkage::LLVMInternalLinkage);
+            foretell_add_constructor(self.0, function.0);
+        }
+        function
+    }
+
+    pub(crate) fn types(self) -> Types {
+        let context = unsafe { LLVMGetModuleContext(self.0) };
+        unsafe {
+            Types {
+                void: Type(LLVMVoidTypeInContext(context)),
+                pointer: Type(LLVMPointerTypeInContext(context, 0)),
+                byte: Type(LLVMInt8TypeInContext(context)),
+                int32: Type(LLVMInt32TypeInContext(context)),
+                int64: Type(LLVMInt64TypeInContext(context)),
+            }
+        }
+    }
+
+    /// How many bytes a store of the type writes.
+    pub(crate) fn store_size(self, of: Type) -> u64 {
+        unsafe { LLVMStoreSizeOfType(LLVMGetModuleDataLayout(self.0), of.0) }
+    }
+
+    pub(crate) fn builder(self) -> Builder {
+        Builder(unsafe { LLVMCreateBuilderInContext(LLVMGetModuleContext(self.0)) })
+    }
+
+    /// The bytes as an array.
+    pub(crate) fn bytes(self, bytes: &[u8]) -> Value {
+        let context = unsafe { LLVMGetModuleContext(self.0) };
+        Value(unsafe { LLVMConstStringInContext2(context, bytes.as_ptr().cast(), bytes.len(), 1) })
+    }
+
+    /// The pointers as an array.
+    pub(crate) fn pointers(self, pointers: &[Value]) -> Value {
+        let mut pointers: Vec<_> = pointers.iter().map(|pointer| pointer.0).collect();
+        let length = pointers.len() as u64;
+        Value(unsafe { LLVMConstArray2(self.types().pointer.0, pointers.as_mut_ptr(), length) })
+    }
+}
+
+/// The types that hooks speak.
+#[derive(Clone, Copy)]
+pub(crate) struct Types {
+    pub(crate) void: Type,
+    pub(crate) pointer: Type,
+    pub(crate) byte: Type,
+    pub(crate) int32: Type,
+    pub(crate) int64: Type,
+}
+
+impl Type {
+    pub(crate) fn kind(self) -> LLVMTypeKind {
+        unsafe { LLVMGetTypeKind(self.0) }
+    }
+
+    /// How many bits an integer has; 0 for other types.
+    pub(crate) fn int_width(self) -> u32 {
+        match self.kind() {
+            LLVMTypeKind::LLVMIntegerTypeKind => unsafe { LLVMGetIntTypeWidth(self.0) },
+            _ => 0,
+        }
+    }
+
+    pub(crate) fn is_void(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMVoidTypeKind
+    }
+
+    /// The constant of this integer type.
+    pub(crate) fn constant(self, number: u64) -> Value {
+        Value(unsafe { LLVMConstInt(self.0, number, 0) })
+    }
+
+    /// The null pointer of this pointer type.
+    pub(crate) fn null(self) -> Value {
+        Value(unsafe { LLVMConstNull(self.0) })
+    }
+
+    /// A value of the type that nobody looks at.
+    pub(crate) fn poison(self) -> Value {
+        Value(unsafe { LLVMGetPoison(self.0) })
+    }
+}
+
+impl Value {
+    pub(crate) fn type_of(self) -> Type {
+        Type(unsafe { LLVMTypeOf(self.0) })
+    }
+
+    pub(crate) fn name(self) -> String {
+        let mut length = 0;
+        let name = unsafe { LLVMGetValueName2(self.0, &mut length) };
+        text(name, length)
+    }
+
+    /// All instructions of a function, block by block. A list, because the function is about to be changed.
+    pub(crate) fn instructions(self) -> Vec<Value> {
+        let first = unsafe { LLVMGetFirstBasicBlock(self.0) };
+        let mut found = Vec::new();
+        let mut block = first;
+        while !block.is_null() {
+            let first = unsafe { LLVMGetFirstInstruction(block) };
+            found.extend(chain(first, |instruction| unsafe { LLVMGetNextInstruction(instruction) }));
+            block = unsafe { LLVMGetNextBasicBlock(block) };
+        }
+        found
+    }
+
+    pub(crate) fn parameters(self) -> Vec<Value> {
+        let count = unsafe { LLVMCountParams(self.0) };
+        (0..count).map(|index| Value(unsafe { LLVMGetParam(self.0, index) })).collect()
+    }
+
+    /// The instruction's opcode, if this is an instruction.
+    pub(crate) fn opcode(self) -> Option<Opcode> {
+        self.is_instruction().then(|| unsafe { LLVMGetInstructionOpcode(self.0) })
+    }
+
+    pub(crate) fn is_instruction(self) -> bool {
+        !unsafe { LLVMIsAInstruction(self.0) }.is_null()
+    }
+
+    pub(crate) fn is_function(self) -> bool {
+        !unsafe { LLVMIsAFunction(self.0) }.is_null()
+    }
+
+    fn is_global_variable(self) -> bool {
+        !unsafe { LLVMIsAGlobalVariable(self.0) }.is_null()
+    }
+
+    /// A variable that is never written.
+    pub(crate) fn is_constant_global(self) -> bool {
+        self.is_global_variable() && unsafe { LLVMIsGlobalConstant(self.0) != 0 }
+    }
+
+    /// Whether a function or variable has its body or content here, for good.
+    pub(crate) fn is_defined(self) -> bool {
+        let linkage = unsafe { LLVMGetLinkage(self.0) };
+        let declared = unsafe { LLVMIsDeclaration(self.0) != 0 };
+        !declared && linkage != LLVMLinkage::LLVMAvailableExternallyLinkage
+    }
+
+    /// Whether a variable is one for all threads, and the linker does not drop the symbol under which we know it.
+    fn has_plain_address(self) -> bool {
+        let special = self.name().starts_with("llvm.") || unsafe { LLVMIsThreadLocal(self.0) != 0 };
+        !special && !self.is_droppable() && self.address_space() == Some(0)
+    }
+
+    /// Whether the linker may drop this function or variable, so that nobody else may name it.
+    pub(crate) fn is_droppable(self) -> bool {
+        let local = matches!(
+            unsafe { LLVMGetLinkage(self.0) },
+            LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage
+        );
+        local && !unsafe { LLVMGetComdat(self.0) }.is_null()
+    }
+
+    /// The type of a variable's content.
+    pub(crate) fn content_type(self) -> Type {
+        Type(unsafe { LLVMGlobalGetValueType(self.0) })
+    }
+
+    /// The address space that a pointer points into, if this is a pointer.
+    pub(crate) fn address_space(self) -> Option<u32> {
+        let of = self.type_of();
+        (of.kind() == LLVMTypeKind::LLVMPointerTypeKind).then(|| unsafe { LLVMGetPointerAddressSpace(of.0) })
+    }
+
+    pub(crate) fn operand(self, index: u32) -> Value {
+        Value(unsafe { LLVMGetOperand(self.0, index) })
+    }
+
+    /// Those who use this value.
+    pub(crate) fn users(self) -> Vec<Value> {
+        let mut found = Vec::new();
+        let mut using = unsafe { LLVMGetFirstUse(self.0) };
+        while !using.is_null() {
+            found.push(Value(unsafe { LLVMGetUser(using) }));
+            using = unsafe { LLVMGetNextUse(using) };
+        }
+        found
+    }
+
+    /// What a call or invoke calls.
+    pub(crate) fn callee(self) -> Value {
+        Value(unsafe { LLVMGetCalledValue(self.0) })
+    }
+
+    /// What a call or invoke passes.
+    pub(crate) fn arguments(self) -> Vec<Value> {
+        let count = unsafe { LLVMGetNumArgOperands(self.0) };
+        (0..count).map(|index| self.operand(index)).collect()
+    }
+
+    /// Whether this is one of LLVM's own functions, which stand for instructions.
+    pub(crate) fn is_intrinsic(self) -> bool {
+        self.is_function() && unsafe { LLVMGetIntrinsicID(self.0) != 0 }
+    }
+
+    /// The text of inline assembly, if this is some.
+    pub(crate) fn assembly(self) -> Option<String> {
+        if unsafe { LLVMIsAInlineAsm(self.0) }.is_null() {
+            return None;
+        }
+        let mut length = 0;
+        let start = unsafe { LLVMGetInlineAsmAsmString(self.0, &mut length) };
+        Some(text(start, length))
+    }
+
+    /// The content of a constant that holds text.
+    pub(crate) fn constant_text(self) -> Option<String> {
+        if !self.is_constant_global() || !self.is_defined() {
+            return None;
+        }
+        let content = unsafe { LLVMGetInitializer(self.0) };
+        if content.is_null() || unsafe { LLVMIsConstantString(content) == 0 } {
+            return None;
+        }
+        let mut length = 0;
+        let start = unsafe { LLVMGetAsString(content, &mut length) };
+        Some(text(start, length))
+    }
+
+    /// Whether nothing may stand between this call and the return after it.
+    pub(crate) fn is_last_of_function(self) -> bool {
+        let is_call = self.opcode() == Some(Opcode::LLVMCall);
+        is_call && unsafe { LLVMGetTailCallKind(self.0) } == LLVMTailCallKind::LLVMTailCallKindMustTail
+    }
+
+    /// The instructions at which a thread goes on after this call: after it, or where it may lead.
+    pub(crate) fn ways_on(self) -> Vec<Value> {
+        let blocks = match self.opcode() {
+            Some(Opcode::LLVMCall) => return vec![Value(unsafe { LLVMGetNextInstruction(self.0) })],
+            Some(Opcode::LLVMInvoke) => unsafe { vec![LLVMGetNormalDest(self.0), LLVMGetUnwindDest(self.0)] },
+            _ => {
+                let count = unsafe { LLVMGetNumSuccessors(self.0) };
+                (0..count).map(|index| unsafe { LLVMGetSuccessor(self.0, index) }).collect()
+            }
+        };
+        let begins = |instruction: &Value| {
+            !matches!(instruction.opcode(), Some(Opcode::LLVMPHI | Opcode::LLVMLandingPad))
+        };
+        let next = |instruction| unsafe { LLVMGetNextInstruction(instruction) };
+        blocks
+            .into_iter()
+            .filter_map(|block| chain(unsafe { LLVMGetFirstInstruction(block) }, next).find(begins))
+            .collect()
+    }
+
+    /// The first instruction of a function.
+    pub(crate) fn first_instruction(self) -> Value {
+        Value(unsafe { LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(self.0)) })
+    }
+
+    /// What a branch or switch decides by, if it decides anything.
+    pub(crate) fn condition(self) -> Option<Value> {
+        match self.opcode()? {
+            Opcode::LLVMBr => {
+                let conditional = unsafe { LLVMIsConditional(self.0) != 0 };
+                conditional.then(|| Value(unsafe { LLVMGetCondition(self.0) }))
+            }
+            Opcode::LLVMSwitch | Opcode::LLVMIndirectBr => Some(self.operand(0)),
+            _ => None,
+        }
+    }
+
+    /// The order of an atomic load, store, read-modify-write or fence.
+    pub(crate) fn ordering(self) -> LLVMAtomicOrdering {
+        unsafe { LLVMGetOrdering(self.0) }
+    }
+
+    /// The orders of a compare-exchange, when it succeeds and when it fails.
+    pub(crate) fn exchange_orderings(self) -> (LLVMAtomicOrdering, LLVMAtomicOrdering) {
+        unsafe { (LLVMGetCmpXchgSuccessOrdering(self.0), LLVMGetCmpXchgFailureOrdering(self.0)) }
+    }
+
+    /// The code of what a read-modify-write does.
+    pub(crate) fn update_code(self) -> u32 {
+        unsafe { rmw_code(self.0) }
+    }
+
+    /// Whether a fence only concerns signal handlers of its own thread.
+    pub(crate) fn is_single_thread(self) -> bool {
+        unsafe { LLVMIsAtomicSingleThread(self.0) != 0 }
+    }
+
+    /// Where in the source an instruction comes from.
+    pub(crate) fn place(self) -> Option<Place> {
+        let location = unsafe { LLVMInstructionGetDebugLoc(self.0) };
+        if location.is_null() {
+            return None;
+        }
+        let file = unsafe { LLVMDIScopeGetFile(LLVMDILocationGetScope(location)) };
+        let mut length = 0;
+        let name = if file.is_null() {
+            String::new()
+        } else {
+            let name = unsafe { LLVMDIFileGetFilename(file, &mut length) };
+            text(name, length as usize)
+        };
+        let (line, column) = unsafe { (LLVMDILocationGetLine(location), LLVMDILocationGetColumn(location)) };
+        Some(Place { file: name, line, column })
+    }
+
+    /// Whether a function has this attribute.
+    pub(crate) fn has_attribute(self, name: &str) -> bool {
+        !unsafe { LLVMGetEnumAttributeAtIndex(self.0, FUNCTION, attribute(name)) }.is_null()
+    }
+
+    pub(crate) fn remove_attribute(self, name: &str) {
+        unsafe { LLVMRemoveEnumAttributeAtIndex(self.0, FUNCTION, attribute(name)) }
+    }
+
+    /// Removes an attribute from a call.
+    pub(crate) fn remove_call_attribute(self, name: &str) {
+        unsafe { LLVMRemoveCallSiteEnumAttribute(self.0, FUNCTION, attribute(name)) }
+    }
+
+    pub(crate) fn add_attribute(self, name: &str) {
+        let of = unsafe { LLVMGetTypeContext(LLVMTypeOf(self.0)) };
+        let made = unsafe { LLVMCreateEnumAttribute(of, attribute(name), 0) };
+        unsafe { LLVMAddAttributeAtIndex(self.0, FUNCTION, made) }
+    }
+
+    /// Puts another value in the place of this instruction, which is no more.
+    pub(crate) fn replace_with(self, other: Value) {
+        unsafe { LLVMReplaceAllUsesWith(self.0, other.0) }
+        self.erase();
+    }
+
+    pub(crate) fn erase(self) {
+        unsafe { LLVMInstructionEraseFromParent(self.0) }
+    }
+
+    /// The address of a byte in this constant array of bytes.
+    pub(crate) fn byte_at(self, index: u64, types: Types) -> Value {
+        let mut index = types.int64.constant(index).0;
+        Value(unsafe { LLVMConstGEP2(types.byte.0, self.0, &mut index, 1) })
+    }
+}
+
+/// Makes instructions.
+pub(crate) struct Builder(LLVMBuilderRef);
+
+impl Drop for Builder {
+    fn drop(&mut self) {
+        unsafe { LLVMDisposeBuilder(self.0) }
+    }
+}
+
+impl Builder {
+    /// What is made next stands before `instruction` and has its place in the source.
+    pub(crate) fn before(&self, instruction: Value) {
+        unsafe {
+            LLVMPositionBuilderBefore(self.0, instruction.0);
+            LLVMSetCurrentDebugLocation2(self.0, LLVMInstructionGetDebugLoc(instruction.0));
+        }
+    }
+
+    /// What is made next is the body of this function.
+    pub(crate) fn in_new_body(&self, function: Value, module: Module) {
+        unsafe {
+            let context = LLVMGetModuleContext(module.0);
+            let block = LLVMAppendBasicBlockInContext(context, function.0, NO_NAME);
+            LLVMPositionBuilderAtEnd(self.0, block);
+        }
+    }
+
+    pub(crate) fn call(&self, function: (Value, Type), arguments: &[Value]) -> Value {
+        let mut arguments: Vec<_> = arguments.iter().map(|argument| argument.0).collect();
+        let count = count(arguments.len());
+        let call = unsafe {
+            LLVMBuildCall2(self.0, function.1.0, function.0.0, arguments.as_mut_ptr(), count, NO_NAME)
+        };
+        Value(call)
+    }
+
+    /// Room for a value in the frame of the function.
+    pub(crate) fn room(&self, function: Value, of: Type) -> Value {
+        unsafe {
+            let entry = LLVMGetEntryBasicBlock(function.0);
+            LLVMPositionBuilderBefore(self.0, LLVMGetFirstInstruction(entry));
+            Value(LLVMBuildAlloca(self.0, of.0, NO_NAME))
+        }
+    }
+
+    pub(crate) fn load(&self, of: Type, from: Value) -> Value {
+        Value(unsafe { LLVMBuildLoad2(self.0, of.0, from.0, NO_NAME) })
+    }
+
+    pub(crate) fn store(&self, value: Value, to: Value) {
+        unsafe { LLVMBuildStore(self.0, value.0, to.0) };
+    }
+
+    pub(crate) fn equal(&self, one: Value, other: Value) -> Value {
+        let equal = llvm_sys::LLVMIntPredicate::LLVMIntEQ;
+        Value(unsafe { LLVMBuildICmp(self.0, equal, one.0, other.0, NO_NAME) })
+    }
+
+    pub(crate) fn insert(&self, into: Value, value: Value, index: u32) -> Value {
+        Value(unsafe { LLVMBuildInsertValue(self.0, into.0, value.0, index, NO_NAME) })
+    }
+
+    /// A number of another width; what is added is zero.
+    pub(crate) fn resize(&self, value: Value, to: Type) -> Value {
+        let (from_width, to_width) = (value.type_of().int_width(), to.int_width());
+        Value(match from_width.cmp(&to_width) {
+            std::cmp::Ordering::Less => unsafe { LLVMBuildZExt(self.0, value.0, to.0, NO_NAME) },
+            std::cmp::Ordering::Equal => value.0,
+            std::cmp::Ordering::Greater => unsafe { LLVMBuildTrunc(self.0, value.0, to.0, NO_NAME) },
+        })
+    }
+
+    pub(crate) fn bits(&self, value: Value, to: Type) -> Value {
+        Value(unsafe { LLVMBuildBitCast(self.0, value.0, to.0, NO_NAME) })
+    }
+
+    pub(crate) fn pointer_to_int(&self, value: Value, to: Type) -> Value {
+        Value(unsafe { LLVMBuildPtrToInt(self.0, value.0, to.0, NO_NAME) })
+    }
+
+    pub(crate) fn int_to_pointer(&self, value: Value, to: Type) -> Value {
+        Value(unsafe { LLVMBuildIntToPtr(self.0, value.0, to.0, NO_NAME) })
+    }
+
+    pub(crate) fn return_nothing(&self) {
+        unsafe { LLVMBuildRetVoid(self.0) };
+    }
+}
+
+fn attribute(name: &str) -> c_uint {
+    unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
+}
+
+/// A linked list of LLVM's.
+fn chain(first: LLVMValueRef, next: impl Fn(LLVMValueRef) -> LLVMValueRef) -> impl Iterator<Item = Value> {
+    let there = |value: LLVMValueRef| (!value.is_null()).then_some(value);
+    std::iter::successors(there(first), move |&value| there(next(value))).map(Value)
+}
+
+fn text(start: *const c_char, length: usize) -> String {
+    if start.is_null() {
+        return String::new();
+    }
+    let bytes = unsafe { std::slice::from_raw_parts(start.cast::<u8>(), length) };
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn count(length: usize) -> c_uint {
+    c_uint::try_from(length).unwrap_or(c_uint::MAX)
+}

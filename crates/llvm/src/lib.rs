@@ -1,0 +1,29 @@
+//! The compiler pass: a plugin for LLVM 22 that makes a program tell what it does to shared memory.
+//!
+//! * `ir`: LLVM's C interface, as far as it is needed, behind safe functions
+//! * `reads`: which values of a function depend on what it has read
+//! * `private`: memory that no other thread can know of
+//! * `manner`: what a called function may do to memory unseen
+//! * `sites`: the table of places in the source
+//! * `hooks`: calls of the functions that the runtime provides
+//! * `instrument`: the walk over a module that puts them in
+//!
+//! It runs at the beginning of the pipeline, right after SROA: the accesses are those of the source. Later, the
+//! optimiser has made reads that the source never executes (both arms of an `if`, say), and those would be false races.
+
+#[cfg(has_llvm)]
+mod hooks;
+#[cfg(has_llvm)]
+mod instrument;
+#[cfg(has_llvm)]
+mod ir;
+#[cfg(has_llvm)]
+mod manner;
+#[cfg(has_llvm)]
+mod plugin;
+#[cfg(has_llvm)]
+mod private;
+#[cfg(has_llvm)]
+mod reads;
+#[cfg(has_llvm)]
+mod sites;

@@ -1,0 +1,104 @@
+//! What a called function that is not part of the module may do to memory unseen.
+//!
+//! Whatever is not named here counts as unknown: it may read and write everything.
+
+use crate::ir::Value;
+
+/// How a call deals with the program's memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Manner {
+    /// Nothing is called at all.
+    Nothing,
+    /// It touches no memory that the program reads or writes itself, or the runtime tells what it does.
+    Quiet,
+    /// As [`Manner::Quiet`], but it reads the word behind this argument, which tells it what to do.
+    Reads(u32),
+    /// Anything.
+    Unknown,
+}
+
+/// The runtime stands in for these and tells what they do.
+const TOLD: &[&str] = &[
+    "_Exit __cxa_guard_abort __cxa_guard_acquire __cxa_guard_release _exit abort accept accept4 aligned_alloc calloc",
+    "clock_nanosleep connect epoll_pwait epoll_wait flock free malloc memalign munmap nanosleep pause poll posix_memalign",
+    "ppoll pselect pthread_barrier_init pthread_barrier_wait pthread_cond_broadcast pthread_cond_clockwait",
+    "pthread_cond_destroy pthread_cond_signal pthread_cond_timedwait pthread_cond_wait pthread_create pthread_join",
+    "pthread_mutex_clocklock pthread_mutex_lock pthread_mutex_timedlock pthread_mutex_trylock pthread_mutex_unlock",
+    "pthread_once pthread_rwlock_rdlock pthread_rwlock_timedrdlock pthread_rwlock_timedwrlock pthread_rwlock_tryrdlock",
+    "pthread_rwlock_trywrlock pthread_rwlock_unlock pthread_rwlock_wrlock pthread_spin_lock pthread_spin_trylock",
+    "pthread_spin_unlock read realloc reallocarray recv recvfrom recvmsg sched_yield select sem_clockwait sem_getvalue",
+    "sem_init sem_post sem_timedwait sem_trywait sem_wait send sendmsg sendto sigsuspend sigwait sleep syscall usleep wait4",
+    "waitpid write",
+];
+
+/// These touch at most memory that is theirs: the objects of the threads library, the allocator's, the stream's.
+const HARMLESS: &[&str] = &[
+    "exit quick_exit pthread_exit pthread_self pthread_equal pthread_detach getpid getppid gettid putchar",
+    "pthread_attr_destroy pthread_attr_init pthread_attr_setdetachstate pthread_attr_setstacksize pthread_barrier_destroy",
+    "pthread_cond_init pthread_condattr_destroy pthread_condattr_init pthread_condattr_setclock pthread_mutex_destroy",
+    "pthread_mutex_init pthread_mutexattr_destroy pthread_mutexattr_init pthread_mutexattr_settype",
+    "pthread_rwlock_destroy pthread_rwlock_init pthread_spin_destroy pthread_spin_init sem_destroy",
+    "abs labs llabs acos acosf asin asinf atan atan2 atan2f atanf cbrt cbrtf ceil ceilf cos cosf cosh coshf exp exp2 exp2f expf",
+    "fabs fabsf floor floorf fmax fmaxf fmin fminf fmod fmodf hypot hypotf log log10 log10f log2 log2f logf pow powf round roundf",
+    "sin sinf sinh sinhf sqrt sqrtf tan tanf tanh tanhf trunc truncf __assert_fail __stack_chk_fail",
+    // C++: new and delete in all sizes, the beginning and the end of the process, and waking who waits for a condition.
+    "_Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t _ZnwmSt11align_val_t _ZnamSt11align_val_t _ZdlPv _ZdaPv _ZdlPvm",
+    "_ZdaPvm _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t __cxa_atexit",
+    "_ZSt9terminatev _ZNSt18condition_variable10notify_oneEv _ZNSt18condition_variable10notify_allEv",
+    "_ZNSt18condition_variableC1Ev _ZNSt18condition_variableD1Ev _ZNSt6thread6detachEv _ZNSt6thread6_StateD2Ev",
+];
+
+/// These read one word of the program's memory: which thread, which lock, what to run.
+const READING: &[(&str, u32)] = &[
+    ("_ZNSt6thread4joinEv", 0),
+    ("_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE", 1),
+    ("_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE", 1),
+];
+
+/// These write what they are told to; the number is the position of the format.
+const PRINTING: &[(&str, u32)] = &[("printf", 0), ("fprintf", 1), ("puts", 0)];
+
+/// Assembly that does nothing to memory but keep the compiler from moving accesses.
+const IDLE_ASSEMBLY: &[&str] = &["", "nop", "pause", "rep; nop", "rep nop", "yield"];
+
+impl Manner {
+    pub(crate) fn of(call: Value) -> Manner {
+        let callee = call.callee();
+        if let Some(text) = callee.assembly() {
+            let idle = IDLE_ASSEMBLY.contains(&text.trim());
+            return if idle { Manner::Nothing } else { Manner::Unknown };
+        }
+        if !callee.is_function() || callee.is_defined() {
+            return Manner::Unknown;
+        }
+        let name = callee.name();
+        if is_listed(TOLD, &name) || is_listed(HARMLESS, &name) {
+            return Manner::Quiet;
+        }
+        if let Some(&(_, argument)) = READING.iter().find(|(known, _)| *known == name) {
+            return Manner::Reads(argument);
+        }
+        match PRINTING.iter().find(|(known, _)| *known == name) {
+            Some(&(_, format))
+                if call.arguments().get(format as usize).is_some_and(|&text| prints_numbers(text)) =>
+            {
+                Manner::Quiet
+            }
+            _ => Manner::Unknown,
+        }
+    }
+}
+
+fn is_listed(list: &[&str], name: &str) -> bool {
+    list.iter().any(|line| line.split(' ').any(|known| known == name))
+}
+
+/// Whether the format is known and asks for nothing that lies behind a pointer.
+fn prints_numbers(format: Value) -> bool {
+    format.constant_text().is_some_and(|text| {
+        let mut conversions = text.split('%').skip(1);
+        let is_flag = |c: char| c.is_ascii_digit() || "-+ #0.*'hlLqjzt".contains(c);
+        conversions
+            .all(|conversion| !conversion.trim_start_matches(is_flag).starts_with(['s', 'S', 'n', 'm']))
+    })
+}

@@ -1,0 +1,40 @@
+//! What LLVM looks for in a plugin.
+
+use std::ffi::{c_char, c_void};
+
+use llvm_sys::prelude::LLVMModuleRef;
+
+use crate::instrument;
+use crate::ir::Module;
+
+/// LLVM's `PassPluginLibraryInfo`, in the layout of version 2.
+#[repr(C)]
+struct PassPluginLibraryInfo {
+    api_version: u32,
+    name: *const c_char,
+    version: *const c_char,
+    register: unsafe extern "C" fn(builder: *mut c_void),
+    before_code_generation: *const c_void,
+}
+
+unsafe extern "C" {
+    fn foretell_register(builder: *mut c_void);
+}
+
+/// Called by LLVM when it has loaded the plugin.
+#[unsafe(no_mangle)]
+extern "C" fn llvmGetPassPluginInfo() -> PassPluginLibraryInfo {
+    PassPluginLibraryInfo {
+        api_version: 2,
+        name: c"foretell".as_ptr(),
+        version: c"1".as_ptr(),
+        register: foretell_register,
+        before_code_generation: std::ptr::null(),
+    }
+}
+
+/// Called by the shim for each module. Says whether the module was changed.
+#[unsafe(no_mangle)]
+extern "C" fn foretell_instrument(module: LLVMModuleRef) -> bool {
+    instrument::module(Module::new(module))
+}

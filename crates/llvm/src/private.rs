@@ -1,0 +1,33 @@
+//! Memory that no other thread can know of: local variables whose address never leaves the function, and constants.
+
+use crate::ir::{Opcode, Value};
+
+/// Whether nobody else can write what is behind this pointer.
+pub(crate) fn is_private(pointer: Value) -> bool {
+    let base = base(pointer);
+    base.is_constant_global() || (base.opcode() == Some(Opcode::LLVMAlloca) && stays_here(base))
+}
+
+/// The variable that a pointer is computed from, as far as that is plain to see.
+fn base(pointer: Value) -> Value {
+    let mut base = pointer;
+    while let Some(Opcode::LLVMGetElementPtr | Opcode::LLVMBitCast) = base.opcode() {
+        base = base.operand(0);
+    }
+    base
+}
+
+/// Whether the address is used to access memory and for nothing else.
+fn stays_here(address: Value) -> bool {
+    address.users().into_iter().all(|user| match user.opcode() {
+        Some(Opcode::LLVMLoad | Opcode::LLVMICmp) => true,
+        Some(Opcode::LLVMStore) => user.operand(0) != address,
+        Some(Opcode::LLVMGetElementPtr | Opcode::LLVMBitCast) => stays_here(user),
+        Some(Opcode::LLVMCall) => {
+            let name = user.callee().name();
+            user.callee().is_intrinsic()
+                && ["llvm.lifetime", "llvm.mem", "llvm.dbg"].iter().any(|known| name.starts_with(known))
+        }
+        _ => false,
+    })
+}

@@ -1,0 +1,235 @@
+//! The first pass: into which pieces does memory fall, and who touches them?
+//!
+//! An access is a set of bytes. A *cell* is a run of bytes within a word such that every access has either all of them or
+//! none; so cells are to accesses what variables are to events. A part of an atomic access alone would be an access that
+//! the machine cannot make: a word in which cells would split an atomic access is *mixed*, and counts as one cell.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use foretell_wire::record::{Record, SyncOp};
+
+use crate::LogError;
+use crate::memory::{Change, Era, Memory};
+use crate::places::Places;
+use crate::records::{Entry, Part, Touch, for_each, mask, parts, touches};
+
+/// More than one thread has touched the byte. Threads are counted from 1 on here, 0 is nobody.
+const SHARED: u32 = u32::MAX;
+
+/// What is known of eight bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Word {
+    /// Who has touched each byte.
+    owners: [u32; 8],
+    /// The bytes that were touched at all.
+    touched: u8,
+    /// The bytes at which some access begins or ends: a cell begins there.
+    bounds: u8,
+    /// The bytes that some atomic access has together with the byte before.
+    inseparable: u8,
+    /// The bytes that were written once there was a second thread.
+    written_late: u8,
+}
+
+/// A run of bytes of a word that are one variable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Cell {
+    /// The first byte.
+    pub(crate) first: u32,
+    /// The byte after the last one.
+    pub(crate) end: u32,
+}
+
+impl Word {
+    fn touch(&mut self, thread: u32, part: Part, writes_late: bool, atomic: bool) {
+        for byte in part.first..part.end {
+            let owner = &mut self.owners[byte as usize];
+            *owner = if *owner == 0 || *owner == thread { thread } else { SHARED };
+        }
+        self.touched |= part.mask();
+        self.bounds |= bound(part.first) | bound(part.end);
+        if atomic {
+            self.inseparable |= part.mask() & !bound(part.first);
+        }
+        if writes_late {
+            self.written_late |= part.mask();
+        }
+    }
+
+    /// Whether cells would split an atomic access.
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.bounds & self.inseparable != 0
+    }
+
+    /// Whether these bytes can matter to more than one thread.
+    fn is_kept(&self, cell: Cell) -> bool {
+        let bytes = cell.first..cell.end;
+        let shared = bytes.clone().any(|byte| self.owners[byte as usize] == SHARED);
+        shared && self.written_late & mask(cell.first, cell.end) != 0
+    }
+
+    /// The cells among these bytes that are to be kept. Of a mixed word it is the whole.
+    pub(crate) fn kept_cells(self, first: u32, end: u32) -> impl Iterator<Item = Cell> {
+        let mut from = if self.is_mixed() { 0 } else { first };
+        let until = if self.is_mixed() { 8 } else { end };
+        std::iter::from_fn(move || {
+            if from >= until {
+                return None;
+            }
+            let inside = |&byte: &u32| !self.is_mixed() && self.bounds & bound(byte) != 0;
+            let next = (from + 1..until).find(inside).unwrap_or(until);
+            let cell = Cell { first: from, end: next };
+            from = next;
+            Some(cell)
+        })
+        .filter(move |&cell| self.is_kept(cell))
+    }
+}
+
+/// The byte as a bit; the end of the word needs none, as a cell ends there anyway.
+fn bound(byte: u32) -> u8 {
+    1_u8.checked_shl(byte).unwrap_or(0)
+}
+
+/// What the first pass has found.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    words: FxHashMap<(Era, u64), Word>,
+    /// The words of each era that were touched, sorted.
+    by_era: FxHashMap<Era, Vec<u64>>,
+    /// Who has given the memory of an era back, and whether there was a second thread by then.
+    given_back: FxHashMap<Era, (u32, bool)>,
+    /// The eras that were still used after that.
+    used_after: FxHashSet<Era>,
+    /// Whether anything happened that the recorder does not understand.
+    pub(crate) has_opaque: bool,
+    /// Names of variables.
+    pub(crate) places: Places,
+}
+
+impl Survey {
+    /// The word at this address, if it was touched.
+    pub(crate) fn word(&self, era: Era, word: u64) -> Option<Word> {
+        self.words.get(&(era, word)).copied()
+    }
+
+    /// All cells of an era that are kept, each with its word.
+    pub(crate) fn kept(&self, era: Era) -> impl Iterator<Item = (u64, Cell)> {
+        let words = self.by_era.get(&era).map_or(&[][..], Vec::as_slice);
+        words.iter().flat_map(move |&address| {
+            let word = self.word(era, address).unwrap_or_default();
+            word.kept_cells(0, 8).map(move |cell| (address, cell))
+        })
+    }
+
+    /// Whether the era was still used after its memory had been given back.
+    pub(crate) fn is_used_after(&self, era: Era) -> bool {
+        self.used_after.contains(&era)
+    }
+
+    fn touch(&mut self, memory: &Memory, thread: u32, touch: Touch, forked: bool) {
+        let era = memory.era(touch.addr);
+        let given_back = self.given_back.get(&era).copied();
+        if given_back.is_some() {
+            self.used_after.insert(era);
+        }
+        for part in parts(touch.addr, touch.length) {
+            let word = self.words.entry((era, part.word)).or_insert_with(|| {
+                self.by_era.entry(era).or_default().push(part.word);
+                Word::default()
+            });
+            word.touch(thread + 1, part, touch.writes && forked, touch.atomic);
+            if let Some((other, late)) = given_back {
+                word.touch(other + 1, part, late, false);
+            }
+        }
+    }
+
+    /// To give memory back conflicts with all accesses to it, like a write; also with those that come too late.
+    fn give_back(&mut self, era: Era, thread: u32, forked: bool) {
+        self.given_back.insert(era, (thread, forked));
+        for &address in self.by_era.get(&era).map_or(&[][..], Vec::as_slice) {
+            if let Some(word) = self.words.get_mut(&(era, address)) {
+                for owner in word.owners.iter_mut().filter(|owner| **owner != 0) {
+                    *owner = if *owner == thread + 1 { *owner } else { SHARED };
+                }
+                word.written_late |= if forked { word.touched } else { 0 };
+            }
+        }
+    }
+}
+
+/// Goes through the log for the first time.
+pub(crate) fn survey(log: &[u8]) -> Result<Survey, LogError> {
+    let (mut survey, mut memory, mut forked) = (Survey::default(), Memory::default(), false);
+    for_each(log, |entry| {
+        let (thread, record) = match entry {
+            Entry::Module(module) => return survey.places.add(&module),
+            Entry::Record(thread, record) => (thread, record),
+        };
+        forked |= matches!(record, Record::Sync { op: SyncOp::Fork, .. });
+        survey.has_opaque |= matches!(record, Record::Opaque { .. }) || is_torn_atomic(&record);
+        if let Some(Change::Ends(era)) = memory.follow(thread, &record) {
+            survey.give_back(era, thread, forked);
+        }
+        for touch in touches(&record).into_iter().flatten() {
+            survey.touch(&memory, thread, touch, forked);
+        }
+        Ok(())
+    })?;
+    for words in survey.by_era.values_mut() {
+        words.sort_unstable();
+    }
+    Ok(survey)
+}
+
+/// Whether the record is an atomic access that reaches across words, which no cell can hold.
+pub(crate) fn is_torn_atomic(record: &Record<'_>) -> bool {
+    touches(record)
+        .into_iter()
+        .flatten()
+        .any(|touch| touch.atomic && parts(touch.addr, touch.length).count() > 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn word(touches: &[(u32, u32, u32, bool, bool)]) -> Word {
+        let mut word = Word::default();
+        for &(thread, first, end, writes, atomic) in touches {
+            word.touch(thread, Part { word: 0, first, end, offset: 0 }, writes, atomic);
+        }
+        word
+    }
+
+    fn cells(word: Word, first: u32, end: u32) -> Vec<(u32, u32)> {
+        word.kept_cells(first, end).map(|cell| (cell.first, cell.end)).collect()
+    }
+
+    #[test]
+    fn neighbouring_bytes_are_cells_of_their_own() {
+        let word = word(&[(1, 0, 1, true, false), (2, 1, 2, true, false), (2, 0, 1, false, false)]);
+        assert_eq!(cells(word, 0, 8), [(0, 1)], "the second byte is one thread's own");
+    }
+
+    #[test]
+    fn a_wide_access_is_the_union_of_cells() {
+        let word = word(&[(1, 0, 8, true, false), (2, 0, 4, true, false), (2, 4, 8, false, false)]);
+        assert_eq!(cells(word, 0, 8), [(0, 4), (4, 8)]);
+        assert_eq!(cells(word, 4, 8), [(4, 8)]);
+    }
+
+    #[test]
+    fn what_nobody_writes_once_there_are_threads_is_left_out() {
+        let word = word(&[(1, 0, 4, false, false), (2, 0, 4, false, false)]);
+        assert!(cells(word, 0, 8).is_empty());
+    }
+
+    #[test]
+    fn an_atomic_access_is_never_split() {
+        let word = word(&[(1, 0, 8, true, true), (2, 0, 4, true, false)]);
+        assert!(word.is_mixed());
+        assert_eq!(cells(word, 0, 4), [(0, 8)]);
+    }
+}

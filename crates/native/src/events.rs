@@ -1,0 +1,501 @@
+//! The second pass: events.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
+use foretell_trace::{
+    BarrierId, CondId, Ending, Event, Loc, LockId, MemOrder, Names, Op, SemId, Symbol, ThreadId, Value, VarId,
+};
+use foretell_wire::hook::Order;
+use foretell_wire::record::{Record, SyncOp};
+
+use crate::LogError;
+use crate::cells::{Cell, Survey, is_torn_atomic};
+use crate::memory::{Change, Era, Memory};
+use crate::places::Places;
+use crate::recording::Recording;
+use crate::records::{Entry, for_each, parts};
+
+type Done = Result<(), LogError>;
+
+/// Goes through the log for the second time.
+pub(crate) fn write(log: &[u8], survey: &Survey) -> Result<Recording, LogError> {
+    let mut writer = Writer::new(survey);
+    let complete = for_each(log, |entry| match entry {
+        Entry::Module(module) => {
+            writer.locations.clear();
+            writer.places.add(&module)
+        }
+        Entry::Record(thread, record) => writer.record(thread, &record),
+    })?;
+    let ending = if complete { Ending::Complete } else { Ending::CutShort };
+    Ok(Recording::new(writer.events, writer.names, ending))
+}
+
+struct Writer<'a> {
+    survey: &'a Survey,
+    memory: Memory,
+    /// The modules that were loaded so far.
+    places: Places,
+    names: Names,
+    events: Vec<Event>,
+    /// The variables that were named so far, by the addresses of their cells.
+    vars: FxHashMap<(Era, u64), VarId>,
+    /// The locations that were named so far, by their sites.
+    locations: FxHashMap<u64, Loc>,
+    /// Who holds each lock alone, and how often.
+    holders: FxHashMap<LockId, (u32, u32)>,
+    /// How often each waiting thread held the lock that it gave up.
+    given_up: FxHashMap<u32, u32>,
+    /// How often semaphores were created at each address.
+    semaphores: FxHashMap<u64, u32>,
+    /// Whether each thread has read anything since its last branch.
+    has_read: Vec<bool>,
+    /// The variable that everything reads which we do not understand, and how often it was read.
+    outside: Option<VarId>,
+    outside_reads: u32,
+    /// How many events there were after the last such read.
+    fenced: usize,
+    /// The variables that were written since then.
+    written: BTreeSet<VarId>,
+    /// Whether there was ever more than one thread.
+    has_forked: bool,
+    thread: u32,
+    loc: Loc,
+}
+
+/// How an access to a cell is to be told.
+#[derive(Clone, Copy)]
+enum Access {
+    Read,
+    Write,
+    Load(MemOrder),
+    Store(MemOrder),
+    Update(MemOrder),
+}
+
+impl<'a> Writer<'a> {
+    fn new(survey: &'a Survey) -> Writer<'a> {
+        Writer {
+            survey,
+            memory: Memory::default(),
+            places: Places::default(),
+            names: Names::default(),
+            events: Vec::new(),
+            vars: FxHashMap::default(),
+            locations: FxHashMap::default(),
+            holders: FxHashMap::default(),
+            given_up: FxHashMap::default(),
+            semaphores: FxHashMap::default(),
+            has_read: Vec::new(),
+            outside: None,
+            outside_reads: 0,
+            fenced: 0,
+            written: BTreeSet::new(),
+            has_forked: false,
+            thread: 0,
+            loc: Loc(Symbol::ZERO),
+        }
+    }
+
+    fn record(&mut self, thread: u32, record: &Record<'_>) -> Done {
+        self.thread = thread;
+        self.loc = self.location(site_of(record))?;
+        let change = self.memory.follow(thread, record);
+        if let Some(Change::Ends(era)) = change {
+            self.give_back(era)?;
+        }
+        match *record {
+            _ if is_torn_atomic(record) => self.opaque(),
+            Record::Read { addr, size, value, .. } => self.word(addr, size, Access::Read, value, 0),
+            Record::Write { addr, size, value, .. } => self.word(addr, size, Access::Write, 0, value),
+            Record::AtomicLoad { addr, size, value, order, .. } => {
+                self.word(addr, size, Access::Load(order_of(order)), value, 0)
+            }
+            Record::AtomicStore { addr, size, value, order, .. } => {
+                self.word(addr, size, Access::Store(order_of(order)), 0, value)
+            }
+            Record::Rmw { addr, size, read, written, order, .. } => {
+                self.word(addr, size, Access::Update(order_of(order)), read, written)
+            }
+            Record::ReadRange { addr, bytes, .. } => self.range(addr, bytes, Access::Read),
+            Record::WriteRange { addr, bytes, .. } => self.range(addr, bytes, Access::Write),
+            Record::Copy { to, from, bytes, .. } => {
+                self.range(from, bytes, Access::Read)?;
+                self.range(to, bytes, Access::Write)
+            }
+            Record::Fill { addr, byte, length, .. } => self.fill(addr, byte, length),
+            Record::Fence { order } => self.push(Op::Fence { order: order_of(order) }),
+            Record::Branch { .. } => self.branch(),
+            Record::Opaque { .. } => self.opaque(),
+            Record::Thread(_) => Ok(()),
+            Record::Sync { op, object, other, .. } => self.sync(op, object, other),
+        }?;
+        match change {
+            Some(Change::Begins(era)) => self.all_kept(era, Op::Alloc),
+            _ => Ok(()),
+        }
+    }
+
+    fn push(&mut self, op: Op) -> Done {
+        let thread = self.thread_id(self.thread)?;
+        match op {
+            Op::Write { var, .. } | Op::Store { var, .. } | Op::Rmw { var, .. } => {
+                self.written.insert(var);
+            }
+            Op::Free(var) => {
+                self.written.remove(&var);
+            }
+            Op::Fork(_) => self.has_forked = true,
+            _ => {}
+        }
+        self.events.push(Event::new(thread, op, self.loc));
+        Ok(())
+    }
+
+    fn word(&mut self, addr: u64, size: u8, access: Access, read: u64, written: u64) -> Done {
+        let (read, written) = (read.to_le_bytes(), written.to_le_bytes());
+        let length = usize::from(size).min(read.len());
+        self.access(addr, access, &read[..length], &written[..length])
+    }
+
+    fn range(&mut self, addr: u64, bytes: &[u8], access: Access) -> Done {
+        self.access(addr, access, bytes, bytes)
+    }
+
+    fn fill(&mut self, addr: u64, byte: u8, length: u64) -> Done {
+        let era = self.memory.era(addr);
+        for part in parts(addr, length) {
+            self.part(era, part.word, (part.first, part.end), Access::Write, &[byte; 8], &[byte; 8])?;
+        }
+        Ok(())
+    }
+
+    /// An access to any number of bytes; what was read and what was written are of the same length.
+    fn access(&mut self, addr: u64, access: Access, read: &[u8], written: &[u8]) -> Done {
+        let era = self.memory.era(addr);
+        for part in parts(addr, read.len() as u64) {
+            let from = usize::try_from(part.offset).unwrap_or(usize::MAX);
+            let (read, written) = (read.get(from..), written.get(from..));
+            let bytes = (part.first, part.end);
+            self.part(era, part.word, bytes, access, read.unwrap_or_default(), written.unwrap_or_default())?;
+        }
+        Ok(())
+    }
+
+    /// The part of an access that lies in one word, cell by cell. The values begin with the first byte of the part.
+    fn part(
+        &mut self,
+        era: Era,
+        address: u64,
+        (first, end): (u32, u32),
+        access: Access,
+        read: &[u8],
+        written: &[u8],
+    ) -> Done {
+        let Some(word) = self.survey.word(era, address) else { return Ok(()) };
+        let mixed = word.is_mixed();
+        for cell in word.kept_cells(first, end) {
+            let var = self.variable(era, address, cell)?;
+            let op = if mixed {
+                mixed_op(var, access)
+            } else {
+                let bytes = (cell.first - first) as usize..(cell.end - first) as usize;
+                let read = self.value(read.get(bytes.clone()).unwrap_or_default())?;
+                let written = self.value(written.get(bytes).unwrap_or_default())?;
+                exact_op(var, access, read, written)
+            };
+            if op.access().is_some_and(|access| access.kind.reads()) {
+                self.note_read();
+            }
+            self.push(op)?;
+        }
+        Ok(())
+    }
+
+    fn note_read(&mut self) {
+        let thread = self.thread as usize;
+        if self.has_read.len() <= thread {
+            self.has_read.resize(thread + 1, false);
+        }
+        self.has_read[thread] = true;
+    }
+
+    fn branch(&mut self) -> Done {
+        match self.has_read.get_mut(self.thread as usize) {
+            Some(has_read) if *has_read => {
+                *has_read = false;
+                self.push(Op::Branch)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Something may have read and written any memory unseen. So everything before it happens before, everything after it
+    /// after, and memory is then as it was: what was written since the last time is read between two fences, where
+    /// nobody else can come to race with that. One thread alone needs none of this.
+    fn opaque(&mut self) -> Done {
+        if !self.has_forked || self.events.len() == self.fenced {
+            return Ok(());
+        }
+        self.fence()?;
+        let written = std::mem::take(&mut self.written);
+        if !written.is_empty() {
+            for var in written {
+                self.push(Op::Load { var, value: None, order: MemOrder::Relaxed })?;
+            }
+            self.push(Op::Branch)?;
+            self.fence()?;
+        }
+        self.fenced = self.events.len();
+        Ok(())
+    }
+
+    /// A read of a value that nobody wrote: the check of the trace makes it a fence.
+    fn fence(&mut self) -> Done {
+        let Some(var) = self.outside else { return Ok(()) };
+        self.outside_reads = self.outside_reads.saturating_add(1);
+        let value = Symbol::number(self.outside_reads).map(Value);
+        self.push(Op::Load { var, value, order: MemOrder::Relaxed })
+    }
+
+    /// An operation on each variable that is kept of an era.
+    fn all_kept(&mut self, era: Era, op: impl Fn(VarId) -> Op) -> Done {
+        for (address, cell) in self.survey.kept(era) {
+            let var = self.variable(era, address, cell)?;
+            self.push(op(var))?;
+        }
+        Ok(())
+    }
+
+    /// To give memory back that is still used afterwards is told as what it conflicts like, a write of who knows what:
+    /// nothing can follow the end of a variable in a trace.
+    fn give_back(&mut self, era: Era) -> Done {
+        if self.survey.is_used_after(era) {
+            self.all_kept(era, |var| Op::Write { var, value: None })
+        } else {
+            self.all_kept(era, Op::Free)
+        }
+    }
+
+    fn sync(&mut self, op: SyncOp, object: u64, other: u64) -> Done {
+        match op {
+            SyncOp::Begin => self.begin(),
+            SyncOp::End => self.push(Op::End),
+            SyncOp::Fork => {
+                let child = self.thread_id(number(object))?;
+                self.push(Op::Fork(child))
+            }
+            SyncOp::Join => {
+                let child = self.thread_id(number(object))?;
+                self.push(Op::Join(child))
+            }
+            SyncOp::Lock
+            | SyncOp::LockShared
+            | SyncOp::Unlock
+            | SyncOp::TryFailed
+            | SyncOp::TrySharedFailed => self.lock_op(op, object),
+            SyncOp::Wait | SyncOp::Woken | SyncOp::TimedOut | SyncOp::Notify | SyncOp::NotifyAll => {
+                self.cond_op(op, object, other)
+            }
+            SyncOp::SemInit => {
+                let count = self.semaphores.entry(object).or_default();
+                *count = count.saturating_add(1);
+                let sem = self.semaphore(object)?;
+                self.push(Op::SemInit { sem, permits: number(other) })
+            }
+            SyncOp::SemWait => {
+                let sem = self.semaphore(object)?;
+                self.push(Op::SemWait(sem))
+            }
+            SyncOp::SemPost => {
+                let sem = self.semaphore(object)?;
+                self.push(Op::SemPost(sem))
+            }
+            SyncOp::Arrive => {
+                let barrier = self.barrier(object)?;
+                self.push(Op::Arrive(barrier))
+            }
+            SyncOp::Depart => {
+                let barrier = self.barrier(object)?;
+                self.push(Op::Depart(barrier))
+            }
+            SyncOp::Alloc | SyncOp::Free => Ok(()),
+        }
+    }
+
+    /// The first thread also brings what was there before it. What static memory holds at first nobody knows before
+    /// it is read, so it is told as memory that becomes usable. And a branch that depends on nothing tells that branches
+    /// are recorded, even if there is no other.
+    fn begin(&mut self) -> Done {
+        self.push(Op::Begin)?;
+        if self.thread > 0 {
+            return Ok(());
+        }
+        self.push(Op::Branch)?;
+        if self.survey.has_opaque {
+            let outside = self.names.vars.intern(b"outside")?;
+            self.outside = Some(outside);
+            self.push(Op::Store { var: outside, value: Some(Value::ZERO), order: MemOrder::Relaxed })?;
+        }
+        self.all_kept(Era::STATIC, Op::Alloc)
+    }
+
+    fn lock_op(&mut self, op: SyncOp, object: u64) -> Done {
+        let name = self.name(object);
+        let lock: LockId = self.names.locks.intern(name.as_bytes())?;
+        let op = match op {
+            SyncOp::Lock => {
+                let holder = self.holders.entry(lock).or_insert((self.thread, 0));
+                *holder = (self.thread, holder.1 + 1);
+                Op::Acquire(lock)
+            }
+            SyncOp::LockShared => Op::AcquireShared(lock),
+            SyncOp::TryFailed => Op::TryAcquireFailed(lock),
+            SyncOp::TrySharedFailed => Op::TryAcquireSharedFailed(lock),
+            _ => match self.holders.get_mut(&lock) {
+                Some((holder, depth)) if *holder == self.thread && *depth > 0 => {
+                    *depth -= 1;
+                    Op::Release(lock)
+                }
+                _ => Op::ReleaseShared(lock),
+            },
+        };
+        self.push(op)
+    }
+
+    fn cond_op(&mut self, op: SyncOp, object: u64, other: u64) -> Done {
+        let name = self.name(object);
+        let cond: CondId = self.names.conds.intern(name.as_bytes())?;
+        let lock = if other == 0 { String::new() } else { self.name(other) };
+        let op = match op {
+            SyncOp::Notify => Op::Notify(cond),
+            SyncOp::NotifyAll => Op::NotifyAll(cond),
+            _ => {
+                let lock = self.names.locks.intern(lock.as_bytes())?;
+                if op == SyncOp::Wait {
+                    let depth = self.holders.remove(&lock).map_or(1, |(_, depth)| depth);
+                    self.given_up.insert(self.thread, depth);
+                } else {
+                    let depth = self.given_up.remove(&self.thread).unwrap_or(1);
+                    self.holders.insert(lock, (self.thread, depth));
+                }
+                match op {
+                    SyncOp::Wait => Op::Wait { cond, lock },
+                    SyncOp::Woken => Op::Woken { cond, lock },
+                    _ => Op::WaitTimeout { cond, lock },
+                }
+            }
+        };
+        self.push(op)
+    }
+
+    fn semaphore(&mut self, object: u64) -> Result<SemId, LogError> {
+        let name = match self.semaphores.get(&object).copied().unwrap_or(0) {
+            0 | 1 => self.name(object),
+            count => format!("{}#{count}", self.name(object)),
+        };
+        Ok(self.names.sems.intern(name.as_bytes())?)
+    }
+
+    fn barrier(&mut self, object: u64) -> Result<BarrierId, LogError> {
+        let name = self.name(object);
+        Ok(self.names.barriers.intern(name.as_bytes())?)
+    }
+
+    fn thread_id(&mut self, thread: u32) -> Result<ThreadId, LogError> {
+        let name = if thread == 0 { "main".to_string() } else { format!("T{thread}") };
+        Ok(self.names.threads.intern(name.as_bytes())?)
+    }
+
+    /// What an address is called now.
+    fn name(&self, addr: u64) -> String {
+        self.survey.places.address(addr, self.memory.about(self.memory.era(addr)))
+    }
+
+    fn variable(&mut self, era: Era, word: u64, cell: Cell) -> Result<VarId, LogError> {
+        let addr = word + u64::from(cell.first);
+        if let Some(&var) = self.vars.get(&(era, addr)) {
+            return Ok(var);
+        }
+        let name = self.survey.places.address(addr, self.memory.about(era));
+        // Two eras may have the same name, where nothing but the address is known.
+        let var = self.names.vars.renew(name.as_bytes())?;
+        self.vars.insert((era, addr), var);
+        Ok(var)
+    }
+
+    fn location(&mut self, site: u64) -> Result<Loc, LogError> {
+        if let Some(&loc) = self.locations.get(&site) {
+            return Ok(loc);
+        }
+        let text = self.places.location(site);
+        let loc = Loc(self.names.symbol(text.as_bytes())?);
+        self.locations.insert(site, loc);
+        Ok(loc)
+    }
+
+    /// The number that these bytes are, the lowest first.
+    fn value(&mut self, bytes: &[u8]) -> Result<Value, LogError> {
+        let number = bytes.iter().rev().fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
+        match u32::try_from(number).ok().and_then(Symbol::number) {
+            Some(symbol) => Ok(Value(symbol)),
+            None => Ok(Value(self.names.symbol(number.to_string().as_bytes())?)),
+        }
+    }
+}
+
+fn exact_op(var: VarId, access: Access, read: Value, written: Value) -> Op {
+    let (read, written) = (Some(read), Some(written));
+    match access {
+        Access::Read => Op::Read { var, value: read },
+        Access::Write => Op::Write { var, value: written },
+        Access::Load(order) => Op::Load { var, value: read, order },
+        Access::Store(order) => Op::Store { var, value: written, order },
+        Access::Update(order) => Op::Rmw { var, read, written, order },
+    }
+}
+
+/// A word that is accessed atomically as a whole and also in parts. Whatever writes a part leaves the rest, so it counts as
+/// an update of the whole; whose values are not told, so that each read keeps to the write that it saw. Nothing races.
+fn mixed_op(var: VarId, access: Access) -> Op {
+    match access {
+        Access::Read | Access::Load(_) => Op::Load { var, value: None, order: MemOrder::SeqCst },
+        Access::Write | Access::Store(_) | Access::Update(_) => {
+            Op::Rmw { var, read: None, written: None, order: MemOrder::SeqCst }
+        }
+    }
+}
+
+fn order_of(order: Order) -> MemOrder {
+    match order {
+        Order::Relaxed => MemOrder::Relaxed,
+        Order::Acquire => MemOrder::Acquire,
+        Order::Release => MemOrder::Release,
+        Order::AcqRel => MemOrder::AcqRel,
+        Order::SeqCst => MemOrder::SeqCst,
+    }
+}
+
+fn number(wide: u64) -> u32 {
+    u32::try_from(wide).unwrap_or(u32::MAX)
+}
+
+fn site_of(record: &Record<'_>) -> u64 {
+    match *record {
+        Record::Read { site, .. }
+        | Record::Write { site, .. }
+        | Record::AtomicLoad { site, .. }
+        | Record::AtomicStore { site, .. }
+        | Record::Rmw { site, .. }
+        | Record::ReadRange { site, .. }
+        | Record::WriteRange { site, .. }
+        | Record::Copy { site, .. }
+        | Record::Fill { site, .. }
+        | Record::Branch { site }
+        | Record::Opaque { site }
+        | Record::Sync { site, .. } => site,
+        Record::Thread(_) | Record::Fence { .. } => 0,
+    }
+}

@@ -1,0 +1,47 @@
+//! From what a recorded program logged to a trace.
+//!
+//! The log tells of bytes at addresses; a trace tells of variables. Two passes over the log: the first finds out into which
+//! pieces memory falls and who touches them ([`cells`]), the second writes the events ([`events`]).
+//!
+//! * [`records`]: the log, record by record
+//! * [`memory`]: which allocation an address belongs to at each moment
+//! * [`places`]: sites and addresses as people know them
+//! * [`recording`]: the result, as a source of events
+//!
+//! **What is left out, and why that is sound.** A cell that only one thread ever touches: whatever the schedule, its reads
+//! see what this thread wrote, which is determined by what it read before; and the decisions that depend on it are
+//! branches of the same thread, which pin those earlier reads. A cell that is never written once there is a second
+//! thread: all its reads see the same in every schedule, and whoever reads it was forked after the last write. Branches
+//! before which their thread read nothing that is kept.
+
+mod cells;
+mod events;
+mod memory;
+mod places;
+mod recording;
+mod records;
+
+pub use recording::Recording;
+
+/// Why a log is no trace.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// It was not written by a recorder of this version, or it is damaged.
+    #[error("the log of the recorded program is damaged, or from another version")]
+    Malformed,
+    /// More of something than can be counted.
+    #[error("the recording is too large: {0}")]
+    TooLarge(#[from] foretell_trace::name::NameError),
+}
+
+impl From<foretell_wire::Malformed> for LogError {
+    fn from(_: foretell_wire::Malformed) -> LogError {
+        LogError::Malformed
+    }
+}
+
+/// The trace behind the log of a program.
+pub fn convert(log: &[u8]) -> Result<Recording, LogError> {
+    let survey = cells::survey(log)?;
+    events::write(log, &survey)
+}

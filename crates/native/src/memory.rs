@@ -1,0 +1,173 @@
+//! Which allocation an address belongs to at each moment.
+//!
+//! Memory that was given back and is used again is other memory: each allocation, and the stack of each thread, is an era
+//! of its own. Everything that is not known to be allocated belongs to [`Era::STATIC`].
+
+use std::collections::BTreeMap;
+
+use foretell_wire::record::{Record, SyncOp};
+
+/// The time for which a range of memory belongs to one purpose.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Era(pub(crate) u32);
+
+impl Era {
+    /// Whatever was there from the beginning.
+    pub(crate) const STATIC: Era = Era(0);
+}
+
+/// What an era is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    /// Global variables and everything that nobody told us about.
+    Static,
+    /// A block of the heap; they are counted from 1 on.
+    Heap(u32),
+    /// The stack of a thread.
+    Stack(u32),
+    /// Memory that was mapped anew.
+    Mapped,
+}
+
+/// An era, and where its memory begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct About {
+    pub(crate) start: u64,
+    pub(crate) purpose: Purpose,
+    /// Its memory was given back. Until it is used anew, whoever touches it still means this era: that is a bug of the
+    /// program, and one that we look for.
+    pub(crate) given_back: bool,
+}
+
+/// What happens to memory at a record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Change {
+    /// The era begins.
+    Begins(Era),
+    /// The era ends: its memory was given back.
+    Ends(Era),
+}
+
+/// The ranges that are known, as they come and go.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    /// End and era of each range, by its start. They do not overlap.
+    live: BTreeMap<u64, (u64, Era)>,
+    /// What each era is for, by its number.
+    eras: Vec<About>,
+    blocks: u32,
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        let about = About { start: 0, purpose: Purpose::Static, given_back: false };
+        Memory { live: BTreeMap::new(), eras: vec![about], blocks: 0 }
+    }
+}
+
+impl Memory {
+    /// The era that an address belongs to now.
+    pub(crate) fn era(&self, addr: u64) -> Era {
+        match self.live.range(..=addr).next_back() {
+            Some((_, &(end, era))) if addr < end => era,
+            _ => Era::STATIC,
+        }
+    }
+
+    /// What an era is for.
+    pub(crate) fn about(&self, era: Era) -> About {
+        let unknown = About { start: 0, purpose: Purpose::Static, given_back: false };
+        self.eras.get(era.0 as usize).copied().unwrap_or(unknown)
+    }
+
+    /// Follows a record of this thread.
+    pub(crate) fn follow(&mut self, thread: u32, record: &Record<'_>) -> Option<Change> {
+        let Record::Sync { op, object, other, .. } = *record else { return None };
+        match op {
+            SyncOp::Alloc => {
+                self.blocks = self.blocks.saturating_add(1);
+                let end = object.saturating_add(other.max(1));
+                Some(Change::Begins(self.begin(object, end, Purpose::Heap(self.blocks))))
+            }
+            SyncOp::Begin if object < other => {
+                Some(Change::Begins(self.begin(object, other, Purpose::Stack(thread))))
+            }
+            SyncOp::Free if other > 0 => {
+                let end = object.saturating_add(other);
+                Some(Change::Begins(self.begin(object, end, Purpose::Mapped)))
+            }
+            SyncOp::Free => self.give_back(object),
+            _ => None,
+        }
+    }
+
+    /// The block that begins here is given back, unless it already was.
+    fn give_back(&mut self, start: u64) -> Option<Change> {
+        let (_, era) = *self.live.get(&start)?;
+        let about = self.eras.get_mut(era.0 as usize)?;
+        let first_time = !std::mem::replace(&mut about.given_back, true);
+        first_time.then_some(Change::Ends(era))
+    }
+
+    /// A range is used anew; what was there before is cut away.
+    fn begin(&mut self, start: u64, end: u64, purpose: Purpose) -> Era {
+        let overlapping: Vec<u64> = self
+            .live
+            .range(..end)
+            .rev()
+            .take_while(|&(_, &(other_end, _))| other_end > start)
+            .map(|(&other, _)| other)
+            .collect();
+        for other in overlapping {
+            if let Some((other_end, era)) = self.live.remove(&other) {
+                self.keep(other, start.min(other_end), era);
+                self.keep(end.max(other), other_end, era);
+            }
+        }
+        let era = Era(u32::try_from(self.eras.len()).unwrap_or(u32::MAX));
+        self.eras.push(About { start, purpose, given_back: false });
+        self.live.insert(start, (end, era));
+        era
+    }
+
+    fn keep(&mut self, start: u64, end: u64, era: Era) {
+        if start < end {
+            self.live.insert(start, (end, era));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sync(op: SyncOp, object: u64, other: u64) -> Record<'static> {
+        Record::Sync { site: 0, op, object, other }
+    }
+
+    #[test]
+    fn memory_that_is_used_again_is_another() {
+        let mut memory = Memory::default();
+        assert_eq!(memory.era(0x100), Era::STATIC);
+        memory.follow(0, &sync(SyncOp::Alloc, 0x100, 16));
+        let first = memory.era(0x10F);
+        assert_eq!((memory.era(0x100), memory.era(0x110)), (first, Era::STATIC));
+        assert_eq!(memory.follow(1, &sync(SyncOp::Free, 0x100, 0)), Some(Change::Ends(first)));
+        assert_eq!(memory.era(0x100), first, "nobody else uses it yet");
+        assert_eq!(memory.follow(1, &sync(SyncOp::Free, 0x100, 0)), None, "it can be given back only once");
+        memory.follow(0, &sync(SyncOp::Alloc, 0x100, 16));
+        assert!(memory.era(0x100) != first && memory.era(0x100) != Era::STATIC);
+        assert_eq!(memory.about(memory.era(0x100)).purpose, Purpose::Heap(2));
+    }
+
+    #[test]
+    fn a_range_within_another_leaves_the_rest() {
+        let mut memory = Memory::default();
+        memory.follow(0, &sync(SyncOp::Alloc, 0x100, 0x100));
+        let outer = memory.era(0x100);
+        memory.follow(2, &sync(SyncOp::Begin, 0x140, 0x180));
+        let inner = memory.era(0x140);
+        assert_eq!([0x13F, 0x140, 0x17F, 0x180].map(|at| memory.era(at)), [outer, inner, inner, outer]);
+        assert_eq!(memory.about(inner).purpose, Purpose::Stack(2));
+    }
+}

@@ -1,0 +1,63 @@
+//! The functions of the C library that the program meets instead of the originals.
+//!
+//! Those that can block try instead, and wait for their turn until trying succeeds: the thread that holds what they want
+//! needs a turn to give it up. What they do and what they return is what the originals do and return.
+//!
+//! Safety of all of them: they hand their arguments on to the original, which has the same requirements.
+
+pub(crate) mod blocking;
+pub(crate) mod condition;
+pub(crate) mod ending;
+pub(crate) mod futex;
+pub(crate) mod lock;
+pub(crate) mod meeting;
+pub(crate) mod memory;
+pub(crate) mod once;
+pub(crate) mod sleep;
+pub(crate) mod thread;
+
+use std::ffi::{CStr, c_void};
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use crate::system::{exit_now, say};
+
+/// The original of a function: what the program would have met without us.
+macro_rules! original {
+    ($name:literal: fn($($argument:ty),* $(,)?) $(-> $result:ty)?) => {
+        original!(@ $name, None, unsafe extern "C-unwind" fn($($argument),*) $(-> $result)?)
+    };
+    ($name:literal of $version:literal: fn($($argument:ty),* $(,)?) $(-> $result:ty)?) => {
+        original!(@ $name, Some($version), unsafe extern "C-unwind" fn($($argument),*) $(-> $result)?)
+    };
+    (@ $name:literal, $version:expr, $signature:ty) => {{
+        static FOUND: std::sync::atomic::AtomicPtr<std::ffi::c_void> =
+            std::sync::atomic::AtomicPtr::new(std::ptr::null_mut());
+        let found = crate::interpose::find(&FOUND, $name, $version);
+        crate::interpose::as_function::<$signature>(found)
+    }};
+}
+pub(crate) use original;
+
+/// The function at an address. The signatures in use are those that the C library documents.
+pub(crate) fn as_function<F: Copy>(address: *mut c_void) -> F {
+    const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
+    unsafe { std::mem::transmute_copy(&address) }
+}
+
+/// Looks an original up once.
+pub(crate) fn find(known: &AtomicPtr<c_void>, name: &CStr, version: Option<&CStr>) -> *mut c_void {
+    let found = known.load(Ordering::Relaxed);
+    if !found.is_null() {
+        return found;
+    }
+    let found = match version {
+        Some(version) => unsafe { libc::dlvsym(libc::RTLD_NEXT, name.as_ptr(), version.as_ptr()) },
+        None => unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) },
+    };
+    if found.is_null() {
+        say(&format!("the C library has no {}", name.to_string_lossy()));
+        exit_now(127);
+    }
+    known.store(found, Ordering::Relaxed);
+    found
+}

@@ -1,0 +1,64 @@
+//! Futexes: what libraries that are not instrumented build their own synchronisation on.
+//!
+//! Waiting would block the thread whose turn it is, so it is done by the scheduler. What such a library synchronises is not
+//! known, hence nothing may be reordered around its calls.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use foretell_wire::record::Record;
+use libc::timespec;
+
+use crate::scheduler::{Reason, wake_waiters};
+use crate::system::{kernel, nanoseconds, set_errno, until};
+use crate::turn::{Turn, deadline_in};
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn syscall(number: i64, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> i64 {
+    let arguments = [a, b, c, d, e, f];
+    if number != libc::SYS_futex {
+        return kernel(number, arguments);
+    }
+    let Some(turn) = Turn::take() else { return kernel(number, arguments) };
+    let operation = i32::try_from(b).unwrap_or(0);
+    match operation & libc::FUTEX_CMD_MASK {
+        libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => wait(&turn, a, c, deadline(operation, d)),
+        libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
+            turn.log(&Record::Opaque { site: turn.me.site.get() });
+            let woken = wake_waiters(a, c).len();
+            // Somebody whom we do not know may wait in the kernel.
+            kernel(number, arguments).max(0) + i64::try_from(woken).unwrap_or(0)
+        }
+        _ => kernel(number, arguments),
+    }
+}
+
+/// A plain wait is told for how long, one with a mask until when.
+fn deadline(operation: i32, time: usize) -> Option<u64> {
+    let time = unsafe { (time as *const timespec).as_ref() }?;
+    let waiting = if operation & libc::FUTEX_CMD_MASK == libc::FUTEX_WAIT {
+        nanoseconds(time)
+    } else if operation & libc::FUTEX_CLOCK_REALTIME != 0 {
+        until(libc::CLOCK_REALTIME, time)
+    } else {
+        until(libc::CLOCK_MONOTONIC, time)
+    };
+    Some(deadline_in(waiting))
+}
+
+fn wait(turn: &Turn, word: usize, expected: usize, deadline: Option<u64>) -> i64 {
+    turn.meeting();
+    let content = unsafe { AtomicU32::from_ptr(word as *mut u32) }.load(Ordering::SeqCst);
+    turn.log(&Record::Opaque { site: turn.me.site.get() });
+    if u64::from(content) != expected as u64 & u64::from(u32::MAX) {
+        set_errno(libc::EAGAIN);
+        return -1;
+    }
+    // Futexes may wake without a reason, so looking again is always allowed.
+    let reason = turn.wait(word, deadline, true);
+    turn.log(&Record::Opaque { site: turn.me.site.get() });
+    if reason == Reason::TimedOut {
+        set_errno(libc::ETIMEDOUT);
+        return -1;
+    }
+    0
+}

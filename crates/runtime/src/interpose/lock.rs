@@ -1,0 +1,228 @@
+//! Mutexes, read-write locks and spin locks.
+
+use std::ffi::{c_int, c_void};
+
+use foretell_wire::record::SyncOp;
+use libc::timespec;
+
+use super::original;
+use crate::scheduler::{Reason, wake_waiters};
+use crate::system::{kernel_id, until};
+use crate::turn::{Turn, deadline_in};
+
+type Lock = *mut c_void;
+
+/// Takes a lock by trying until it works or the deadline has passed.
+fn take(
+    turn: &Turn,
+    lock: Lock,
+    attempt: impl Fn() -> c_int,
+    taken: SyncOp,
+    failed: SyncOp,
+    deadline: Option<u64>,
+) -> c_int {
+    turn.meeting();
+    let mut out_of_time = false;
+    loop {
+        match attempt() {
+            libc::EBUSY if out_of_time => {
+                turn.log_sync(failed, lock as usize, 0);
+                return libc::ETIMEDOUT;
+            }
+            libc::EBUSY => out_of_time = turn.wait(lock as usize, deadline, true) == Reason::TimedOut,
+            result => {
+                log_if_taken(turn, lock, result, taken);
+                return result;
+            }
+        }
+    }
+}
+
+/// Tries once.
+fn try_once(turn: &Turn, lock: Lock, result: c_int, taken: SyncOp, failed: SyncOp) -> c_int {
+    if result == libc::EBUSY {
+        turn.log_sync(failed, lock as usize, 0);
+    }
+    log_if_taken(turn, lock, result, taken);
+    result
+}
+
+fn log_if_taken(turn: &Turn, lock: Lock, result: c_int, taken: SyncOp) {
+    if result == 0 || result == libc::EOWNERDEAD {
+        turn.log_sync(taken, lock as usize, 0);
+    }
+}
+
+fn give_up(turn: &Turn, lock: Lock, unlock: impl Fn() -> c_int) -> c_int {
+    let result = unlock();
+    if result == 0 {
+        turn.log_sync(SyncOp::Unlock, lock as usize, 0);
+        wake_waiters(lock as usize, usize::MAX);
+        turn.meeting();
+    }
+    result
+}
+
+/// Whether a mutex that checks for errors is held by the caller already: trying only tells that somebody has it.
+fn is_own_checked_mutex(mutex: Lock) -> bool {
+    const OWNER: usize = 2;
+    const KIND: usize = 4;
+    const KIND_MASK: i32 = 3;
+    let words = mutex.cast::<i32>();
+    // The layout of glibc's mutex on 64-bit machines.
+    let (owner, kind) = unsafe { (words.add(OWNER).read(), words.add(KIND).read()) };
+    kind & KIND_MASK == libc::PTHREAD_MUTEX_ERRORCHECK && owner == kernel_id()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_mutex_lock(mutex: Lock) -> c_int {
+    let Some(turn) = Turn::take() else {
+        return unsafe { original!(c"pthread_mutex_lock": fn(Lock) -> c_int)(mutex) };
+    };
+    lock_mutex(&turn, mutex, None)
+}
+
+fn lock_mutex(turn: &Turn, mutex: Lock, deadline: Option<u64>) -> c_int {
+    if is_own_checked_mutex(mutex) {
+        return libc::EDEADLK;
+    }
+    take(turn, mutex, || try_mutex(mutex), SyncOp::Lock, SyncOp::TryFailed, deadline)
+}
+
+/// Tries the original.
+pub(super) fn try_mutex(mutex: Lock) -> c_int {
+    unsafe { original!(c"pthread_mutex_trylock": fn(Lock) -> c_int)(mutex) }
+}
+
+/// Unlocks the original.
+pub(super) fn unlock_mutex(mutex: Lock) -> c_int {
+    unsafe { original!(c"pthread_mutex_unlock": fn(Lock) -> c_int)(mutex) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_mutex_trylock(mutex: Lock) -> c_int {
+    let Some(turn) = Turn::take() else { return try_mutex(mutex) };
+    turn.meeting();
+    try_once(&turn, mutex, try_mutex(mutex), SyncOp::Lock, SyncOp::TryFailed)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_mutex_timedlock(mutex: Lock, time: *const timespec) -> c_int {
+    let Some(turn) = Turn::take() else {
+        return unsafe {
+            original!(c"pthread_mutex_timedlock": fn(Lock, *const timespec) -> c_int)(mutex, time)
+        };
+    };
+    lock_mutex(&turn, mutex, Some(deadline(libc::CLOCK_REALTIME, time)))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_mutex_clocklock(mutex: Lock, clock: c_int, time: *const timespec) -> c_int {
+    let Some(turn) = Turn::take() else {
+        let original = original!(c"pthread_mutex_clocklock": fn(Lock, c_int, *const timespec) -> c_int);
+        return unsafe { original(mutex, clock, time) };
+    };
+    lock_mutex(&turn, mutex, Some(deadline(clock, time)))
+}
+
+/// A time on a real clock in counted time.
+pub(super) fn deadline(clock: c_int, time: *const timespec) -> u64 {
+    deadline_in(until(clock, unsafe { &*time }))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_mutex_unlock(mutex: Lock) -> c_int {
+    let Some(turn) = Turn::take() else { return unlock_mutex(mutex) };
+    give_up(&turn, mutex, || unlock_mutex(mutex))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_spin_lock(lock: Lock) -> c_int {
+    let Some(turn) = Turn::take() else {
+        return unsafe { original!(c"pthread_spin_lock": fn(Lock) -> c_int)(lock) };
+    };
+    take(&turn, lock, || try_spin(lock), SyncOp::Lock, SyncOp::TryFailed, None)
+}
+
+fn try_spin(lock: Lock) -> c_int {
+    unsafe { original!(c"pthread_spin_trylock": fn(Lock) -> c_int)(lock) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_spin_trylock(lock: Lock) -> c_int {
+    let Some(turn) = Turn::take() else { return try_spin(lock) };
+    turn.meeting();
+    try_once(&turn, lock, try_spin(lock), SyncOp::Lock, SyncOp::TryFailed)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_spin_unlock(lock: Lock) -> c_int {
+    let unlock = || unsafe { original!(c"pthread_spin_unlock": fn(Lock) -> c_int)(lock) };
+    let Some(turn) = Turn::take() else { return unlock() };
+    give_up(&turn, lock, unlock)
+}
+
+fn try_write(lock: Lock) -> c_int {
+    unsafe { original!(c"pthread_rwlock_trywrlock": fn(Lock) -> c_int)(lock) }
+}
+
+fn try_read(lock: Lock) -> c_int {
+    unsafe { original!(c"pthread_rwlock_tryrdlock": fn(Lock) -> c_int)(lock) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_rwlock_wrlock(lock: Lock) -> c_int {
+    let Some(turn) = Turn::take() else {
+        return unsafe { original!(c"pthread_rwlock_wrlock": fn(Lock) -> c_int)(lock) };
+    };
+    take(&turn, lock, || try_write(lock), SyncOp::Lock, SyncOp::TryFailed, None)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_rwlock_rdlock(lock: Lock) -> c_int {
+    let Some(turn) = Turn::take() else {
+        return unsafe { original!(c"pthread_rwlock_rdlock": fn(Lock) -> c_int)(lock) };
+    };
+    take(&turn, lock, || try_read(lock), SyncOp::LockShared, SyncOp::TrySharedFailed, None)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_rwlock_timedwrlock(lock: Lock, time: *const timespec) -> c_int {
+    let Some(turn) = Turn::take() else {
+        let original = original!(c"pthread_rwlock_timedwrlock": fn(Lock, *const timespec) -> c_int);
+        return unsafe { original(lock, time) };
+    };
+    let until = Some(deadline(libc::CLOCK_REALTIME, time));
+    take(&turn, lock, || try_write(lock), SyncOp::Lock, SyncOp::TryFailed, until)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_rwlock_timedrdlock(lock: Lock, time: *const timespec) -> c_int {
+    let Some(turn) = Turn::take() else {
+        let original = original!(c"pthread_rwlock_timedrdlock": fn(Lock, *const timespec) -> c_int);
+        return unsafe { original(lock, time) };
+    };
+    let until = Some(deadline(libc::CLOCK_REALTIME, time));
+    take(&turn, lock, || try_read(lock), SyncOp::LockShared, SyncOp::TrySharedFailed, until)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_rwlock_trywrlock(lock: Lock) -> c_int {
+    let Some(turn) = Turn::take() else { return try_write(lock) };
+    turn.meeting();
+    try_once(&turn, lock, try_write(lock), SyncOp::Lock, SyncOp::TryFailed)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: Lock) -> c_int {
+    let Some(turn) = Turn::take() else { return try_read(lock) };
+    turn.meeting();
+    try_once(&turn, lock, try_read(lock), SyncOp::LockShared, SyncOp::TrySharedFailed)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_rwlock_unlock(lock: Lock) -> c_int {
+    let unlock = || unsafe { original!(c"pthread_rwlock_unlock": fn(Lock) -> c_int)(lock) };
+    let Some(turn) = Turn::take() else { return unlock() };
+    give_up(&turn, lock, unlock)
+}

@@ -1,0 +1,181 @@
+//! Barriers and semaphores.
+
+use std::cell::UnsafeCell;
+use std::ffi::{c_int, c_uint, c_void};
+
+use foretell_wire::record::{Record, SyncOp};
+use libc::timespec;
+
+use super::lock::deadline;
+use super::original;
+use crate::scheduler::{Reason, wake_waiters};
+use crate::system::{errno, set_errno};
+use crate::turn::Turn;
+
+type Object = *mut c_void;
+
+/// A barrier of the program; the original is not touched while recording.
+struct Barrier {
+    address: usize,
+    /// How many threads cross it together.
+    needed: usize,
+    /// Those who have come so far.
+    waiting: Vec<u32>,
+}
+
+/// All barriers, to be touched by the thread whose turn it is.
+struct Barriers(UnsafeCell<Vec<Barrier>>);
+
+// Only one thread at a time has its turn.
+unsafe impl Sync for Barriers {}
+
+static BARRIERS: Barriers = Barriers(UnsafeCell::new(Vec::new()));
+
+impl Barriers {
+    /// The barriers, for as long as it is this turn and no other borrow is taken.
+    #[expect(clippy::mut_from_ref, reason = "what a turn guarantees the compiler cannot see")]
+    fn get(&self, _: &Turn) -> &mut Vec<Barrier> {
+        unsafe { &mut *self.0.get() }
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_barrier_init(barrier: Object, how: *const c_void, count: c_uint) -> c_int {
+    let original = original!(c"pthread_barrier_init": fn(Object, *const c_void, c_uint) -> c_int);
+    let result = unsafe { original(barrier, how, count) };
+    if let Some(turn) = Turn::take()
+        && result == 0
+    {
+        let all = BARRIERS.get(&turn);
+        let address = barrier as usize;
+        all.retain(|known| known.address != address);
+        all.push(Barrier { address, needed: count as usize, waiting: Vec::new() });
+    }
+    result
+}
+
+/// The last one to come opens the barrier, and all leave in one step: a thread that comes back at once finds it closed.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_barrier_wait(barrier: Object) -> c_int {
+    let Some(turn) = Turn::take() else {
+        return unsafe { original!(c"pthread_barrier_wait": fn(Object) -> c_int)(barrier) };
+    };
+    turn.meeting();
+    let address = barrier as usize;
+    let Some(known) = BARRIERS.get(&turn).iter_mut().find(|known| known.address == address) else {
+        return libc::EINVAL;
+    };
+    turn.log_sync(SyncOp::Arrive, address, 0);
+    known.waiting.push(turn.me.id);
+    if known.waiting.len() < known.needed {
+        turn.wait(address, None, false);
+        return 0;
+    }
+    let site = turn.me.site.get();
+    for thread in std::mem::take(&mut known.waiting) {
+        let record = Record::Sync { site, op: SyncOp::Depart, object: address as u64, other: 0 };
+        turn.log_for(thread, &record);
+    }
+    wake_waiters(address, usize::MAX);
+    libc::PTHREAD_BARRIER_SERIAL_THREAD
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sem_init(semaphore: Object, shared: c_int, permits: c_uint) -> c_int {
+    let result =
+        unsafe { original!(c"sem_init": fn(Object, c_int, c_uint) -> c_int)(semaphore, shared, permits) };
+    if let Some(turn) = Turn::take()
+        && result == 0
+    {
+        turn.log_sync(SyncOp::SemInit, semaphore as usize, u64::from(permits));
+    }
+    result
+}
+
+fn try_semaphore(semaphore: Object) -> c_int {
+    unsafe { original!(c"sem_trywait": fn(Object) -> c_int)(semaphore) }
+}
+
+fn take_permit(turn: &Turn, semaphore: Object, deadline: Option<u64>) -> c_int {
+    turn.meeting();
+    let mut out_of_time = false;
+    while try_semaphore(semaphore) != 0 {
+        if errno() != libc::EAGAIN {
+            return -1;
+        }
+        if out_of_time {
+            no_permit(turn);
+            set_errno(libc::ETIMEDOUT);
+            return -1;
+        }
+        out_of_time = turn.wait(semaphore as usize, deadline, true) == Reason::TimedOut;
+    }
+    turn.log_sync(SyncOp::SemWait, semaphore as usize, 0);
+    0
+}
+
+/// That there was no permit tells about all who took one: nothing can be reordered around that.
+fn no_permit(turn: &Turn) {
+    turn.log(&Record::Opaque { site: turn.me.site.get() });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sem_wait(semaphore: Object) -> c_int {
+    let Some(turn) = Turn::take() else {
+        return unsafe { original!(c"sem_wait": fn(Object) -> c_int)(semaphore) };
+    };
+    take_permit(&turn, semaphore, None)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sem_timedwait(semaphore: Object, time: *const timespec) -> c_int {
+    let Some(turn) = Turn::take() else {
+        return unsafe { original!(c"sem_timedwait": fn(Object, *const timespec) -> c_int)(semaphore, time) };
+    };
+    take_permit(&turn, semaphore, Some(deadline(libc::CLOCK_REALTIME, time)))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sem_clockwait(semaphore: Object, clock: c_int, time: *const timespec) -> c_int {
+    let Some(turn) = Turn::take() else {
+        let original = original!(c"sem_clockwait": fn(Object, c_int, *const timespec) -> c_int);
+        return unsafe { original(semaphore, clock, time) };
+    };
+    take_permit(&turn, semaphore, Some(deadline(clock, time)))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sem_trywait(semaphore: Object) -> c_int {
+    let Some(turn) = Turn::take() else { return try_semaphore(semaphore) };
+    turn.meeting();
+    let result = try_semaphore(semaphore);
+    if result == 0 {
+        turn.log_sync(SyncOp::SemWait, semaphore as usize, 0);
+    } else if errno() == libc::EAGAIN {
+        no_permit(&turn);
+        set_errno(libc::EAGAIN);
+    }
+    result
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sem_getvalue(semaphore: Object, value: *mut c_int) -> c_int {
+    let result = unsafe { original!(c"sem_getvalue": fn(Object, *mut c_int) -> c_int)(semaphore, value) };
+    if let Some(turn) = Turn::take() {
+        no_permit(&turn);
+    }
+    result
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sem_post(semaphore: Object) -> c_int {
+    let post = || unsafe { original!(c"sem_post": fn(Object) -> c_int)(semaphore) };
+    let Some(turn) = Turn::take() else { return post() };
+    let result = post();
+    if result == 0 {
+        turn.log_sync(SyncOp::SemPost, semaphore as usize, 0);
+        wake_waiters(semaphore as usize, usize::MAX);
+        turn.meeting();
+    }
+    result
+}

@@ -1,0 +1,104 @@
+//! Things that are done once: `pthread_once`, and local statics of C++.
+//!
+//! Both are a flag that is read with acquire and, by whoever does the work, set with release: recorded as such.
+
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+
+use foretell_wire::hook::Order;
+use foretell_wire::record::Record;
+
+use super::original;
+use crate::scheduler::wake_waiters;
+use crate::turn::Turn;
+
+/// glibc's word for a `pthread_once_t` whose work is done.
+const DONE: u32 = 2;
+/// Our mark in it while the work is being done, in a bit that glibc has for the same.
+const BUSY: u32 = 1;
+
+fn log_flag(turn: &Turn, addr: usize, size: u8, value: u64) {
+    let (site, addr) = (turn.me.site.get(), addr as u64);
+    turn.log_read(&Record::AtomicLoad { site, addr, size, value, order: Order::Acquire });
+    turn.log_branch(site);
+}
+
+fn log_done(turn: &Turn, addr: usize, size: u8, value: u64) {
+    let (site, addr) = (turn.me.site.get(), addr as u64);
+    turn.log(&Record::AtomicStore { site, addr, size, value, order: Order::Release });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_once(once: *mut u32, work: unsafe extern "C-unwind" fn()) -> c_int {
+    let Some(turn) = Turn::take() else {
+        let original = original!(c"pthread_once": fn(*mut u32, unsafe extern "C-unwind" fn()) -> c_int);
+        return unsafe { original(once, work) };
+    };
+    turn.meeting();
+    let flag = unsafe { AtomicU32::from_ptr(once) };
+    while flag.load(Ordering::SeqCst) & BUSY != 0 {
+        turn.wait(once as usize, None, true);
+    }
+    let found = flag.load(Ordering::SeqCst);
+    log_flag(&turn, once as usize, 4, found.into());
+    if found == DONE {
+        return 0;
+    }
+    flag.store(BUSY, Ordering::SeqCst);
+    drop(turn);
+    unsafe { work() };
+    flag.store(DONE, Ordering::SeqCst);
+    if let Some(turn) = Turn::take() {
+        log_done(&turn, once as usize, 4, DONE.into());
+        wake_waiters(once as usize, usize::MAX);
+    }
+    0
+}
+
+/// The second byte of a guard is ours, as it is the C++ library's: somebody is at work.
+fn guard_parts(guard: *mut u8) -> (&'static AtomicU8, &'static AtomicU8) {
+    unsafe { (AtomicU8::from_ptr(guard), AtomicU8::from_ptr(guard.add(1))) }
+}
+
+/// Whether the caller has to initialise the variable.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __cxa_guard_acquire(guard: *mut u8) -> c_int {
+    let Some(turn) = Turn::take() else {
+        return unsafe { original!(c"__cxa_guard_acquire": fn(*mut u8) -> c_int)(guard) };
+    };
+    let (done, busy) = guard_parts(guard);
+    while busy.load(Ordering::SeqCst) != 0 {
+        turn.wait(guard as usize, None, true);
+    }
+    let found = done.load(Ordering::SeqCst);
+    log_flag(&turn, guard as usize, 1, found.into());
+    if found != 0 {
+        return 0;
+    }
+    busy.store(1, Ordering::SeqCst);
+    1
+}
+
+fn end_guard(guard: *mut u8, value: u8) -> bool {
+    let Some(turn) = Turn::take() else { return false };
+    let (done, busy) = guard_parts(guard);
+    done.store(value, Ordering::SeqCst);
+    busy.store(0, Ordering::SeqCst);
+    log_done(&turn, guard as usize, 1, value.into());
+    wake_waiters(guard as usize, usize::MAX);
+    true
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __cxa_guard_release(guard: *mut u8) {
+    if !end_guard(guard, 1) {
+        unsafe { original!(c"__cxa_guard_release": fn(*mut u8))(guard) };
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __cxa_guard_abort(guard: *mut u8) {
+    if !end_guard(guard, 0) {
+        unsafe { original!(c"__cxa_guard_abort": fn(*mut u8))(guard) };
+    }
+}

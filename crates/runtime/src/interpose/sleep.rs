@@ -1,0 +1,68 @@
+//! Sleeping and yielding: others go on.
+
+use std::ffi::{c_int, c_uint};
+
+use libc::timespec;
+
+use super::original;
+use crate::system::{nanoseconds, until};
+use crate::turn::Turn;
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sched_yield() -> c_int {
+    match Turn::take() {
+        Some(turn) => turn.change(),
+        None => crate::system::yield_processor(),
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sleep(seconds: c_uint) -> c_uint {
+    match Turn::take() {
+        Some(turn) => {
+            turn.sleep(u64::from(seconds) * 1_000_000_000);
+            0
+        }
+        None => unsafe { original!(c"sleep": fn(c_uint) -> c_uint)(seconds) },
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn usleep(microseconds: c_uint) -> c_int {
+    match Turn::take() {
+        Some(turn) => {
+            turn.sleep(u64::from(microseconds) * 1000);
+            0
+        }
+        None => unsafe { original!(c"usleep": fn(c_uint) -> c_int)(microseconds) },
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn nanosleep(time: *const timespec, rest: *mut timespec) -> c_int {
+    match Turn::take() {
+        Some(turn) => {
+            turn.sleep(nanoseconds(unsafe { &*time }));
+            0
+        }
+        None => unsafe { original!(c"nanosleep": fn(*const timespec, *mut timespec) -> c_int)(time, rest) },
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn clock_nanosleep(
+    clock: c_int,
+    flags: c_int,
+    time: *const timespec,
+    rest: *mut timespec,
+) -> c_int {
+    let Some(turn) = Turn::take() else {
+        let original =
+            original!(c"clock_nanosleep": fn(c_int, c_int, *const timespec, *mut timespec) -> c_int);
+        return unsafe { original(clock, flags, time, rest) };
+    };
+    let time = unsafe { &*time };
+    turn.sleep(if flags & libc::TIMER_ABSTIME == 0 { nanoseconds(time) } else { until(clock, time) });
+    0
+}

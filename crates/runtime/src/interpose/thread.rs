@@ -1,0 +1,142 @@
+//! The life of threads.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use foretell_wire::record::{Record, SyncOp};
+use libc::pthread_t;
+
+use super::original;
+use crate::scheduler::{self, State, wake_waiters};
+use crate::system::{is_alive, kernel_id, say, yield_processor};
+use crate::thread::{Start, Thread, set_me};
+use crate::turn::Turn;
+
+/// The key of the thread-specific value whose destructor ends the recording of a thread.
+static END_KEY: AtomicU32 = AtomicU32::new(0);
+
+/// Destructors of thread-specific values run in rounds; so many of them are left to those of the program.
+const ROUNDS: u32 = 3;
+
+/// Makes the key, and uses it for the first thread.
+pub(crate) fn make_end_key(main: &'static Thread) {
+    let mut key = 0;
+    if unsafe { libc::pthread_key_create(&mut key, Some(ending)) } != 0 {
+        say("cannot follow the ends of threads");
+    }
+    END_KEY.store(key, Ordering::Relaxed);
+    set_end(main);
+}
+
+fn set_end(thread: &'static Thread) {
+    unsafe { libc::pthread_setspecific(END_KEY.load(Ordering::Relaxed), (thread as *const Thread).cast()) };
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_create(
+    handle: *mut pthread_t,
+    how: *const c_void,
+    start: Start,
+    argument: *mut c_void,
+) -> c_int {
+    let original =
+        original!(c"pthread_create": fn(*mut pthread_t, *const c_void, Start, *mut c_void) -> c_int);
+    let Some(turn) = Turn::take() else { return unsafe { original(handle, how, start, argument) } };
+    turn.meeting();
+    wait_for_ends();
+    let thread = Thread::new(scheduler::next_id(), Some((start, argument)));
+    let result = unsafe { original(handle, how, run, (thread as *const Thread).cast_mut().cast()) };
+    if result == 0 {
+        thread.handle.store(unsafe { handle.read() }, Ordering::Relaxed);
+        turn.log_sync(SyncOp::Fork, thread.id as usize, 0);
+        scheduler::add(thread);
+        turn.meeting();
+    }
+    result
+}
+
+/// Whether the stack of an ended thread can be used again shall not depend on how fast the kernel is.
+fn wait_for_ends() {
+    for thread in scheduler::ended() {
+        while is_alive(thread.kernel_id.load(Ordering::Relaxed)) {
+            yield_processor();
+        }
+        // The kernel will give the number to somebody else.
+        thread.kernel_id.store(0, Ordering::Relaxed);
+    }
+}
+
+/// What every thread runs first.
+unsafe extern "C-unwind" fn run(thread: *mut c_void) -> *mut c_void {
+    let me: &'static Thread = unsafe { &*thread.cast() };
+    me.kernel_id.store(kernel_id(), Ordering::Relaxed);
+    scheduler::wait_for_turn(me);
+    set_me(Some(me));
+    set_end(me);
+    let (low, high) = stack();
+    let turn = Turn { me };
+    turn.log(&Record::Sync { site: 0, op: SyncOp::Begin, object: low, other: high });
+    drop(turn);
+    match me.start {
+        Some((start, argument)) => unsafe { start(argument) },
+        None => std::ptr::null_mut(),
+    }
+}
+
+/// The bounds of the calling thread's stack, on which its thread-local variables are, too.
+fn stack() -> (u64, u64) {
+    unsafe {
+        let mut about: libc::pthread_attr_t = std::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut about) != 0 {
+            return (0, 0);
+        }
+        let (mut start, mut bytes) = (std::ptr::null_mut(), 0);
+        libc::pthread_attr_getstack(&about, &mut start, &mut bytes);
+        libc::pthread_attr_destroy(&mut about);
+        (start as u64, start as u64 + bytes as u64)
+    }
+}
+
+/// The thread is about to end: its function has returned or it has called `pthread_exit`.
+unsafe extern "C" fn ending(thread: *mut c_void) {
+    let me: &'static Thread = unsafe { &*thread.cast() };
+    if me.endings.get() < ROUNDS {
+        me.endings.set(me.endings.get() + 1);
+        set_end(me);
+        return;
+    }
+    let Some(turn) = Turn::take() else { return };
+    turn.log_sync(SyncOp::End, 0, 0);
+    set_me(None);
+    std::mem::forget(turn);
+    wake_waiters(waiting_place(me), usize::MAX);
+    scheduler::go_away(me, State::Done);
+}
+
+/// What those wait on who join a thread.
+fn waiting_place(thread: &'static Thread) -> usize {
+    std::ptr::from_ref(thread) as usize
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_join(handle: pthread_t, result: *mut *mut c_void) -> c_int {
+    let original = original!(c"pthread_join": fn(pthread_t, *mut *mut c_void) -> c_int);
+    let Some(turn) = Turn::take() else { return unsafe { original(handle, result) } };
+    turn.meeting();
+    let Some(thread) = scheduler::by_handle(handle) else {
+        return turn.away(|| unsafe { original(handle, result) });
+    };
+    if thread.id == turn.me.id {
+        return libc::EDEADLK;
+    }
+    while !scheduler::is_done(thread) {
+        turn.wait(waiting_place(thread), None, true);
+    }
+    // It has handed over for the last time: what is left of its end takes no turn.
+    let outcome = unsafe { original(handle, result) };
+    if outcome == 0 {
+        thread.handle.store(0, Ordering::Relaxed);
+        turn.log_sync(SyncOp::Join, thread.id as usize, 0);
+    }
+    outcome
+}

@@ -1,0 +1,28 @@
+//! Records what a program does, from inside it: a shared library that instrumented programs are linked with.
+//!
+//! One thread runs at a time and hands over inside the functions below, by a seeded choice. So the order of the records
+//! is the order in which things happened, values are exact, and the same program with the same seed does the same again.
+//!
+//! * `hooks`: what the compiler pass has put into the program
+//! * `interpose`: the functions of the C library that the program meets instead of the originals
+//! * `turn`: what a thread may do while it is its turn; `scheduler`: whose turn it is; `thread`: what is known of a thread
+//! * `functions`: which functions are instrumented
+//! * `log`: the records on their way to the file
+//! * `start`: the beginning and the end of the recording
+//! * `system`: the kernel, without detours
+//!
+//! Without the environment variable that says where to record, all functions do what the originals do.
+//!
+//! **What is safe here.** Hooks get addresses from the program and access them as the program would have: whatever is wrong
+//! with them is wrong with the program. Everything that belongs to the recording is touched by the thread whose turn it
+//! is, or under the scheduler's lock.
+
+mod functions;
+mod hooks;
+mod interpose;
+mod log;
+mod scheduler;
+mod start;
+mod system;
+mod thread;
+mod turn;

@@ -1,0 +1,388 @@
+//! Whose turn it is.
+//!
+//! Exactly one thread runs code of the program at any time, unless all wait. Who is next is chosen by a seeded generator
+//! among those who can run, so the same program makes the same choices again.
+//!
+//! Time is counted in steps, so that it does not depend on the machine: each choice takes a little. Only when everybody
+//! sleeps does time really pass: then the thread that has to wake first naps on the real clock, and the count jumps.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::log::LOG;
+use crate::system::{exit_now, say, wait_on, wake, yield_processor};
+use crate::thread::Thread;
+
+/// Values of [`Thread::go`]: wait, run, or wait on the real clock and then see.
+const WAIT: u32 = 0;
+const RUN: u32 = 1;
+const NAP: u32 = 2;
+
+/// What a choice takes, in nanoseconds of counted time.
+const CHOICE: u64 = 10_000;
+
+/// How the process ends when every thread waits for another.
+pub(crate) const DEADLOCK_CODE: i32 = 66;
+
+/// How often threads that wait for a lock look again before this counts as a deadlock. Code that we do not see may have
+/// given it up.
+const PATIENCE: u32 = 2;
+
+/// What a thread is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    /// It could run.
+    Ready,
+    /// It waits for something.
+    Waiting(Waiting),
+    /// It is in the kernel, or in other code that may block.
+    Away,
+    /// It has ended.
+    Done,
+}
+
+/// What a thread waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Waiting {
+    /// The address of what it waits for; sleepers wait for nothing, at 0.
+    pub(crate) on: usize,
+    /// When it stops to wait, in counted time.
+    pub(crate) deadline: Option<u64>,
+    /// Woken without a reason it would look again and go on to wait.
+    pub(crate) looks_again: bool,
+}
+
+/// Why a thread goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reason {
+    /// It was its turn, or somebody woke it.
+    Woken,
+    /// Its time was over.
+    TimedOut,
+}
+
+struct Slot {
+    thread: &'static Thread,
+    state: State,
+    reason: Reason,
+    /// The count of waits when this one began: who waits longest is woken first.
+    since: u64,
+}
+
+/// All threads, and who runs.
+struct Scheduler {
+    slots: Vec<Slot>,
+    /// Whose turn it is.
+    owner: Option<u32>,
+    /// Who naps on the real clock, if nobody can run.
+    napper: Option<u32>,
+    /// Counted time.
+    clock: u64,
+    random: u64,
+    /// How often in a row nobody could run and all looked again.
+    stalled: u32,
+    waits: u64,
+}
+
+/// A lock that is held for a few instructions only.
+struct Spin<T> {
+    taken: AtomicBool,
+    content: std::cell::UnsafeCell<T>,
+}
+
+// The content is only reached by who has set `taken`.
+unsafe impl<T: Send> Sync for Spin<T> {}
+
+impl<T> Spin<T> {
+    fn with<R>(&self, act: impl FnOnce(&mut T) -> R) -> R {
+        while self.taken.swap(true, Ordering::Acquire) {
+            yield_processor();
+        }
+        let result = act(unsafe { &mut *self.content.get() });
+        self.taken.store(false, Ordering::Release);
+        result
+    }
+}
+
+static SCHEDULER: Spin<Scheduler> = Spin {
+    taken: AtomicBool::new(false),
+    content: std::cell::UnsafeCell::new(Scheduler {
+        slots: Vec::new(),
+        owner: None,
+        napper: None,
+        clock: 0,
+        random: 1,
+        stalled: 0,
+        waits: 0,
+    }),
+};
+
+/// Begins with the calling thread alone, whose turn it is.
+pub(crate) fn begin(main: &'static Thread, seed: u64) {
+    SCHEDULER.with(|scheduler| {
+        scheduler.random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        scheduler.add(main);
+        scheduler.owner = Some(main.id);
+    });
+    main.go.store(RUN, Ordering::SeqCst);
+}
+
+/// The number for the next thread.
+pub(crate) fn next_id() -> u32 {
+    SCHEDULER.with(|scheduler| u32::try_from(scheduler.slots.len()).unwrap_or(u32::MAX))
+}
+
+/// A new thread can run from now on.
+pub(crate) fn add(thread: &'static Thread) {
+    SCHEDULER.with(|scheduler| scheduler.add(thread));
+}
+
+/// A number below `bound`, which is not 0.
+pub(crate) fn random(bound: u32) -> u32 {
+    SCHEDULER.with(|scheduler| scheduler.random(bound))
+}
+
+/// Counted time.
+pub(crate) fn clock() -> u64 {
+    SCHEDULER.with(|scheduler| scheduler.clock)
+}
+
+/// The calling thread, whose turn it is, hands over and comes back when it is its turn again.
+pub(crate) fn hand_over(me: &'static Thread, state: State) -> Reason {
+    SCHEDULER.with(|scheduler| scheduler.leave(me, state));
+    wait_for_turn(me);
+    SCHEDULER.with(|scheduler| scheduler.slot(me).map_or(Reason::Woken, |slot| slot.reason))
+}
+
+/// The calling thread hands over and goes its own way: into the kernel, or to its end.
+pub(crate) fn go_away(me: &'static Thread, state: State) {
+    SCHEDULER.with(|scheduler| scheduler.leave(me, state));
+}
+
+/// The calling thread was away and waits for its turn.
+pub(crate) fn come_back(me: &'static Thread) {
+    SCHEDULER.with(|scheduler| {
+        if let Some(slot) = scheduler.slot(me) {
+            slot.state = State::Ready;
+        }
+        if scheduler.owner.is_none() {
+            scheduler.wake_napper();
+            scheduler.give_turn(me);
+        }
+    });
+    wait_for_turn(me);
+}
+
+/// Wakes up to `count` threads that wait on this address, in the order in which they came. Returns who they are.
+pub(crate) fn wake_waiters(on: usize, count: usize) -> Vec<u32> {
+    SCHEDULER.with(|scheduler| {
+        let mut waiters: Vec<(u64, u32)> = scheduler
+            .slots
+            .iter()
+            .filter(|slot| matches!(slot.state, State::Waiting(waiting) if waiting.on == on))
+            .map(|slot| (slot.since, slot.thread.id))
+            .collect();
+        waiters.sort_unstable();
+        waiters.truncate(count);
+        for &(_, id) in &waiters {
+            scheduler.make_ready(id, Reason::Woken);
+        }
+        waiters.into_iter().map(|(_, id)| id).collect()
+    })
+}
+
+/// Something happened that those who wait may have waited for.
+pub(crate) fn note_progress() {
+    SCHEDULER.with(|scheduler| scheduler.stalled = 0);
+}
+
+/// Whether the thread has ended.
+pub(crate) fn is_done(thread: &'static Thread) -> bool {
+    SCHEDULER.with(|scheduler| scheduler.slot(thread).is_none_or(|slot| slot.state == State::Done))
+}
+
+/// Whether all threads have ended.
+pub(crate) fn all_are_done() -> bool {
+    SCHEDULER.with(|scheduler| scheduler.slots.iter().all(|slot| slot.state == State::Done))
+}
+
+/// The thread that the C library knows by this number.
+pub(crate) fn by_handle(handle: u64) -> Option<&'static Thread> {
+    SCHEDULER.with(|scheduler| {
+        let known = |slot: &&Slot| slot.thread.handle.load(Ordering::Relaxed) == handle;
+        scheduler.slots.iter().rev().find(known).map(|slot| slot.thread)
+    })
+}
+
+/// The threads that have ended and that the kernel may still have. The first one it keeps until the process ends.
+pub(crate) fn ended() -> Vec<&'static Thread> {
+    SCHEDULER.with(|scheduler| {
+        let ended = scheduler.slots.iter().skip(1).filter(|slot| slot.state == State::Done);
+        let threads = ended.map(|slot| slot.thread);
+        threads.filter(|thread| thread.kernel_id.load(Ordering::Relaxed) != 0).collect()
+    })
+}
+
+/// Waits until it is the thread's turn.
+pub(crate) fn wait_for_turn(me: &'static Thread) {
+    loop {
+        match me.go.load(Ordering::SeqCst) {
+            RUN => return,
+            NAP => {
+                let left = SCHEDULER.with(|scheduler| scheduler.left_to_sleep(me));
+                wait_on(&me.go, NAP, Some(left));
+                SCHEDULER.with(|scheduler| scheduler.nap_is_over(me));
+            }
+            other => wait_on(&me.go, other, None),
+        }
+    }
+}
+
+impl Scheduler {
+    fn add(&mut self, thread: &'static Thread) {
+        self.slots.push(Slot { thread, state: State::Ready, reason: Reason::Woken, since: 0 });
+    }
+
+    fn slot(&mut self, thread: &Thread) -> Option<&mut Slot> {
+        self.slots.get_mut(thread.id as usize)
+    }
+
+    fn random(&mut self, bound: u32) -> u32 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        (((self.random >> 32) * u64::from(bound)) >> 32) as u32
+    }
+
+    fn leave(&mut self, me: &'static Thread, state: State) {
+        me.go.store(WAIT, Ordering::SeqCst);
+        self.waits += 1;
+        let since = self.waits;
+        if let Some(slot) = self.slot(me) {
+            slot.state = state;
+            slot.reason = Reason::Woken;
+            slot.since = since;
+        }
+        self.choose();
+    }
+
+    fn make_ready(&mut self, id: u32, reason: Reason) {
+        if let Some(slot) = self.slots.get_mut(id as usize) {
+            slot.state = State::Ready;
+            slot.reason = reason;
+        }
+    }
+
+    fn give_turn(&mut self, thread: &'static Thread) {
+        self.owner = Some(thread.id);
+        thread.go.store(RUN, Ordering::SeqCst);
+        wake(&thread.go);
+    }
+
+    /// Gives the turn to somebody who can run.
+    fn choose(&mut self) {
+        self.clock += CHOICE;
+        self.end_sleep();
+        let ready: Vec<_> =
+            self.slots.iter().filter(|slot| slot.state == State::Ready).map(|slot| slot.thread).collect();
+        let choice = if ready.len() < 2 { 0 } else { self.random(u32::try_from(ready.len()).unwrap_or(1)) };
+        match ready.get(choice as usize) {
+            Some(thread) => self.give_turn(thread),
+            None => self.nobody_is_ready(),
+        }
+    }
+
+    fn nobody_is_ready(&mut self) {
+        self.owner = None;
+        // Nobody runs, so nobody else touches the log; and it may stay like this for long.
+        unsafe { LOG.get() }.flush();
+        if let Some((_, thread)) = self.next_to_wake() {
+            self.napper = Some(thread.id);
+            thread.go.store(NAP, Ordering::SeqCst);
+            wake(&thread.go);
+        } else if !self.slots.iter().any(|slot| slot.state == State::Away) && self.somebody_waits() {
+            self.nobody_will_be_ready();
+        }
+    }
+
+    fn somebody_waits(&self) -> bool {
+        self.slots.iter().any(|slot| matches!(slot.state, State::Waiting(_)))
+    }
+
+    fn nobody_will_be_ready(&mut self) {
+        self.stalled += 1;
+        let look_again: Vec<u32> = self
+            .slots
+            .iter()
+            .filter(|slot| matches!(slot.state, State::Waiting(waiting) if waiting.looks_again))
+            .map(|slot| slot.thread.id)
+            .collect();
+        if self.stalled > PATIENCE || look_again.is_empty() {
+            self.report_deadlock();
+        }
+        for id in look_again {
+            self.make_ready(id, Reason::Woken);
+        }
+        self.choose();
+    }
+
+    /// All threads that have not ended wait for each other.
+    fn report_deadlock(&self) -> ! {
+        let waiting: Vec<String> = self
+            .slots
+            .iter()
+            .filter_map(|slot| match slot.state {
+                State::Waiting(waiting) => Some(format!("T{} for {:#x}", slot.thread.id, waiting.on)),
+                _ => None,
+            })
+            .collect();
+        say(&format!("the program is in a deadlock: {}", waiting.join(", ")));
+        exit_now(DEADLOCK_CODE)
+    }
+
+    /// The thread that wakes first by itself, and when.
+    fn next_to_wake(&self) -> Option<(u64, &'static Thread)> {
+        let deadline = |slot: &Slot| match slot.state {
+            State::Waiting(Waiting { deadline: Some(deadline), .. }) => Some((deadline, slot.thread)),
+            _ => None,
+        };
+        self.slots.iter().filter_map(deadline).min_by_key(|&(deadline, thread)| (deadline, thread.id))
+    }
+
+    /// Whoever has waited long enough can run.
+    fn end_sleep(&mut self) {
+        while let Some((deadline, thread)) = self.next_to_wake()
+            && deadline <= self.clock
+        {
+            self.make_ready(thread.id, Reason::TimedOut);
+        }
+    }
+
+    fn left_to_sleep(&self, me: &Thread) -> u64 {
+        match self.next_to_wake() {
+            Some((deadline, thread)) if thread.id == me.id => deadline.saturating_sub(self.clock),
+            _ => 0,
+        }
+    }
+
+    /// The napper has slept: time jumps, unless somebody else came back in between.
+    fn nap_is_over(&mut self, me: &'static Thread) {
+        if me.go.load(Ordering::SeqCst) != NAP {
+            return;
+        }
+        self.napper = None;
+        me.go.store(WAIT, Ordering::SeqCst);
+        if let Some((deadline, _)) = self.next_to_wake() {
+            self.clock = self.clock.max(deadline);
+        }
+        self.choose();
+    }
+
+    fn wake_napper(&mut self) {
+        if let Some(napper) = self.napper.take()
+            && let Some(slot) = self.slots.get(napper as usize)
+        {
+            slot.thread.go.store(WAIT, Ordering::SeqCst);
+            wake(&slot.thread.go);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The kernel and the C library, without detours through what we replace.
+
+use std::alloc::{GlobalAlloc, Layout};
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::AtomicU32;
+
+unsafe extern "C" {
+    fn __libc_memalign(alignment: usize, bytes: usize) -> *mut c_void;
+    fn __libc_free(block: *mut c_void);
+}
+
+/// Our own memory comes from the C library's allocator by its other name, so that it is not recorded.
+struct Unrecorded;
+
+unsafe impl GlobalAlloc for Unrecorded {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        unsafe { __libc_memalign(layout.align().max(16), layout.size()).cast() }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, _: Layout) {
+        unsafe { __libc_free(block.cast()) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Unrecorded = Unrecorded;
+
+/// A call into the kernel, past the C library, some of whose functions are ours here. Its result is the C library's: -1, and
+/// the reason in `errno`.
+pub(crate) fn kernel(number: i64, arguments: [usize; 6]) -> i64 {
+    const ERRORS: i64 = -4095;
+    let result = unsafe { enter_kernel(number, arguments) };
+    match i32::try_from(-result) {
+        Ok(error) if (ERRORS..0).contains(&result) => {
+            set_errno(error);
+            -1
+        }
+        _ => result,
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+unsafe fn enter_kernel(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> i64 {
+    let result;
+    unsafe {
+        std::arch::asm!(
+            "syscall",
+            inlateout("rax") number => result,
+            in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
+            lateout("rcx") _, lateout("r11") _,
+            options(nostack),
+        );
+    }
+    result
+}
+
+#[cfg(target_arch = "aarch64")]
+unsafe fn enter_kernel(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> i64 {
+    let result;
+    unsafe {
+        std::arch::asm!(
+            "svc #0",
+            in("x8") number,
+            inlateout("x0") a => result,
+            in("x1") b, in("x2") c, in("x3") d, in("x4") e, in("x5") f,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// A number of the C library as the kernel takes it; negative ones keep their bits.
+fn word(number: c_int) -> usize {
+    (number as isize).cast_unsigned()
+}
+
+/// Waits until somebody wakes this word, it is not `value`, or the time is over; returns early at will.
+pub(crate) fn wait_on(word: &AtomicU32, value: u32, nanoseconds: Option<u64>) {
+    let limit = nanoseconds.map(timespec);
+    let limit = limit.as_ref().map_or(std::ptr::null(), |limit| limit as *const libc::timespec);
+    let what = self::word(libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG);
+    kernel(libc::SYS_futex, [word.as_ptr() as usize, what, value as usize, limit as usize, 0, 0]);
+}
+
+/// Wakes who waits on this word.
+pub(crate) fn wake(word: &AtomicU32) {
+    let what = self::word(libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG);
+    kernel(libc::SYS_futex, [word.as_ptr() as usize, what, 1, 0, 0, 0]);
+}
+
+/// Lets other threads of the machine run.
+pub(crate) fn yield_processor() {
+    kernel(libc::SYS_sched_yield, [0; 6]);
+}
+
+/// Writes all bytes, or says why not.
+pub(crate) fn write_all(file: c_int, mut bytes: &[u8]) -> Result<(), c_int> {
+    while !bytes.is_empty() {
+        let arguments = [word(file), bytes.as_ptr() as usize, bytes.len(), 0, 0, 0];
+        let written = kernel(libc::SYS_write, arguments);
+        match usize::try_from(written) {
+            Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
+            Err(_) if errno() == libc::EINTR => {}
+            Err(_) => return Err(errno()),
+        }
+    }
+    Ok(())
+}
+
+/// Says something to the user.
+pub(crate) fn say(text: &str) {
+    // There is nobody to tell that the user cannot be told.
+    let _ = write_all(2, format!("foretell: {text}\n").as_bytes());
+}
+
+/// Ends the process at once.
+pub(crate) fn exit_now(code: c_int) -> ! {
+    loop {
+        kernel(libc::SYS_exit_group, [word(code), 0, 0, 0, 0, 0]);
+    }
+}
+
+/// The number by which the kernel knows this thread.
+pub(crate) fn kernel_id() -> i32 {
+    i32::try_from(kernel(libc::SYS_gettid, [0; 6])).unwrap_or(0)
+}
+
+/// Whether the kernel still has a thread with this number in our process.
+pub(crate) fn is_alive(kernel_id: i32) -> bool {
+    let process = unsafe { libc::getpid() };
+    kernel(libc::SYS_tgkill, [word(process), word(kernel_id), 0, 0, 0, 0]) == 0
+}
+
+pub(crate) fn errno() -> c_int {
+    unsafe { *libc::__errno_location() }
+}
+
+pub(crate) fn set_errno(value: c_int) {
+    unsafe { *libc::__errno_location() = value }
+}
+
+/// A time in nanoseconds as the C library has it.
+pub(crate) fn timespec(nanoseconds: u64) -> libc::timespec {
+    let part = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    libc::timespec { tv_sec: part(nanoseconds / 1_000_000_000), tv_nsec: part(nanoseconds % 1_000_000_000) }
+}
+
+/// A time of the C library in nanoseconds; what is negative is none.
+pub(crate) fn nanoseconds(time: &libc::timespec) -> u64 {
+    let part = |number: i64| u64::try_from(number).unwrap_or(0);
+    part(time.tv_sec).saturating_mul(1_000_000_000).saturating_add(part(time.tv_nsec))
+}
+
+/// Gives a file number back.
+pub(crate) fn close(file: c_int) {
+    kernel(libc::SYS_close, [word(file), 0, 0, 0, 0, 0]);
+}
+
+/// How long it is until this time on that clock.
+pub(crate) fn until(clock: libc::clockid_t, time: &libc::timespec) -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    unsafe { libc::clock_gettime(clock, &mut now) };
+    nanoseconds(time).saturating_sub(nanoseconds(&now))
+}

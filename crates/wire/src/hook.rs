@@ -1,0 +1,226 @@
+//! The functions that instrumented code calls, and the codes that it passes to them.
+//!
+//! Hooks perform the access themselves: the value in the record is the value of the access, and nothing can come between
+//! the two. A *site* is a pointer into the module's site table, see [`crate::site`].
+//!
+//! | hook | C signature |
+//! |---|---|
+//! | [`LOAD`]N | `u64 (site, addr)` |
+//! | [`STORE`]N | `void (site, addr, u64 value)` |
+//! | [`ATOMIC_LOAD`]N | `u64 (site, addr, u32 order)` |
+//! | [`ATOMIC_STORE`]N | `void (site, addr, u64 value, u32 order)` |
+//! | [`RMW`]N | `u64 (site, addr, u64 operand, u32 update, u32 order)`, returns what was there |
+//! | [`CMPXCHG`]N | `u64 (site, addr, u64 expected, u64 desired, u32 success, u32 failure)`, returns what was there |
+//! | [`READ_RANGE`] | `void (site, addr, void *into, u64 bytes)`: a load of any size |
+//! | [`WRITE_RANGE`] | `void (site, addr, const void *from, u64 bytes)`: a store of any size |
+//! | [`COPY`] | `void (site, to, from, u64 bytes)`: both sides are the program's memory; they may overlap |
+//! | [`FILL`] | `void (site, addr, u32 byte, u64 bytes)` |
+//! | [`FENCE`] | `void (u32 order)` |
+//! | [`BRANCH`] | `void (site)`: what the thread has read decides what it does next |
+//! | [`CALL`] | `void (site)`: code out of the module is called that the runtime may want to know the caller of |
+//! | [`DEPTH`] | `u32 ()`: in how many calls of unknown code the thread is |
+//! | [`LEAVE`] | `void (site, callee)`: code is called that may not be instrumented |
+//! | [`RETURN`] | `void (site, u32 depth)`: the thread is back from such code, in as many calls as before |
+//! | [`MODULE`] | `void (table, u64 bytes, void *const *globals, u64 count, void *const *functions, u64 count)` |
+//!
+//! `N` is 1, 2, 4 or 8 bytes.
+
+/// A plain load.
+pub const LOAD: &str = "__foretell_load";
+/// A plain store.
+pub const STORE: &str = "__foretell_store";
+/// An atomic load.
+pub const ATOMIC_LOAD: &str = "__foretell_atomic_load";
+/// An atomic store.
+pub const ATOMIC_STORE: &str = "__foretell_atomic_store";
+/// An atomic read-modify-write.
+pub const RMW: &str = "__foretell_rmw";
+/// An atomic compare-exchange.
+pub const CMPXCHG: &str = "__foretell_cmpxchg";
+/// A load of a type that has no hook of its own.
+pub const READ_RANGE: &str = "__foretell_read_range";
+/// A store of a type that has no hook of its own.
+pub const WRITE_RANGE: &str = "__foretell_write_range";
+/// `memcpy` and `memmove`.
+pub const COPY: &str = "__foretell_copy";
+/// `memset`.
+pub const FILL: &str = "__foretell_fill";
+/// A memory fence.
+pub const FENCE: &str = "__foretell_fence";
+/// A decision, or an address that was computed from what was read.
+pub const BRANCH: &str = "__foretell_branch";
+/// A call out of the module, of a function that is known to touch no memory of the program unseen.
+pub const CALL: &str = "__foretell_call";
+/// Asks in how many calls of unknown code the thread is.
+pub const DEPTH: &str = "__foretell_depth";
+/// A call of a function that may touch any memory unseen, unless the runtime knows it as instrumented.
+pub const LEAVE: &str = "__foretell_leave";
+/// Back from such a call, be it by an exception.
+pub const RETURN: &str = "__foretell_return";
+/// Tells the runtime about a module; called by a constructor.
+pub const MODULE: &str = "__foretell_module";
+
+/// What all names above begin with.
+pub const PREFIX: &str = "__foretell_";
+
+/// The order of an atomic operation, as hooks are told it and records keep it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+#[expect(missing_docs, reason = "the orders of C11")]
+pub enum Order {
+    Relaxed = 0,
+    Acquire = 1,
+    Release = 2,
+    AcqRel = 3,
+    SeqCst = 4,
+}
+
+impl Order {
+    /// The order with this code; an unknown code is the strongest order.
+    pub fn from_code(code: u8) -> Order {
+        match code {
+            0 => Order::Relaxed,
+            1 => Order::Acquire,
+            2 => Order::Release,
+            3 => Order::AcqRel,
+            _ => Order::SeqCst,
+        }
+    }
+
+    /// The part of the order that a load alone can have.
+    pub fn of_load(self) -> Order {
+        match self {
+            Order::Release => Order::Relaxed,
+            Order::AcqRel => Order::Acquire,
+            other => other,
+        }
+    }
+}
+
+/// What a read-modify-write does with the value that was there. The codes are those of LLVM's C interface.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+#[expect(missing_docs, reason = "the names of LLVM")]
+pub enum Update {
+    Xchg = 0,
+    Add = 1,
+    Sub = 2,
+    And = 3,
+    Nand = 4,
+    Or = 5,
+    Xor = 6,
+    Max = 7,
+    Min = 8,
+    UMax = 9,
+    UMin = 10,
+    FAdd = 11,
+    FSub = 12,
+    FMax = 13,
+    FMin = 14,
+    UIncWrap = 15,
+    UDecWrap = 16,
+}
+
+impl Update {
+    const ALL: [Update; 17] = [
+        Update::Xchg,
+        Update::Add,
+        Update::Sub,
+        Update::And,
+        Update::Nand,
+        Update::Or,
+        Update::Xor,
+        Update::Max,
+        Update::Min,
+        Update::UMax,
+        Update::UMin,
+        Update::FAdd,
+        Update::FSub,
+        Update::FMax,
+        Update::FMin,
+        Update::UIncWrap,
+        Update::UDecWrap,
+    ];
+
+    /// The update with this code, if hooks know it.
+    pub fn from_code(code: u32) -> Option<Update> {
+        Update::ALL.get(usize::try_from(code).ok()?).copied()
+    }
+
+    /// What is there afterwards; of both values the lowest `bytes` (1, 2, 4 or 8) count, the rest of the result is zero.
+    pub fn apply(self, old: u64, operand: u64, bytes: usize) -> u64 {
+        let mask = if bytes >= 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 };
+        let (old, operand) = (old & mask, operand & mask);
+        let signed = |value: u64| {
+            let unused = 64 - 8 * bytes.min(8);
+            (value << unused).cast_signed() >> unused
+        };
+        let new = match self {
+            Update::Xchg => operand,
+            Update::Add => old.wrapping_add(operand),
+            Update::Sub => old.wrapping_sub(operand),
+            Update::And => old & operand,
+            Update::Nand => !(old & operand),
+            Update::Or => old | operand,
+            Update::Xor => old ^ operand,
+            Update::Max => std::cmp::max_by_key(old, operand, |&value| signed(value)),
+            Update::Min => std::cmp::min_by_key(old, operand, |&value| signed(value)),
+            Update::UMax => old.max(operand),
+            Update::UMin => old.min(operand),
+            Update::FAdd => float(old, operand, bytes, |a, b| a + b, |a, b| a + b),
+            Update::FSub => float(old, operand, bytes, |a, b| a - b, |a, b| a - b),
+            Update::FMax => float(old, operand, bytes, f64::max, f32::max),
+            Update::FMin => float(old, operand, bytes, f64::min, f32::min),
+            Update::UIncWrap if old >= operand => 0,
+            Update::UIncWrap => old + 1,
+            Update::UDecWrap if old == 0 || old > operand => operand,
+            Update::UDecWrap => old - 1,
+        };
+        new & mask
+    }
+}
+
+fn float(
+    old: u64,
+    operand: u64,
+    bytes: usize,
+    double: impl Fn(f64, f64) -> f64,
+    single: impl Fn(f32, f32) -> f32,
+) -> u64 {
+    match (bytes, u32::try_from(old), u32::try_from(operand)) {
+        (4, Ok(old), Ok(operand)) => {
+            u64::from(single(f32::from_bits(old), f32::from_bits(operand)).to_bits())
+        }
+        _ => double(f64::from_bits(old), f64::from_bits(operand)).to_bits(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn updates_keep_to_their_width() {
+        assert_eq!(Update::Add.apply(0xFF, 2, 1), 1);
+        assert_eq!(Update::Sub.apply(0, 1, 4), 0xFFFF_FFFF);
+        assert_eq!(Update::Max.apply(0xFF, 1, 1), 1, "minus one is less than one");
+        assert_eq!(Update::UMax.apply(0xFF, 1, 1), 0xFF);
+        assert_eq!(Update::Nand.apply(3, 1, 2), 0xFFFE);
+        assert_eq!(Update::UIncWrap.apply(4, 4, 4), 0);
+        assert_eq!(Update::UDecWrap.apply(0, 7, 8), 7);
+        let one = u64::from(1.0_f32.to_bits());
+        assert_eq!(Update::FAdd.apply(one, one, 4), u64::from(2.0_f32.to_bits()));
+        assert_eq!(Update::FMin.apply(1.5_f64.to_bits(), 2.5_f64.to_bits(), 8), 1.5_f64.to_bits());
+    }
+
+    #[test]
+    fn codes_are_positions() {
+        for (code, update) in Update::ALL.into_iter().enumerate() {
+            assert_eq!(update as usize, code);
+        }
+        assert_eq!(Update::from_code(17), None);
+        for order in [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst] {
+            assert_eq!(Order::from_code(order as u8), order);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! What the compiler pass, the runtime inside the recorded program, and the reader of its log agree on.
+//!
+//! * [`hook`]: the names of the functions that instrumented code calls, and the codes that it passes to them
+//! * [`site`]: the table that every instrumented module carries: where in the source each hook stands
+//! * [`record`]: what happened, one record each
+//! * [`log`]: how records are put into a file such that it can be read after a crash
+//! * [`varint`]: numbers in as few bytes as they need
+//!
+//! All of it depends on the standard library alone, because it is loaded into other people's programs.
+
+pub mod hook;
+pub mod log;
+pub mod record;
+pub mod site;
+pub mod varint;
+
+/// The bytes end before what they should hold, or hold something that no writer of this version writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Malformed;
+
+impl std::fmt::Display for Malformed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the bytes are not what the recorder of this version writes")
+    }
+}
+
+impl std::error::Error for Malformed {}

@@ -1,0 +1,378 @@
+//! What happened in the program, one record each, in the order in which it happened.
+//!
+//! A record is one byte that tells its kind and numbers after it. Sites and addresses are written as steps from those of
+//! the record before, because programs walk in small steps; so a record can only be read after those before it in the
+//! same piece of the log.
+
+use crate::Malformed;
+use crate::hook::Order;
+use crate::varint::{LONGEST, follow, put, step, take};
+
+/// No record is longer, not counting the bytes of [`Record::ReadRange`], [`Record::WriteRange`] and [`Record::Copy`].
+pub const LONGEST_RECORD: usize = 2 + 6 * LONGEST;
+
+/// One thing that a thread did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "sites and addresses; see the hooks for the rest")]
+pub enum Record<'a> {
+    /// All that follows was done by this thread.
+    Thread(u32),
+    /// A plain load of 1, 2, 4 or 8 bytes.
+    Read { site: u64, addr: u64, size: u8, value: u64 },
+    /// A plain store.
+    Write { site: u64, addr: u64, size: u8, value: u64 },
+    /// An atomic load.
+    AtomicLoad { site: u64, addr: u64, size: u8, value: u64, order: Order },
+    /// An atomic store.
+    AtomicStore { site: u64, addr: u64, size: u8, value: u64, order: Order },
+    /// An atomic read-modify-write that wrote.
+    Rmw { site: u64, addr: u64, size: u8, read: u64, written: u64, order: Order },
+    /// A load of any size.
+    ReadRange { site: u64, addr: u64, bytes: &'a [u8] },
+    /// A store of any size.
+    WriteRange { site: u64, addr: u64, bytes: &'a [u8] },
+    /// Bytes that were read in one place, then written to another.
+    Copy { site: u64, to: u64, from: u64, bytes: &'a [u8] },
+    /// The same byte was written so many times.
+    Fill { site: u64, addr: u64, byte: u8, length: u64 },
+    /// A memory fence.
+    Fence { order: Order },
+    /// What the thread has read decides what it does next.
+    Branch { site: u64 },
+    /// Something happened that the recorder does not understand: it may have communicated with any other thread.
+    Opaque { site: u64 },
+    /// Synchronisation, or the life of a thread or of memory.
+    Sync { site: u64, op: SyncOp, object: u64, other: u64 },
+}
+
+macro_rules! sync_ops {
+    ($($(#[$doc:meta])* $name:ident = $code:literal,)*) => {
+        /// Operations on objects that are named by their address (threads: by their number).
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[repr(u8)]
+        pub enum SyncOp { $($(#[$doc])* $name = $code,)* }
+
+        impl SyncOp {
+            fn from_code(code: u8) -> Result<SyncOp, Malformed> {
+                match code {
+                    $($code => Ok(SyncOp::$name),)*
+                    _ => Err(Malformed),
+                }
+            }
+        }
+    };
+}
+
+sync_ops! {
+    /// The thread begins; object and other are the bounds of its stack.
+    Begin = 0,
+    /// The thread ends.
+    End = 1,
+    /// Starts the thread with this number.
+    Fork = 2,
+    /// The thread with this number has ended.
+    Join = 3,
+    /// Holds the lock alone from now on.
+    Lock = 4,
+    /// Holds the lock together with other readers from now on.
+    LockShared = 5,
+    /// Gives the lock up, however it was held.
+    Unlock = 6,
+    /// Could not have the lock alone.
+    TryFailed = 7,
+    /// Could not have the lock even as a reader.
+    TrySharedFailed = 8,
+    /// Gives up the lock (other) and waits for the condition (object).
+    Wait = 9,
+    /// Was notified and holds the lock again.
+    Woken = 10,
+    /// Was not notified and holds the lock again.
+    TimedOut = 11,
+    /// Wakes one waiter.
+    Notify = 12,
+    /// Wakes all waiters.
+    NotifyAll = 13,
+    /// A semaphore with so many permits (other).
+    SemInit = 14,
+    /// Takes a permit.
+    SemWait = 15,
+    /// Gives a permit.
+    SemPost = 16,
+    /// Comes to a barrier.
+    Arrive = 17,
+    /// Leaves a barrier.
+    Depart = 18,
+    /// So many bytes (other) of memory from this address on are new.
+    Alloc = 19,
+    /// The memory that was allocated at this address is given back.
+    Free = 20,
+}
+
+/// The kinds of records; those with sizes take four numbers each, one per power of two.
+mod kind {
+    pub(super) const THREAD: u8 = 0;
+    pub(super) const READ: u8 = 4;
+    pub(super) const WRITE: u8 = 8;
+    pub(super) const ATOMIC_LOAD: u8 = 12;
+    pub(super) const ATOMIC_STORE: u8 = 16;
+    pub(super) const RMW: u8 = 20;
+    pub(super) const READ_RANGE: u8 = 24;
+    pub(super) const WRITE_RANGE: u8 = 25;
+    pub(super) const COPY: u8 = 26;
+    pub(super) const FILL: u8 = 27;
+    pub(super) const FENCE: u8 = 28;
+    pub(super) const BRANCH: u8 = 29;
+    pub(super) const OPAQUE: u8 = 30;
+    pub(super) const SYNC: u8 = 64;
+}
+
+/// What the next record is relative to. Every piece of the log begins with [`Context::NEW`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Context {
+    site: u64,
+    addr: u64,
+}
+
+/// Writes numbers one after the other.
+struct Put<'a> {
+    out: &'a mut [u8],
+    length: usize,
+}
+
+impl Put<'_> {
+    #[inline]
+    fn byte(&mut self, byte: u8) {
+        self.out[self.length] = byte;
+        self.length += 1;
+    }
+
+    #[inline]
+    fn number(&mut self, number: u64) {
+        self.length += put(number, &mut self.out[self.length..]);
+    }
+
+    #[inline]
+    fn step(&mut self, last: &mut u64, next: u64) {
+        self.number(step(*last, next));
+        *last = next;
+    }
+}
+
+impl Context {
+    /// What the first record of a piece is relative to.
+    pub const NEW: Context = Context { site: 0, addr: 0 };
+
+    /// Writes the record to the beginning of `out`, which has room for [`LONGEST_RECORD`] bytes and the bytes that the
+    /// record carries. Returns how many bytes it took.
+    #[inline]
+    pub fn encode(&mut self, record: &Record<'_>, out: &mut [u8]) -> usize {
+        let mut to = Put { out, length: 0 };
+        match *record {
+            Record::Thread(thread) => {
+                to.byte(kind::THREAD);
+                to.number(u64::from(thread));
+            }
+            Record::Read { site, addr, size, value } => {
+                self.access(&mut to, kind::READ, site, addr, size);
+                to.number(value);
+            }
+            Record::Write { site, addr, size, value } => {
+                self.access(&mut to, kind::WRITE, site, addr, size);
+                to.number(value);
+            }
+            Record::AtomicLoad { site, addr, size, value, order } => {
+                self.access(&mut to, kind::ATOMIC_LOAD, site, addr, size);
+                to.number(value);
+                to.byte(order as u8);
+            }
+            Record::AtomicStore { site, addr, size, value, order } => {
+                self.access(&mut to, kind::ATOMIC_STORE, site, addr, size);
+                to.number(value);
+                to.byte(order as u8);
+            }
+            Record::Rmw { site, addr, size, read, written, order } => {
+                self.access(&mut to, kind::RMW, site, addr, size);
+                to.number(read);
+                to.number(written);
+                to.byte(order as u8);
+            }
+            Record::ReadRange { site, addr, bytes } => {
+                self.access(&mut to, kind::READ_RANGE, site, addr, 1);
+                put_bytes(&mut to, bytes);
+            }
+            Record::WriteRange { site, addr, bytes } => {
+                self.access(&mut to, kind::WRITE_RANGE, site, addr, 1);
+                put_bytes(&mut to, bytes);
+            }
+            Record::Copy { site, to: target, from, bytes } => {
+                self.access(&mut to, kind::COPY, site, from, 1);
+                to.step(&mut self.addr, target);
+                put_bytes(&mut to, bytes);
+            }
+            Record::Fill { site, addr, byte, length } => {
+                self.access(&mut to, kind::FILL, site, addr, 1);
+                to.byte(byte);
+                to.number(length);
+            }
+            Record::Fence { order } => {
+                to.byte(kind::FENCE);
+                to.byte(order as u8);
+            }
+            Record::Branch { site } => {
+                to.byte(kind::BRANCH);
+                to.step(&mut self.site, site);
+            }
+            Record::Opaque { site } => {
+                to.byte(kind::OPAQUE);
+                to.step(&mut self.site, site);
+            }
+            Record::Sync { site, op, object, other } => {
+                to.byte(kind::SYNC + op as u8);
+                to.step(&mut self.site, site);
+                to.step(&mut self.addr, object);
+                to.number(other);
+            }
+        }
+        to.length
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the logarithm of a size is at most 3")]
+    fn access(&mut self, to: &mut Put<'_>, kind: u8, site: u64, addr: u64, size: u8) {
+        to.byte(kind + size.trailing_zeros() as u8);
+        to.step(&mut self.site, site);
+        to.step(&mut self.addr, addr);
+    }
+
+    /// Takes the next record from the beginning of `bytes`.
+    pub fn decode<'a>(&mut self, bytes: &mut &'a [u8]) -> Result<Record<'a>, Malformed> {
+        let kind = byte(bytes)?;
+        if let Some(op) = kind.checked_sub(kind::SYNC) {
+            let op = SyncOp::from_code(op)?;
+            let (site, object) = (self.next_site(bytes)?, self.next_addr(bytes)?);
+            return Ok(Record::Sync { site, op, object, other: take(bytes)? });
+        }
+        match kind {
+            kind::THREAD => {
+                let thread = u32::try_from(take(bytes)?).map_err(|_| Malformed)?;
+                Ok(Record::Thread(thread))
+            }
+            kind::FENCE => Ok(Record::Fence { order: Order::from_code(byte(bytes)?) }),
+            kind::BRANCH => Ok(Record::Branch { site: self.next_site(bytes)? }),
+            kind::OPAQUE => Ok(Record::Opaque { site: self.next_site(bytes)? }),
+            kind::READ..kind::READ_RANGE => self.sized(kind, bytes),
+            kind::READ_RANGE..=kind::FILL => self.range(kind, bytes),
+            _ => Err(Malformed),
+        }
+    }
+
+    fn sized<'a>(&mut self, kind: u8, bytes: &mut &'a [u8]) -> Result<Record<'a>, Malformed> {
+        let (site, addr, size) = (self.next_site(bytes)?, self.next_addr(bytes)?, 1 << (kind & 3));
+        let value = take(bytes)?;
+        Ok(match kind & !3 {
+            kind::READ => Record::Read { site, addr, size, value },
+            kind::WRITE => Record::Write { site, addr, size, value },
+            kind::ATOMIC_LOAD => {
+                Record::AtomicLoad { site, addr, size, value, order: Order::from_code(byte(bytes)?) }
+            }
+            kind::ATOMIC_STORE => {
+                Record::AtomicStore { site, addr, size, value, order: Order::from_code(byte(bytes)?) }
+            }
+            _ => {
+                let written = take(bytes)?;
+                let order = Order::from_code(byte(bytes)?);
+                Record::Rmw { site, addr, size, read: value, written, order }
+            }
+        })
+    }
+
+    fn range<'a>(&mut self, kind: u8, bytes: &mut &'a [u8]) -> Result<Record<'a>, Malformed> {
+        let (site, addr) = (self.next_site(bytes)?, self.next_addr(bytes)?);
+        Ok(match kind {
+            kind::READ_RANGE => Record::ReadRange { site, addr, bytes: take_bytes(bytes)? },
+            kind::WRITE_RANGE => Record::WriteRange { site, addr, bytes: take_bytes(bytes)? },
+            kind::COPY => {
+                let to = self.next_addr(bytes)?;
+                Record::Copy { site, to, from: addr, bytes: take_bytes(bytes)? }
+            }
+            _ => Record::Fill { site, addr, byte: byte(bytes)?, length: take(bytes)? },
+        })
+    }
+
+    fn next_site(&mut self, bytes: &mut &[u8]) -> Result<u64, Malformed> {
+        self.site = follow(self.site, take(bytes)?);
+        Ok(self.site)
+    }
+
+    fn next_addr(&mut self, bytes: &mut &[u8]) -> Result<u64, Malformed> {
+        self.addr = follow(self.addr, take(bytes)?);
+        Ok(self.addr)
+    }
+}
+
+fn put_bytes(to: &mut Put<'_>, bytes: &[u8]) {
+    to.number(bytes.len() as u64);
+    to.out[to.length..to.length + bytes.len()].copy_from_slice(bytes);
+    to.length += bytes.len();
+}
+
+fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], Malformed> {
+    let length = usize::try_from(take(bytes)?).map_err(|_| Malformed)?;
+    let (taken, rest) = bytes.split_at_checked(length).ok_or(Malformed)?;
+    *bytes = rest;
+    Ok(taken)
+}
+
+fn byte(bytes: &mut &[u8]) -> Result<u8, Malformed> {
+    let (&first, rest) = bytes.split_first().ok_or(Malformed)?;
+    *bytes = rest;
+    Ok(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_come_back() {
+        let (site, addr, order) = (0x5555_0001, 0x7fff_1234_5678, Order::AcqRel);
+        let records = [
+            Record::Thread(3),
+            Record::Read { site, addr, size: 4, value: 7 },
+            Record::Write { site: site + 1, addr: addr + 4, size: 8, value: u64::MAX },
+            Record::AtomicLoad { site, addr, size: 1, value: 1, order: Order::Acquire },
+            Record::AtomicStore { site, addr, size: 2, value: 1, order: Order::SeqCst },
+            Record::Rmw { site, addr, size: 8, read: 1, written: 2, order },
+            Record::ReadRange { site, addr, bytes: b"sixteen bytes ..." },
+            Record::WriteRange { site, addr, bytes: b"" },
+            Record::Copy { site, to: 1, from: addr, bytes: b"abc" },
+            Record::Fill { site: 0, addr, byte: 255, length: 1 << 40 },
+            Record::Fence { order },
+            Record::Branch { site },
+            Record::Opaque { site },
+            Record::Sync { site, op: SyncOp::Free, object: addr, other: 0 },
+            Record::Sync { site, op: SyncOp::Begin, object: 1, other: u64::MAX },
+        ];
+        let (mut out, mut context) = (Vec::new(), Context::NEW);
+        for record in &records {
+            let mut room = [0; LONGEST_RECORD + 32];
+            let length = context.encode(record, &mut room);
+            out.extend_from_slice(&room[..length]);
+        }
+        let (mut rest, mut context) = (out.as_slice(), Context::NEW);
+        for record in &records {
+            assert_eq!(context.decode(&mut rest), Ok(*record));
+        }
+        assert!(rest.is_empty());
+        assert_eq!(context.decode(&mut &out[..0]), Err(Malformed));
+    }
+
+    #[test]
+    fn a_walk_through_an_array_is_small() {
+        let mut context = Context::NEW;
+        let mut room = [0; LONGEST_RECORD];
+        let record = |k: u64| Record::Read { site: 0x5555_0001, addr: 0x1000 + 4 * k, size: 4, value: k };
+        context.encode(&record(0), &mut room);
+        assert!(context.encode(&record(1), &mut room) <= 4);
+    }
+}

@@ -1,0 +1,117 @@
+//! Where in the source each hook stands: a table that every instrumented module carries in its own data.
+//!
+//! A hook is told its site as the address of the byte at the site's index in the encoded table. That costs the program no
+//! arithmetic, and an address names module and site at once. The table has at least one byte for each site.
+
+use crate::Malformed;
+use crate::varint::{push, take};
+
+/// The place of one hook.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Site {
+    /// Position in [`Table::texts`] of the file.
+    pub file: u32,
+    /// Position in [`Table::texts`] of the function.
+    pub function: u32,
+    /// Line, from 1 on; 0 if the compiler does not know.
+    pub line: u32,
+    /// Column, from 1 on; 0 if the compiler does not know.
+    pub column: u32,
+}
+
+/// A variable with an address of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Global {
+    /// Position in [`Table::texts`] of the name.
+    pub name: u32,
+    /// Size in bytes.
+    pub size: u64,
+}
+
+/// What a module tells about itself.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Table {
+    /// File, function and variable names.
+    pub texts: Vec<String>,
+    /// The places of the hooks.
+    pub sites: Vec<Site>,
+    /// The module's variables, in the order in which it lists their addresses.
+    pub globals: Vec<Global>,
+}
+
+impl Table {
+    /// The table as bytes, at least one for each site.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        push(self.texts.len() as u64, &mut out);
+        for text in &self.texts {
+            push(text.len() as u64, &mut out);
+            out.extend_from_slice(text.as_bytes());
+        }
+        push(self.sites.len() as u64, &mut out);
+        for site in &self.sites {
+            for number in [site.file, site.function, site.line, site.column] {
+                push(u64::from(number), &mut out);
+            }
+        }
+        push(self.globals.len() as u64, &mut out);
+        for global in &self.globals {
+            push(u64::from(global.name), &mut out);
+            push(global.size, &mut out);
+        }
+        out
+    }
+
+    /// The table behind the bytes.
+    pub fn decode(mut bytes: &[u8]) -> Result<Table, Malformed> {
+        let bytes = &mut bytes;
+        let mut table = Table::default();
+        for _ in 0..take(bytes)? {
+            let length = usize::try_from(take(bytes)?).map_err(|_| Malformed)?;
+            let (text, rest) = bytes.split_at_checked(length).ok_or(Malformed)?;
+            table.texts.push(String::from_utf8_lossy(text).into_owned());
+            *bytes = rest;
+        }
+        for _ in 0..take(bytes)? {
+            table.sites.push(Site {
+                file: small(bytes)?,
+                function: small(bytes)?,
+                line: small(bytes)?,
+                column: small(bytes)?,
+            });
+        }
+        for _ in 0..take(bytes)? {
+            table.globals.push(Global { name: small(bytes)?, size: take(bytes)? });
+        }
+        Ok(table)
+    }
+
+    /// The text at a position, empty if there is none.
+    pub fn text(&self, position: u32) -> &str {
+        self.texts.get(position as usize).map_or("", String::as_str)
+    }
+}
+
+fn small(bytes: &mut &[u8]) -> Result<u32, Malformed> {
+    u32::try_from(take(bytes)?).map_err(|_| Malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_come_back_and_have_a_byte_for_each_site() {
+        let table = Table {
+            texts: vec!["bank.c".to_string(), "main".to_string(), "balance".to_string()],
+            sites: vec![Site { file: 0, function: 1, line: 300, column: 7 }; 9],
+            globals: vec![Global { name: 2, size: 4 }],
+        };
+        let bytes = table.encode();
+        assert!(bytes.len() >= table.sites.len());
+        assert_eq!(Table::decode(&bytes), Ok(table));
+        for length in 0..bytes.len() {
+            assert_eq!(Table::decode(&bytes[..length]), Err(Malformed));
+        }
+    }
+}
