@@ -17,8 +17,7 @@ mod horizon;
 mod index;
 mod sections;
 
-use foretell_trace::source::BATCH;
-use foretell_trace::{Batch, Ending, Event, EventId, Names, Op, Source, Trace, TraceError};
+use foretell_trace::{Event, EventId, Listed, Op, Trace, TraceError};
 use rustc_hash::FxHashSet;
 
 use crate::flow::Flow;
@@ -124,12 +123,7 @@ impl Slice {
         let kept = self.events.iter().filter_map(|&id| Some((id, original.events().get(id.index())?)));
         let events =
             kept.map(|(id, &event)| if self.hidden.contains(&id) { without_value(event) } else { event });
-        Trace::read(Box::new(Kept {
-            events: events.collect(),
-            given: 0,
-            names: original.names().clone(),
-            ending: original.ending(),
-        }))
+        Trace::read(Box::new(Listed::new(events.collect(), original.names().clone(), original.ending())))
     }
 }
 
@@ -140,34 +134,4 @@ fn without_value(event: Event) -> Event {
         other => other,
     };
     Event { op, ..event }
-}
-
-/// The kept events as a source, so that the sliced trace is checked as any other.
-struct Kept {
-    events: Vec<Event>,
-    /// How many were given out.
-    given: usize,
-    names: Names,
-    ending: Ending,
-}
-
-impl Source for Kept {
-    fn fill(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
-        batch.clear();
-        batch.events.extend(self.events[self.given..].iter().take(BATCH));
-        self.given += batch.events.len();
-        Ok(!batch.events.is_empty())
-    }
-
-    fn names(&self) -> &Names {
-        &self.names
-    }
-
-    fn into_names(self: Box<Self>) -> Names {
-        self.names
-    }
-
-    fn ending(&self) -> Ending {
-        self.ending
-    }
 }

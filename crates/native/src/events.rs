@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use foretell_trace::{
-    BarrierId, CondId, Ending, Event, Loc, LockId, MemOrder, Names, Op, SemId, Symbol, ThreadId, Value, VarId,
+    BarrierId, CondId, Ending, Event, Listed, Loc, LockId, MemOrder, Names, Op, SemId, Symbol, ThreadId,
+    Value, VarId,
 };
 use foretell_wire::hook::Order;
 use foretell_wire::record::{Record, SyncOp};
@@ -14,13 +15,12 @@ use crate::LogError;
 use crate::cells::{Cell, Survey, is_torn_atomic};
 use crate::memory::{Change, Era, Memory};
 use crate::places::Places;
-use crate::recording::Recording;
 use crate::records::{Entry, for_each, parts};
 
 type Done = Result<(), LogError>;
 
 /// Goes through the log for the second time.
-pub(crate) fn write(log: &[u8], survey: &Survey) -> Result<Recording, LogError> {
+pub(crate) fn write(log: &[u8], survey: &Survey) -> Result<Listed, LogError> {
     let mut writer = Writer::new(survey);
     let complete = for_each(log, |entry| match entry {
         Entry::Module(module) => {
@@ -30,7 +30,7 @@ pub(crate) fn write(log: &[u8], survey: &Survey) -> Result<Recording, LogError> 
         Entry::Record(thread, record) => writer.record(thread, &record),
     })?;
     let ending = if complete { Ending::Complete } else { Ending::CutShort };
-    Ok(Recording::new(writer.events, writer.names, ending))
+    Ok(Listed::new(writer.events, writer.names, ending))
 }
 
 struct Writer<'a> {

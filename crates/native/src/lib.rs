@@ -6,7 +6,6 @@
 //! * [`records`]: the log, record by record
 //! * [`memory`]: which allocation an address belongs to at each moment
 //! * [`places`]: sites and addresses as people know them
-//! * [`recording`]: the result, as a source of events
 //!
 //! **What is left out, and why that is sound.** A cell that only one thread ever touches: whatever the schedule, its reads
 //! see what this thread wrote, which is determined by what it read before; and the decisions that depend on it are
@@ -18,10 +17,9 @@ mod cells;
 mod events;
 mod memory;
 mod places;
-mod recording;
 mod records;
 
-pub use recording::Recording;
+use foretell_trace::Listed;
 
 /// Why a log is no trace.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +39,7 @@ impl From<foretell_wire::Malformed> for LogError {
 }
 
 /// The trace behind the log of a program.
-pub fn convert(log: &[u8]) -> Result<Recording, LogError> {
+pub fn convert(log: &[u8]) -> Result<Listed, LogError> {
     let survey = cells::survey(log)?;
     events::write(log, &survey)
 }

@@ -23,6 +23,6 @@ pub use error::{Position, TraceError};
 pub use event::{Access, AccessKind, Event, LockMode, MemOrder, Op};
 pub use id::{BarrierId, CondId, EventId, LabelId, LockId, SemId, ThreadId, VarId};
 pub use name::Names;
-pub use source::{Batch, Ending, Source};
+pub use source::{Batch, Ending, Listed, Source};
 pub use symbol::{Loc, Symbol, Value};
 pub use trace::Trace;

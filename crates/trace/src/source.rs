@@ -60,6 +60,49 @@ pub trait Source {
     }
 }
 
+/// Events that are in memory already, as a source: a recorder or a generator has them, and they are checked as any other.
+#[derive(Debug)]
+pub struct Listed {
+    events: Vec<Event>,
+    /// How many were given out.
+    given: usize,
+    names: Names,
+    ending: Ending,
+}
+
+impl Listed {
+    /// The events in this order; their ids are those of `names`.
+    pub fn new(events: Vec<Event>, names: Names, ending: Ending) -> Listed {
+        Listed { events, given: 0, names, ending }
+    }
+
+    /// All events.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+}
+
+impl Source for Listed {
+    fn fill(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
+        batch.clear();
+        batch.events.extend(self.events[self.given..].iter().take(BATCH));
+        self.given += batch.events.len();
+        Ok(!batch.events.is_empty())
+    }
+
+    fn names(&self) -> &Names {
+        &self.names
+    }
+
+    fn into_names(self: Box<Self>) -> Names {
+        self.names
+    }
+
+    fn ending(&self) -> Ending {
+        self.ending
+    }
+}
+
 /// All events of a source, for tests.
 #[cfg(test)]
 pub(crate) fn read_all(mut source: Box<dyn Source>) -> Result<(Vec<Event>, Names), TraceError> {

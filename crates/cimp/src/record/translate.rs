@@ -2,9 +2,9 @@
 
 use foretell_depend::{Flow, Node as FlowNode, NodeId, Scope, ScopeId, Use};
 use foretell_trace::name::NameError;
-use foretell_trace::source::BATCH;
+use foretell_trace::source::Ending::Complete;
 use foretell_trace::{
-    Batch, Event, EventId, Loc, MemOrder, Names, Op, Position as Reported, Source, Symbol, ThreadId, Trace,
+    Event, EventId, Listed, Loc, MemOrder, Names, Op, Position as Reported, Symbol, ThreadId, Trace,
     TraceError, Value as TraceValue, VarId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -42,34 +42,9 @@ pub(super) fn translate(
     }
     let trace = match writer.events.is_empty() {
         true => Trace::default(),
-        false => Trace::read(Box::new(Recorded { events: writer.events, names: writer.names, taken: 0 }))?,
+        false => Trace::read(Box::new(Listed::new(writer.events, writer.names, Complete)))?,
     };
     Ok(Run { trace, flow, ending, schedule, steps })
-}
-
-/// Events with names, as a source of a trace.
-struct Recorded {
-    events: Vec<Event>,
-    names: Names,
-    taken: usize,
-}
-
-impl Source for Recorded {
-    fn fill(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
-        batch.clear();
-        let end = self.events.len().min(self.taken + BATCH);
-        batch.events.extend_from_slice(&self.events[self.taken..end]);
-        self.taken = end;
-        Ok(!batch.events.is_empty())
-    }
-
-    fn names(&self) -> &Names {
-        &self.names
-    }
-
-    fn into_names(self: Box<Self>) -> Names {
-        self.names
-    }
 }
 
 type Named<T> = Result<T, NameError>;
