@@ -27,6 +27,9 @@ use findings::Findings;
 use limits::Loops;
 use states::{StateId, States};
 
+/// Who watches is told after so many states.
+const WATCHED: usize = 4096;
+
 /// Visits all states of the program, as far as the limits allow.
 pub fn explore(program: &Program, limits: &Limits<'_>) -> Exploration {
     let mut explorer = Explorer::new(program, limits);
@@ -69,7 +72,12 @@ impl<'p, 'l> Explorer<'p, 'l> {
     fn run(&mut self) {
         self.arrive(None);
         let mut turns = Vec::new();
+        let mut visited = 0_usize;
         while let Some(state) = self.next_state() {
+            visited += 1;
+            if let (true, Some(watch)) = (visited.is_multiple_of(WATCHED), self.limits.watch) {
+                watch(self.states.len());
+            }
             if let Some(why) = self.must_stop() {
                 self.findings.incomplete(why);
                 return;

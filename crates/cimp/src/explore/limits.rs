@@ -32,6 +32,8 @@ pub struct Limits<'l> {
     pub order: Order,
     /// Whether executions are counted. Takes memory for each step between two states.
     pub count_executions: bool,
+    /// Is told now and then how many states were found.
+    pub watch: Option<&'l dyn Fn(usize)>,
     /// Stops the exploration as soon as it is set.
     pub stop: Option<&'l AtomicBool>,
     /// What every state should satisfy.
@@ -49,6 +51,7 @@ impl Default for Limits<'_> {
             bounds: Bounds::default(),
             order: Order::default(),
             count_executions: false,
+            watch: None,
             stop: None,
             properties: &[],
         }

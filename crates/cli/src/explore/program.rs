@@ -28,11 +28,11 @@ pub(super) fn explore(source: &Source, args: &ExploreArgs) -> Result<ProgramRepo
     let conditions = conditions(source, args)?;
     let limit = TimeLimit::start(args.time_limit.0)?;
     let holds: Vec<_> = conditions.iter().map(|asked| |state: &StateView<'_>| asked.holds(state)).collect();
-    let watched = Watched::new(args);
-    let watch = |_: &StateView<'_>| watched.visit();
-    let properties = holds.iter().map(|holds| holds as Property<'_>).chain([&watch as Property<'_>]);
-    let properties: Vec<Property<'_>> = properties.collect();
-    let found = explore::explore(&source.program, &limits(args, &properties));
+    let properties: Vec<Property<'_>> = holds.iter().map(|holds| holds as Property<'_>).collect();
+    let bar = Progress::of_steps("explores", !args.input.no_progress);
+    let watch = |states| bar.visited(states);
+    let found =
+        explore::explore(&source.program, &Limits { watch: Some(&watch), ..limits(args, &properties) });
     let asked = judge(&conditions, &found);
     let mut report = report(source, found);
     report.properties = asked;
@@ -45,30 +45,6 @@ pub(super) fn explore(source: &Source, args: &ExploreArgs) -> Result<ProgramRepo
     report.stats.seconds = begin.elapsed().as_secs_f64();
     report.stats.peak_memory_bytes = memory::peak();
     Ok(report)
-}
-
-/// Counts states as they are visited, for the bar.
-struct Watched {
-    bar: Progress,
-    states: Cell<usize>,
-}
-
-impl Watched {
-    /// How many states are visited between two looks at the bar.
-    const PACE: usize = 4096;
-
-    fn new(args: &ExploreArgs) -> Watched {
-        Watched { bar: Progress::of_steps("explores", !args.input.no_progress), states: Cell::new(0) }
-    }
-
-    /// Counts a state, in the guise of a property that always holds.
-    fn visit(&self) -> bool {
-        self.states.set(self.states.get() + 1);
-        if self.states.get().is_multiple_of(Self::PACE) {
-            self.bar.visited(self.states.get());
-        }
-        true
-    }
 }
 
 fn limits<'l>(args: &ExploreArgs, properties: &'l [Property<'l>]) -> Limits<'l> {
