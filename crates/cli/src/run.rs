@@ -24,6 +24,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     if !is_program(&args.program) {
         return native::run(args);
     }
+    if let Some(argument) = args.arguments.first() {
+        let argument = argument.to_string_lossy();
+        return Err(Failure::Usage(format!(
+            "`{argument}` is one too many: a .cimp program takes no arguments"
+        )));
+    }
     stop::listen()?;
     let source = Source::load(&args.program)?;
     let run = record(&source, &args.schedule, args.max_steps, args.loops)?;

@@ -53,7 +53,10 @@ pub(crate) fn run(
         .env(LOG_FOLDER, folder.path())
         .env(SEED, seed.to_string())
         .status()
-        .map_err(|error| Failure::file(program, "run", error))?;
+        .map_err(|error| {
+            let known = "a program is a file that ends in .cimp, .c or .cpp, or a command";
+            Failure::Usage(format!("cannot run {}: {error}; {known}", program.display()))
+        })?;
     tell_ending(program, status);
     let logs = logs(folder)?;
     if logs.is_empty() {

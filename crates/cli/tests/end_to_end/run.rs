@@ -209,9 +209,12 @@ fn what_is_no_program_is_refused() {
     let here = folder.to_str().expect("a plain path");
     fs::create_dir(folder.join("folder.cimp")).expect("a folder");
     for (path, said) in [
-        (file(&folder, "trace.std", "T1|w(x)|1\n"), "expected a file that ends in .cimp"),
-        ("-".to_string(), "expected a file that ends in .cimp"),
-        (here.to_string(), "expected a file that ends in .cimp"),
+        (
+            file(&folder, "trace.std", "T1|w(x)|1\n"),
+            "a program is a file that ends in .cimp, .c or .cpp, or a command",
+        ),
+        ("-".to_string(), "a program is a file that ends in .cimp, .c or .cpp, or a command"),
+        (here.to_string(), "a program is a file that ends in .cimp, .c or .cpp, or a command"),
         (format!("{here}/missing.cimp"), "cannot read"),
         (format!("{here}/folder.cimp"), "cannot read"),
         (file(&folder, "bytes.cimp", b"shared x\xff;\n{ x := 1; }\n"), "not UTF-8 text"),

@@ -39,8 +39,10 @@ fn found(report: &Value) -> BTreeSet<Lines> {
 fn races_of(program: &str, seed: u64) -> (BTreeSet<Lines>, Option<i32>) {
     let seed = seed.to_string();
     let output = foretell(&["run", "--format", "json", "--no-progress", "--seed", &seed, "--", program]);
+    // What the program itself prints comes first.
     let text = String::from_utf8_lossy(&output.stdout);
-    let report: Value = serde_json::from_str(&text).unwrap_or_else(|error| {
+    let last = text.lines().last().unwrap_or_default();
+    let report: Value = serde_json::from_str(last).unwrap_or_else(|error| {
         panic!("{program}: {error}: {text}{}", String::from_utf8_lossy(&output.stderr))
     });
     (found(&report), output.status.code())
