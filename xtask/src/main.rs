@@ -13,7 +13,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  run TRACE… [OPTIONS]   build foretell and predict on the traces, e.g. cargo xtask run examples/bank.std
+  run FILE… [OPTIONS]    build foretell and predict on traces, or run a program, e.g. cargo xtask run examples/bank.std
   test                   install what the tests need, then formatting, lints, house rules and all tests
   bench [NAME…]          measure; names: read detect syncp referee predict memory exact auto explore z3 (all unless given); --save adds to bench/RESULTS.md
   fuzz-exact [SECONDS [SEED]]  exact techniques against the exhaustive oracle on random traces, for ever unless told

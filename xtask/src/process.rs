@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use crate::setup;
+
 /// The root of the repository.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_path_buf()
@@ -20,14 +22,26 @@ pub(crate) fn must(program: &str, args: &[&str]) -> Result<(), String> {
     }
 }
 
-/// Builds foretell and lets it predict; its exit code becomes ours.
+/// Builds foretell and lets it predict on traces, or run a program; its exit code becomes ours.
 pub(crate) fn run_foretell(args: &[String]) -> Result<ExitCode, String> {
     if args.is_empty() {
-        return Err("which trace? For example: cargo xtask run examples/bank.std".to_string());
+        return Err("what? For example: cargo xtask run examples/bank.std, or examples/bank.cimp".to_string());
     }
+    let is_any_of = |endings: &[&str]| {
+        let is_one =
+            |arg: &String| Path::new(arg).extension().is_some_and(|e| endings.iter().any(|&x| e == x));
+        args.iter().any(is_one)
+    };
+    let is_native = is_any_of(&["c", "cpp", "cc", "cxx"]);
     must("cargo", &["build", "--quiet", "--release", "--package", "foretell"])?;
+    if is_native {
+        setup::run()?;
+        let recorder = ["--package", "foretell-llvm", "--package", "foretell-runtime"];
+        must("cargo", &[&["build", "--quiet", "--release"][..], &recorder].concat())?;
+    }
+    let command = if is_native || is_any_of(&["cimp"]) { "run" } else { "predict" };
     let status = Command::new(release("foretell"))
-        .arg("predict")
+        .arg(command)
         .args(args)
         .status()
         .map_err(|error| format!("cannot run foretell: {error}"))?;
