@@ -21,7 +21,7 @@ use crate::args::{ExploreArgs, OutputFormat};
 use crate::error::{Failure, Failures};
 use crate::input::Input;
 use crate::program::{Source, is_program};
-use crate::run::{record, tell_ending};
+use crate::run::{ending_text, record, tell_ending};
 use crate::slice::Sliced;
 use crate::{Outcome, output, stop};
 
@@ -82,7 +82,12 @@ fn explore(path: &Path, args: &ExploreArgs) -> Result<(Explored, Outcome), Failu
     }
     let run = record(&source, &args.schedule, STEPS, args.loops)?;
     let ending = tell_ending(&source, &run.ending);
-    Ok((closure(&input, &run.trace, Some(&run.flow), args)?, ending))
+    let mut explored = closure(&input, &run.trace, Some(&run.flow), args)?;
+    if let (Explored::Closure(report), Some(how)) = (&mut explored, ending_text(&run.ending)) {
+        report.complete = false;
+        report.notes.push(format!("the run itself did not end well: {how}"));
+    }
+    Ok((explored, ending))
 }
 
 /// Explores what the trace implies, or a slice of it.

@@ -125,7 +125,7 @@ fn report(input: &Input, source: &Source, run: &Run, plan: &Plan) -> Result<Repo
 }
 
 /// How the run ended in one line, if not well.
-fn ending_text(ending: &Ending) -> Option<String> {
+pub(crate) fn ending_text(ending: &Ending) -> Option<String> {
     match ending {
         Ending::Finished => None,
         Ending::Failed(failure) => Some(failure.to_string()),

@@ -256,6 +256,10 @@ fn a_condition_that_cannot_be_told_does_not_hold() {
         let ran = foretell(&["explore", &program, "--property", &format!("assert {condition}")]);
         assert!(ran.code == 2 && ran.err.contains(why), "{condition}: {}", ran.err);
     }
+    let failing = file(&folder, "failing.cimp", "shared y;\n{ y := 1 / y; }\n");
+    let failed = foretell(&["explore", "--closure", "--format", "json", &failing]);
+    assert_eq!((failed.code, &failed.json()["complete"]), (2, &json!(false)), "{}", failed.out);
+    assert!(failed.json()["notes"].to_string().contains("division by zero"), "{}", failed.out);
     let closure = ["explore", "--closure", "--format", "json", &program, "--property", "assert p < 1"];
     let ran = foretell(&closure);
     assert_eq!((ran.code, &ran.json()["properties"][0]["verdict"]), (3, &json!("unknown")), "{}", ran.out);
