@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use foretell_wire::log::module::Module;
 use foretell_wire::site::Table;
 
@@ -15,6 +17,8 @@ pub(crate) struct Places {
     tables: BTreeMap<u64, (u64, Table)>,
     /// Size and name of each variable, by its address.
     globals: BTreeMap<u64, (u64, String)>,
+    /// How many variables have each name.
+    names: FxHashMap<String, u32>,
 }
 
 impl Places {
@@ -22,10 +26,24 @@ impl Places {
     pub(crate) fn add(&mut self, module: &Module<'_>) -> Result<(), LogError> {
         let table = Table::decode(module.table)?;
         for (&address, global) in module.globals.iter().zip(&table.globals) {
-            self.globals.insert(address, (global.size, table.text(global.name).to_string()));
+            let name = self.name_for(address, table.text(global.name));
+            self.globals.insert(address, (global.size, name));
         }
         self.tables.insert(module.address, (module.table.len() as u64, table));
         Ok(())
+    }
+
+    /// Two files may have a variable of the same name each. In a trace a name is one variable, so all but the first get a
+    /// number; but a module that is loaded again to the same place brings the same variables.
+    fn name_for(&mut self, address: u64, name: &str) -> String {
+        if let Some((_, known)) = self.globals.get(&address)
+            && known.split('#').next() == Some(name)
+        {
+            return known.clone();
+        }
+        let count = self.names.entry(name.to_string()).or_default();
+        *count = count.saturating_add(1);
+        if *count == 1 { name.to_string() } else { format!("{name}#{count}") }
     }
 
     /// A site as text: `file.c:12:3`, or as much of it as is known.
@@ -62,5 +80,29 @@ impl Places {
                 _ => format!("{addr:#x}"),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use foretell_wire::site::Global;
+
+    use super::*;
+
+    #[test]
+    fn variables_of_the_same_name_in_two_modules_are_two() {
+        let table = Table {
+            texts: vec!["total".to_string()],
+            sites: Vec::new(),
+            globals: vec![Global { name: 0, size: 4 }],
+        };
+        let table = table.encode();
+        let mut places = Places::default();
+        for (address, global) in [(0x1000, 0x10), (0x2000, 0x20), (0x1000, 0x10)] {
+            places.add(&Module { address, table: &table, globals: vec![global] }).unwrap();
+        }
+        let about = About { start: 0, purpose: Purpose::Static, given_back: false };
+        assert_eq!(places.address(0x10, about), "total");
+        assert_eq!(places.address(0x22, about), "total#2+2");
     }
 }
