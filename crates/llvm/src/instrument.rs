@@ -18,6 +18,8 @@ const BROKEN_PROMISES: [&str; 3] = ["memory", "nosync", "speculatable"];
 
 /// Instruments a module; says whether that changed it.
 pub(crate) fn module(module: Module) -> bool {
+    // Templates that a library has instantiated, say: ours tell what they do, those in the library do not.
+    module.functions().into_iter().for_each(Value::adopt);
     let functions: Vec<Value> = module.defined_functions().into_iter().filter(|&f| is_wanted(f)).collect();
     if functions.is_empty() {
         return false;
@@ -50,7 +52,8 @@ pub(crate) fn module(module: Module) -> bool {
     let constant = module.private_constant(module.bytes(&table));
     hooks.settle(constant);
     if !is_empty {
-        let known: Vec<Value> = functions.into_iter().filter(|function| !function.is_droppable()).collect();
+        let is_known = |function: &Value| !function.is_droppable() && function.may_be_called_from_outside();
+        let known: Vec<Value> = functions.into_iter().filter(is_known).collect();
         hooks.add_constructor(constant, table.len() as u64, &globals, &known);
     }
     true
@@ -65,8 +68,7 @@ pub(crate) fn is_wanted(function: Value) -> bool {
 
 /// A function that calls hooks, be it in another module, has effects. Nobody may move or drop calls of it.
 fn withdraw_promises(module: Module) {
-    let functions = module.defined_functions().into_iter().chain(module.declared_functions());
-    for function in functions.filter(|function| !function.is_intrinsic()) {
+    for function in module.functions().into_iter().filter(|function| !function.is_intrinsic()) {
         for promise in BROKEN_PROMISES {
             function.remove_attribute(promise);
         }

@@ -11,7 +11,7 @@ use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
 use llvm_sys::prelude::*;
 use llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
-use llvm_sys::{LLVMAtomicOrdering, LLVMLinkage, LLVMTailCallKind, LLVMTypeKind};
+use llvm_sys::{LLVMAtomicOrdering, LLVMLinkage, LLVMTailCallKind, LLVMTypeKind, LLVMVisibility};
 
 pub(crate) use llvm_sys::LLVMOpcode as Opcode;
 
@@ -60,15 +60,13 @@ impl Module {
 
     /// The functions that have a body which ends up in the program.
     pub(crate) fn defined_functions(self) -> Vec<Value> {
-        let first = unsafe { LLVMGetFirstFunction(self.0) };
-        let all = chain(first, |function| unsafe { LLVMGetNextFunction(function) });
-        all.filter(|function| function.is_defined()).collect()
+        self.functions().into_iter().filter(|function| function.is_defined()).collect()
     }
 
-    pub(crate) fn declared_functions(self) -> Vec<Value> {
+    /// All functions, also those that are only declared.
+    pub(crate) fn functions(self) -> Vec<Value> {
         let first = unsafe { LLVMGetFirstFunction(self.0) };
-        let all = chain(first, |function| unsafe { LLVMGetNextFunction(function) });
-        all.filter(|function| !function.is_defined()).collect()
+        chain(first, |function| unsafe { LLVMGetNextFunction(function) }).collect()
     }
 
     /// The variables that live at one address, which the linker can name.
@@ -280,6 +278,31 @@ impl Value {
         )
     }
 
+    /// A function whose body is here to be looked at, while calls go to another module, becomes one of this module.
+    pub(crate) fn adopt(self) {
+        unsafe {
+            if LLVMGetLinkage(self.0) == LLVMLinkage::LLVMAvailableExternallyLinkage {
+                LLVMSetLinkage(self.0, LLVMLinkage::LLVMInternalLinkage);
+                LLVMSetVisibility(self.0, LLVMVisibility::LLVMDefaultVisibility);
+            }
+        }
+    }
+
+    /// Whether somebody else than direct callers in this module may know this function.
+    pub(crate) fn may_be_called_from_outside(self) -> bool {
+        let calls = |user: Value| {
+            matches!(user.opcode(), Some(Opcode::LLVMCall | Opcode::LLVMInvoke))
+                && user.callee() == self
+                && !user.arguments().contains(&self)
+        };
+        !self.is_local() || !self.users().into_iter().all(calls)
+    }
+
+    fn is_local(self) -> bool {
+        let linkage = unsafe { LLVMGetLinkage(self.0) };
+        matches!(linkage, LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage)
+    }
+
     /// Whether a variable is one for all threads, and the linker does not drop the symbol under which we know it.
     fn has_plain_address(self) -> bool {
         let special = self.name().starts_with("llvm.") || unsafe { LLVMIsThreadLocal(self.0) != 0 };
@@ -288,11 +311,7 @@ impl Value {
 
     /// Whether the linker may drop this function or variable, so that nobody else may name it.
     pub(crate) fn is_droppable(self) -> bool {
-        let local = matches!(
-            unsafe { LLVMGetLinkage(self.0) },
-            LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage
-        );
-        local && !unsafe { LLVMGetComdat(self.0) }.is_null()
+        self.is_local() && !unsafe { LLVMGetComdat(self.0) }.is_null()
     }
 
     /// The type of a variable's content.
