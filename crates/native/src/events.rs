@@ -14,8 +14,9 @@ use foretell_wire::record::{Record, SyncOp};
 use crate::LogError;
 use crate::cells::{Cell, Survey, is_torn_atomic};
 use crate::memory::{Change, Era, Memory};
+use crate::merge::for_each;
 use crate::places::Places;
-use crate::records::{Entry, for_each, parts};
+use crate::records::{Entry, parts};
 
 type Done = Result<(), LogError>;
 
@@ -129,7 +130,7 @@ impl<'a> Writer<'a> {
             Record::Fence { order } => self.push(Op::Fence { order: order_of(order) }),
             Record::Branch { .. } => self.branch(),
             Record::Opaque { .. } => self.opaque(),
-            Record::Thread(_) => Ok(()),
+            Record::Clock(_) | Record::Ahead(_) => Ok(()),
             Record::Sync { op, object, other, .. } => self.sync(op, object, other),
         }?;
         match change {
@@ -496,6 +497,6 @@ fn site_of(record: &Record<'_>) -> u64 {
         | Record::Branch { site }
         | Record::Opaque { site }
         | Record::Sync { site, .. } => site,
-        Record::Thread(_) | Record::Fence { .. } => 0,
+        Record::Clock(_) | Record::Ahead(_) | Record::Fence { .. } => 0,
     }
 }
