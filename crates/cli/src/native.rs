@@ -34,7 +34,8 @@ pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
         return Err(Failure::Usage("which command?".to_string()));
     };
     let folder = Folder::new()?;
-    let traces = record::run(Path::new(program), arguments, How { seed: args.seed, order: args.order }, &folder)?;
+    let traces =
+        record::run(Path::new(program), arguments, How { seed: args.seed, order: args.order }, &folder)?;
     for (index, trace) in traces.iter().enumerate() {
         convert::save(trace, &record::numbered(&args.output, index))?;
     }

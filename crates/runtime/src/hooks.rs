@@ -14,6 +14,7 @@ use foretell_wire::record::Record;
 
 use crate::functions;
 use crate::log::LONGEST_RANGE;
+use crate::stack::Calls;
 use crate::thread::{Thread, me};
 use crate::turn::Turn;
 
@@ -23,7 +24,7 @@ macro_rules! words {
         unsafe extern "C" fn $load(site: u64, addr: *const $word) -> u64 {
             let read = || u64::from(unsafe { addr.read_unaligned() });
             let Some(me) = enter() else { return read() };
-            if !me.log().may_go_on() {
+            if !me.may_go_on() {
                 return load_with_care(me, $log, site, addr as u64, read);
             }
             let value = read();
@@ -38,7 +39,7 @@ macro_rules! words {
             let write = || unsafe { addr.write_unaligned(value as $word) };
             let Some(me) = enter() else { return write() };
             let value = u64::from(value as $word);
-            if !me.log().may_go_on() {
+            if !me.may_go_on() {
                 return store_with_care(me, $log, site, addr as u64, value, write);
             }
             write();
@@ -133,6 +134,7 @@ fn load_with_care(me: &'static Thread, size: u32, site: u64, addr: u64, read: im
     turn.access(addr as usize, 1 << size, || {
         let value = read();
         me.log().has_read = true;
+        turn.tell_calls();
         me.log().counted_access(false, size, site, addr, value);
         value
     })
@@ -144,6 +146,7 @@ fn store_with_care(me: &'static Thread, size: u32, site: u64, addr: u64, value: 
     let turn = Turn::of(me);
     turn.access(addr as usize, 1 << size, || {
         write();
+        turn.tell_calls();
         me.log().counted_access(true, size, site, addr, value);
     });
 }
@@ -248,29 +251,59 @@ extern "C" fn __foretell_call(site: u64) {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __foretell_depth() -> u32 {
-    me().map_or(0, |me| me.depth.get())
+extern "C" fn __foretell_stack() -> u64 {
+    me().map_or(0, |me| me.stack.calls().into())
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __foretell_leave(site: u64, callee: u64) {
+extern "C" fn __foretell_enter(site: u64) -> u64 {
+    let Some(me) = me().filter(|me| me.enter()) else { return 0 };
+    let before = me.stack.enter(site);
+    me.leave();
+    before.into()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __foretell_leave(site: u64, callee: u64) -> u64 {
+    let Some(turn) = Turn::alone() else { return 0 };
+    turn.me.site.set(site);
+    let before = if functions::is_instrumented(&turn, callee) {
+        turn.me.stack.enter(site)
+    } else {
+        turn.fence(site);
+        turn.me.stack.leave(site)
+    };
+    before.into()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __foretell_tail(site: u64, callee: u64) {
     if let Some(turn) = Turn::alone() {
         turn.me.site.set(site);
+        // A chain of instrumented functions may go on for ever: they take each other's places.
         if !functions::is_instrumented(&turn, callee) {
             turn.fence(site);
-            turn.me.depth.update(|depth| depth.saturating_add(1));
+            turn.me.stack.leave(site);
         }
     }
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __foretell_return(site: u64, depth: u32) {
-    if let Some(turn) = Turn::take()
-        && turn.me.depth.get() > depth
-    {
-        turn.me.depth.set(depth);
-        turn.fence(site);
+extern "C" fn __foretell_return(calls: u64) {
+    let Some(me) = me().filter(|me| me.enter()) else { return };
+    let calls = Calls::from(calls);
+    if me.stack.go_back(calls) {
+        return return_from_outside(me, me.stack.site(calls));
     }
+    me.leave();
+}
+
+#[cold]
+#[inline(never)]
+fn return_from_outside(me: &'static Thread, site: u64) {
+    let turn = Turn::of(me);
+    turn.catch_up();
+    turn.fence(site);
 }
 
 fn order_of(code: u32) -> Order {

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
 use crate::log::Writer;
+use crate::stack::Stack;
 
 /// What a thread runs.
 pub(crate) type Start = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
@@ -33,8 +34,8 @@ pub(crate) struct Thread {
     pub(crate) meetings: Cell<u32>,
     /// Where it last called out of instrumented code.
     pub(crate) site: Cell<u64>,
-    /// In how many calls of code that is not instrumented it is.
-    pub(crate) depth: Cell<u32>,
+    /// The calls that it is in.
+    pub(crate) stack: Stack,
     /// How often the end of the thread was put off, so that other destructors can run first.
     pub(crate) endings: Cell<u32>,
     /// What it runs.
@@ -59,7 +60,7 @@ impl Thread {
             changes: Cell::new(0),
             meetings: Cell::new(0),
             site: Cell::new(0),
-            depth: Cell::new(0),
+            stack: Stack::default(),
             endings: Cell::new(0),
             start,
         }))
@@ -71,6 +72,12 @@ impl Thread {
     #[expect(clippy::mut_from_ref, reason = "the compiler cannot see which thread we are")]
     pub(crate) fn log(&self) -> &mut Writer {
         unsafe { &mut *self.log.get() }
+    }
+
+    /// Whether the thread may write a record without looking up, and without telling the calls that it is in.
+    #[inline(always)]
+    pub(crate) fn may_go_on(&self) -> bool {
+        self.log().may_go_on() && !self.stack.has_changed()
     }
 
     /// Whether the thread was not in our code, and now is.

@@ -100,7 +100,7 @@ impl Turn {
 
     /// What has happened that the thread does not know of yet: a signal handler in our code, or the loss of its turn.
     #[cold]
-    fn catch_up(&self) {
+    pub(crate) fn catch_up(&self) {
         if self.me.has_missed.take() {
             self.fence(self.me.site.get());
         }
@@ -185,7 +185,7 @@ impl Turn {
         }
         let alone = self.sync.get().is_some();
         self.begin_alone();
-        self.locked(&Set::all_but_sync(), || self.log_sync_record(&record));
+        self.locked(&Set::all_but_sync(), || self.put_sync(&record));
         if !alone {
             self.end_alone();
         }
@@ -194,7 +194,7 @@ impl Turn {
     /// A thread that hands over while it is in code that is not instrumented (it was called back, or a library has met one
     /// of the functions that we replace) may have touched any memory before, and will after it comes back.
     fn fence_if_outside(&self) {
-        if self.me.depth.get() > 0 {
+        if self.me.stack.is_outside() {
             self.fence(self.me.site.get());
         }
     }
@@ -239,9 +239,18 @@ impl Turn {
         self.locked(&stripes, act)
     }
 
-    /// Adds to the log.
+    /// Tells the log which calls the thread is in, if that has changed.
+    #[inline]
+    pub(crate) fn tell_calls(&self) {
+        if self.me.stack.has_changed() {
+            self.me.stack.tell(|change| self.me.log().put(&change));
+        }
+    }
+
+    /// Adds to the log what somebody may want to know the calls of.
     #[inline]
     pub(crate) fn log(&self, record: &Record<'_>) {
+        self.tell_calls();
         self.me.log().put(record);
     }
 
@@ -256,7 +265,7 @@ impl Turn {
     #[inline]
     pub(crate) fn log_branch(&self, site: u64) {
         if std::mem::take(&mut self.me.log().has_read) {
-            self.log(&Record::Branch { site });
+            self.me.log().put(&Record::Branch { site });
         }
     }
 
@@ -268,13 +277,18 @@ impl Turn {
 
     /// Adds to the log what is ordered with all synchronisation.
     pub(crate) fn log_sync_record(&self, record: &Record<'_>) {
+        self.tell_calls();
+        self.put_sync(record);
+    }
+
+    fn put_sync(&self, record: &Record<'_>) {
         if !is_striped() {
-            return self.log(record);
+            return self.me.log().put(record);
         }
         let alone = self.sync.get();
         self.begin_alone();
         self.me.log().follow(self.sync.get().unwrap_or(0));
-        self.log(record);
+        self.me.log().put(record);
         self.sync.set(Some(self.me.log().clock - 1));
         if alone.is_none() {
             self.end_alone();
