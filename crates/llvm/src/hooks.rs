@@ -73,7 +73,8 @@ impl Hooks {
         self.call(hook::DEPTH, self.types.int32, &[])
     }
 
-    fn call(&self, name: &str, result: Type, arguments: &[Value]) -> Value {
+    /// Calls the hook with this name.
+    pub(crate) fn call(&self, name: &str, result: Type, arguments: &[Value]) -> Value {
         let is_new = !self.module.has_function(name);
         let parameters: Vec<Type> = arguments.iter().map(|argument| argument.type_of()).collect();
         let hook = self.module.function(name, result, &parameters);

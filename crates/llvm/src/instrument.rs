@@ -1,6 +1,7 @@
 //! The walk over a module that puts the hooks in.
 
 use foretell_wire::hook::{self, PREFIX, Update};
+use foretell_wire::library;
 use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
 
 use crate::hooks::{Hooks, Shape};
@@ -266,8 +267,10 @@ impl Walk<'_> {
             return;
         }
         let manner = Manner::of(call);
-        if manner == Manner::Nothing {
-            return;
+        match manner {
+            Manner::Nothing => return,
+            Manner::Performed => return self.perform(call),
+            _ => {}
         }
         let site = self.begin(call);
         if let Manner::Reads(argument) = manner {
@@ -282,6 +285,16 @@ impl Walk<'_> {
             Manner::Unknown => self.leave(call, site),
             _ => self.hooks.tell(hook::CALL, &[site]),
         }
+    }
+
+    /// The call of a library function whose hook does the same and tells about it.
+    fn perform(&mut self, call: Value) {
+        let arguments = call.arguments();
+        let Some(hook) = library::hook(&call.callee().name(), arguments.len()) else { return };
+        let site = self.begin_access(call, &arguments);
+        let all: Vec<Value> = std::iter::once(site).chain(arguments).collect();
+        let result = self.hooks.call(&hook, call.type_of(), &all);
+        self.replace(call, result);
     }
 
     /// Nobody sees what memory the callee touches, unless it turns out to be instrumented.

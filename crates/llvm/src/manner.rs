@@ -2,7 +2,9 @@
 //!
 //! Whatever is not named here counts as unknown: it may read and write everything.
 
-use crate::ir::Value;
+use foretell_wire::library;
+
+use crate::ir::{Opcode, Value};
 
 /// How a call deals with the program's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -11,6 +13,8 @@ pub(crate) enum Manner {
     Nothing,
     /// It touches no memory that the program reads or writes itself, or the runtime tells what it does.
     Quiet,
+    /// A hook takes its place: it does what the function does, and tells what memory that touches.
+    Performed,
     /// As [`Manner::Quiet`], but it reads the word behind this argument, which tells it what to do.
     Reads(u32),
     /// Anything.
@@ -33,6 +37,8 @@ const TOLD: &[&str] = &[
 
 /// These touch at most memory that is theirs: the objects of the threads library, the allocator's, the stream's.
 const HARMLESS: &[&str] = &[
+    "__ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __errno_location getpagesize isalnum isalpha isdigit islower isprint",
+    "ispunct isspace isupper isxdigit malloc_usable_size sysconf tolower toupper",
     "exit quick_exit pthread_exit pthread_self pthread_equal pthread_detach getpid getppid gettid putchar",
     "pthread_attr_destroy pthread_attr_init pthread_attr_setdetachstate pthread_attr_setstacksize pthread_barrier_destroy",
     "pthread_cond_init pthread_condattr_destroy pthread_condattr_init pthread_condattr_setclock pthread_mutex_destroy",
@@ -72,6 +78,10 @@ impl Manner {
             return Manner::Unknown;
         }
         let name = callee.name();
+        let can_be_replaced = call.opcode() == Some(Opcode::LLVMCall) && !call.is_last_of_function();
+        if can_be_replaced && library::hook(&name, call.arguments().len()).is_some() {
+            return Manner::Performed;
+        }
         if is_listed(TOLD, &name) || is_listed(HARMLESS, &name) {
             return Manner::Quiet;
         }

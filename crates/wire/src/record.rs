@@ -8,7 +8,7 @@ use crate::Malformed;
 use crate::hook::Order;
 use crate::varint::{LONGEST, follow, put, step, take};
 
-/// No record is longer, not counting the bytes of [`Record::ReadRange`], [`Record::WriteRange`] and [`Record::Copy`].
+/// No record is longer, not counting the bytes that it carries.
 pub const LONGEST_RECORD: usize = 2 + 6 * LONGEST;
 
 /// One thing that a thread did.
@@ -29,6 +29,8 @@ pub enum Record<'a> {
     Rmw { site: u64, addr: u64, size: u8, read: u64, written: u64, order: Order },
     /// A load of any size.
     ReadRange { site: u64, addr: u64, bytes: &'a [u8] },
+    /// Bytes that were read one after the other: each decided whether to go on to the next.
+    Scan { site: u64, addr: u64, bytes: &'a [u8] },
     /// A store of any size.
     WriteRange { site: u64, addr: u64, bytes: &'a [u8] },
     /// Bytes that were read in one place, then written to another.
@@ -111,6 +113,7 @@ sync_ops! {
 /// The kinds of records; those with sizes take four numbers each, one per power of two.
 mod kind {
     pub(super) const THREAD: u8 = 0;
+    pub(super) const SCAN: u8 = 3;
     pub(super) const READ: u8 = 4;
     pub(super) const WRITE: u8 = 8;
     pub(super) const ATOMIC_LOAD: u8 = 12;
@@ -200,6 +203,10 @@ impl Context {
                 self.access(&mut to, kind::READ_RANGE, site, addr, 1);
                 put_bytes(&mut to, bytes);
             }
+            Record::Scan { site, addr, bytes } => {
+                self.access(&mut to, kind::SCAN, site, addr, 1);
+                put_bytes(&mut to, bytes);
+            }
             Record::WriteRange { site, addr, bytes } => {
                 self.access(&mut to, kind::WRITE_RANGE, site, addr, 1);
                 put_bytes(&mut to, bytes);
@@ -261,7 +268,7 @@ impl Context {
             kind::BRANCH => Ok(Record::Branch { site: self.next_site(bytes)? }),
             kind::OPAQUE => Ok(Record::Opaque { site: self.next_site(bytes)? }),
             kind::READ..kind::READ_RANGE => self.sized(kind, bytes),
-            kind::READ_RANGE..=kind::FILL => self.range(kind, bytes),
+            kind::SCAN | kind::READ_RANGE..=kind::FILL => self.range(kind, bytes),
             _ => Err(Malformed),
         }
     }
@@ -290,6 +297,7 @@ impl Context {
         let (site, addr) = (self.next_site(bytes)?, self.next_addr(bytes)?);
         Ok(match kind {
             kind::READ_RANGE => Record::ReadRange { site, addr, bytes: take_bytes(bytes)? },
+            kind::SCAN => Record::Scan { site, addr, bytes: take_bytes(bytes)? },
             kind::WRITE_RANGE => Record::WriteRange { site, addr, bytes: take_bytes(bytes)? },
             kind::COPY => {
                 let to = self.next_addr(bytes)?;
@@ -344,6 +352,7 @@ mod tests {
             Record::AtomicStore { site, addr, size: 2, value: 1, order: Order::SeqCst },
             Record::Rmw { site, addr, size: 8, read: 1, written: 2, order },
             Record::ReadRange { site, addr, bytes: b"sixteen bytes ..." },
+            Record::Scan { site, addr: addr + 1, bytes: b"text" },
             Record::WriteRange { site, addr, bytes: b"" },
             Record::Copy { site, to: 1, from: addr, bytes: b"abc" },
             Record::Fill { site: 0, addr, byte: 255, length: 1 << 40 },
