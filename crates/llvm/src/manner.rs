@@ -24,7 +24,7 @@ pub(crate) enum Manner {
 /// The runtime stands in for these and tells what they do.
 const TOLD: &[&str] = &[
     "_Exit __cxa_guard_abort __cxa_guard_acquire __cxa_guard_release _exit abort accept accept4 aligned_alloc calloc",
-    "clock_nanosleep connect epoll_pwait epoll_wait flock free malloc memalign munmap nanosleep pause poll posix_memalign",
+    "clock_nanosleep connect epoll_ctl epoll_pwait epoll_wait fdatasync flock free fsync malloc memalign munmap nanosleep pause poll posix_memalign",
     "ppoll pselect pthread_barrier_init pthread_barrier_wait pthread_cond_broadcast pthread_cond_clockwait",
     "pthread_cond_destroy pthread_cond_signal pthread_cond_timedwait pthread_cond_wait pthread_create pthread_join",
     "pthread_mutex_clocklock pthread_mutex_lock pthread_mutex_timedlock pthread_mutex_trylock pthread_mutex_unlock",
@@ -32,7 +32,7 @@ const TOLD: &[&str] = &[
     "pthread_rwlock_trywrlock pthread_rwlock_unlock pthread_rwlock_wrlock pthread_spin_lock pthread_spin_trylock",
     "pthread_spin_unlock read realloc reallocarray recv recvfrom recvmsg sched_yield select sem_clockwait sem_getvalue",
     "sem_init sem_post sem_timedwait sem_trywait sem_wait send sendmsg sendto sigsuspend sigwait sleep syscall usleep wait4",
-    "waitpid write",
+    "waitpid write writev pread pread64 pwrite pwrite64 readv",
 ];
 
 /// These touch at most memory that is theirs: the objects of the threads library, the allocator's, the stream's.
