@@ -23,7 +23,7 @@ pub(crate) enum Manner {
 
 /// The runtime stands in for these and tells what they do.
 const TOLD: &[&str] = &[
-    "_Exit __cxa_guard_abort __cxa_guard_acquire __cxa_guard_release _exit abort accept accept4 aligned_alloc calloc",
+    "_Exit __cxa_end_catch __cxa_guard_abort __cxa_guard_acquire __cxa_guard_release _exit abort accept accept4 aligned_alloc calloc",
     "clock_nanosleep connect epoll_ctl epoll_pwait epoll_wait fdatasync flock free fsync malloc memalign munmap nanosleep pause poll posix_memalign",
     "ppoll pselect pthread_barrier_init pthread_barrier_wait pthread_cond_broadcast pthread_cond_clockwait",
     "pthread_cond_destroy pthread_cond_signal pthread_cond_timedwait pthread_cond_wait pthread_create pthread_join",
@@ -47,9 +47,10 @@ const HARMLESS: &[&str] = &[
     "abs labs llabs acos acosf asin asinf atan atan2 atan2f atanf cbrt cbrtf ceil ceilf cos cosf cosh coshf exp exp2 exp2f expf",
     "fabs fabsf floor floorf fmax fmaxf fmin fminf fmod fmodf hypot hypotf log log10 log10f log2 log2f logf pow powf round roundf",
     "sin sinf sinh sinhf sqrt sqrtf tan tanf tanh tanhf trunc truncf __assert_fail __stack_chk_fail",
-    // C++: new and delete in all sizes, the beginning and the end of the process, and waking who waits for a condition.
+    // C++: new and delete in all sizes, exceptions, the beginning and the end of the process, and waking who waits for a condition.
     "_Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t _ZnwmSt11align_val_t _ZnamSt11align_val_t _ZdlPv _ZdaPv _ZdlPvm",
     "_ZdaPvm _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t __cxa_atexit",
+    "__clang_call_terminate __cxa_allocate_exception __cxa_begin_catch __cxa_free_exception __cxa_get_exception_ptr __cxa_throw",
     "_ZSt9terminatev _ZNSt18condition_variable10notify_oneEv _ZNSt18condition_variable10notify_allEv",
     "_ZNSt18condition_variableC1Ev _ZNSt18condition_variableD1Ev _ZNSt6thread6detachEv _ZNSt6thread6_StateD2Ev",
 ];

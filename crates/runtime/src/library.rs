@@ -7,13 +7,13 @@
 //! Safety of all of them: the program would have called the function with the same arguments.
 
 use std::ffi::{c_char, c_int, c_long, c_ulong, c_void};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use foretell_wire::hook::Order;
 use foretell_wire::record::Record;
 
 use crate::interpose::memory::malloc;
-use crate::turn::Turn;
+use crate::turn::{Turn, content};
 
 type Text = *const c_char;
 
@@ -35,34 +35,28 @@ impl Call {
     /// So many bytes were read, one after the other.
     fn scanned(&self, from: Text, bytes: usize) {
         let (site, addr) = (self.site, from as u64);
-        // The function has just read them.
-        let content = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), bytes) };
+        let content = content(from.cast(), bytes);
         self.turn.log_range(content, |offset, bytes| Record::Scan { site, addr: addr + offset, bytes });
     }
 
     /// So many bytes were read in any case.
     fn read(&self, from: *const c_void, bytes: usize) {
         let (site, addr) = (self.site, from as u64);
-        // The function has just read them.
-        let content = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), bytes) };
+        let content = content(from.cast(), bytes);
         self.turn.log_range(content, |offset, bytes| Record::ReadRange { site, addr: addr + offset, bytes });
     }
 
     /// So many bytes were written.
     fn wrote(&self, to: *const c_void, bytes: usize) {
         let (site, addr) = (self.site, to as u64);
-        // The function has just written them.
-        let content = unsafe { std::slice::from_raw_parts(to.cast::<u8>(), bytes) };
+        let content = content(to.cast(), bytes);
         self.turn.log_range(content, |offset, bytes| Record::WriteRange { site, addr: addr + offset, bytes });
     }
 
-    /// A result that says something about when the call was made: such calls keep their order among each other.
-    fn in_order(&self) {
+    /// The result says something about when the call was made.
+    fn asked_the_clock(&self) {
         static CLOCK: AtomicU64 = AtomicU64::new(0);
-        let (site, addr) = (self.site, CLOCK.as_ptr() as u64);
-        let read = CLOCK.fetch_add(1, Ordering::Relaxed);
-        let written = read.wrapping_add(1);
-        self.turn.log_read(&Record::Rmw { site, addr, size: 8, read, written, order: Order::Relaxed });
+        self.turn.in_order(&CLOCK, Order::Relaxed);
     }
 }
 
@@ -145,15 +139,15 @@ functions! {
         call.scanned(text, if whole { size(text) } else { distance(text, found) + size(part) - 1 })
     };
     __foretell_on_gettimeofday = libc::gettimeofday: (time: *mut libc::timeval, zone: *mut libc::timezone) -> c_int, |call, _| {
-        call.in_order();
+        call.asked_the_clock();
         call.wrote(time.cast(), size_of::<libc::timeval>())
     };
     __foretell_on_clock_gettime = libc::clock_gettime: (clock: c_int, time: *mut libc::timespec) -> c_int, |call, result| {
-        call.in_order();
+        call.asked_the_clock();
         call.wrote(time.cast(), if result == 0 { size_of::<libc::timespec>() } else { 0 })
     };
     __foretell_on_time = libc::time: (time: *mut i64) -> i64, |call, _| {
-        call.in_order();
+        call.asked_the_clock();
         call.wrote(time.cast(), if time.is_null() { 0 } else { size_of::<i64>() })
     };
     __foretell_on_localtime_r = libc::localtime_r: (time: *const i64, parts: *mut libc::tm) -> *mut libc::tm, |call, result| {

@@ -1,5 +1,9 @@
 //! What a thread may do while it is its turn: look at its own state, write to the log, hand over.
 
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use foretell_wire::hook::Order;
 use foretell_wire::record::{Record, SyncOp};
 
 use crate::log::{LOG, LONGEST_RANGE};
@@ -96,6 +100,16 @@ impl Turn {
         self.log_for(self.me.id, &Record::Opaque { site });
     }
 
+    /// A call whose outcome depends on those before it in a way that is not in the program's memory: such calls keep their
+    /// order among each other.
+    pub(crate) fn in_order(&self, among: &'static AtomicU64, order: Order) {
+        let (site, addr) = (self.me.site.get(), among.as_ptr() as u64);
+        let read = among.fetch_add(1, Ordering::Relaxed);
+        let written = read.wrapping_add(1);
+        self.log_read(&Record::Rmw { site, addr, size: 8, read, written, order });
+        self.log_branch(site);
+    }
+
     /// A thread that hands over while it is in code that is not instrumented (it was called back, or a library has met one
     /// of the functions that we replace) may have touched any memory before, and will after it comes back.
     fn fence_if_outside(&self) {
@@ -147,6 +161,14 @@ impl Turn {
             self.log_read(&record((index * LONGEST_RANGE) as u64, piece));
         }
     }
+}
+
+/// So many bytes of the program's memory, from where it says that they are; nothing at all if it says none.
+pub(crate) fn content<'a>(at: *const c_void, bytes: usize) -> &'a [u8] {
+    if bytes == 0 {
+        return &[];
+    }
+    unsafe { std::slice::from_raw_parts(at.cast(), bytes) }
 }
 
 /// The moment so long from now, in counted time. Rounded, because what is left of a time on a real clock never is the same.

@@ -7,13 +7,13 @@
 //! terminal or another device never comes back.
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use foretell_wire::hook::Order;
 use foretell_wire::record::Record;
 
 use super::original;
-use crate::turn::Turn;
+use crate::turn::{Turn, content};
 
 type Any = *mut c_void;
 
@@ -29,33 +29,30 @@ fn fence(turn: &Turn) {
 }
 
 /// The world outside is asked or told something, after everything that was told to it before.
-pub(crate) fn world(turn: &Turn) {
+fn world(turn: &Turn) {
     static WORLD: AtomicU64 = AtomicU64::new(0);
-    let (site, addr) = (turn.me.site.get(), WORLD.as_ptr() as u64);
-    let read = WORLD.fetch_add(1, Ordering::Relaxed);
-    let written = read.wrapping_add(1);
-    turn.log_read(&Record::Rmw { site, addr, size: 8, read, written, order: Order::AcqRel });
-    turn.log_branch(site);
+    turn.in_order(&WORLD, Order::AcqRel);
 }
 
 /// The kernel has read so many bytes, or is about to.
 fn sent(turn: &Turn, from: Any, bytes: usize) {
     let (site, addr) = (turn.me.site.get(), from as u64);
-    // The program has offered that much.
-    let content = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), bytes) };
+    let content = content(from.cast(), bytes);
     turn.log_range(content, |offset, bytes| Record::ReadRange { site, addr: addr + offset, bytes });
 }
 
 /// The kernel has written so many bytes, on behalf of the thread.
 fn received(turn: &Turn, into: Any, bytes: usize) {
     let (site, addr) = (turn.me.site.get(), into as u64);
-    // The kernel has just done so.
-    let content = unsafe { std::slice::from_raw_parts(into.cast::<u8>(), bytes) };
+    let content = content(into.cast(), bytes);
     turn.log_range(content, |offset, bytes| Record::WriteRange { site, addr: addr + offset, bytes });
 }
 
 /// The pieces of memory that a list names.
 fn pieces<'a>(list: Any, count: usize) -> &'a [libc::iovec] {
+    if count == 0 {
+        return &[];
+    }
     // The kernel reads the list, too.
     unsafe { std::slice::from_raw_parts(list.cast(), count) }
 }
