@@ -9,7 +9,8 @@ const SETTLED: &[&str] = &["__libc_single_threaded"];
 pub(crate) fn is_private(pointer: Value) -> bool {
     let base = base(pointer);
     base.is_constant_global()
-        || SETTLED.contains(&base.name().as_str()) || (base.opcode() == Some(Opcode::LLVMAlloca) && stays_here(base))
+        || SETTLED.contains(&base.name().as_str())
+        || (base.opcode() == Some(Opcode::LLVMAlloca) && stays_here(base))
 }
 
 /// The variable that a pointer is computed from, as far as that is plain to see.

@@ -66,7 +66,13 @@ fn size(text: Text) -> usize {
 }
 
 /// How many bytes of two texts are looked at to compare them: up to the first that differs, or ends both.
-fn compared(one: Text, other: Text, limit: usize, ends_at_zero: bool, same: impl Fn(u8, u8) -> bool) -> usize {
+fn compared(
+    one: Text,
+    other: Text,
+    limit: usize,
+    ends_at_zero: bool,
+    same: impl Fn(u8, u8) -> bool,
+) -> usize {
     let at = |text: Text, index: usize| unsafe { text.cast::<u8>().add(index).read() };
     let is_last = |&index: &usize| {
         let (one, other) = (at(one, index), at(other, index));
@@ -175,7 +181,12 @@ unsafe extern "C" fn __foretell_on_strcpy(site: u64, to: *mut c_char, from: Text
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __foretell_on_strncpy(site: u64, to: *mut c_char, from: Text, limit: usize) -> *mut c_char {
+unsafe extern "C" fn __foretell_on_strncpy(
+    site: u64,
+    to: *mut c_char,
+    from: Text,
+    limit: usize,
+) -> *mut c_char {
     let call = Call::begin(site);
     if let Some(call) = &call {
         call.scanned(from, limit.min(unsafe { libc::strnlen(from, limit) } + 1));
@@ -209,7 +220,9 @@ unsafe extern "C" fn __foretell_on_strdup(site: u64, text: Text) -> *mut c_char 
     drop(call);
     let copy = unsafe { malloc(bytes) };
     if !copy.is_null() {
-        unsafe { std::ptr::copy_nonoverlapping(text.cast::<c_void>().cast::<u8>(), copy.cast::<u8>(), bytes) };
+        unsafe {
+            std::ptr::copy_nonoverlapping(text.cast::<c_void>().cast::<u8>(), copy.cast::<u8>(), bytes)
+        };
         if let Some(call) = Call::begin(site) {
             call.wrote(copy, bytes);
         }

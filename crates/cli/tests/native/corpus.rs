@@ -15,7 +15,8 @@ fn check(kind: &str) {
         let built = build(&program.name);
         for seed in 1..=SEEDS {
             let seed = seed.to_string();
-            let output = foretell(&["run", "--format", "json", "--no-progress", "--seed", &seed, "--", &built]);
+            let output =
+                foretell(&["run", "--format", "json", "--no-progress", "--seed", &seed, "--", &built]);
             let found = Program::reported(&String::from_utf8_lossy(&output.stdout));
             let errors = String::from_utf8_lossy(&output.stderr);
             assert_eq!(found.as_ref(), Ok(&program.races), "{} with seed {seed}: {errors}", program.name);

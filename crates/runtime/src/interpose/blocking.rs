@@ -173,7 +173,12 @@ unsafe extern "C" fn write(file: c_int, from: Any, bytes: usize) -> isize {
 unsafe extern "C" fn writev(file: c_int, list: Any, parts: c_int) -> isize {
     let original = original!(c"writev": fn(c_int, Any, c_int) -> isize);
     let Some(turn) = Turn::take() else { return unsafe { original(file, list, parts) } };
-    deliver(&turn, file, || sent_pieces(&turn, list, as_count(parts)), || unsafe { original(file, list, parts) })
+    deliver(
+        &turn,
+        file,
+        || sent_pieces(&turn, list, as_count(parts)),
+        || unsafe { original(file, list, parts) },
+    )
 }
 
 fn deliver(turn: &Turn, file: c_int, tell: impl FnOnce(), act: impl FnOnce() -> isize) -> isize {
