@@ -1,6 +1,8 @@
-// What LLVM offers in C++ only: registering the pass, running SROA before it, and module constructors.
+// What LLVM offers in C++ only: registering the pass, running SROA before it, module constructors, and the function that a
+// place in the source belongs to.
 
 #include "llvm-c/Core.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Scalar/SROA.h"
@@ -31,4 +33,11 @@ extern "C" void foretell_register(PassBuilder &Builder) {
 
 extern "C" void foretell_add_constructor(LLVMModuleRef M, LLVMValueRef F) {
   appendToGlobalCtors(*unwrap(M), unwrap<Function>(F), 0);
+}
+
+extern "C" const char *foretell_function_of(LLVMMetadataRef Scope, size_t *Length) {
+  const DISubprogram *Function = cast<DILocalScope>(unwrap(Scope))->getSubprogram();
+  StringRef Name = Function->getLinkageName().empty() ? Function->getName() : Function->getLinkageName();
+  *Length = Name.size();
+  return Name.data();
 }

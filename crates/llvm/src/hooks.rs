@@ -65,12 +65,12 @@ impl Hooks {
 
     /// Calls the hook for words of so many bytes; the result is a number of 64 bits.
     pub(crate) fn ask_sized(&self, name: &str, bytes: u64, arguments: &[Value]) -> Value {
-        self.call(&format!("{name}{bytes}"), self.types.int64, arguments)
+        self.ask(&format!("{name}{bytes}"), arguments)
     }
 
-    /// Calls the hook that says in how many calls of unknown code the thread is.
-    pub(crate) fn ask_depth(&self) -> Value {
-        self.call(hook::DEPTH, self.types.int32, &[])
+    /// Calls a hook whose result is a number of 64 bits.
+    pub(crate) fn ask(&self, name: &str, arguments: &[Value]) -> Value {
+        self.call(name, self.types.int64, arguments)
     }
 
     fn call(&self, name: &str, result: Type, arguments: &[Value]) -> Value {

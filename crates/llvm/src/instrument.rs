@@ -1,20 +1,25 @@
 //! The walk over a module that puts the hooks in.
 
+use std::collections::HashSet;
+
 use foretell_wire::hook::{self, PREFIX, Update};
 use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
 
 use crate::hooks::{Hooks, Shape};
-use crate::ir::{Module, Opcode, Value};
+use crate::ir::{Block, Module, Opcode, Value};
 use crate::manner::Manner;
 use crate::private::is_private;
 use crate::reads::Reads;
 use crate::sites::Sites;
+use crate::telling::Telling;
 
 /// What functions may claim about themselves, and no longer do once they call hooks.
 const BROKEN_PROMISES: [&str; 3] = ["memory", "nosync", "speculatable"];
 
 /// Instruments a module; says whether that changed it.
 pub(crate) fn module(module: Module) -> bool {
+    // Templates that a library has instantiated, say: ours tell what they do, those in the library do not.
+    module.functions().into_iter().for_each(Value::adopt);
     let functions: Vec<Value> = module.defined_functions().into_iter().filter(|&f| is_wanted(f)).collect();
     if functions.is_empty() {
         return false;
@@ -22,12 +27,22 @@ pub(crate) fn module(module: Module) -> bool {
     let globals = module.addressable_globals();
     let hooks = Hooks::new(module);
     let mut sites = Sites::default();
+    let telling = Telling::of(&functions);
     withdraw_promises(module);
     for &function in &functions {
         let name = function.name();
         let instructions = function.instructions();
         let reads = Reads::of(function, &instructions);
-        let mut walk = Walk { hooks: &hooks, sites: &mut sites, reads, function, name: &name, depth: None };
+        let mut walk = Walk {
+            hooks: &hooks,
+            sites: &mut sites,
+            telling: &telling,
+            reads,
+            function,
+            name: &name,
+            stack: None,
+            returns: HashSet::new(),
+        };
         for instruction in instructions {
             walk.instruction(instruction);
         }
@@ -37,13 +52,15 @@ pub(crate) fn module(module: Module) -> bool {
     let constant = module.private_constant(module.bytes(&table));
     hooks.settle(constant);
     if !is_empty {
-        let known: Vec<Value> = functions.into_iter().filter(|function| !function.is_droppable()).collect();
+        let is_known = |function: &Value| !function.is_droppable() && function.may_be_called_from_outside();
+        let known: Vec<Value> = functions.into_iter().filter(is_known).collect();
         hooks.add_constructor(constant, table.len() as u64, &globals, &known);
     }
     true
 }
 
-fn is_wanted(function: Value) -> bool {
+/// Whether the function is one of those that are instrumented.
+pub(crate) fn is_wanted(function: Value) -> bool {
     !function.has_attribute("naked")
         && !function.has_attribute("disable_sanitizer_instrumentation")
         && !function.name().starts_with(PREFIX)
@@ -51,8 +68,7 @@ fn is_wanted(function: Value) -> bool {
 
 /// A function that calls hooks, be it in another module, has effects. Nobody may move or drop calls of it.
 fn withdraw_promises(module: Module) {
-    let functions = module.defined_functions().into_iter().chain(module.declared_functions());
-    for function in functions.filter(|function| !function.is_intrinsic()) {
+    for function in module.functions().into_iter().filter(|function| !function.is_intrinsic()) {
         for promise in BROKEN_PROMISES {
             function.remove_attribute(promise);
         }
@@ -63,11 +79,14 @@ fn withdraw_promises(module: Module) {
 struct Walk<'a> {
     hooks: &'a Hooks,
     sites: &'a mut Sites,
+    telling: &'a Telling,
     reads: Reads,
     function: Value,
     name: &'a str,
-    /// In how many calls of unknown code the thread is when the function begins, if that was asked.
-    depth: Option<Value>,
+    /// Which calls the thread is in when the function begins, if that was asked.
+    stack: Option<Value>,
+    /// The blocks that begin with a return to these.
+    returns: HashSet<Block>,
 }
 
 impl Walk<'_> {
@@ -260,8 +279,8 @@ impl Walk<'_> {
             call.remove_call_attribute(promise);
         }
         let callee = call.callee();
-        if callee.is_function() && callee.is_defined() && is_wanted(callee) {
-            return;
+        if is_told(callee) {
+            return self.enter(call);
         }
         let manner = Manner::of(call);
         if manner == Manner::Nothing {
@@ -282,29 +301,60 @@ impl Walk<'_> {
         }
     }
 
-    /// Nobody sees what memory the callee touches, unless it turns out to be instrumented.
-    fn leave(&mut self, call: Value, site: Value) {
-        let depth = self.depth();
-        self.hooks.build.before(call);
-        let callee = call.callee();
-        let address = if callee.assembly().is_some() { self.hooks.types.pointer.null() } else { callee };
-        self.hooks.tell(hook::LEAVE, &[site, address]);
-        let back = if call.is_last_of_function() { vec![call] } else { call.ways_on() };
-        for instruction in back {
-            self.hooks.build.before(instruction);
-            self.hooks.tell(hook::RETURN, &[site, depth]);
+    /// Whoever is called in place of a return takes the place of its caller in the stack, too.
+    fn enter(&mut self, call: Value) {
+        if self.telling.contains(call.callee()) && !call.is_last_of_function() {
+            let site = self.begin(call);
+            let before = self.hooks.ask(hook::ENTER, &[site]);
+            self.come_back(call, before);
         }
     }
 
-    fn depth(&mut self) -> Value {
-        *self.depth.get_or_insert_with(|| {
+    /// Nobody sees what memory the callee touches, unless it turns out to be instrumented.
+    fn leave(&mut self, call: Value, site: Value) {
+        let callee = call.callee();
+        let address = if callee.assembly().is_some() { self.hooks.types.pointer.null() } else { callee };
+        if call.is_last_of_function() {
+            self.hooks.tell(hook::TAIL, &[site, address]);
+        } else {
+            let before = self.hooks.ask(hook::LEAVE, &[site, address]);
+            self.come_back(call, before);
+        }
+    }
+
+    /// After a call the thread is in the calls that it was in before. Blocks may be reached from several calls, so these go
+    /// by what the function began with.
+    fn come_back(&mut self, call: Value, before: Value) {
+        if let Some(next) = call.next_in_block() {
+            if next.opcode() != Some(Opcode::LLVMUnreachable) {
+                self.hooks.build.before(next);
+                self.hooks.tell(hook::RETURN, &[before]);
+            }
+            return;
+        }
+        for block in call.successors() {
+            if self.returns.insert(block) {
+                let stack = self.stack();
+                self.hooks.build.before(block.first_ordinary());
+                self.hooks.tell(hook::RETURN, &[stack]);
+            }
+        }
+    }
+
+    fn stack(&mut self) -> Value {
+        *self.stack.get_or_insert_with(|| {
             self.hooks.build.before(self.function.first_instruction());
-            self.hooks.ask_depth()
+            self.hooks.ask(hook::STACK, &[])
         })
     }
 }
 
+/// Whether the callee is a function that is instrumented as part of this module.
+pub(crate) fn is_told(callee: Value) -> bool {
+    callee.is_function() && callee.is_defined() && !callee.is_replaceable() && is_wanted(callee)
+}
+
 /// Whether the pointer leads into ordinary memory that other threads may know of.
-fn is_ours(pointer: Value) -> bool {
+pub(crate) fn is_ours(pointer: Value) -> bool {
     pointer.address_space() == Some(0) && !is_private(pointer)
 }

@@ -11,12 +11,13 @@ use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
 use llvm_sys::prelude::*;
 use llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
-use llvm_sys::{LLVMAtomicOrdering, LLVMLinkage, LLVMTailCallKind, LLVMTypeKind};
+use llvm_sys::{LLVMAtomicOrdering, LLVMLinkage, LLVMTailCallKind, LLVMTypeKind, LLVMVisibility};
 
 pub(crate) use llvm_sys::LLVMOpcode as Opcode;
 
 unsafe extern "C" {
     fn foretell_add_constructor(module: LLVMModuleRef, function: LLVMValueRef);
+    fn foretell_function_of(scope: LLVMMetadataRef, length: *mut usize) -> *const c_char;
     /// As in LLVM-C, but without the enumeration, which does not know every operation.
     #[link_name = "LLVMGetAtomicRMWBinOp"]
     fn rmw_code(instruction: LLVMValueRef) -> c_uint;
@@ -38,10 +39,16 @@ pub(crate) struct Type(LLVMTypeRef);
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Value(LLVMValueRef);
 
+/// Instructions that are executed one after the other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Block(LLVMBasicBlockRef);
+
 /// A place in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) file: String,
+    /// The function in the source, as the linker knows it.
+    pub(crate) function: String,
     pub(crate) line: u32,
     pub(crate) column: u32,
 }
@@ -53,15 +60,13 @@ impl Module {
 
     /// The functions that have a body which ends up in the program.
     pub(crate) fn defined_functions(self) -> Vec<Value> {
-        let first = unsafe { LLVMGetFirstFunction(self.0) };
-        let all = chain(first, |function| unsafe { LLVMGetNextFunction(function) });
-        all.filter(|function| function.is_defined()).collect()
+        self.functions().into_iter().filter(|function| function.is_defined()).collect()
     }
 
-    pub(crate) fn declared_functions(self) -> Vec<Value> {
+    /// All functions, also those that are only declared.
+    pub(crate) fn functions(self) -> Vec<Value> {
         let first = unsafe { LLVMGetFirstFunction(self.0) };
-        let all = chain(first, |function| unsafe { LLVMGetNextFunction(function) });
-        all.filter(|function| !function.is_defined()).collect()
+        chain(first, |function| unsafe { LLVMGetNextFunction(function) }).collect()
     }
 
     /// The variables that live at one address, which the linker can name.
@@ -262,6 +267,42 @@ impl Value {
         !declared && linkage != LLVMLinkage::LLVMAvailableExternallyLinkage
     }
 
+    /// Whether the linker may take another function or variable instead, which need not be the same.
+    pub(crate) fn is_replaceable(self) -> bool {
+        matches!(
+            unsafe { LLVMGetLinkage(self.0) },
+            LLVMLinkage::LLVMWeakAnyLinkage
+                | LLVMLinkage::LLVMLinkOnceAnyLinkage
+                | LLVMLinkage::LLVMCommonLinkage
+                | LLVMLinkage::LLVMExternalWeakLinkage
+        )
+    }
+
+    /// A function whose body is here to be looked at, while calls go to another module, becomes one of this module.
+    pub(crate) fn adopt(self) {
+        unsafe {
+            if LLVMGetLinkage(self.0) == LLVMLinkage::LLVMAvailableExternallyLinkage {
+                LLVMSetLinkage(self.0, LLVMLinkage::LLVMInternalLinkage);
+                LLVMSetVisibility(self.0, LLVMVisibility::LLVMDefaultVisibility);
+            }
+        }
+    }
+
+    /// Whether somebody else than direct callers in this module may know this function.
+    pub(crate) fn may_be_called_from_outside(self) -> bool {
+        let calls = |user: Value| {
+            matches!(user.opcode(), Some(Opcode::LLVMCall | Opcode::LLVMInvoke))
+                && user.callee() == self
+                && !user.arguments().contains(&self)
+        };
+        !self.is_local() || !self.users().into_iter().all(calls)
+    }
+
+    fn is_local(self) -> bool {
+        let linkage = unsafe { LLVMGetLinkage(self.0) };
+        matches!(linkage, LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage)
+    }
+
     /// Whether a variable is one for all threads, and the linker does not drop the symbol under which we know it.
     fn has_plain_address(self) -> bool {
         let special = self.name().starts_with("llvm.") || unsafe { LLVMIsThreadLocal(self.0) != 0 };
@@ -270,11 +311,7 @@ impl Value {
 
     /// Whether the linker may drop this function or variable, so that nobody else may name it.
     pub(crate) fn is_droppable(self) -> bool {
-        let local = matches!(
-            unsafe { LLVMGetLinkage(self.0) },
-            LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage
-        );
-        local && !unsafe { LLVMGetComdat(self.0) }.is_null()
+        self.is_local() && !unsafe { LLVMGetComdat(self.0) }.is_null()
     }
 
     /// The type of a variable's content.
@@ -349,24 +386,16 @@ impl Value {
         is_call && unsafe { LLVMGetTailCallKind(self.0) } == LLVMTailCallKind::LLVMTailCallKindMustTail
     }
 
-    /// The instructions at which a thread goes on after this call: after it, or where it may lead.
-    pub(crate) fn ways_on(self) -> Vec<Value> {
-        let blocks = match self.opcode() {
-            Some(Opcode::LLVMCall) => return vec![Value(unsafe { LLVMGetNextInstruction(self.0) })],
-            Some(Opcode::LLVMInvoke) => unsafe { vec![LLVMGetNormalDest(self.0), LLVMGetUnwindDest(self.0)] },
-            _ => {
-                let count = unsafe { LLVMGetNumSuccessors(self.0) };
-                (0..count).map(|index| unsafe { LLVMGetSuccessor(self.0, index) }).collect()
-            }
-        };
-        let begins = |instruction: &Value| {
-            !matches!(instruction.opcode(), Some(Opcode::LLVMPHI | Opcode::LLVMLandingPad))
-        };
-        let next = |instruction| unsafe { LLVMGetNextInstruction(instruction) };
-        blocks
-            .into_iter()
-            .filter_map(|block| chain(unsafe { LLVMGetFirstInstruction(block) }, next).find(begins))
-            .collect()
+    /// What stands after an instruction, unless it is the last one of its block.
+    pub(crate) fn next_in_block(self) -> Option<Value> {
+        let next = unsafe { LLVMGetNextInstruction(self.0) };
+        (!next.is_null()).then_some(Value(next))
+    }
+
+    /// The blocks that the last instruction of a block may lead to.
+    pub(crate) fn successors(self) -> Vec<Block> {
+        let count = unsafe { LLVMGetNumSuccessors(self.0) };
+        (0..count).map(|index| Block(unsafe { LLVMGetSuccessor(self.0, index) })).collect()
     }
 
     /// The first instruction of a function.
@@ -406,22 +435,12 @@ impl Value {
         unsafe { LLVMIsAtomicSingleThread(self.0) != 0 }
     }
 
-    /// Where in the source an instruction comes from.
-    pub(crate) fn place(self) -> Option<Place> {
-        let location = unsafe { LLVMInstructionGetDebugLoc(self.0) };
-        if location.is_null() {
-            return None;
-        }
-        let file = unsafe { LLVMDIScopeGetFile(LLVMDILocationGetScope(location)) };
-        let mut length = 0;
-        let name = if file.is_null() {
-            String::new()
-        } else {
-            let name = unsafe { LLVMDIFileGetFilename(file, &mut length) };
-            text(name, length as usize)
-        };
-        let (line, column) = unsafe { (LLVMDILocationGetLine(location), LLVMDILocationGetColumn(location)) };
-        Some(Place { file: name, line, column })
+    /// Where in the source an instruction comes from: its own place first, then those of the calls that were inlined.
+    pub(crate) fn places(self) -> Vec<Place> {
+        let there = |location: LLVMMetadataRef| (!location.is_null()).then_some(location);
+        let first = there(unsafe { LLVMInstructionGetDebugLoc(self.0) });
+        let caller = |&location: &LLVMMetadataRef| there(unsafe { LLVMDILocationGetInlinedAt(location) });
+        std::iter::successors(first, caller).map(place).collect()
     }
 
     /// Whether a function has this attribute.
@@ -458,6 +477,19 @@ impl Value {
     pub(crate) fn byte_at(self, index: u64, types: Types) -> Value {
         let mut index = types.int64.constant(index).0;
         Value(unsafe { LLVMConstGEP2(types.byte.0, self.0, &mut index, 1) })
+    }
+}
+
+impl Block {
+    /// The first instruction that others may stand before.
+    pub(crate) fn first_ordinary(self) -> Value {
+        let next = |instruction| unsafe { LLVMGetNextInstruction(instruction) };
+        let is_special = |instruction: &Value| {
+            matches!(instruction.opcode(), Some(Opcode::LLVMPHI | Opcode::LLVMLandingPad))
+        };
+        let first = unsafe { LLVMGetFirstInstruction(self.0) };
+        let last = Value(unsafe { LLVMGetBasicBlockTerminator(self.0) });
+        chain(first, next).find(|instruction| !is_special(instruction)).unwrap_or(last)
     }
 }
 
@@ -548,6 +580,22 @@ impl Builder {
     pub(crate) fn return_nothing(&self) {
         unsafe { LLVMBuildRetVoid(self.0) };
     }
+}
+
+fn place(location: LLVMMetadataRef) -> Place {
+    let scope = unsafe { LLVMDILocationGetScope(location) };
+    let mut length = 0;
+    let function = text(unsafe { foretell_function_of(scope, &mut length) }, length);
+    let file = unsafe { LLVMDIScopeGetFile(scope) };
+    let file = if file.is_null() {
+        String::new()
+    } else {
+        let mut length = 0;
+        let name = unsafe { LLVMDIFileGetFilename(file, &mut length) };
+        text(name, length as usize)
+    };
+    let (line, column) = unsafe { (LLVMDILocationGetLine(location), LLVMDILocationGetColumn(location)) };
+    Place { file, function, line, column }
 }
 
 fn attribute(name: &str) -> c_uint {

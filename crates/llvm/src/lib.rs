@@ -4,6 +4,7 @@
 //! * `reads`: which values of a function depend on what it has read
 //! * `private`: memory that no other thread can know of
 //! * `manner`: what a called function may do to memory unseen
+//! * `telling`: which functions record anything that one wants to know the calls of
 //! * `sites`: the table of places in the source
 //! * `hooks`: calls of the functions that the runtime provides
 //! * `instrument`: the walk over a module that puts them in
@@ -27,3 +28,5 @@ mod private;
 mod reads;
 #[cfg(has_llvm)]
 mod sites;
+#[cfg(has_llvm)]
+mod telling;

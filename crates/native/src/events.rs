@@ -12,6 +12,7 @@ use foretell_wire::hook::Order;
 use foretell_wire::record::{Record, SyncOp};
 
 use crate::LogError;
+use crate::calls::{Calls, Change as CallChange, Spot};
 use crate::cells::{Cell, Survey, is_torn_atomic};
 use crate::memory::{Change, Era, Memory};
 use crate::places::Places;
@@ -24,7 +25,7 @@ pub(crate) fn write(log: &[u8], survey: &Survey) -> Result<Listed, LogError> {
     let mut writer = Writer::new(survey);
     let complete = for_each(log, |entry| match entry {
         Entry::Module(module) => {
-            writer.locations.clear();
+            writer.spots.clear();
             writer.places.add(&module)
         }
         Entry::Record(thread, record) => writer.record(thread, &record),
@@ -42,8 +43,10 @@ struct Writer<'a> {
     events: Vec<Event>,
     /// The variables that were named so far, by the addresses of their cells.
     vars: FxHashMap<(Era, u64), VarId>,
-    /// The locations that were named so far, by their sites.
-    locations: FxHashMap<u64, Loc>,
+    /// What is known of each site that was met so far.
+    spots: FxHashMap<u64, Spot>,
+    /// The calls that each thread is in.
+    calls: Vec<Calls>,
     /// Who holds each lock alone, and how often.
     holders: FxHashMap<LockId, (u32, u32)>,
     /// How often each waiting thread held the lock that it gave up.
@@ -61,7 +64,9 @@ struct Writer<'a> {
     written: BTreeSet<VarId>,
     /// Whether there was ever more than one thread.
     has_forked: bool,
+    /// What is being told: who did it, and where.
     thread: u32,
+    site: u64,
     loc: Loc,
 }
 
@@ -84,7 +89,8 @@ impl<'a> Writer<'a> {
             names: Names::default(),
             events: Vec::new(),
             vars: FxHashMap::default(),
-            locations: FxHashMap::default(),
+            spots: FxHashMap::default(),
+            calls: Vec::new(),
             holders: FxHashMap::default(),
             given_up: FxHashMap::default(),
             semaphores: FxHashMap::default(),
@@ -95,13 +101,15 @@ impl<'a> Writer<'a> {
             written: BTreeSet::new(),
             has_forked: false,
             thread: 0,
+            site: 0,
             loc: Loc(Symbol::ZERO),
         }
     }
 
     fn record(&mut self, thread: u32, record: &Record<'_>) -> Done {
         self.thread = thread;
-        self.loc = self.location(site_of(record))?;
+        self.site = site_of(record);
+        self.loc = self.spot(self.site)?.loc;
         let change = self.memory.follow(thread, record);
         if let Some(Change::Ends(era)) = change {
             self.give_back(era)?;
@@ -130,6 +138,14 @@ impl<'a> Writer<'a> {
             Record::Branch { .. } => self.branch(),
             Record::Opaque { .. } => self.opaque(),
             Record::Thread(_) => Ok(()),
+            Record::Enter { site } => {
+                self.calls().enter(site);
+                Ok(())
+            }
+            Record::Exit { calls } => {
+                self.calls().exit(calls);
+                Ok(())
+            }
             Record::Sync { op, object, other, .. } => self.sync(op, object, other),
         }?;
         match change {
@@ -140,6 +156,9 @@ impl<'a> Writer<'a> {
 
     fn push(&mut self, op: Op) -> Done {
         let thread = self.thread_id(self.thread)?;
+        if has_calls(op) {
+            self.tell_calls(thread)?;
+        }
         match op {
             Op::Write { var, .. } | Op::Store { var, .. } | Op::Rmw { var, .. } => {
                 self.written.insert(var);
@@ -151,6 +170,34 @@ impl<'a> Writer<'a> {
             _ => {}
         }
         self.events.push(Event::new(thread, op, self.loc));
+        Ok(())
+    }
+
+    /// The calls that the thread is in.
+    fn calls(&mut self) -> &mut Calls {
+        let thread = self.thread as usize;
+        if self.calls.len() <= thread {
+            self.calls.resize_with(thread + 1, Calls::default);
+        }
+        &mut self.calls[thread]
+    }
+
+    /// Tells which functions the thread has left and entered until it came here.
+    fn tell_calls(&mut self, thread: ThreadId) -> Done {
+        if self.site == 0 {
+            return Ok(());
+        }
+        let mut calls = std::mem::take(self.calls());
+        let changes = calls.changes(self.site, |site| self.spot(site))?;
+        *self.calls() = calls;
+        for change in changes {
+            let (op, frame) = match change {
+                CallChange::Enter(frame) => (Op::Enter(frame.function), frame),
+                CallChange::Exit(frame) => (Op::Exit(frame.function), frame),
+            };
+            let unknown = self.spot(0)?.loc;
+            self.events.push(Event::new(thread, op, frame.loc.unwrap_or(unknown)));
+        }
         Ok(())
     }
 
@@ -239,6 +286,8 @@ impl<'a> Writer<'a> {
         if !self.has_forked || self.events.len() == self.fenced {
             return Ok(());
         }
+        // These are nobody's reads, so they are in nobody's function.
+        self.site = 0;
         self.fence()?;
         let written = std::mem::take(&mut self.written);
         if !written.is_empty() {
@@ -426,14 +475,16 @@ impl<'a> Writer<'a> {
         Ok(var)
     }
 
-    fn location(&mut self, site: u64) -> Result<Loc, LogError> {
-        if let Some(&loc) = self.locations.get(&site) {
-            return Ok(loc);
+    fn spot(&mut self, site: u64) -> Result<Spot, LogError> {
+        if let Some(&spot) = self.spots.get(&site) {
+            return Ok(spot);
         }
-        let text = self.places.location(site);
-        let loc = Loc(self.names.symbol(text.as_bytes())?);
-        self.locations.insert(site, loc);
-        Ok(loc)
+        let (location, function, caller) = self.places.site(site);
+        let loc = Loc(self.names.symbol(location.as_bytes())?);
+        let function = self.names.labels.intern(function.as_bytes())?;
+        let spot = Spot { loc, function, caller };
+        self.spots.insert(site, spot);
+        Ok(spot)
     }
 
     /// The number that these bytes are, the lowest first.
@@ -478,6 +529,11 @@ fn order_of(order: Order) -> MemOrder {
     }
 }
 
+/// Whether anybody may want to know the calls in which this happened.
+fn has_calls(op: Op) -> bool {
+    !matches!(op, Op::Branch | Op::Begin | Op::End | Op::Alloc(_))
+}
+
 fn number(wide: u64) -> u32 {
     u32::try_from(wide).unwrap_or(u32::MAX)
 }
@@ -495,7 +551,8 @@ fn site_of(record: &Record<'_>) -> u64 {
         | Record::Fill { site, .. }
         | Record::Branch { site }
         | Record::Opaque { site }
+        | Record::Enter { site }
         | Record::Sync { site, .. } => site,
-        Record::Thread(_) | Record::Fence { .. } => 0,
+        Record::Thread(_) | Record::Fence { .. } | Record::Exit { .. } => 0,
     }
 }

@@ -5,7 +5,8 @@
 //!
 //! * [`records`]: the log, record by record
 //! * [`memory`]: which allocation an address belongs to at each moment
-//! * [`places`]: sites and addresses as people know them
+//! * [`places`]: sites and addresses as people know them; [`demangle`]: functions, too
+//! * [`calls`]: which calls a thread is in
 //!
 //! **What is left out, and why that is sound.** A cell that only one thread ever touches: whatever the schedule, its reads
 //! see what this thread wrote, which is determined by what it read before; and the decisions that depend on it are
@@ -13,7 +14,9 @@
 //! thread: all its reads see the same in every schedule, and whoever reads it was forked after the last write. Branches
 //! before which their thread read nothing that is kept.
 
+mod calls;
 mod cells;
+mod demangle;
 mod events;
 mod memory;
 mod places;

@@ -2,19 +2,24 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use foretell_wire::log::module::Module;
-use foretell_wire::site::Table;
+use foretell_wire::site::{Site, Table};
 
 use crate::LogError;
+use crate::demangle::demangle;
 use crate::memory::{About, Purpose};
 
 /// What the modules of the program tell about themselves.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    /// The site tables, by their addresses, with their lengths.
-    tables: BTreeMap<u64, (u64, Table)>,
+    /// The site tables, by their addresses.
+    tables: BTreeMap<u64, Table>,
     /// Size and name of each variable, by its address.
     globals: BTreeMap<u64, (u64, String)>,
+    /// How many variables have each name.
+    names: FxHashMap<String, u32>,
 }
 
 impl Places {
@@ -22,29 +27,44 @@ impl Places {
     pub(crate) fn add(&mut self, module: &Module<'_>) -> Result<(), LogError> {
         let table = Table::decode(module.table)?;
         for (&address, global) in module.globals.iter().zip(&table.globals) {
-            self.globals.insert(address, (global.size, table.text(global.name).to_string()));
+            let name = self.name_for(address, &demangle(table.text(global.name)));
+            self.globals.insert(address, (global.size, name));
         }
-        self.tables.insert(module.address, (module.table.len() as u64, table));
+        self.tables.insert(module.address, table);
         Ok(())
     }
 
-    /// A site as text: `file.c:12:3`, or as much of it as is known.
-    pub(crate) fn location(&self, site: u64) -> String {
-        let unknown = || "?".to_string();
-        let Some((&start, (length, table))) = self.tables.range(..=site).next_back() else {
-            return unknown();
+    /// Two files may have a variable of the same name each. In a trace a name is one variable, so all but the first get a
+    /// number; but a module that is loaded again to the same place brings the same variables.
+    fn name_for(&mut self, address: u64, name: &str) -> String {
+        if let Some((_, known)) = self.globals.get(&address)
+            && known.split('#').next() == Some(name)
+        {
+            return known.clone();
+        }
+        let count = self.names.entry(name.to_string()).or_default();
+        *count = count.saturating_add(1);
+        if *count == 1 { name.to_string() } else { format!("{name}#{count}") }
+    }
+
+    /// What is known of a site: as text where it is, `file.c:12:3` or as much of it as is known, the function, and the site
+    /// of the call that had been inlined there.
+    pub(crate) fn site(&self, site: u64) -> (String, String, Option<u64>) {
+        let Some((start, table, found)) = self.find(site) else {
+            return ("?".to_string(), "?".to_string(), None);
         };
-        if site - start >= *length {
-            return unknown();
-        }
-        let index = usize::try_from(site - start).unwrap_or(usize::MAX);
-        match table.sites.get(index) {
-            Some(site) if site.line > 0 => {
-                format!("{}:{}:{}", table.text(site.file), site.line, site.column)
-            }
-            Some(site) => table.text(site.function).to_string(),
-            None => unknown(),
-        }
+        let function = demangle(table.text(found.function));
+        let location = match found.line {
+            0 => function.clone(),
+            line => format!("{}:{line}:{}", table.text(found.file), found.column),
+        };
+        (location, function, found.caller.map(|caller| start + u64::from(caller)))
+    }
+
+    fn find(&self, site: u64) -> Option<(u64, &Table, &Site)> {
+        let (&start, table) = self.tables.range(..=site).next_back()?;
+        let index = usize::try_from(site - start).ok()?;
+        Some((start, table, table.sites.get(index)?))
     }
 
     /// An address as text: the variable that it lies in, or the block of memory.
@@ -62,5 +82,29 @@ impl Places {
                 _ => format!("{addr:#x}"),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use foretell_wire::site::Global;
+
+    use super::*;
+
+    #[test]
+    fn variables_of_the_same_name_in_two_modules_are_two() {
+        let table = Table {
+            texts: vec!["total".to_string()],
+            sites: Vec::new(),
+            globals: vec![Global { name: 0, size: 4 }],
+        };
+        let table = table.encode();
+        let mut places = Places::default();
+        for (address, global) in [(0x1000, 0x10), (0x2000, 0x20), (0x1000, 0x10)] {
+            places.add(&Module { address, table: &table, globals: vec![global] }).unwrap();
+        }
+        let about = About { start: 0, purpose: Purpose::Static, given_back: false };
+        assert_eq!(places.address(0x10, about), "total");
+        assert_eq!(places.address(0x22, about), "total#2+2");
     }
 }

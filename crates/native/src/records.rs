@@ -69,6 +69,8 @@ pub(crate) fn touches(record: &Record<'_>) -> [Option<Touch>; 2] {
         | Record::Fence { .. }
         | Record::Branch { .. }
         | Record::Opaque { .. }
+        | Record::Enter { .. }
+        | Record::Exit { .. }
         | Record::Sync { .. } => [None, None],
     }
 }

@@ -14,6 +14,7 @@ use foretell_wire::record::Record;
 
 use crate::functions;
 use crate::log::LONGEST_RANGE;
+use crate::stack::Calls;
 use crate::thread::me;
 use crate::turn::Turn;
 
@@ -212,28 +213,47 @@ extern "C" fn __foretell_call(site: u64) {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __foretell_depth() -> u32 {
-    me().map_or(0, |me| me.depth.get())
+extern "C" fn __foretell_stack() -> u64 {
+    me().map_or(0, |me| me.stack.calls().into())
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __foretell_leave(site: u64, callee: u64) {
+extern "C" fn __foretell_enter(site: u64) -> u64 {
+    Turn::take().map_or(0, |turn| turn.me.stack.enter(site).into())
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __foretell_leave(site: u64, callee: u64) -> u64 {
+    let Some(turn) = Turn::take() else { return 0 };
+    turn.me.site.set(site);
+    let before = if functions::is_instrumented(&turn, callee) {
+        turn.me.stack.enter(site)
+    } else {
+        turn.fence(site);
+        turn.me.stack.leave(site)
+    };
+    before.into()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __foretell_tail(site: u64, callee: u64) {
     if let Some(turn) = Turn::take() {
         turn.me.site.set(site);
+        // A chain of instrumented functions may go on for ever: they take each other's places.
         if !functions::is_instrumented(&turn, callee) {
             turn.fence(site);
-            turn.me.depth.update(|depth| depth.saturating_add(1));
+            turn.me.stack.leave(site);
         }
     }
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __foretell_return(site: u64, depth: u32) {
-    if let Some(turn) = Turn::take()
-        && turn.me.depth.get() > depth
-    {
-        turn.me.depth.set(depth);
-        turn.fence(site);
+extern "C" fn __foretell_return(calls: u64) {
+    if let Some(turn) = Turn::take() {
+        let calls = Calls::from(calls);
+        if turn.me.stack.go_back(calls) {
+            turn.fence(turn.me.stack.site(calls));
+        }
     }
 }
 

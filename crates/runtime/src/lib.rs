@@ -6,7 +6,7 @@
 //! * `hooks`: what the compiler pass has put into the program
 //! * `interpose`: the functions of the C library that the program meets instead of the originals
 //! * `turn`: what a thread may do while it is its turn; `scheduler`: whose turn it is; `thread`: what is known of a thread
-//! * `functions`: which functions are instrumented
+//! * `functions`: which functions are instrumented; `stack`: the calls that a thread is in
 //! * `log`: the records on their way to the file
 //! * `start`: the beginning and the end of the recording
 //! * `system`: the kernel, without detours
@@ -22,6 +22,7 @@ mod hooks;
 mod interpose;
 mod log;
 mod scheduler;
+mod stack;
 mod start;
 mod system;
 mod thread;

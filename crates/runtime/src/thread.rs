@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
 
+use crate::stack::Stack;
+
 /// What a thread runs.
 pub(crate) type Start = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
@@ -23,8 +25,8 @@ pub(crate) struct Thread {
     pub(crate) quantum: Cell<u32>,
     /// Where it last called out of instrumented code.
     pub(crate) site: Cell<u64>,
-    /// In how many calls of code that is not instrumented it is.
-    pub(crate) depth: Cell<u32>,
+    /// The calls that it is in.
+    pub(crate) stack: Stack,
     /// It has read something since its last recorded branch.
     pub(crate) has_read: Cell<bool>,
     /// How often the end of the thread was put off, so that other destructors can run first.
@@ -47,7 +49,7 @@ impl Thread {
             inside: Cell::new(true),
             quantum: Cell::new(0),
             site: Cell::new(0),
-            depth: Cell::new(0),
+            stack: Stack::default(),
             has_read: Cell::new(false),
             endings: Cell::new(0),
             start,

@@ -93,20 +93,23 @@ impl Turn {
 
     /// Nothing may be reordered around what happens here.
     pub(crate) fn fence(&self, site: u64) {
-        self.log(&Record::Opaque { site });
+        self.log_for(self.me.id, &Record::Opaque { site });
     }
 
     /// A thread that hands over while it is in code that is not instrumented (it was called back, or a library has met one
     /// of the functions that we replace) may have touched any memory before, and will after it comes back.
     fn fence_if_outside(&self) {
-        if self.me.depth.get() > 0 {
+        if self.me.stack.is_outside() {
             self.fence(self.me.site.get());
         }
     }
 
-    /// Adds to the log.
+    /// Adds to the log what somebody may want to know the calls of.
     #[inline]
     pub(crate) fn log(&self, record: &Record<'_>) {
+        if self.me.stack.has_changed() {
+            self.me.stack.tell(|change| self.log_for(self.me.id, &change));
+        }
         self.log_for(self.me.id, record);
     }
 
@@ -128,7 +131,7 @@ impl Turn {
     #[inline]
     pub(crate) fn log_branch(&self, site: u64) {
         if self.me.has_read.replace(false) {
-            self.log(&Record::Branch { site });
+            self.log_for(self.me.id, &Record::Branch { site });
         }
     }
 

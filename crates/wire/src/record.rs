@@ -41,6 +41,10 @@ pub enum Record<'a> {
     Branch { site: u64 },
     /// Something happened that the recorder does not understand: it may have communicated with any other thread.
     Opaque { site: u64 },
+    /// What follows happened within a call that was made there.
+    Enter { site: u64 },
+    /// What follows happened after so many of these calls have ended.
+    Exit { calls: u32 },
     /// Synchronisation, or the life of a thread or of memory.
     Sync { site: u64, op: SyncOp, object: u64, other: u64 },
 }
@@ -123,6 +127,8 @@ mod kind {
     pub(super) const FENCE: u8 = 28;
     pub(super) const BRANCH: u8 = 29;
     pub(super) const OPAQUE: u8 = 30;
+    pub(super) const ENTER: u8 = 31;
+    pub(super) const EXIT: u8 = 32;
     pub(super) const SYNC: u8 = 64;
 }
 
@@ -226,6 +232,14 @@ impl Context {
                 to.byte(kind::OPAQUE);
                 to.step(&mut self.site, site);
             }
+            Record::Enter { site } => {
+                to.byte(kind::ENTER);
+                to.step(&mut self.site, site);
+            }
+            Record::Exit { calls } => {
+                to.byte(kind::EXIT);
+                to.number(u64::from(calls));
+            }
             Record::Sync { site, op, object, other } => {
                 to.byte(kind::SYNC + op as u8);
                 to.step(&mut self.site, site);
@@ -253,13 +267,12 @@ impl Context {
             return Ok(Record::Sync { site, op, object, other: take(bytes)? });
         }
         match kind {
-            kind::THREAD => {
-                let thread = u32::try_from(take(bytes)?).map_err(|_| Malformed)?;
-                Ok(Record::Thread(thread))
-            }
+            kind::THREAD => Ok(Record::Thread(small(bytes)?)),
             kind::FENCE => Ok(Record::Fence { order: Order::from_code(byte(bytes)?) }),
             kind::BRANCH => Ok(Record::Branch { site: self.next_site(bytes)? }),
             kind::OPAQUE => Ok(Record::Opaque { site: self.next_site(bytes)? }),
+            kind::ENTER => Ok(Record::Enter { site: self.next_site(bytes)? }),
+            kind::EXIT => Ok(Record::Exit { calls: small(bytes)? }),
             kind::READ..kind::READ_RANGE => self.sized(kind, bytes),
             kind::READ_RANGE..=kind::FILL => self.range(kind, bytes),
             _ => Err(Malformed),
@@ -323,6 +336,10 @@ fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], Malformed> {
     Ok(taken)
 }
 
+fn small(bytes: &mut &[u8]) -> Result<u32, Malformed> {
+    u32::try_from(take(bytes)?).map_err(|_| Malformed)
+}
+
 fn byte(bytes: &mut &[u8]) -> Result<u8, Malformed> {
     let (&first, rest) = bytes.split_first().ok_or(Malformed)?;
     *bytes = rest;
@@ -350,6 +367,8 @@ mod tests {
             Record::Fence { order },
             Record::Branch { site },
             Record::Opaque { site },
+            Record::Enter { site: site + 9 },
+            Record::Exit { calls: u32::MAX },
             Record::Sync { site, op: SyncOp::Free, object: addr, other: 0 },
             Record::Sync { site, op: SyncOp::Begin, object: 1, other: u64::MAX },
         ];
