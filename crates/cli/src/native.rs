@@ -38,8 +38,9 @@ pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
     };
     convert::check_target(&args.output)?;
     let folder = Folder::new()?;
-    let manner = Manner { seed: args.seed, stop_after: args.stop_after };
-    let traces = record::run(Path::new(program), arguments, manner, &folder)?;
+    let program = Path::new(program);
+    let manner = Manner { name: program, seed: args.seed, stop_after: args.stop_after };
+    let traces = record::run(program, arguments, manner, &folder)?;
     for (index, trace) in traces.iter().enumerate() {
         convert::save(trace, &record::numbered(&args.output, index))?;
     }
@@ -67,7 +68,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
 /// What the processes of a program or command did: one trace for each that is instrumented.
 fn traces(args: &RunArgs) -> Result<Vec<Trace>, Failure> {
     let (program, arguments) = (&args.program, &args.arguments);
-    let manner = Manner { seed: args.schedule.seed, stop_after: args.stop_after };
+    let manner = Manner { name: program, seed: args.schedule.seed, stop_after: args.stop_after };
     let folder = Folder::new()?;
     match Language::of(program) {
         Some(language) => {

@@ -6,7 +6,8 @@ use foretell_trace::{EventId, LockMode, Names};
 use serde::Serialize;
 
 use crate::report::Access;
-use crate::surroundings::{Call, Start, Surroundings};
+use crate::story::Step;
+use crate::surroundings::{Call, Held, Start, Surroundings};
 
 /// A function that is being executed, and where in it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -26,6 +27,9 @@ pub struct HeldLock {
     pub mode: HeldMode,
     /// Where it was taken.
     pub location: String,
+    /// The functions that were being executed there, the innermost first. Empty if the trace shows none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<Frame>,
 }
 
 /// How a lock is held.
@@ -47,12 +51,12 @@ impl From<LockMode> for HeldMode {
     }
 }
 
-/// How a thread came to be.
+/// How a thread, or the memory of a variable, came to be.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct ThreadStart {
-    /// The number of the event that started it.
+pub struct Origin {
+    /// The number of the event that started or allocated it.
     pub event: u32,
-    /// Who started it.
+    /// Who did that.
     pub thread: String,
     /// Where.
     pub location: String,
@@ -67,24 +71,27 @@ impl Access {
         self.stack = stack(&self.location, &around.calls, names);
         self.function = self.stack.first().map(|frame| frame.function.clone());
         self.locks = Some(around.locks.iter().map(|held| HeldLock::new(held, names)).collect());
-        self.thread_started = around.started.as_ref().map(|start| ThreadStart::new(start, names));
+        self.thread_started = around.started.as_ref().map(|start| Origin::new(start, names));
+        self.memory_allocated = around.allocated.as_ref().map(|start| Origin::new(start, names));
     }
 }
 
 impl HeldLock {
-    fn new(held: &crate::surroundings::Held, names: &Names) -> HeldLock {
+    fn new(held: &Held, names: &Names) -> HeldLock {
+        let location = names.loc_text(held.loc).into_owned();
         HeldLock {
             lock: names.locks.name(held.lock).to_string(),
             mode: held.mode.into(),
-            location: names.loc_text(held.loc).into_owned(),
+            stack: stack(&location, &held.calls, names),
+            location,
         }
     }
 }
 
-impl ThreadStart {
-    fn new(start: &Start, names: &Names) -> ThreadStart {
+impl Origin {
+    fn new(start: &Start, names: &Names) -> Origin {
         let location = names.loc_text(start.loc).into_owned();
-        ThreadStart {
+        Origin {
             event: start.event.number(),
             thread: names.threads.name(start.by).to_string(),
             stack: stack(&location, &start.calls, names),
@@ -111,6 +118,32 @@ pub fn add_surroundings<'a>(
     for access in accesses {
         if let Some(around) = EventId::from_number(access.event).and_then(|event| around.get(&event)) {
             access.add_surroundings(around, names);
+        }
+    }
+}
+
+/// The innermost of these frames that is of the program itself and not of a library: that is where its author looks.
+pub(crate) fn own_frame(stack: &[Frame]) -> Option<&Frame> {
+    stack.iter().find(|frame| !is_of_library(&frame.location))
+}
+
+/// Whether a location is in what came with the system or the compiler.
+pub(crate) fn is_of_library(location: &str) -> bool {
+    const LIBRARIES: [&str; 4] = ["/usr/include/", "/usr/lib/", "/usr/local/include/", "/rustc/"];
+    LIBRARIES.iter().any(|folder| location.starts_with(folder)) || location.contains("/rustlib/src/")
+}
+
+/// Replaces locations of steps within libraries by those of the calls that led there.
+pub fn add_places<'a>(
+    steps: impl IntoIterator<Item = &'a mut Step>,
+    around: &HashMap<EventId, Surroundings>,
+    names: &Names,
+) {
+    for step in steps.into_iter().filter(|step| is_of_library(&step.location)) {
+        let around = EventId::from_number(step.event).and_then(|event| around.get(&event));
+        let stack = around.map(|around| stack(&step.location, &around.calls, names));
+        if let Some(frame) = stack.as_deref().and_then(own_frame) {
+            step.location.clone_from(&frame.location);
         }
     }
 }
@@ -142,6 +175,15 @@ impl<'a> Place<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_program_is_told_from_libraries() {
+        let frame = |location: &str| Frame { function: "f".to_string(), location: location.to_string() };
+        let stack =
+            [frame("/usr/lib/gcc/12/../../include/thread:3:1"), frame("bank.cpp:7:5"), frame("main.cpp:1:1")];
+        assert_eq!(own_frame(&stack), Some(&stack[1]));
+        assert_eq!(own_frame(&stack[..1]), None);
+    }
 
     #[test]
     fn places_are_told_from_other_locations() {

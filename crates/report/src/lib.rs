@@ -32,7 +32,7 @@ mod visible;
 mod words;
 
 pub use closure::{Amount, ClosureReport, ClosureStats, ExploredRace, PropertyReport, PropertyVerdict};
-pub use context::{Frame, HeldLock, HeldMode, Place, ThreadStart, add_surroundings};
+pub use context::{Frame, HeldLock, HeldMode, Origin, Place, add_places, add_surroundings};
 pub use counts::Counts;
 pub use decision::{Answer, Decision, DecisionStats};
 pub use executions::{

@@ -1,12 +1,13 @@
 //! One race as text: both accesses with what is around them, and how they come together.
 
-use crate::context::{Frame, HeldLock, HeldMode, Place, ThreadStart};
+use crate::context::{Frame, HeldLock, HeldMode, Origin, Place, is_of_library, own_frame};
 use crate::observed::{Deed, Link, Observed};
 use crate::report::{Access, Proof, Race};
 use crate::story::Story;
 use crate::story_text;
 use crate::text::{Detail, line};
-use crate::visible::visible;
+use crate::visible::{place, visible};
+use crate::words::value_words;
 
 /// How wide the text should be.
 const WIDTH: usize = 100;
@@ -28,6 +29,10 @@ pub(crate) fn write(out: &mut String, number: usize, race: &Race, detail: Detail
     }
     write_access(out, &race.first);
     write_access(out, &race.second);
+    // Memory that was there before the program is allocated nowhere.
+    if let Some(origin) = race.second.memory_allocated.as_ref().filter(|origin| origin.location != "?") {
+        wrapped(out, 2, &format!("{target} was allocated by {}", origin_text(origin)));
+    }
     if let Some(observed) = &race.observed {
         wrapped(out, 2, &observed_text(observed));
     }
@@ -66,7 +71,7 @@ pub(crate) fn write_access(out: &mut String, access: &Access) {
             visible(&access.thread),
             deed(access),
             function.unwrap_or_default(),
-            visible(&access.location),
+            place(&access.location),
             access.event
         ),
     );
@@ -76,7 +81,7 @@ pub(crate) fn write_access(out: &mut String, access: &Access) {
         wrapped(out, INDENT, &locks_text(locks));
     }
     if let Some(start) = &access.thread_started {
-        wrapped(out, INDENT, &start_text(start));
+        wrapped(out, INDENT, &format!("thread started by {}", origin_text(start)));
     }
 }
 
@@ -92,7 +97,8 @@ fn deed(access: &Access) -> String {
         "free" => "frees",
         other => other,
     };
-    let value = access.value.as_ref().map(|value| format!(" = {}", visible(value))).unwrap_or_default();
+    let value =
+        access.value.as_ref().map(|value| format!(" = {}", visible(&value_words(value)))).unwrap_or_default();
     let order = if order.is_empty() { String::new() } else { format!(" ({order})") };
     format!("{verb} {}{value}{order}", visible(&access.target))
 }
@@ -116,18 +122,27 @@ fn write_source(out: &mut String, access: &Access) {
     }
 }
 
+/// Functions of libraries that call each other are only counted.
 fn write_callers(out: &mut String, callers: &[Frame]) {
-    for frame in callers.iter().take(FRAMES) {
-        line(out, format_args!("{:INDENT$}called from {}", "", frame_text(frame)));
+    let runs = callers.chunk_by(|one, other| is_of_library(&one.location) && is_of_library(&other.location));
+    let mut told = 0;
+    for run in runs.take(FRAMES) {
+        told += run.len();
+        match run {
+            [frame] => line(out, format_args!("{:INDENT$}called from {}", "", frame_text(frame))),
+            run => {
+                line(out, format_args!("{:INDENT$}called through {} functions of libraries", "", run.len()))
+            }
+        }
     }
-    let more = callers.len().saturating_sub(FRAMES);
+    let more = callers.len() - told;
     if more > 0 {
         line(out, format_args!("{:INDENT$}… and {more} more (--format json lists them)", ""));
     }
 }
 
 fn frame_text(frame: &Frame) -> String {
-    format!("{} at {}", visible(&frame.function), visible(&frame.location))
+    format!("{} at {}", visible(&frame.function), place(&frame.location))
 }
 
 fn locks_text(locks: &[HeldLock]) -> String {
@@ -139,20 +154,18 @@ fn locks_text(locks: &[HeldLock]) -> String {
             HeldMode::Exclusive => "",
             HeldMode::Shared => " as a reader",
         };
-        format!("{}{mode} (locked at {})", visible(&held.lock), visible(&held.location))
+        let location = own_frame(&held.stack).map_or(&held.location, |frame| &frame.location);
+        format!("{}{mode} (locked at {})", visible(&held.lock), place(location))
     };
     format!("holds {}", locks.iter().map(lock).collect::<Vec<_>>().join(", "))
 }
 
-fn start_text(start: &ThreadStart) -> String {
-    let by = visible(&start.thread);
-    match start.stack.split_first() {
-        None => format!("thread started by {by} at {}", visible(&start.location)),
-        Some((place, callers)) => {
-            let callers =
-                callers.iter().take(FRAMES).map(|frame| format!(", called from {}", frame_text(frame)));
-            format!("thread started by {by} in {}{}", frame_text(place), callers.collect::<String>())
-        }
+fn origin_text(origin: &Origin) -> String {
+    let by = visible(&origin.thread);
+    let own = own_frame(&origin.stack).or(origin.stack.first());
+    match own {
+        None => format!("{by} at {}", place(&origin.location)),
+        Some(frame) => format!("{by} in {}", frame_text(frame)),
     }
 }
 

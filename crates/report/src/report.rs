@@ -5,7 +5,7 @@ use foretell_trace::{Ending, Event, EventId, Names, Op, Trace};
 use foretell_witness::{Finding, Proof as Proven};
 use serde::Serialize;
 
-use crate::context::{Frame, HeldLock, ThreadStart};
+use crate::context::{Frame, HeldLock, Origin};
 use crate::counts::Counts;
 use crate::observed::Observed;
 use crate::story::Story;
@@ -167,7 +167,10 @@ pub struct Access {
     pub locks: Option<Vec<HeldLock>>,
     /// How the thread was started, if the trace shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub thread_started: Option<ThreadStart>,
+    pub thread_started: Option<Origin>,
+    /// How the memory was allocated, if the trace shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_allocated: Option<Origin>,
     /// The line of the program, where it could be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,

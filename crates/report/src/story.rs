@@ -65,6 +65,14 @@ pub enum Telling {
 }
 
 impl Story {
+    /// All steps that are told.
+    pub fn steps_mut(&mut self) -> impl Iterator<Item = &mut Step> {
+        self.rows.iter_mut().filter_map(|row| match row {
+            Row::Step(step) | Row::Waits(step) => Some(step),
+            Row::Skipped { .. } | Row::SkippedByAll { .. } => None,
+        })
+    }
+
     /// The story of a witness, which ends with the racing two; none for what is no witness of this trace.
     pub fn new(trace: &Trace, witness: &[u32], telling: Telling) -> Option<Story> {
         let events: Option<Vec<EventId>> = witness.iter().map(|&number| trace.id(number)).collect();
@@ -146,6 +154,12 @@ impl Teller<'_> {
         rows.extend(skipped.take().map(Draft::Skipped));
         for draft in rows.into_iter().rev() {
             let row = self.row(draft);
+            // To wait while nothing is told is not worth telling.
+            if let (Some(Row::Waits(waiting)), Row::Step(step)) = (self.rows.last(), &row)
+                && waiting.thread == step.thread
+            {
+                self.rows.pop();
+            }
             self.rows.push(row);
         }
     }

@@ -3,7 +3,7 @@
 use crate::context::Place;
 use crate::story::{Row, Step, Story};
 use crate::text::{count, line};
-use crate::visible::visible;
+use crate::visible::{place, visible};
 
 /// How wide the text may be.
 const WIDTH: usize = 100;
@@ -87,7 +87,7 @@ fn write_lines(out: &mut String, story: &Story) {
     for row in &story.rows {
         let (event, thread, text) = match row {
             Row::Step(step) => {
-                let text = format!("{} at {}", what(step), visible(&step.location));
+                let text = format!("{} at {}", what(step), place(&step.location));
                 (step.event.to_string(), Some(step.thread), text)
             }
             Row::Waits(step) => (String::new(), Some(step.thread), waits(step)),

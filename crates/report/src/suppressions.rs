@@ -162,9 +162,7 @@ impl Rule {
         match self.reach {
             Reach::Top => at_top,
             Reach::All => {
-                at_top
-                    || access.stack.iter().any(frame)
-                    || self.pattern.is_found_in(&access.target)
+                at_top || access.stack.iter().any(frame) || self.pattern.is_found_in(&access.target)
             }
         }
     }

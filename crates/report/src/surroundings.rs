@@ -3,10 +3,12 @@
 
 use std::collections::HashMap;
 
-use foretell_trace::{Event, EventId, LabelId, Loc, LockId, LockMode, Op, ThreadId};
+use foretell_trace::{Event, EventId, LabelId, Loc, LockId, LockMode, Op, ThreadId, VarId};
 
 /// How many of the innermost calls are kept.
 const CALLS: usize = 64;
+/// How many of them are kept for each lock: enough to get out of the library that implements it.
+const CALLS_OF_LOCKS: usize = 16;
 
 /// A function that was entered and not yet left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,7 +20,7 @@ pub struct Call {
 }
 
 /// A lock that is held.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Held {
     /// Which one.
     pub lock: LockId,
@@ -26,14 +28,16 @@ pub struct Held {
     pub mode: LockMode,
     /// Where it was taken.
     pub loc: Loc,
+    /// The calls that led there, the outermost first; of many, the innermost.
+    pub calls: Vec<Call>,
 }
 
-/// How a thread came to be.
+/// How a thread, or the memory of a variable, came to be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Start {
-    /// The event that started it.
+    /// The event that started or allocated it.
     pub event: EventId,
-    /// Who started it.
+    /// Who did that.
     pub by: ThreadId,
     /// Where.
     pub loc: Loc,
@@ -50,6 +54,8 @@ pub struct Surroundings {
     pub locks: Vec<Held>,
     /// Who started its thread, if the trace shows it.
     pub started: Option<Start>,
+    /// Who allocated the memory that it accesses, if that was asked for and the trace shows it.
+    pub allocated: Option<Start>,
 }
 
 /// Walks along a trace and remembers what is around the wanted events.
@@ -59,6 +65,8 @@ pub struct Walk {
     wanted: Vec<EventId>,
     /// By thread.
     now: Vec<Surroundings>,
+    /// The variables of which it is wanted who allocated them, and that.
+    memory: HashMap<VarId, Option<Start>>,
     found: HashMap<EventId, Surroundings>,
 }
 
@@ -68,7 +76,13 @@ impl Walk {
         let mut wanted: Vec<EventId> = wanted.into_iter().collect();
         wanted.sort_unstable_by(|a, b| b.cmp(a));
         wanted.dedup();
-        Walk { wanted, now: Vec::new(), found: HashMap::new() }
+        Walk { wanted, now: Vec::new(), memory: HashMap::new(), found: HashMap::new() }
+    }
+
+    /// Also remembers who allocated these variables.
+    pub fn with_memory(mut self, vars: impl IntoIterator<Item = VarId>) -> Walk {
+        self.memory = vars.into_iter().map(|var| (var, None)).collect();
+        self
     }
 
     /// Whether no wanted event is still to come.
@@ -82,7 +96,9 @@ impl Walk {
         for (id, event) in ids.zip(events) {
             if self.wanted.last() == Some(&id) {
                 self.wanted.pop();
-                let around = self.thread(event.thread).innermost();
+                let mut around = self.thread(event.thread).innermost();
+                let var = event.op.access().map(|access| access.var);
+                around.allocated = var.and_then(|var| self.memory.get(&var).cloned().flatten());
                 self.found.insert(id, around);
             }
             if self.is_done() {
@@ -108,7 +124,9 @@ impl Walk {
     fn step(&mut self, id: EventId, event: &Event) {
         let loc = event.loc;
         if let Some((lock, mode)) = event.op.section_begin() {
-            self.thread(event.thread).locks.push(Held { lock, mode, loc });
+            let thread = self.thread(event.thread);
+            let calls = innermost(&thread.calls, CALLS_OF_LOCKS);
+            thread.locks.push(Held { lock, mode, loc, calls });
         } else if let Some((lock, mode)) = event.op.section_end() {
             let locks = &mut self.thread(event.thread).locks;
             if let Some(at) = locks.iter().rposition(|held| (held.lock, held.mode) == (lock, mode)) {
@@ -119,8 +137,12 @@ impl Walk {
             Op::Enter(function) => self.thread(event.thread).calls.push(Call { function, loc }),
             Op::Exit(function) => self.thread(event.thread).leave(function),
             Op::Fork(child) => {
-                let calls = self.thread(event.thread).innermost().calls;
+                let calls = innermost(&self.thread(event.thread).calls, CALLS);
                 self.thread(child).started = Some(Start { event: id, by: event.thread, loc, calls });
+            }
+            Op::Alloc(var) if self.memory.contains_key(&var) => {
+                let calls = innermost(&self.thread(event.thread).calls, CALLS);
+                self.memory.insert(var, Some(Start { event: id, by: event.thread, loc, calls }));
             }
             _ => {}
         }
@@ -138,13 +160,18 @@ impl Surroundings {
 
     /// As it is now, without the outermost of too many calls.
     fn innermost(&self) -> Surroundings {
-        let beyond = self.calls.len().saturating_sub(CALLS);
         Surroundings {
-            calls: self.calls[beyond..].to_vec(),
+            calls: innermost(&self.calls, CALLS),
             locks: self.locks.clone(),
             started: self.started.clone(),
+            allocated: None,
         }
     }
+}
+
+/// The last of too many calls.
+fn innermost(calls: &[Call], limit: usize) -> Vec<Call> {
+    calls[calls.len().saturating_sub(limit)..].to_vec()
 }
 
 #[cfg(test)]
@@ -198,6 +225,18 @@ mod tests {
         let [found] = &around(&trace, &[4])[..] else { panic!("one event") };
         let start = found.started.as_ref().unwrap();
         assert_eq!((start.event.number(), functions(&trace, &start.calls)), (2, vec!["spawn".to_string()]));
+    }
+
+    #[test]
+    fn whoever_allocates_memory_is_remembered_if_that_is_wanted() {
+        let trace = foretell_testkit::trace("A|alloc(p)|1\nA|w(p)|2\nA|free(p)|3\nA|alloc(p)|4\nB|w(p)|5\n");
+        let ids = [trace.id(2).unwrap(), trace.id(5).unwrap()];
+        let vars = ids.map(|id| trace.event(id).op.access().unwrap().var);
+        let mut walk = Walk::new(ids).with_memory(vars);
+        walk.batch(EventId::FIRST, trace.events());
+        let found = walk.finish();
+        let events = ids.map(|id| found[&id].allocated.as_ref().unwrap().event.number());
+        assert_eq!(events, [1, 4]);
     }
 
     #[test]

@@ -132,10 +132,7 @@ fn write_candidates(out: &mut String, report: &Report, detail: Detail) {
 }
 
 fn write_candidate(out: &mut String, candidate: &Candidate) {
-    line(
-        out,
-        format_args!("\n  {}: {}", visible(&candidate.first.target), visible(&candidate.reason)),
-    );
+    line(out, format_args!("\n  {}: {}", visible(&candidate.first.target), visible(&candidate.reason)));
     write_accesses(out, &candidate.first, &candidate.second);
     if candidate.more > 0 {
         line(out, format_args!("  and {} of these locations", count(candidate.more, "more pair")));

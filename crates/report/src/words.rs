@@ -23,7 +23,8 @@ pub(crate) fn words(op: Op, names: &Names) -> String {
         Op::Rmw { var: x, read, written, order } => {
             let change = match (read, written) {
                 (Some(read), Some(written)) => {
-                    format!(" from {} to {}", names.value_text(read), names.value_text(written))
+                    let [read, written] = [read, written].map(|value| value_words(&names.value_text(value)));
+                    format!(" from {read} to {written}")
                 }
                 _ => String::new(),
             };
@@ -64,7 +65,15 @@ pub(crate) fn words(op: Op, names: &Names) -> String {
 }
 
 fn is(value: Option<Value>, names: &Names) -> String {
-    value.map(|value| format!(" = {}", names.value_text(value))).unwrap_or_default()
+    value.map(|value| format!(" = {}", value_words(&names.value_text(value)))).unwrap_or_default()
+}
+
+/// A value as people know it: what is too large for a count is an address, or a pattern of bits.
+pub(crate) fn value_words(value: &str) -> String {
+    match value.parse::<u64>() {
+        Ok(large) if large > u64::from(u32::MAX) => format!("{large:#x}"),
+        _ => value.to_string(),
+    }
 }
 
 fn name(order: MemOrder) -> &'static str {

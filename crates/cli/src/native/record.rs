@@ -47,7 +47,9 @@ impl Drop for Folder {
 
 /// How a program is recorded.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Manner {
+pub(crate) struct Manner<'a> {
+    /// What the program is called when people are told of it.
+    pub(crate) name: &'a Path,
     /// What all choices of the schedule are drawn from.
     pub(crate) seed: u64,
     /// How long it may run, if there is a limit.
@@ -58,9 +60,10 @@ pub(crate) struct Manner {
 pub(crate) fn run(
     program: &Path,
     arguments: &[OsString],
-    manner: Manner,
+    manner: Manner<'_>,
     folder: &Folder,
 ) -> Result<Vec<Trace>, Failure> {
+    let name = manner.name;
     let started = Command::new(program)
         .args(arguments)
         .env(LOG_FOLDER, folder.path())
@@ -68,22 +71,22 @@ pub(crate) fn run(
         .spawn();
     let child = started.map_err(|error| {
         let known = "a program is a file that ends in .cimp, .c or .cpp, or a command";
-        Failure::Usage(format!("cannot run {}: {error}; {known}", program.display()))
+        Failure::Usage(format!("cannot run {}: {error}; {known}", name.display()))
     })?;
     let waited = watch::wait(child, manner.stop_after);
     let (status, ended_by) =
-        waited.map_err(|error| Failure::Usage(format!("cannot wait for {}: {error}", program.display())))?;
+        waited.map_err(|error| Failure::Usage(format!("cannot wait for {}: {error}", name.display())))?;
     if let Some(ending) = ending(status, ended_by) {
-        eprintln!("{}: {ending}", program.display());
+        eprintln!("{}: {ending}", name.display());
     }
     let logs = logs(folder)?;
     if logs.is_empty() {
         return Err(Failure::Usage(format!(
             "{} has not recorded anything: programs must be built with `foretell cc` or `foretell c++`",
-            program.display()
+            name.display()
         )));
     }
-    logs.iter().map(|path| read(path, program)).collect()
+    logs.iter().map(|path| read(path, name)).collect()
 }
 
 /// How the program ended, if that is to be told.
@@ -119,7 +122,8 @@ fn read(log: &Path, program: &Path) -> Result<Trace, Failure> {
     let recording = convert(&bytes)
         .map_err(|error| Failure::Usage(format!("the recording of {}: {error}", program.display())))?;
     let failed = |error: TraceError| Failure::Trace { file: program.display().to_string(), error };
-    Trace::read(Box::new(recording)).map_err(failed)
+    drop(bytes);
+    Trace::check(recording).map_err(failed)
 }
 
 /// The name for the trace of the process at `index`: all but the first have their number in it.

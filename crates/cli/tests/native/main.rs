@@ -2,6 +2,7 @@
 
 mod calls;
 mod corpus;
+mod ending;
 mod recording;
 
 use std::path::{Path, PathBuf};
