@@ -7,7 +7,6 @@ use foretell_wire::log::Piece;
 use foretell_wire::log::module::Module;
 use foretell_wire::record::{Record, SyncOp};
 
-use crate::functions;
 use crate::interpose::thread::make_end_key;
 use crate::log::LOG;
 use crate::scheduler;
@@ -91,14 +90,11 @@ unsafe extern "C" fn __foretell_module(
     bytes: usize,
     globals: *const u64,
     globals_count: usize,
-    functions: *const u64,
-    functions_count: usize,
 ) {
-    let Some(turn) = Turn::take() else { return };
-    // The pass has made these three constants.
+    let Some(_turn) = Turn::take() else { return };
+    // The pass has made these two constants.
     let content = unsafe { std::slice::from_raw_parts(table, bytes) };
     let globals = unsafe { std::slice::from_raw_parts(globals, globals_count) };
-    functions::add(&turn, unsafe { std::slice::from_raw_parts(functions, functions_count) });
     let module = Module { address: table as u64, table: content, globals: globals.to_vec() };
     // It is our turn.
     let log = unsafe { LOG.get() };

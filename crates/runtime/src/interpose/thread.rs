@@ -7,6 +7,7 @@ use foretell_wire::record::{Record, SyncOp};
 use libc::pthread_t;
 
 use super::original;
+use crate::functions;
 use crate::scheduler::{self, State, wake_waiters};
 use crate::system::{is_alive, kernel_id, say, yield_processor};
 use crate::thread::{Start, Thread, set_me};
@@ -76,6 +77,12 @@ unsafe extern "C-unwind" fn run(thread: *mut c_void) -> *mut c_void {
     let (low, high) = stack();
     let turn = Turn { me };
     turn.log(&Record::Sync { site: 0, op: SyncOp::Begin, object: low, other: high });
+    if let Some((start, _)) = me.start
+        && !functions::begins_a_thread_seen(start as usize as u64)
+    {
+        // Whatever it calls back may have been told anything before, and may tell anything afterwards.
+        me.stack.leave(0);
+    }
     drop(turn);
     match me.start {
         Some((start, argument)) => unsafe { start(argument) },
