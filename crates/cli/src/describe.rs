@@ -3,7 +3,7 @@
 
 use foretell_report::story::Step;
 use foretell_report::{
-    Access, Decision, Observed, Race, Report, Story, Telling, Walk, add_places, add_surroundings,
+    Access, Decision, Observed, Race, Recorded, Report, Story, Telling, Walk, add_places, add_surroundings,
 };
 use foretell_trace::{EventId, Names, Trace};
 
@@ -40,7 +40,7 @@ pub(crate) fn describe_decision(
     wanted: &WantedArgs,
 ) -> Result<(), Failure> {
     if let (Some(trace), Some(telling), Some(witness)) = (held.get(), telling(wanted), &decision.witness) {
-        decision.story = Story::new(trace, witness, telling);
+        decision.story = Story::new(trace, &Recorded::new(trace), witness, telling);
     }
     let mut told = Told::default();
     told.accesses.extend([&mut decision.first, &mut decision.second]);
@@ -104,9 +104,14 @@ impl Told<'_> {
 }
 
 fn tell_stories(trace: &Trace, races: &mut [Race], telling: Telling) {
+    if races.is_empty() {
+        return;
+    }
+    let recorded = Recorded::new(trace);
     let mut left = LOOKED_AT;
     for race in races {
-        race.story = race.witness.as_ref().and_then(|witness| Story::new(trace, witness, telling));
+        let witness = race.witness.as_ref();
+        race.story = witness.and_then(|witness| Story::new(trace, &recorded, witness, telling));
         let (Some(first), Some(second)) = (trace.id(race.first.event), trace.id(race.second.event)) else {
             continue;
         };

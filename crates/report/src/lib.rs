@@ -2,7 +2,7 @@
 //!
 //! * [`report`], [`decision`], [`counts`]: the data
 //! * [`surroundings`], [`context`]: the stacks, locks and source lines of accesses
-//! * [`story`]: a witness as something to read; [`observed`]: why the recorded run did not show the race
+//! * [`story`]: a witness as something to read, with the values of [`replayed`]; [`observed`]: why the recorded run did not show the race
 //! * [`closure`]: what was found among all runs that a trace implies; [`closure_text`]: for people
 //! * [`executions`]: what was found among all executions of a program; [`executions_text`]: for people
 //! * [`suppressions`]: what somebody does not want to hear of; [`repeats`]: what several processes have in common
@@ -21,6 +21,7 @@ pub mod json;
 pub mod observed;
 mod race_text;
 pub mod repeats;
+pub mod replayed;
 pub mod report;
 pub mod story;
 mod story_text;
@@ -39,6 +40,7 @@ pub use executions::{
     ProgramAccess, ProgramDeadlock, ProgramFailure, ProgramProperty, ProgramRace, ProgramReport, ProgramStats,
 };
 pub use observed::Observed;
+pub use replayed::Recorded;
 pub use report::{Access, Candidate, Proof, Race, Report, SliceInfo, Stats, TraceInfo};
 pub use story::{Story, Telling};
 pub use suppressions::{Suppressed, SuppressedPair, Suppressions};

@@ -128,12 +128,11 @@ fn write_callers(out: &mut String, callers: &[Frame]) {
     let mut told = 0;
     for run in runs.take(FRAMES) {
         told += run.len();
-        match run {
-            [frame] => line(out, format_args!("{:INDENT$}called from {}", "", frame_text(frame))),
-            run => {
-                line(out, format_args!("{:INDENT$}called through {} functions of libraries", "", run.len()))
-            }
-        }
+        let text = match run {
+            [frame] => format!("called from {}", frame_text(frame)),
+            run => format!("called through {} functions of libraries", run.len()),
+        };
+        line(out, format_args!("{:INDENT$}{text}", ""));
     }
     let more = callers.len() - told;
     if more > 0 {

@@ -3,6 +3,7 @@
 use foretell_trace::{Event, EventId, Op, ThreadId, Trace, VarId};
 use rustc_hash::FxHashMap;
 
+use crate::replayed::{Recorded, Replay, with_values};
 use crate::words::words;
 
 /// How many of its last steps before the race a racing thread shows, whatever they are.
@@ -74,18 +75,41 @@ impl Story {
     }
 
     /// The story of a witness, which ends with the racing two; none for what is no witness of this trace.
-    pub fn new(trace: &Trace, witness: &[u32], telling: Telling) -> Option<Story> {
+    pub fn new(trace: &Trace, recorded: &Recorded, witness: &[u32], telling: Telling) -> Option<Story> {
         let events: Option<Vec<EventId>> = witness.iter().map(|&number| trace.id(number)).collect();
         let events = events.filter(|events| events.len() >= 2)?;
-        let mut teller =
-            Teller { trace, columns: FxHashMap::default(), threads: Vec::new(), rows: Vec::new() };
+        let mut teller = Teller {
+            trace,
+            deeds: FxHashMap::default(),
+            columns: FxHashMap::default(),
+            threads: Vec::new(),
+            rows: Vec::new(),
+        };
         let matters = match telling {
             Telling::All => vec![true; events.len()],
             Telling::Essence => what_matters(trace, &events),
         };
+        teller.deeds = deeds(trace, recorded, &events, &matters);
         teller.tell(&events, &matters, telling);
         Some(Story { threads: teller.threads, rows: teller.rows })
     }
+}
+
+/// What is done by those steps that are told, with the values of this schedule.
+fn deeds(trace: &Trace, recorded: &Recorded, events: &[EventId], matters: &[bool]) -> FxHashMap<EventId, Op> {
+    let mut replay = Replay::new(recorded);
+    let mut deeds = FxHashMap::default();
+    for (at, &id) in events.iter().enumerate() {
+        let mut op = replay.step(id, &trace.event(id));
+        if at + 2 >= events.len() {
+            // The two happen at the same time: nobody knows what one sees of the other.
+            op = with_values(op, None, op.value_written());
+        }
+        if matters[at] {
+            deeds.insert(id, op);
+        }
+    }
+    deeds
 }
 
 /// Which steps of the witness are told.
@@ -124,6 +148,8 @@ fn is_visible(op: Op) -> bool {
 
 struct Teller<'a> {
     trace: &'a Trace,
+    /// What is done by the steps that are told.
+    deeds: FxHashMap<EventId, Op>,
     /// The column of each thread that has appeared.
     columns: FxHashMap<ThreadId, usize>,
     threads: Vec<String>,
@@ -180,7 +206,7 @@ impl Teller<'_> {
         Step {
             thread: self.column(event.thread),
             event: id.number(),
-            what: words(event.op, names),
+            what: words(self.deeds.get(&id).copied().unwrap_or(event.op), names),
             location: names.loc_text(event.loc).into_owned(),
             races,
         }
@@ -292,7 +318,7 @@ mod tests {
 
     fn rows(text: &str, witness: &[u32], telling: Telling) -> Vec<String> {
         let trace = foretell_testkit::trace(text);
-        let story = Story::new(&trace, witness, telling).unwrap();
+        let story = Story::new(&trace, &Recorded::new(&trace), witness, telling).unwrap();
         let name = |thread: usize| story.threads[thread].clone();
         let step = |step: &Step| {
             let mark = if step.races { "!" } else { "" };
@@ -319,7 +345,7 @@ mod tests {
                 "a reads limit = 0",
                 "a unlocks l",
                 "!t writes note = 1",
-                "!a reads note = 1"
+                "!a reads note"
             ]
         );
         assert_eq!(
@@ -360,7 +386,7 @@ mod tests {
     #[test]
     fn what_is_no_witness_has_no_story() {
         let trace = foretell_testkit::trace(BANK);
-        assert_eq!(Story::new(&trace, &[1, 99], Telling::All), None);
-        assert_eq!(Story::new(&trace, &[1], Telling::All), None);
+        assert_eq!(Story::new(&trace, &Recorded::new(&trace), &[1, 99], Telling::All), None);
+        assert_eq!(Story::new(&trace, &Recorded::new(&trace), &[1], Telling::All), None);
     }
 }

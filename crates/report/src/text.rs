@@ -181,11 +181,9 @@ fn write_summary(out: &mut String, report: &Report) {
         pairs => format!(", {} refuted", count(pairs, "pair")),
     };
     line(out, format_args!("\n{}: {races}{candidates}{refuted} in {:.2} s", report.technique, stats.seconds));
-    match report.races.iter().filter(|race| race.repeated).count() {
-        0 => {}
-        repeated => {
-            line(out, format_args!("  {} told above, of an earlier process", count(repeated, "race")))
-        }
+    let repeated = report.races.iter().filter(|race| race.repeated).count();
+    if repeated > 0 {
+        line(out, format_args!("  {} told above, of an earlier process", count(repeated, "race")));
     }
     if let Some(suppressed) = report.suppressed.as_ref().filter(|suppressed| suppressed.count > 0) {
         let pairs = count(suppressed.count, "more pair");

@@ -53,7 +53,7 @@ race 1: note · proven: a schedule brings the two accesses next to each other
         15                              │                             │ reads limit = 0         :15
         17                              │                             │ unlocks lock            :16
          8                              │ » writes note = 1        :3 │
-        18                              │                             │ » reads note = 1        :17
+        18                              │                             │ » reads note            :17
             (waits …): in the recorded run the thread went on there
 ";
 
