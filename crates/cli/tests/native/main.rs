@@ -3,6 +3,7 @@
 mod behaviour;
 mod calls;
 mod corpus;
+mod ending;
 mod recording;
 
 use std::path::{Path, PathBuf};
