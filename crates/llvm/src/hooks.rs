@@ -43,6 +43,11 @@ impl Hooks {
         }
     }
 
+    /// How many bytes a value of the type takes.
+    pub(crate) fn size(&self, of: Type) -> u64 {
+        self.module.store_size(of)
+    }
+
     /// The site with this number, as hooks are told it.
     pub(crate) fn site(&self, number: u64) -> Value {
         self.table.byte_at(number, self.types)

@@ -17,6 +17,7 @@ pub(crate) use llvm_sys::LLVMOpcode as Opcode;
 
 unsafe extern "C" {
     fn foretell_add_constructor(module: LLVMModuleRef, function: LLVMValueRef);
+    fn foretell_touches_memory(call: LLVMValueRef) -> bool;
     fn foretell_function_of(scope: LLVMMetadataRef, length: *mut usize) -> *const c_char;
     /// As in LLVM-C, but without the enumeration, which does not know every operation.
     #[link_name = "LLVMGetAtomicRMWBinOp"]
@@ -348,6 +349,21 @@ impl Value {
     pub(crate) fn arguments(self) -> Vec<Value> {
         let count = unsafe { LLVMGetNumArgOperands(self.0) };
         (0..count).map(|index| self.operand(index)).collect()
+    }
+
+    /// The type of what a call passes by value behind the pointer at this position, if it does so.
+    pub(crate) fn passed_by_value(self, index: u32) -> Option<Type> {
+        let found = unsafe { LLVMGetCallSiteEnumAttribute(self.0, index + 1, attribute("byval")) };
+        (!found.is_null()).then(|| Type(unsafe { LLVMGetTypeAttributeValue(found) }))
+    }
+
+    /// Whether a call may read or write memory that the program can name.
+    pub(crate) fn touches_memory(self) -> bool {
+        unsafe { foretell_touches_memory(self.0) }
+    }
+
+    pub(crate) fn set_operand(self, index: u32, value: Value) {
+        unsafe { LLVMSetOperand(self.0, index, value.0) }
     }
 
     /// Whether this is one of LLVM's own functions, which stand for instructions.

@@ -8,6 +8,11 @@ pub(crate) fn is_private(pointer: Value) -> bool {
     base.is_constant_global() || (base.opcode() == Some(Opcode::LLVMAlloca) && stays_here(base))
 }
 
+/// Whether this leads into a variable of the function itself, whoever else may know of it.
+pub(crate) fn is_local(pointer: Value) -> bool {
+    base(pointer).opcode() == Some(Opcode::LLVMAlloca)
+}
+
 /// The variable that a pointer is computed from, as far as that is plain to see.
 fn base(pointer: Value) -> Value {
     let mut base = pointer;

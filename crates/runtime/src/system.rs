@@ -70,7 +70,7 @@ unsafe fn enter_kernel(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> i64 {
 }
 
 /// A number of the C library as the kernel takes it; negative ones keep their bits.
-fn word(number: c_int) -> usize {
+pub(crate) fn word(number: c_int) -> usize {
     (number as isize).cast_unsigned()
 }
 
@@ -168,9 +168,33 @@ pub(crate) fn close(file: c_int) {
     kernel(libc::SYS_close, [word(file), 0, 0, 0, 0, 0]);
 }
 
-/// How long it is until this time on that clock.
-pub(crate) fn until(clock: libc::clockid_t, time: &libc::timespec) -> u64 {
+/// The time that this clock shows, in nanoseconds.
+fn read_clock(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     unsafe { libc::clock_gettime(clock, &mut now) };
-    nanoseconds(time).saturating_sub(nanoseconds(&now))
+    nanoseconds(&now)
+}
+
+/// The time since some moment in the past.
+pub(crate) fn now() -> u64 {
+    read_clock(libc::CLOCK_MONOTONIC)
+}
+
+/// How long the thread has run on a processor.
+pub(crate) fn processor_time(kernel_id: i32) -> u64 {
+    // How the kernel names the clock of a thread.
+    read_clock(!kernel_id << 3 | 6)
+}
+
+/// Whether the thread sleeps in the kernel.
+pub(crate) fn sleeps(kernel_id: i32) -> bool {
+    let stat = std::fs::read(format!("/proc/self/task/{kernel_id}/stat")).unwrap_or_default();
+    // The state follows the name, which stands in parentheses.
+    let after_name = stat.iter().rposition(|&byte| byte == b')').map(|end| end + 2);
+    after_name.and_then(|at| stat.get(at)).is_some_and(|state| b"SD".contains(state))
+}
+
+/// How long it is until this time on that clock.
+pub(crate) fn until(clock: libc::clockid_t, time: &libc::timespec) -> u64 {
+    nanoseconds(time).saturating_sub(read_clock(clock))
 }

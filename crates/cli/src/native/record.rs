@@ -14,12 +14,15 @@ use nix::sys::signal::Signal;
 
 use super::watch::{self, EndedBy};
 use crate::analysis::time_text;
+use crate::args::Order;
 use crate::error::Failure;
 
 /// Tells the library in the program where to write, see its `start.rs`.
 const LOG_FOLDER: &str = "FORETELL_LOG";
 /// Tells it what to draw its choices from.
 const SEED: &str = "FORETELL_SEED";
+/// Tells it how threads are to be recorded.
+const ORDER: &str = "FORETELL_ORDER";
 /// What logs are called.
 const LOG_ENDING: &str = "ftraw";
 
@@ -45,13 +48,15 @@ impl Drop for Folder {
     }
 }
 
-/// How a program is recorded.
+/// How a command is recorded.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Manner<'a> {
+pub(crate) struct How<'a> {
     /// What the program is called when people are told of it.
     pub(crate) name: &'a Path,
     /// What all choices of the schedule are drawn from.
     pub(crate) seed: u64,
+    /// How threads are recorded.
+    pub(crate) order: Order,
     /// How long it may run, if there is a limit.
     pub(crate) stop_after: Option<Duration>,
 }
@@ -60,20 +65,21 @@ pub(crate) struct Manner<'a> {
 pub(crate) fn run(
     program: &Path,
     arguments: &[OsString],
-    manner: Manner<'_>,
+    how: How<'_>,
     folder: &Folder,
 ) -> Result<Vec<Trace>, Failure> {
-    let name = manner.name;
+    let name = how.name;
     let started = Command::new(program)
         .args(arguments)
         .env(LOG_FOLDER, folder.path())
-        .env(SEED, manner.seed.to_string())
+        .env(SEED, how.seed.to_string())
+        .env(ORDER, if how.order == Order::Striped { "striped" } else { "serial" })
         .spawn();
     let child = started.map_err(|error| {
         let known = "a program is a file that ends in .cimp, .c or .cpp, or a command";
         Failure::Usage(format!("cannot run {}: {error}; {known}", name.display()))
     })?;
-    let waited = watch::wait(child, manner.stop_after);
+    let waited = watch::wait(child, how.stop_after);
     let (status, ended_by) =
         waited.map_err(|error| Failure::Usage(format!("cannot wait for {}: {error}", name.display())))?;
     if let Some(ending) = ending(status, ended_by) {

@@ -1,5 +1,6 @@
 //! Programs in C and C++, from their source to the report: compiled, recorded, predicted, each over several seeds.
 
+mod behaviour;
 mod calls;
 mod corpus;
 mod ending;
