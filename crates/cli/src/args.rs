@@ -126,12 +126,12 @@ pub(crate) struct RecordArgs {
     /// What all choices of the schedule are drawn from: the same seed gives the same run
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// End the program after so long, such as 10s or 2m, and keep what was recorded by then
-    #[arg(long, value_parser = parse_duration, value_name = "DURATION")]
-    pub(crate) stop_after: Option<Duration>,
     /// How threads are recorded
     #[arg(long, value_enum, default_value_t = Order::Serial)]
     pub(crate) order: Order,
+    /// End the program after so long, such as 10s or 2m, and keep what was recorded by then
+    #[arg(long, value_parser = parse_duration, value_name = "DURATION")]
+    pub(crate) stop_after: Option<Duration>,
     /// The command
     #[arg(required = true, last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,

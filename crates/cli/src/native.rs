@@ -22,7 +22,7 @@ use crate::predict::{predict_with, tell};
 use crate::suppress::Rules;
 use crate::trace::convert;
 use crate::{Outcome, stop};
-use record::{Folder, How};
+use record::{Folder, Manner};
 use tools::Tools;
 
 /// `foretell cc` and `foretell c++`: becomes the compiler.
@@ -39,8 +39,8 @@ pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
     convert::check_target(&args.output)?;
     let folder = Folder::new()?;
     let program = Path::new(program);
-    let how = How { name: program, seed: args.seed, order: args.order, stop_after: args.stop_after };
-    let traces = record::run(program, arguments, how, &folder)?;
+    let manner = Manner { name: program, seed: args.seed, order: args.order, stop_after: args.stop_after };
+    let traces = record::run(program, arguments, manner, &folder)?;
     for (index, trace) in traces.iter().enumerate() {
         convert::save(trace, &record::numbered(&args.output, index))?;
     }
@@ -68,15 +68,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
 /// What the processes of a program or command did: one trace for each that is instrumented.
 fn traces(args: &RunArgs) -> Result<Vec<Trace>, Failure> {
     let (program, arguments) = (&args.program, &args.arguments);
-    let how = How { name: program, seed: args.schedule.seed, order: args.order, stop_after: args.stop_after };
+    let (seed, order, stop_after) = (args.schedule.seed, args.order, args.stop_after);
+    let manner = Manner { name: program, seed, order, stop_after };
     let folder = Folder::new()?;
     match Language::of(program) {
         Some(language) => {
             let built = folder.path().join("program");
             compiler::build(&Tools::find()?, language, program, &built)?;
-            record::run(&built, arguments, how, &folder)
+            record::run(&built, arguments, manner, &folder)
         }
-        None => record::run(program, arguments, how, &folder),
+        None => record::run(program, arguments, manner, &folder),
     }
 }
 

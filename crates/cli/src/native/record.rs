@@ -48,9 +48,9 @@ impl Drop for Folder {
     }
 }
 
-/// How a command is recorded.
+/// How a program is recorded.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct How<'a> {
+pub(crate) struct Manner<'a> {
     /// What the program is called when people are told of it.
     pub(crate) name: &'a Path,
     /// What all choices of the schedule are drawn from.
@@ -65,21 +65,21 @@ pub(crate) struct How<'a> {
 pub(crate) fn run(
     program: &Path,
     arguments: &[OsString],
-    how: How<'_>,
+    manner: Manner<'_>,
     folder: &Folder,
 ) -> Result<Vec<Trace>, Failure> {
-    let name = how.name;
+    let name = manner.name;
     let started = Command::new(program)
         .args(arguments)
         .env(LOG_FOLDER, folder.path())
-        .env(SEED, how.seed.to_string())
-        .env(ORDER, if how.order == Order::Striped { "striped" } else { "serial" })
+        .env(SEED, manner.seed.to_string())
+        .env(ORDER, if manner.order == Order::Striped { "striped" } else { "serial" })
         .spawn();
     let child = started.map_err(|error| {
         let known = "a program is a file that ends in .cimp, .c or .cpp, or a command";
         Failure::Usage(format!("cannot run {}: {error}; {known}", name.display()))
     })?;
-    let waited = watch::wait(child, how.stop_after);
+    let waited = watch::wait(child, manner.stop_after);
     let (status, ended_by) =
         waited.map_err(|error| Failure::Usage(format!("cannot wait for {}: {error}", name.display())))?;
     if let Some(ending) = ending(status, ended_by) {
