@@ -5,6 +5,7 @@ mod calls;
 mod corpus;
 mod ending;
 mod recording;
+mod wrappers;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
