@@ -6,6 +6,7 @@ mod corpus;
 mod ending;
 mod processes;
 mod recording;
+mod wrappers;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
