@@ -1,7 +1,10 @@
-//! Programs in C and C++: built with the compiler pass, run with the recorder inside, and looked at like any other trace.
+//! Programs in C, C++ and Rust: built with the compiler pass, run with the recorder inside, and looked at like any other trace.
 
+mod cargo;
 mod compiler;
 mod record;
+mod rust;
+mod tests;
 mod tools;
 
 use std::ffi::OsString;
@@ -10,10 +13,12 @@ use std::path::Path;
 use foretell_report::Report;
 use foretell_trace::Trace;
 
+pub(crate) use cargo::run as cargo;
 pub(crate) use compiler::Language;
+pub(crate) use rust::become_compiler;
 
 use crate::analysis::{analyse, outcome};
-use crate::args::{CompilerArgs, InputArgs, RecordArgs, RunArgs};
+use crate::args::{CompilerArgs, InputArgs, RecordArgs, RunArgs, WantedArgs};
 use crate::error::Failure;
 use crate::input::Input;
 use crate::predict::tell;
@@ -58,9 +63,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
 /// What the processes of a program or command did: one trace for each that is instrumented.
 fn traces(program: &Path, arguments: &[OsString], seed: u64) -> Result<Vec<Trace>, Failure> {
     let folder = Folder::new()?;
+    let built = folder.path().join("program");
+    if rust::is_rust(program) {
+        rust::build(&Tools::find()?, program, &built)?;
+        return record::run(&built, arguments, seed, &folder);
+    }
     match Language::of(program) {
         Some(language) => {
-            let built = folder.path().join("program");
             compiler::build(&Tools::find()?, language, program, &built)?;
             record::run(&built, arguments, seed, &folder)
         }
@@ -69,6 +78,16 @@ fn traces(program: &Path, arguments: &[OsString], seed: u64) -> Result<Vec<Trace
 }
 
 fn predict(args: &RunArgs, trace: &Trace) -> Result<Vec<Report>, Failure> {
-    let input = Input::new(&args.program, &InputArgs { from_format: None, no_progress: args.no_progress });
-    args.wanted.plans().map(|plan| analyse(&input, Some(trace), &plan)).collect()
+    predict_as(&args.program, &args.wanted, args.no_progress, trace)
+}
+
+/// The races of a trace that the report calls by this name.
+fn predict_as(
+    name: &Path,
+    wanted: &WantedArgs,
+    no_progress: bool,
+    trace: &Trace,
+) -> Result<Vec<Report>, Failure> {
+    let input = Input::new(name, &InputArgs { from_format: None, no_progress });
+    wanted.plans().map(|plan| analyse(&input, Some(trace), &plan)).collect()
 }

@@ -68,6 +68,11 @@ impl Hooks {
         self.call(&format!("{name}{bytes}"), self.types.int64, arguments)
     }
 
+    /// Calls a hook whose result is a number of 64 bits.
+    pub(crate) fn ask(&self, name: &str, arguments: &[Value]) -> Value {
+        self.call(name, self.types.int64, arguments)
+    }
+
     /// Calls the hook that says in how many calls of unknown code the thread is.
     pub(crate) fn ask_depth(&self) -> Value {
         self.call(hook::DEPTH, self.types.int32, &[])

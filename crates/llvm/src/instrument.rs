@@ -1,11 +1,14 @@
 //! The walk over a module that puts the hooks in.
 
+mod library;
+
 use foretell_wire::hook::{self, PREFIX, Update};
 use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
 
 use crate::hooks::{Hooks, Shape};
-use crate::ir::{Module, Opcode, Value};
+use crate::ir::{Module, Opcode, Type, Value};
 use crate::manner::Manner;
+use crate::primitives::{self, Primitives};
 use crate::private::is_private;
 use crate::reads::Reads;
 use crate::sites::Sites;
@@ -22,12 +25,22 @@ pub(crate) fn module(module: Module) -> bool {
     let globals = module.addressable_globals();
     let hooks = Hooks::new(module);
     let mut sites = Sites::default();
+    let mut primitives = Primitives::default();
     withdraw_promises(module);
     for &function in &functions {
         let name = function.name();
+        library::separate(function);
         let instructions = function.instructions();
         let reads = Reads::of(function, &instructions);
-        let mut walk = Walk { hooks: &hooks, sites: &mut sites, reads, function, name: &name, depth: None };
+        let mut walk = Walk {
+            hooks: &hooks,
+            sites: &mut sites,
+            primitives: &mut primitives,
+            reads,
+            function,
+            name: &name,
+            depth: None,
+        };
         for instruction in instructions {
             walk.instruction(instruction);
         }
@@ -47,6 +60,7 @@ fn is_wanted(function: Value) -> bool {
     !function.has_attribute("naked")
         && !function.has_attribute("disable_sanitizer_instrumentation")
         && !function.name().starts_with(PREFIX)
+        && !primitives::is_unseen(&function.name())
 }
 
 /// A function that calls hooks, be it in another module, has effects. Nobody may move or drop calls of it.
@@ -63,6 +77,7 @@ fn withdraw_promises(module: Module) {
 struct Walk<'a> {
     hooks: &'a Hooks,
     sites: &'a mut Sites,
+    primitives: &'a mut Primitives,
     reads: Reads,
     function: Value,
     name: &'a str,
@@ -72,6 +87,9 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn instruction(&mut self, instruction: Value) {
+        if self.is_part_of_primitive(instruction) {
+            return;
+        }
         match instruction.opcode() {
             Some(Opcode::LLVMLoad) => self.load(instruction),
             Some(Opcode::LLVMStore) => self.store(instruction),
@@ -199,6 +217,10 @@ impl Walk<'_> {
         let orders = [self.hooks.order(success), self.hooks.order(failure)];
         let arguments = [site, pointer, expected, desired, orders[0], orders[1]];
         let number = self.hooks.ask_sized(hook::CMPXCHG, bytes, &arguments);
+        self.replace_exchange(exchange, number, expected, of);
+    }
+
+    fn replace_exchange(&mut self, exchange: Value, number: Value, expected: Value, of: Type) {
         let succeeded = self.hooks.build.equal(number, expected);
         let found = self.hooks.to_word(number, of);
         let pair = exchange.type_of().poison();
@@ -260,8 +282,13 @@ impl Walk<'_> {
             call.remove_call_attribute(promise);
         }
         let callee = call.callee();
-        if callee.is_function() && callee.is_defined() && is_wanted(callee) {
-            return;
+        if callee.is_function() {
+            if let Some(called) = primitives::called_function(&callee.name()) {
+                return self.primitive(call, called);
+            }
+            if callee.is_defined() && is_wanted(callee) {
+                return;
+            }
         }
         let manner = Manner::of(call);
         if manner == Manner::Nothing {

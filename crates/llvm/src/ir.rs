@@ -4,7 +4,7 @@
 //! it. They are used only while the pass runs, by its one thread, and not after what they stand for was erased. Functions
 //! that are meant for one kind of value check that they got it, or LLVM does.
 
-use std::ffi::{CString, c_char, c_uint};
+use std::ffi::{CString, c_char, c_uint, c_void};
 
 use llvm_sys::comdat::LLVMGetComdat;
 use llvm_sys::core::*;
@@ -17,9 +17,19 @@ pub(crate) use llvm_sys::LLVMOpcode as Opcode;
 
 unsafe extern "C" {
     fn foretell_add_constructor(module: LLVMModuleRef, function: LLVMValueRef);
+    fn foretell_scopes(instruction: LLVMValueRef, tell: TellScope, to: *mut c_void);
+    fn foretell_own_ways(invoke: LLVMValueRef);
     /// As in LLVM-C, but without the enumeration, which does not know every operation.
     #[link_name = "LLVMGetAtomicRMWBinOp"]
     fn rmw_code(instruction: LLVMValueRef) -> c_uint;
+}
+
+/// Called with each name that [`Value::scopes`] asks for.
+type TellScope = extern "C" fn(to: *mut c_void, name: *const c_char, length: usize);
+
+extern "C" fn take_scope(to: *mut c_void, name: *const c_char, length: usize) {
+    // The one list that `scopes` has passed.
+    unsafe { &mut *to.cast::<Vec<String>>() }.push(text(name, length));
 }
 
 const NO_NAME: *const c_char = c"".as_ptr();
@@ -44,6 +54,8 @@ pub(crate) struct Place {
     pub(crate) file: String,
     pub(crate) line: u32,
     pub(crate) column: u32,
+    /// Whether it is in the libraries that come with Rust.
+    pub(crate) is_in_library: bool,
 }
 
 impl Module {
@@ -369,6 +381,14 @@ impl Value {
             .collect()
     }
 
+    /// Makes sure that the blocks at which an invoke goes on are reached from nowhere else. Lists of instructions that
+    /// were made before are worth nothing afterwards.
+    pub(crate) fn own_ways(self) {
+        if self.opcode() == Some(Opcode::LLVMInvoke) {
+            unsafe { foretell_own_ways(self.0) };
+        }
+    }
+
     /// The first instruction of a function.
     pub(crate) fn first_instruction(self) -> Value {
         Value(unsafe { LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(self.0)) })
@@ -406,22 +426,22 @@ impl Value {
         unsafe { LLVMIsAtomicSingleThread(self.0) != 0 }
     }
 
-    /// Where in the source an instruction comes from.
+    /// The functions that an instruction belongs to in the source, by their linkage names: that whose code it is, then
+    /// those into which that one was inlined before the pass.
+    pub(crate) fn scopes(self) -> Vec<String> {
+        let mut found = Vec::new();
+        unsafe { foretell_scopes(self.0, take_scope, (&raw mut found).cast()) };
+        found
+    }
+
+    /// Where in the source an instruction comes from. If that is in Rust's own libraries, it is rather where these
+    /// were used, as far as they were inlined.
     pub(crate) fn place(self) -> Option<Place> {
-        let location = unsafe { LLVMInstructionGetDebugLoc(self.0) };
-        if location.is_null() {
-            return None;
-        }
-        let file = unsafe { LLVMDIScopeGetFile(LLVMDILocationGetScope(location)) };
-        let mut length = 0;
-        let name = if file.is_null() {
-            String::new()
-        } else {
-            let name = unsafe { LLVMDIFileGetFilename(file, &mut length) };
-            text(name, length as usize)
-        };
-        let (line, column) = unsafe { (LLVMDILocationGetLine(location), LLVMDILocationGetColumn(location)) };
-        Some(Place { file: name, line, column })
+        let innermost = unsafe { LLVMInstructionGetDebugLoc(self.0) };
+        let there = |location: LLVMMetadataRef| (!location.is_null()).then_some(location);
+        let up = |&location: &LLVMMetadataRef| there(unsafe { LLVMDILocationGetInlinedAt(location) });
+        let mut places = std::iter::successors(there(innermost), up).map(place);
+        places.clone().find(|place| !place.is_in_library).or_else(|| places.next())
     }
 
     /// Whether a function has this attribute.
@@ -548,6 +568,22 @@ impl Builder {
     pub(crate) fn return_nothing(&self) {
         unsafe { LLVMBuildRetVoid(self.0) };
     }
+}
+
+/// Where the sources of Rust's libraries are said to be.
+const RUST_LIBRARIES: &str = "/rustc/";
+
+fn place(location: LLVMMetadataRef) -> Place {
+    let file = unsafe { LLVMDIScopeGetFile(LLVMDILocationGetScope(location)) };
+    let (mut name, mut folder) = (String::new(), String::new());
+    if !file.is_null() {
+        let mut length = 0;
+        name = text(unsafe { LLVMDIFileGetFilename(file, &mut length) }, length as usize);
+        folder = text(unsafe { LLVMDIFileGetDirectory(file, &mut length) }, length as usize);
+    }
+    let (line, column) = unsafe { (LLVMDILocationGetLine(location), LLVMDILocationGetColumn(location)) };
+    let is_in_library = [&name, &folder].iter().any(|path| path.starts_with(RUST_LIBRARIES));
+    Place { file: name, line, column, is_in_library }
 }
 
 fn attribute(name: &str) -> c_uint {

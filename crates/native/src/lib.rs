@@ -5,6 +5,7 @@
 //!
 //! * [`records`]: the log, record by record
 //! * [`memory`]: which allocation an address belongs to at each moment
+//! * [`holders`]: who holds which lock
 //! * [`places`]: sites and addresses as people know them
 //!
 //! **What is left out, and why that is sound.** A cell that only one thread ever touches: whatever the schedule, its reads
@@ -15,6 +16,7 @@
 
 mod cells;
 mod events;
+mod holders;
 mod memory;
 mod places;
 mod records;

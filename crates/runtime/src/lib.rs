@@ -5,6 +5,7 @@
 //!
 //! * `hooks`: what the compiler pass has put into the program
 //! * `interpose`: the functions of the C library that the program meets instead of the originals
+//! * `primitives`: libraries that build their own locks on atomics and futexes
 //! * `turn`: what a thread may do while it is its turn; `scheduler`: whose turn it is; `thread`: what is known of a thread
 //! * `functions`: which functions are instrumented
 //! * `log`: the records on their way to the file
@@ -21,6 +22,7 @@ mod functions;
 mod hooks;
 mod interpose;
 mod log;
+mod primitives;
 mod scheduler;
 mod start;
 mod system;

@@ -162,3 +162,13 @@ pub(crate) fn until(clock: libc::clockid_t, time: &libc::timespec) -> u64 {
     unsafe { libc::clock_gettime(clock, &mut now) };
     nanoseconds(time).saturating_sub(nanoseconds(&now))
 }
+
+/// A word of this process, if there is memory at its address.
+pub(crate) fn read_word(address: usize) -> Option<u32> {
+    const PAGE: usize = 4096;
+    let mut resident = 0_u8;
+    let start = address & !(PAGE - 1);
+    let is_mapped = unsafe { libc::mincore(start as *mut c_void, PAGE, &mut resident) } == 0;
+    // The word does not reach across pages, and it is our turn: nobody takes the page away.
+    (is_mapped && address.is_multiple_of(size_of::<u32>())).then(|| unsafe { (address as *const u32).read_volatile() })
+}

@@ -25,12 +25,31 @@ pub(crate) struct Thread {
     pub(crate) site: Cell<u64>,
     /// In how many calls of code that is not instrumented it is.
     pub(crate) depth: Cell<u32>,
+    /// What it is doing in a library that synchronises, if it is in one.
+    pub(crate) library: Library,
     /// It has read something since its last recorded branch.
     pub(crate) has_read: Cell<bool>,
     /// How often the end of the thread was put off, so that other destructors can run first.
     pub(crate) endings: Cell<u32>,
     /// What it runs.
     pub(crate) start: Option<(Start, *mut c_void)>,
+}
+
+/// What a thread is doing in a library that synchronises, see [`crate::primitives`].
+#[derive(Default)]
+pub(crate) struct Library {
+    /// One more than the depth at which it has entered the library; 0 if it has not.
+    pub(crate) entered: Cell<u32>,
+    /// It has waited there.
+    pub(crate) waited: Cell<bool>,
+    /// Its waiting was over without anybody waking it.
+    pub(crate) timed_out: Cell<bool>,
+    /// It is there to wait for its token.
+    pub(crate) parks: Cell<bool>,
+    /// The word that its token is in; 0 while that is not known.
+    pub(crate) token: Cell<usize>,
+    /// What was in the object's words when it entered.
+    pub(crate) found: Cell<[u64; 3]>,
 }
 
 // Cells are touched by the thread itself alone, and what it starts with is only handed on.
@@ -48,6 +67,7 @@ impl Thread {
             quantum: Cell::new(0),
             site: Cell::new(0),
             depth: Cell::new(0),
+            library: Library::default(),
             has_read: Cell::new(false),
             endings: Cell::new(0),
             start,

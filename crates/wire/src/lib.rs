@@ -2,6 +2,7 @@
 //!
 //! * [`hook`]: the names of the functions that instrumented code calls, and the codes that it passes to them
 //! * [`site`]: the table that every instrumented module carries: where in the source each hook stands
+//! * [`primitive`]: hooks in libraries that synchronise, and what their functions mean
 //! * [`record`]: what happened, one record each
 //! * [`log`]: how records are put into a file such that it can be read after a crash
 //! * [`varint`]: numbers in as few bytes as they need
@@ -10,6 +11,7 @@
 
 pub mod hook;
 pub mod log;
+pub mod primitive;
 pub mod record;
 pub mod site;
 pub mod varint;

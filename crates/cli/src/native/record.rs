@@ -48,20 +48,28 @@ pub(crate) fn run(
     seed: u64,
     folder: &Folder,
 ) -> Result<Vec<Trace>, Failure> {
-    let status = Command::new(program)
-        .args(arguments)
-        .env(LOG_FOLDER, folder.path())
-        .env(SEED, seed.to_string())
-        .status()
-        .map_err(|error| {
-            let known = "a program is a file that ends in .cimp, .c or .cpp, or a command";
-            Failure::Usage(format!("cannot run {}: {error}; {known}", program.display()))
-        })?;
+    let status = command(program, seed, folder).args(arguments).status().map_err(|error| {
+        let known = "a program is a file that ends in .cimp, .c, .cpp or .rs, or a command";
+        Failure::Usage(format!("cannot run {}: {error}; {known}", program.display()))
+    })?;
     tell_ending(program, status);
+    collect(program, folder)
+}
+
+/// A command whose processes write down what they do.
+pub(crate) fn command(program: &Path, seed: u64, folder: &Folder) -> Command {
+    let mut command = Command::new(program);
+    command.env(LOG_FOLDER, folder.path()).env(SEED, seed.to_string());
+    command
+}
+
+/// What the processes of a command have written down, in the order of their numbers.
+pub(crate) fn collect(program: &Path, folder: &Folder) -> Result<Vec<Trace>, Failure> {
     let logs = logs(folder)?;
     if logs.is_empty() {
         return Err(Failure::Usage(format!(
-            "{} has not recorded anything: programs must be built with `foretell cc` or `foretell c++`",
+            "{} has not recorded anything: programs must be built with `foretell cc`, `foretell c++` \
+             or `cargo foretell`",
             program.display()
         )));
     }
