@@ -1,5 +1,5 @@
 // A vector grows while somebody else looks at its length.
-// race: 18 23
+// race: 18 24
 use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::thread;

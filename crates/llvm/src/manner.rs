@@ -72,7 +72,8 @@ const RUST: &[&str] = &[
 /// Panics end the function. They read their message, which goes to the user, and count themselves, which only decides
 /// what panics do.
 fn is_panic(function: Value, path: &str) -> bool {
-    function.has_attribute("noreturn") && ["core::", "alloc::", "std::"].iter().any(|start| path.starts_with(start))
+    function.has_attribute("noreturn")
+        && ["core::", "alloc::", "std::"].iter().any(|start| path.starts_with(start))
 }
 
 /// These read one word of the program's memory: which thread, which lock, what to run.

@@ -56,7 +56,10 @@ const fn word(role: Role) -> Word {
 /// The atomics in these functions. The bits are those of Rust 1.95.
 const WORDS: &[(&str, Word)] = &[
     ("std::sys::sync::mutex::futex::Mutex::lock", word(Role::Lock)),
-    ("std::sys::sync::mutex::futex::Mutex::try_lock", Word { role: Role::TryLock, held: u64::MAX, blocked: 0 }),
+    (
+        "std::sys::sync::mutex::futex::Mutex::try_lock",
+        Word { role: Role::TryLock, held: u64::MAX, blocked: 0 },
+    ),
     ("std::sys::sync::mutex::futex::Mutex::unlock", word(Role::Unlock)),
     ("std::sys::sync::rwlock::futex::RwLock::read", word(Role::LockShared)),
     ("std::sys::sync::rwlock::futex::RwLock::write", word(Role::Lock)),
@@ -64,7 +67,10 @@ const WORDS: &[(&str, Word)] = &[
         "std::sys::sync::rwlock::futex::RwLock::try_read",
         Word { role: Role::TryLockShared, held: READERS, blocked: WAITERS },
     ),
-    ("std::sys::sync::rwlock::futex::RwLock::try_write", Word { role: Role::TryLock, held: READERS, blocked: 0 }),
+    (
+        "std::sys::sync::rwlock::futex::RwLock::try_write",
+        Word { role: Role::TryLock, held: READERS, blocked: 0 },
+    ),
     ("std::sys::sync::rwlock::futex::RwLock::read_unlock", word(Role::Unlock)),
     ("std::sys::sync::rwlock::futex::RwLock::write_unlock", word(Role::Unlock)),
     ("std::sys::sync::rwlock::futex::RwLock::downgrade", word(Role::Downgrade)),
@@ -183,7 +189,8 @@ const CALLS: &[(&str, Called)] = &[
 ];
 
 /// A vector's length in memory and where that is: 16 bytes.
-const VECTOR: Called = Called { primitive: Primitive::Change, object: Object::First, other: Other::Number(16) };
+const VECTOR: Called =
+    Called { primitive: Primitive::Change, object: Object::First, other: Other::Number(16) };
 
 /// Functions that are part of a primitive, as are those within them.
 const UNSEEN: &[&str] = &["parking_lot_core::"];
@@ -242,6 +249,7 @@ pub(crate) fn inline_atomics(module: Module) -> bool {
 /// Whether the function with this name is part of a primitive that is told of where it is called.
 pub(crate) fn is_unseen(name: &str) -> bool {
     let Some(path) = rust_name::path(name) else { return false };
-    let within = |known: &str| path.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
+    let within =
+        |known: &str| path.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
     UNSEEN.iter().any(|start| path.starts_with(start)) || CALLS.iter().any(|(known, _)| within(known))
 }

@@ -29,9 +29,8 @@ impl Holders {
     /// Those who stand in the way of a thread that is seen to take the lock: they must have given it up unseen.
     pub(crate) fn in_the_way(&mut self, lock: LockId, thread: u32, mode: Mode) -> Vec<(u32, Mode)> {
         let held = self.held.entry(lock).or_default();
-        let clashes = |&(holder, how): &(u32, Mode)| {
-            holder != thread && (mode == Mode::Alone || how == Mode::Alone)
-        };
+        let clashes =
+            |&(holder, how): &(u32, Mode)| holder != thread && (mode == Mode::Alone || how == Mode::Alone);
         let (gone, stay) = held.iter().copied().partition(clashes);
         *held = stay;
         gone

@@ -94,14 +94,7 @@ extern "C" fn __foretell_enter(site: u64, primitive: u32, object: u64, other: u6
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __foretell_exit(
-    site: u64,
-    primitive: u32,
-    object: u64,
-    other: u64,
-    entered: u64,
-    result: u64,
-) {
+extern "C" fn __foretell_exit(site: u64, primitive: u32, object: u64, other: u64, entered: u64, result: u64) {
     let Some(turn) = Turn::take() else { return };
     let library = &turn.me.library;
     turn.me.site.set(site);

@@ -170,5 +170,6 @@ pub(crate) fn read_word(address: usize) -> Option<u32> {
     let start = address & !(PAGE - 1);
     let is_mapped = unsafe { libc::mincore(start as *mut c_void, PAGE, &mut resident) } == 0;
     // The word does not reach across pages, and it is our turn: nobody takes the page away.
-    (is_mapped && address.is_multiple_of(size_of::<u32>())).then(|| unsafe { (address as *const u32).read_volatile() })
+    (is_mapped && address.is_multiple_of(size_of::<u32>()))
+        .then(|| unsafe { (address as *const u32).read_volatile() })
 }

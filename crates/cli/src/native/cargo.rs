@@ -153,7 +153,8 @@ fn machine() -> Result<String, Failure> {
         .map_err(|error| Failure::Usage(format!("cannot run rustc: {error}")))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let name = text.lines().find_map(|line| line.strip_prefix("host: "));
-    name.map(String::from).ok_or_else(|| Failure::Usage("rustc does not tell for which machine it is".to_string()))
+    name.map(String::from)
+        .ok_or_else(|| Failure::Usage("rustc does not tell for which machine it is".to_string()))
 }
 
 /// The programs among what cargo says that it has built.
@@ -190,7 +191,9 @@ mod tests_of_messages {
         let program = |name: &str| Program { name: name.into(), path: name.into(), folder: "/p".into() };
         assert!(only(&[]).is_err());
         assert_eq!(only(&[program("a")]).map(|program| program.name.as_str()).ok(), Some("a"));
-        let Err(Failure::Usage(message)) = only(&[program("a"), program("b")]) else { panic!("there are two") };
+        let Err(Failure::Usage(message)) = only(&[program("a"), program("b")]) else {
+            panic!("there are two")
+        };
         assert!(message.contains("a, b"));
     }
 }

@@ -97,7 +97,8 @@ fn cannot_run(compiler: &OsStr, error: &io::Error) -> Failure {
 
 /// Builds one source file into a program.
 pub(crate) fn build(tools: &Tools, source: &Path, program: &Path) -> Result<(), Failure> {
-    let given = ["--edition=2024", "-Copt-level=1", "-Cdebug-assertions=on", "-Ccodegen-units=1"].map(OsString::from);
+    let given =
+        ["--edition=2024", "-Copt-level=1", "-Cdebug-assertions=on", "-Ccodegen-units=1"].map(OsString::from);
     let status = Command::new("rustc")
         .args(&given)
         .args(options(tools, &given))

@@ -57,7 +57,9 @@ pub(crate) fn run(args: &CargoArgs, programs: &[Program]) -> Result<Outcome, Fai
     let shown: Vec<Report> = match args.wanted.format {
         OutputFormat::Json => reports,
         // What has nothing to say was told in one line.
-        OutputFormat::Text => reports.into_iter().filter(|report| outcome(report) != Outcome::Clean).collect(),
+        OutputFormat::Text => {
+            reports.into_iter().filter(|report| outcome(report) != Outcome::Clean).collect()
+        }
     };
     tell(&shown, &args.wanted)?;
     Ok(sum_up(&tally, &shown))
@@ -152,9 +154,7 @@ fn record_test(
     let mut command = record::command(&program.path, args.seed, folder);
     match test {
         // It was picked from the list: that it is the one, and may run, is settled.
-        Some(test) => {
-            command.args([test, "--exact", "--nocapture", "--include-ignored", "--test-threads=1"])
-        }
+        Some(test) => command.args([test, "--exact", "--nocapture", "--include-ignored", "--test-threads=1"]),
         None => command.args(&args.given),
     };
     let mut child = command
@@ -197,7 +197,9 @@ fn sum_up(tally: &Tally, reports: &[Report]) -> Outcome {
         tally.stopped.len(),
         tally.lost.len(),
     );
-    for (what, names) in [("failed", &tally.failed), ("stopped", &tally.stopped), ("not recorded", &tally.lost)] {
+    for (what, names) in
+        [("failed", &tally.failed), ("stopped", &tally.stopped), ("not recorded", &tally.lost)]
+    {
         for name in names {
             eprintln!("  {what}: {name}");
         }

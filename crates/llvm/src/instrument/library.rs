@@ -109,7 +109,8 @@ impl Walk<'_> {
         for (way, instruction) in call.ways_on().into_iter().enumerate() {
             self.hooks.build.before(instruction);
             // On the second way an exception has come instead of a result.
-            let result = if is_number && way == 0 { self.hooks.to_number(call) } else { types.int64.constant(0) };
+            let result =
+                if is_number && way == 0 { self.hooks.to_number(call) } else { types.int64.constant(0) };
             self.hooks.tell(EXIT, &[site, primitive, object, other, entered, result]);
         }
     }
