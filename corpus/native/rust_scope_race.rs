@@ -16,7 +16,8 @@ impl Shared {
 fn main() {
     let shared = Shared(UnsafeCell::new(0));
     thread::scope(|scope| {
-        scope.spawn(|| shared.count());
-        scope.spawn(|| shared.count());
+        // Without the names, the first one may be gone before the second begins, and that is noticed.
+        let _one = scope.spawn(|| shared.count());
+        let _two = scope.spawn(|| shared.count());
     });
 }

@@ -228,25 +228,25 @@ fn look_for_token(turn: &Turn) {
     }
 }
 
-/// A token that was there is gone; else the thread came back without one.
+/// A token that was there is gone. Else the thread came back without one that was told of, which it may at any time:
+/// whoever parks has to look for what it waits for.
 fn end_park(turn: &Turn) {
     let library = &turn.me.library;
     let mut known = known();
     let candidates = known.candidates.remove(&turn.me.id).unwrap_or_default();
     if library.token.get() == 0 {
-        let gone: Vec<usize> =
-            candidates.into_iter().filter(|&word| read_word(word) != Some(TOKEN)).collect();
-        if let [word] = gone[..] {
-            library.token.set(word);
+        let is_gone = |&word: &usize| read_word(word) != Some(TOKEN);
+        let gone: Vec<usize> = candidates.into_iter().filter(is_gone).collect();
+        match gone[..] {
+            [] => return,
+            [word] => library.token.set(word),
+            _ => return turn.fence(turn.me.site.get()),
         }
     }
     let word = library.token.get();
-    let told = known.tokens.insert(word, NO_TOKEN).unwrap_or(NO_TOKEN);
-    drop(known);
-    if word != 0 && told == TOKEN {
+    if known.tokens.insert(word, NO_TOKEN) == Some(TOKEN) {
+        drop(known);
         log_imagined(turn, word as u64, (TOKEN.into(), NO_TOKEN.into()), Order::Acquire);
-    } else {
-        turn.fence(turn.me.site.get());
     }
 }
 
