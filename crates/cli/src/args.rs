@@ -120,12 +120,18 @@ pub(crate) struct RunArgs {
     /// How often a loop may go round each time it is entered: a number, or `none` for no bound
     #[arg(long, value_parser = parse_bound, value_name = "N")]
     pub(crate) loops: Option<Bound>,
+    /// End a native program after so long, such as 10s or 2m, and look at what was recorded by then
+    #[arg(long, value_parser = parse_duration, value_name = "DURATION")]
+    pub(crate) stop_after: Option<Duration>,
     /// Also write the recorded trace here; the name's ending tells the format
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     /// Also write here where each value comes from, and which decisions led to each event
     #[arg(long, value_name = "FILE")]
     pub(crate) flow: Option<PathBuf>,
+    /// How the threads of a native program are recorded
+    #[arg(long, value_enum, default_value_t = Order::Serial)]
+    pub(crate) order: Order,
     #[command(flatten)]
     pub(crate) wanted: WantedArgs,
     /// Never draw progress bars
@@ -141,9 +147,24 @@ pub(crate) struct RecordArgs {
     /// What all choices of the schedule are drawn from: the same seed gives the same run
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
+    /// How threads are recorded
+    #[arg(long, value_enum, default_value_t = Order::Serial)]
+    pub(crate) order: Order,
+    /// End the program after so long, such as 10s or 2m, and keep what was recorded by then
+    #[arg(long, value_parser = parse_duration, value_name = "DURATION")]
+    pub(crate) stop_after: Option<Duration>,
     /// The command
     #[arg(required = true, last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
+}
+
+/// How it is known in which order the threads of a native program did things. Both are exact.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum Order {
+    /// One thread runs at a time: the same seed gives the same run
+    Serial,
+    /// Threads run in parallel: quicker with several processors, and another run each time
+    Striped,
 }
 
 #[derive(Debug, clap::Args)]
@@ -154,9 +175,13 @@ pub(crate) struct CargoArgs {
     /// What all choices of the schedule are drawn from: the same seed gives the same run
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// How long a test may take, in seconds; then it is stopped, and what it did up to then is looked at
-    #[arg(long, default_value_t = 60, value_name = "SECONDS")]
-    pub(crate) test_limit: u64,
+    /// How threads are recorded
+    #[arg(long, value_enum, default_value_t = Order::Serial)]
+    pub(crate) order: Order,
+    /// End the program, or each test, after so long, such as 10s or 2m, and look at what was recorded by then; tests end
+    /// after a minute unless told otherwise
+    #[arg(long, value_parser = parse_duration, value_name = "DURATION")]
+    pub(crate) stop_after: Option<Duration>,
     #[command(flatten)]
     pub(crate) wanted: WantedArgs,
     /// Never draw progress bars
@@ -224,12 +249,17 @@ pub(crate) struct WantedArgs {
     /// Where to write the report, instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// How many steps of witnesses to print in all: a number, `all` or `none`. All witnesses are checked anyway
+    /// How many steps of witnesses to print in all: a number, `all` or `none`. All witnesses are checked anyway. As text, the
+    /// steps that matter are printed, or every one with `all`
     #[arg(long, default_value = "1000000", value_parser = parse_limit, value_name = "STEPS")]
     pub(crate) witness: usize,
     /// How many races, and how many undecided pairs, one report may hold: a number from 1 on, or `all`
     #[arg(long, default_value_t = MaxRaces::DEFAULT, value_parser = parse_max_races, value_name = "N")]
     pub(crate) max_races: MaxRaces,
+    /// A file with races not to tell of, in the form of ThreadSanitizer's: race:PATTERN, line by line. The file that the
+    /// environment variable FORETELL_SUPPRESSIONS names unless given
+    #[arg(long, value_name = "FILE")]
+    pub(crate) suppressions: Option<PathBuf>,
 }
 
 impl WantedArgs {

@@ -2,29 +2,32 @@
 
 mod cargo;
 mod compiler;
+mod processes;
 mod record;
 mod rust;
 mod tests;
 mod tools;
+mod watch;
 
-use std::ffi::OsString;
 use std::path::Path;
 
-use foretell_report::Report;
+use foretell_report::{Report, repeats};
 use foretell_trace::Trace;
 
 pub(crate) use cargo::run as cargo;
 pub(crate) use compiler::Language;
 pub(crate) use rust::become_compiler;
 
-use crate::analysis::{analyse, outcome};
+use crate::analysis::held::Held;
+use crate::analysis::{Plan, outcome};
 use crate::args::{CompilerArgs, InputArgs, RecordArgs, RunArgs, WantedArgs};
 use crate::error::Failure;
 use crate::input::Input;
-use crate::predict::tell;
+use crate::predict::{predict_with, tell};
+use crate::suppress::Rules;
 use crate::trace::convert;
 use crate::{Outcome, stop};
-use record::Folder;
+use record::{Folder, Manner};
 use tools::Tools;
 
 /// `foretell cc` and `foretell c++`: becomes the compiler.
@@ -38,8 +41,11 @@ pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
     let Some((program, arguments)) = args.command.split_first() else {
         return Err(Failure::Usage("which command?".to_string()));
     };
+    convert::check_target(&args.output)?;
     let folder = Folder::new()?;
-    let traces = record::run(Path::new(program), arguments, args.seed, &folder)?;
+    let program = Path::new(program);
+    let manner = Manner { name: program, seed: args.seed, order: args.order, stop_after: args.stop_after };
+    let traces = record::run(program, arguments, manner, &folder)?;
     for (index, trace) in traces.iter().enumerate() {
         convert::save(trace, &record::numbered(&args.output, index))?;
     }
@@ -49,45 +55,61 @@ pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
 /// `foretell run`: builds the program if it is a source file, records it and finds races in what its processes did.
 pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
+    args.trace.as_deref().map_or(Ok(()), convert::check_target)?;
+    let rules = Rules::load(&args.wanted)?;
     let mut reports = Vec::new();
-    for (index, trace) in traces(&args.program, &args.arguments, args.schedule.seed)?.iter().enumerate() {
+    for (index, trace) in traces(args)?.iter().enumerate() {
         if let Some(path) = &args.trace {
             convert::save(trace, &record::numbered(path, index))?;
         }
-        reports.extend(predict(args, trace)?);
+        reports.extend(predict(args, trace, index)?);
     }
+    repeats::mark(&mut reports);
+    rules.apply(&mut reports);
     tell(&reports, &args.wanted)?;
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
 }
 
 /// What the processes of a program or command did: one trace for each that is instrumented.
-fn traces(program: &Path, arguments: &[OsString], seed: u64) -> Result<Vec<Trace>, Failure> {
+fn traces(args: &RunArgs) -> Result<Vec<Trace>, Failure> {
+    let (program, arguments) = (&args.program, &args.arguments);
+    let (seed, order, stop_after) = (args.schedule.seed, args.order, args.stop_after);
+    let manner = Manner { name: program, seed, order, stop_after };
     let folder = Folder::new()?;
     let built = folder.path().join("program");
     if rust::is_rust(program) {
         rust::build(&Tools::find()?, program, &built)?;
-        return record::run(&built, arguments, seed, &folder);
+        return record::run(&built, arguments, manner, &folder);
     }
     match Language::of(program) {
         Some(language) => {
             compiler::build(&Tools::find()?, language, program, &built)?;
-            record::run(&built, arguments, seed, &folder)
+            record::run(&built, arguments, manner, &folder)
         }
-        None => record::run(program, arguments, seed, &folder),
+        None => record::run(program, arguments, manner, &folder),
     }
 }
 
-fn predict(args: &RunArgs, trace: &Trace) -> Result<Vec<Report>, Failure> {
-    predict_as(&args.program, &args.wanted, args.no_progress, trace)
+/// The report of each technique on what one process did.
+fn predict(args: &RunArgs, trace: &Trace, process: usize) -> Result<Vec<Report>, Failure> {
+    predict_as(&args.program, &args.wanted, args.no_progress, trace, process)
 }
 
-/// The races of a trace that the report calls by this name.
+/// The report of each technique on what one process of the program with this name did.
 fn predict_as(
     name: &Path,
     wanted: &WantedArgs,
     no_progress: bool,
     trace: &Trace,
+    process: usize,
 ) -> Result<Vec<Report>, Failure> {
     let input = Input::new(name, &InputArgs { from_format: None, no_progress });
-    wanted.plans().map(|plan| analyse(&input, Some(trace), &plan)).collect()
+    let report = |plan: Plan| {
+        let mut report = predict_with(&plan, &Held::new(&input, Some(trace)), wanted)?;
+        if process > 0 {
+            report.trace.file = format!("{} (process {})", report.trace.file, process + 1);
+        }
+        Ok(report)
+    };
+    wanted.plans().map(report).collect()
 }

@@ -1,7 +1,9 @@
-// What LLVM offers in C++ only: registering the pass, running SROA before it, and module constructors.
+// What LLVM offers in C++ only: registering the pass, running SROA before it, module constructors, what calls do to memory,
+// and the function that a place in the source belongs to.
 
 #include "llvm-c/Core.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
@@ -49,16 +51,6 @@ extern "C" void foretell_add_constructor(LLVMModuleRef M, LLVMValueRef F) {
   appendToGlobalCtors(*unwrap(M), unwrap<Function>(F), 0);
 }
 
-// Tells the linkage names of the functions that an instruction belongs to in the source: that whose code it is, and those
-// into which that one was inlined before us.
-extern "C" void foretell_scopes(LLVMValueRef I, void (*Tell)(void *, const char *, size_t), void *To) {
-  for (const DILocation *At = unwrap<Instruction>(I)->getDebugLoc().get(); At; At = At->getInlinedAt())
-    if (const DISubprogram *Function = At->getScope()->getSubprogram()) {
-      StringRef Name = Function->getLinkageName();
-      Tell(To, Name.data(), Name.size());
-    }
-}
-
 // Gives an invoke blocks of its own to go on at, so that what is put there runs only after it.
 extern "C" void foretell_own_ways(LLVMValueRef I) {
   auto *Call = unwrap<InvokeInst>(I);
@@ -69,4 +61,16 @@ extern "C" void foretell_own_ways(LLVMValueRef I) {
   }
   if (!Normal->getUniquePredecessor())
     SplitBlockPredecessors(Normal, {From}, ".own");
+}
+
+extern "C" bool foretell_touches_memory(LLVMValueRef Call) {
+  MemoryEffects Effects = unwrap<CallBase>(Call)->getMemoryEffects();
+  return isModOrRefSet(Effects.getModRef(IRMemLocation::ArgMem)) || isModOrRefSet(Effects.getModRef(IRMemLocation::Other));
+}
+
+extern "C" const char *foretell_function_of(LLVMMetadataRef Scope, size_t *Length) {
+  const DISubprogram *Function = cast<DILocalScope>(unwrap(Scope))->getSubprogram();
+  StringRef Name = Function->getLinkageName().empty() ? Function->getName() : Function->getLinkageName();
+  *Length = Name.size();
+  return Name.data();
 }

@@ -4,32 +4,25 @@
 //! it. They are used only while the pass runs, by its one thread, and not after what they stand for was erased. Functions
 //! that are meant for one kind of value check that they got it, or LLVM does.
 
-use std::ffi::{CString, c_char, c_uint, c_void};
+use std::ffi::{CString, c_char, c_uint};
 
 use llvm_sys::comdat::LLVMGetComdat;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
 use llvm_sys::prelude::*;
 use llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
-use llvm_sys::{LLVMAtomicOrdering, LLVMLinkage, LLVMTailCallKind, LLVMTypeKind};
+use llvm_sys::{LLVMAtomicOrdering, LLVMLinkage, LLVMTailCallKind, LLVMTypeKind, LLVMVisibility};
 
 pub(crate) use llvm_sys::LLVMOpcode as Opcode;
 
 unsafe extern "C" {
     fn foretell_add_constructor(module: LLVMModuleRef, function: LLVMValueRef);
-    fn foretell_scopes(instruction: LLVMValueRef, tell: TellScope, to: *mut c_void);
     fn foretell_own_ways(invoke: LLVMValueRef);
+    fn foretell_touches_memory(call: LLVMValueRef) -> bool;
+    fn foretell_function_of(scope: LLVMMetadataRef, length: *mut usize) -> *const c_char;
     /// As in LLVM-C, but without the enumeration, which does not know every operation.
     #[link_name = "LLVMGetAtomicRMWBinOp"]
     fn rmw_code(instruction: LLVMValueRef) -> c_uint;
-}
-
-/// Called with each name that [`Value::scopes`] asks for.
-type TellScope = extern "C" fn(to: *mut c_void, name: *const c_char, length: usize);
-
-extern "C" fn take_scope(to: *mut c_void, name: *const c_char, length: usize) {
-    // The one list that `scopes` has passed.
-    unsafe { &mut *to.cast::<Vec<String>>() }.push(text(name, length));
 }
 
 const NO_NAME: *const c_char = c"".as_ptr();
@@ -48,10 +41,16 @@ pub(crate) struct Type(LLVMTypeRef);
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Value(LLVMValueRef);
 
+/// Instructions that are executed one after the other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Block(LLVMBasicBlockRef);
+
 /// A place in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) file: String,
+    /// The function in the source, as the linker knows it.
+    pub(crate) function: String,
     pub(crate) line: u32,
     pub(crate) column: u32,
     /// Whether it is in the libraries that come with Rust.
@@ -65,15 +64,13 @@ impl Module {
 
     /// The functions that have a body which ends up in the program.
     pub(crate) fn defined_functions(self) -> Vec<Value> {
-        let first = unsafe { LLVMGetFirstFunction(self.0) };
-        let all = chain(first, |function| unsafe { LLVMGetNextFunction(function) });
-        all.filter(|function| function.is_defined()).collect()
+        self.functions().into_iter().filter(|function| function.is_defined()).collect()
     }
 
-    pub(crate) fn declared_functions(self) -> Vec<Value> {
+    /// All functions, also those that are only declared.
+    pub(crate) fn functions(self) -> Vec<Value> {
         let first = unsafe { LLVMGetFirstFunction(self.0) };
-        let all = chain(first, |function| unsafe { LLVMGetNextFunction(function) });
-        all.filter(|function| !function.is_defined()).collect()
+        chain(first, |function| unsafe { LLVMGetNextFunction(function) }).collect()
     }
 
     /// The variables that live at one address, which the linker can name.
@@ -274,6 +271,51 @@ impl Value {
         !declared && linkage != LLVMLinkage::LLVMAvailableExternallyLinkage
     }
 
+    /// Whether the linker may take another function or variable instead, which need not be the same.
+    pub(crate) fn is_replaceable(self) -> bool {
+        matches!(
+            unsafe { LLVMGetLinkage(self.0) },
+            LLVMLinkage::LLVMWeakAnyLinkage
+                | LLVMLinkage::LLVMLinkOnceAnyLinkage
+                | LLVMLinkage::LLVMCommonLinkage
+                | LLVMLinkage::LLVMExternalWeakLinkage
+        )
+    }
+
+    /// A function whose body is here to be looked at, while calls go to another module, becomes one of this module.
+    pub(crate) fn adopt(self) {
+        unsafe {
+            if LLVMGetLinkage(self.0) == LLVMLinkage::LLVMAvailableExternallyLinkage {
+                LLVMSetLinkage(self.0, LLVMLinkage::LLVMInternalLinkage);
+                LLVMSetVisibility(self.0, LLVMVisibility::LLVMDefaultVisibility);
+            }
+        }
+    }
+
+    /// Puts a constant into memory right before the first instruction of a function.
+    pub(crate) fn put_in_front(self, constant: Value) {
+        unsafe {
+            if LLVMHasPrefixData(self.0) == 0 {
+                LLVMSetPrefixData(self.0, constant.0);
+            }
+        }
+    }
+
+    /// Whether the function's address is used for anything but direct calls.
+    pub(crate) fn is_handed_on(self) -> bool {
+        let calls = |user: Value| {
+            matches!(user.opcode(), Some(Opcode::LLVMCall | Opcode::LLVMInvoke))
+                && user.callee() == self
+                && !user.arguments().contains(&self)
+        };
+        !self.users().into_iter().all(calls)
+    }
+
+    fn is_local(self) -> bool {
+        let linkage = unsafe { LLVMGetLinkage(self.0) };
+        matches!(linkage, LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage)
+    }
+
     /// Whether a variable is one for all threads, and the linker does not drop the symbol under which we know it.
     fn has_plain_address(self) -> bool {
         let special = self.name().starts_with("llvm.") || unsafe { LLVMIsThreadLocal(self.0) != 0 };
@@ -281,12 +323,8 @@ impl Value {
     }
 
     /// Whether the linker may drop this function or variable, so that nobody else may name it.
-    pub(crate) fn is_droppable(self) -> bool {
-        let local = matches!(
-            unsafe { LLVMGetLinkage(self.0) },
-            LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage
-        );
-        local && !unsafe { LLVMGetComdat(self.0) }.is_null()
+    fn is_droppable(self) -> bool {
+        self.is_local() && !unsafe { LLVMGetComdat(self.0) }.is_null()
     }
 
     /// The type of a variable's content.
@@ -326,6 +364,21 @@ impl Value {
         (0..count).map(|index| self.operand(index)).collect()
     }
 
+    /// The type of what a call passes by value behind the pointer at this position, if it does so.
+    pub(crate) fn passed_by_value(self, index: u32) -> Option<Type> {
+        let found = unsafe { LLVMGetCallSiteEnumAttribute(self.0, index + 1, attribute("byval")) };
+        (!found.is_null()).then(|| Type(unsafe { LLVMGetTypeAttributeValue(found) }))
+    }
+
+    /// Whether a call may read or write memory that the program can name.
+    pub(crate) fn touches_memory(self) -> bool {
+        unsafe { foretell_touches_memory(self.0) }
+    }
+
+    pub(crate) fn set_operand(self, index: u32, value: Value) {
+        unsafe { LLVMSetOperand(self.0, index, value.0) }
+    }
+
     /// Whether this is one of LLVM's own functions, which stand for instructions.
     pub(crate) fn is_intrinsic(self) -> bool {
         self.is_function() && unsafe { LLVMGetIntrinsicID(self.0) != 0 }
@@ -361,24 +414,23 @@ impl Value {
         is_call && unsafe { LLVMGetTailCallKind(self.0) } == LLVMTailCallKind::LLVMTailCallKindMustTail
     }
 
-    /// The instructions at which a thread goes on after this call: after it, or where it may lead.
-    pub(crate) fn ways_on(self) -> Vec<Value> {
-        let blocks = match self.opcode() {
-            Some(Opcode::LLVMCall) => return vec![Value(unsafe { LLVMGetNextInstruction(self.0) })],
-            Some(Opcode::LLVMInvoke) => unsafe { vec![LLVMGetNormalDest(self.0), LLVMGetUnwindDest(self.0)] },
-            _ => {
-                let count = unsafe { LLVMGetNumSuccessors(self.0) };
-                (0..count).map(|index| unsafe { LLVMGetSuccessor(self.0, index) }).collect()
-            }
-        };
-        let begins = |instruction: &Value| {
-            !matches!(instruction.opcode(), Some(Opcode::LLVMPHI | Opcode::LLVMLandingPad))
-        };
-        let next = |instruction| unsafe { LLVMGetNextInstruction(instruction) };
-        blocks
-            .into_iter()
-            .filter_map(|block| chain(unsafe { LLVMGetFirstInstruction(block) }, next).find(begins))
-            .collect()
+    /// What stands after an instruction, unless it is the last one of its block.
+    /// Where a function can still do something before this return: a call in place of a return stays right before it.
+    pub(crate) fn before_return(self) -> Value {
+        let before = unsafe { LLVMGetPreviousInstruction(self.0) };
+        let tail = (!before.is_null()).then_some(Value(before)).filter(|before| before.is_last_of_function());
+        tail.unwrap_or(self)
+    }
+
+    pub(crate) fn next_in_block(self) -> Option<Value> {
+        let next = unsafe { LLVMGetNextInstruction(self.0) };
+        (!next.is_null()).then_some(Value(next))
+    }
+
+    /// The blocks that the last instruction of a block may lead to.
+    pub(crate) fn successors(self) -> Vec<Block> {
+        let count = unsafe { LLVMGetNumSuccessors(self.0) };
+        (0..count).map(|index| Block(unsafe { LLVMGetSuccessor(self.0, index) })).collect()
     }
 
     /// Makes sure that the blocks at which an invoke goes on are reached from nowhere else. Lists of instructions that
@@ -426,22 +478,12 @@ impl Value {
         unsafe { LLVMIsAtomicSingleThread(self.0) != 0 }
     }
 
-    /// The functions that an instruction belongs to in the source, by their linkage names: that whose code it is, then
-    /// those into which that one was inlined before the pass.
-    pub(crate) fn scopes(self) -> Vec<String> {
-        let mut found = Vec::new();
-        unsafe { foretell_scopes(self.0, take_scope, (&raw mut found).cast()) };
-        found
-    }
-
-    /// Where in the source an instruction comes from. If that is in Rust's own libraries, it is rather where these
-    /// were used, as far as they were inlined.
-    pub(crate) fn place(self) -> Option<Place> {
-        let innermost = unsafe { LLVMInstructionGetDebugLoc(self.0) };
+    /// Where in the source an instruction comes from: its own place first, then those of the calls that were inlined.
+    pub(crate) fn places(self) -> Vec<Place> {
         let there = |location: LLVMMetadataRef| (!location.is_null()).then_some(location);
-        let up = |&location: &LLVMMetadataRef| there(unsafe { LLVMDILocationGetInlinedAt(location) });
-        let mut places = std::iter::successors(there(innermost), up).map(place);
-        places.clone().find(|place| !place.is_in_library).or_else(|| places.next())
+        let first = there(unsafe { LLVMInstructionGetDebugLoc(self.0) });
+        let caller = |&location: &LLVMMetadataRef| there(unsafe { LLVMDILocationGetInlinedAt(location) });
+        std::iter::successors(first, caller).map(place).collect()
     }
 
     /// Whether a function has this attribute.
@@ -478,6 +520,19 @@ impl Value {
     pub(crate) fn byte_at(self, index: u64, types: Types) -> Value {
         let mut index = types.int64.constant(index).0;
         Value(unsafe { LLVMConstGEP2(types.byte.0, self.0, &mut index, 1) })
+    }
+}
+
+impl Block {
+    /// The first instruction that others may stand before.
+    pub(crate) fn first_ordinary(self) -> Value {
+        let next = |instruction| unsafe { LLVMGetNextInstruction(instruction) };
+        let is_special = |instruction: &Value| {
+            matches!(instruction.opcode(), Some(Opcode::LLVMPHI | Opcode::LLVMLandingPad))
+        };
+        let first = unsafe { LLVMGetFirstInstruction(self.0) };
+        let last = Value(unsafe { LLVMGetBasicBlockTerminator(self.0) });
+        chain(first, next).find(|instruction| !is_special(instruction)).unwrap_or(last)
     }
 }
 
@@ -574,16 +629,19 @@ impl Builder {
 const RUST_LIBRARIES: &str = "/rustc/";
 
 fn place(location: LLVMMetadataRef) -> Place {
-    let file = unsafe { LLVMDIScopeGetFile(LLVMDILocationGetScope(location)) };
-    let (mut name, mut folder) = (String::new(), String::new());
-    if !file.is_null() {
+    let scope = unsafe { LLVMDILocationGetScope(location) };
+    let mut length = 0;
+    let function = text(unsafe { foretell_function_of(scope, &mut length) }, length);
+    let (mut file, mut folder) = (String::new(), String::new());
+    let about = unsafe { LLVMDIScopeGetFile(scope) };
+    if !about.is_null() {
         let mut length = 0;
-        name = text(unsafe { LLVMDIFileGetFilename(file, &mut length) }, length as usize);
-        folder = text(unsafe { LLVMDIFileGetDirectory(file, &mut length) }, length as usize);
+        file = text(unsafe { LLVMDIFileGetFilename(about, &mut length) }, length as usize);
+        folder = text(unsafe { LLVMDIFileGetDirectory(about, &mut length) }, length as usize);
     }
     let (line, column) = unsafe { (LLVMDILocationGetLine(location), LLVMDILocationGetColumn(location)) };
-    let is_in_library = [&name, &folder].iter().any(|path| path.starts_with(RUST_LIBRARIES));
-    Place { file: name, line, column, is_in_library }
+    let is_in_library = [&file, &folder].iter().any(|path| path.starts_with(RUST_LIBRARIES));
+    Place { file, function, line, column, is_in_library }
 }
 
 fn attribute(name: &str) -> c_uint {

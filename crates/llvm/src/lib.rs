@@ -5,6 +5,7 @@
 //! * `private`: memory that no other thread can know of
 //! * `primitives`: functions of Rust's libraries that synchronise; `rust_name`: how they are called
 //! * `manner`: what a called function may do to memory unseen
+//! * `telling`: which functions record anything that one wants to know the calls of
 //! * `sites`: the table of places in the source
 //! * `hooks`: calls of the functions that the runtime provides
 //! * `instrument`: the walk over a module that puts them in
@@ -32,3 +33,5 @@ mod reads;
 mod rust_name;
 #[cfg(has_llvm)]
 mod sites;
+#[cfg(has_llvm)]
+mod telling;

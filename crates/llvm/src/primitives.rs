@@ -204,9 +204,9 @@ pub(crate) struct Primitives {
 impl Primitives {
     /// What an atomic access or a branch belongs to, if it is part of a primitive.
     pub(crate) fn word(&mut self, instruction: Value, function: &str) -> Option<Word> {
-        let mut scopes = instruction.scopes();
-        scopes.push(function.to_string());
-        scopes.into_iter().find_map(|scope| {
+        let places = instruction.places();
+        let mut scopes = places.into_iter().map(|place| place.function).chain([function.to_string()]);
+        scopes.find_map(|scope| {
             let known = self.words.get(&scope).copied();
             known.unwrap_or_else(|| {
                 let found = word_of(&scope);

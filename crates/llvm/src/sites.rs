@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use foretell_wire::site::{Global, Site, Table};
 
-use crate::ir::{Module, Value};
+use crate::ir::{Module, Place, Value};
 
 /// A table in the making. Sites are numbered in the order in which they are asked for.
 #[derive(Default)]
@@ -14,14 +14,28 @@ pub(crate) struct Sites {
 }
 
 impl Sites {
-    /// The number of the site for an instruction of this function.
+    /// The number of the site for an instruction of this function. What had been inlined has the sites of its callers, too.
     pub(crate) fn add(&mut self, instruction: Value, function: &str) -> u64 {
-        let place = instruction.place();
-        let file = self.text(place.as_ref().map_or("", |place| &place.file));
+        let places = instruction.places();
+        // What Rust's libraries do for the program is done where it uses them.
+        let used = places.iter().position(|place| !place.is_in_library).unwrap_or(0);
+        let places = places.get(used..).unwrap_or_default();
+        let mut caller = None;
+        for place in places.iter().skip(1).rev() {
+            caller = Some(self.add_at(&place.function, Some(place), caller));
+        }
+        let own = places.first();
+        let function = own.filter(|_| caller.is_some()).map_or(function, |place| &place.function);
+        u64::from(self.add_at(function, own, caller))
+    }
+
+    fn add_at(&mut self, function: &str, place: Option<&Place>, caller: Option<u32>) -> u32 {
+        let file = self.text(place.map_or("", |place| &place.file));
         let function = self.text(function);
         let (line, column) = place.map_or((0, 0), |place| (place.line, place.column));
-        self.table.sites.push(Site { file, function, line, column });
-        self.table.sites.len() as u64 - 1
+        let number = u32::try_from(self.table.sites.len()).unwrap_or(u32::MAX);
+        self.table.sites.push(Site { file, function, line, column, caller });
+        number
     }
 
     pub(crate) fn is_empty(&self) -> bool {

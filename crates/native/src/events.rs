@@ -12,11 +12,13 @@ use foretell_wire::hook::Order;
 use foretell_wire::record::{Record, SyncOp};
 
 use crate::LogError;
+use crate::calls::{Calls, Change as CallChange, Spot};
 use crate::cells::{Cell, Survey, is_torn_atomic};
 use crate::holders::{Holders, Mode};
 use crate::memory::{Change, Era, Memory};
+use crate::merge::for_each;
 use crate::places::Places;
-use crate::records::{Entry, for_each, parts};
+use crate::records::{Entry, parts};
 
 type Done = Result<(), LogError>;
 
@@ -25,7 +27,7 @@ pub(crate) fn write(log: &[u8], survey: &Survey) -> Result<Listed, LogError> {
     let mut writer = Writer::new(survey);
     let complete = for_each(log, |entry| match entry {
         Entry::Module(module) => {
-            writer.locations.clear();
+            writer.spots.clear();
             writer.places.add(&module)
         }
         Entry::Record(thread, record) => writer.record(thread, &record),
@@ -43,8 +45,10 @@ struct Writer<'a> {
     events: Vec<Event>,
     /// The variables that were named so far, by the addresses of their cells.
     vars: FxHashMap<(Era, u64), VarId>,
-    /// The locations that were named so far, by their sites.
-    locations: FxHashMap<u64, Loc>,
+    /// What is known of each site that was met so far.
+    spots: FxHashMap<u64, Spot>,
+    /// The calls that each thread is in.
+    calls: Vec<Calls>,
     /// Who holds each lock.
     holders: Holders,
     /// How often semaphores were created at each address.
@@ -60,7 +64,9 @@ struct Writer<'a> {
     written: BTreeSet<VarId>,
     /// Whether there was ever more than one thread.
     has_forked: bool,
+    /// What is being told: who did it, and where.
     thread: u32,
+    site: u64,
     loc: Loc,
 }
 
@@ -83,7 +89,8 @@ impl<'a> Writer<'a> {
             names: Names::default(),
             events: Vec::new(),
             vars: FxHashMap::default(),
-            locations: FxHashMap::default(),
+            spots: FxHashMap::default(),
+            calls: Vec::new(),
             holders: Holders::default(),
             semaphores: FxHashMap::default(),
             has_read: Vec::new(),
@@ -93,13 +100,15 @@ impl<'a> Writer<'a> {
             written: BTreeSet::new(),
             has_forked: false,
             thread: 0,
+            site: 0,
             loc: Loc(Symbol::ZERO),
         }
     }
 
     fn record(&mut self, thread: u32, record: &Record<'_>) -> Done {
         self.thread = thread;
-        self.loc = self.location(site_of(record))?;
+        self.site = site_of(record);
+        self.loc = self.spot(self.site)?.loc;
         let change = self.memory.follow(thread, record);
         if let Some(Change::Ends(era)) = change {
             self.give_back(era)?;
@@ -118,6 +127,7 @@ impl<'a> Writer<'a> {
                 self.word(addr, size, Access::Update(order_of(order)), read, written)
             }
             Record::ReadRange { addr, bytes, .. } => self.range(addr, bytes, Access::Read),
+            Record::Scan { addr, bytes, .. } => self.scan(addr, bytes),
             Record::WriteRange { addr, bytes, .. } => self.range(addr, bytes, Access::Write),
             Record::Copy { to, from, bytes, .. } => {
                 self.range(from, bytes, Access::Read)?;
@@ -127,7 +137,15 @@ impl<'a> Writer<'a> {
             Record::Fence { order } => self.push(Op::Fence { order: order_of(order) }),
             Record::Branch { .. } => self.branch(),
             Record::Opaque { .. } => self.opaque(),
-            Record::Thread(_) => Ok(()),
+            Record::Clock(_) | Record::Ahead(_) => Ok(()),
+            Record::Enter { site } => {
+                self.calls().enter(site);
+                Ok(())
+            }
+            Record::Exit { calls } => {
+                self.calls().exit(calls);
+                Ok(())
+            }
             Record::Sync { op, object, other, .. } => self.sync(op, object, other),
         }?;
         match change {
@@ -138,6 +156,9 @@ impl<'a> Writer<'a> {
 
     fn push(&mut self, op: Op) -> Done {
         let thread = self.thread_id(self.thread)?;
+        if has_calls(op) {
+            self.tell_calls(thread)?;
+        }
         match op {
             Op::Write { var, .. } | Op::Store { var, .. } | Op::Rmw { var, .. } => {
                 self.written.insert(var);
@@ -152,6 +173,34 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// The calls that the thread is in.
+    fn calls(&mut self) -> &mut Calls {
+        let thread = self.thread as usize;
+        if self.calls.len() <= thread {
+            self.calls.resize_with(thread + 1, Calls::default);
+        }
+        &mut self.calls[thread]
+    }
+
+    /// Tells which functions the thread has left and entered until it came here.
+    fn tell_calls(&mut self, thread: ThreadId) -> Done {
+        if self.site == 0 {
+            return Ok(());
+        }
+        let mut calls = std::mem::take(self.calls());
+        let changes = calls.changes(self.site, |site| self.spot(site))?;
+        *self.calls() = calls;
+        for change in changes {
+            let (op, frame) = match change {
+                CallChange::Enter(frame) => (Op::Enter(frame.function), frame),
+                CallChange::Exit(frame) => (Op::Exit(frame.function), frame),
+            };
+            let unknown = self.spot(0)?.loc;
+            self.events.push(Event::new(thread, op, frame.loc.unwrap_or(unknown)));
+        }
+        Ok(())
+    }
+
     fn word(&mut self, addr: u64, size: u8, access: Access, read: u64, written: u64) -> Done {
         let (read, written) = (read.to_le_bytes(), written.to_le_bytes());
         let length = usize::from(size).min(read.len());
@@ -160,6 +209,25 @@ impl<'a> Writer<'a> {
 
     fn range(&mut self, addr: u64, bytes: &[u8], access: Access) -> Done {
         self.access(addr, access, bytes, bytes)
+    }
+
+    /// What was read decides whether there is more to read, so a branch follows on every piece. Pieces are words, or what
+    /// others have made of them: nobody can have written only a part of a cell.
+    fn scan(&mut self, addr: u64, bytes: &[u8]) -> Done {
+        let era = self.memory.era(addr);
+        for part in parts(addr, bytes.len() as u64) {
+            let Some(word) = self.survey.word(era, part.word) else { continue };
+            for cell in word.kept_cells(part.first, part.end) {
+                let from = cell.first.max(part.first);
+                let until = cell.end.min(part.end);
+                let start = part.offset + u64::from(from - part.first);
+                let start = usize::try_from(start).unwrap_or(usize::MAX);
+                let content = bytes.get(start..).unwrap_or_default();
+                self.part(era, part.word, (from, until), Access::Read, content, content)?;
+                self.branch()?;
+            }
+        }
+        Ok(())
     }
 
     fn fill(&mut self, addr: u64, byte: u8, length: u64) -> Done {
@@ -237,6 +305,8 @@ impl<'a> Writer<'a> {
         if !self.has_forked || self.events.len() == self.fenced {
             return Ok(());
         }
+        // These are nobody's reads, so they are in nobody's function.
+        self.site = 0;
         self.fence()?;
         let written = std::mem::take(&mut self.written);
         if !written.is_empty() {
@@ -451,14 +521,16 @@ impl<'a> Writer<'a> {
         Ok(var)
     }
 
-    fn location(&mut self, site: u64) -> Result<Loc, LogError> {
-        if let Some(&loc) = self.locations.get(&site) {
-            return Ok(loc);
+    fn spot(&mut self, site: u64) -> Result<Spot, LogError> {
+        if let Some(&spot) = self.spots.get(&site) {
+            return Ok(spot);
         }
-        let text = self.places.location(site);
-        let loc = Loc(self.names.symbol(text.as_bytes())?);
-        self.locations.insert(site, loc);
-        Ok(loc)
+        let (location, function, caller) = self.places.site(site);
+        let loc = Loc(self.names.symbol(location.as_bytes())?);
+        let function = self.names.labels.intern(function.as_bytes())?;
+        let spot = Spot { loc, function, caller };
+        self.spots.insert(site, spot);
+        Ok(spot)
     }
 
     /// The number that these bytes are, the lowest first.
@@ -510,6 +582,11 @@ fn order_of(order: Order) -> MemOrder {
     }
 }
 
+/// Whether anybody may want to know the calls in which this happened.
+fn has_calls(op: Op) -> bool {
+    !matches!(op, Op::Branch | Op::Begin | Op::End | Op::Alloc(_))
+}
+
 fn number(wide: u64) -> u32 {
     u32::try_from(wide).unwrap_or(u32::MAX)
 }
@@ -522,12 +599,14 @@ fn site_of(record: &Record<'_>) -> u64 {
         | Record::AtomicStore { site, .. }
         | Record::Rmw { site, .. }
         | Record::ReadRange { site, .. }
+        | Record::Scan { site, .. }
         | Record::WriteRange { site, .. }
         | Record::Copy { site, .. }
         | Record::Fill { site, .. }
         | Record::Branch { site }
         | Record::Opaque { site }
+        | Record::Enter { site }
         | Record::Sync { site, .. } => site,
-        Record::Thread(_) | Record::Fence { .. } => 0,
+        Record::Clock(_) | Record::Ahead(_) | Record::Fence { .. } | Record::Exit { .. } => 0,
     }
 }

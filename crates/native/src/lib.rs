@@ -3,10 +3,11 @@
 //! The log tells of bytes at addresses; a trace tells of variables. Two passes over the log: the first finds out into which
 //! pieces memory falls and who touches them ([`cells`]), the second writes the events ([`events`]).
 //!
-//! * [`records`]: the log, record by record
+//! * [`merge`]: the log, in the order in which things happened; [`records`]: what it tells
 //! * [`memory`]: which allocation an address belongs to at each moment
 //! * [`holders`]: who holds which lock
-//! * [`places`]: sites and addresses as people know them
+//! * [`places`]: sites and addresses as people know them; [`demangle`]: functions, too
+//! * [`calls`]: which calls a thread is in
 //!
 //! **What is left out, and why that is sound.** A cell that only one thread ever touches: whatever the schedule, its reads
 //! see what this thread wrote, which is determined by what it read before; and the decisions that depend on it are
@@ -14,10 +15,13 @@
 //! thread: all its reads see the same in every schedule, and whoever reads it was forked after the last write. Branches
 //! before which their thread read nothing that is kept.
 
+mod calls;
 mod cells;
+mod demangle;
 mod events;
 mod holders;
 mod memory;
+mod merge;
 mod places;
 mod records;
 

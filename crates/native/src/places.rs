@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use foretell_wire::log::module::Module;
-use foretell_wire::site::Table;
+use foretell_wire::site::{Site, Table};
 
 use crate::LogError;
+use crate::demangle::demangle;
 use crate::memory::{About, Purpose};
 
 /// What the modules of the program tell about themselves.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    /// The site tables, by their addresses, with their lengths.
-    tables: BTreeMap<u64, (u64, Table)>,
+    /// The site tables, by their addresses.
+    tables: BTreeMap<u64, Table>,
     /// Size and name of each variable, by its address.
     globals: BTreeMap<u64, (u64, String)>,
     /// How many variables have each name.
@@ -26,10 +27,10 @@ impl Places {
     pub(crate) fn add(&mut self, module: &Module<'_>) -> Result<(), LogError> {
         let table = Table::decode(module.table)?;
         for (&address, global) in module.globals.iter().zip(&table.globals) {
-            let name = self.name_for(address, table.text(global.name));
+            let name = self.name_for(address, &demangle(table.text(global.name)));
             self.globals.insert(address, (global.size, name));
         }
-        self.tables.insert(module.address, (module.table.len() as u64, table));
+        self.tables.insert(module.address, table);
         Ok(())
     }
 
@@ -46,23 +47,24 @@ impl Places {
         if *count == 1 { name.to_string() } else { format!("{name}#{count}") }
     }
 
-    /// A site as text: `file.c:12:3`, or as much of it as is known.
-    pub(crate) fn location(&self, site: u64) -> String {
-        let unknown = || "?".to_string();
-        let Some((&start, (length, table))) = self.tables.range(..=site).next_back() else {
-            return unknown();
+    /// What is known of a site: as text where it is, `file.c:12:3` or as much of it as is known, the function, and the site
+    /// of the call that had been inlined there.
+    pub(crate) fn site(&self, site: u64) -> (String, String, Option<u64>) {
+        let Some((start, table, found)) = self.find(site) else {
+            return ("?".to_string(), "?".to_string(), None);
         };
-        if site - start >= *length {
-            return unknown();
-        }
-        let index = usize::try_from(site - start).unwrap_or(usize::MAX);
-        match table.sites.get(index) {
-            Some(site) if site.line > 0 => {
-                format!("{}:{}:{}", table.text(site.file), site.line, site.column)
-            }
-            Some(site) => table.text(site.function).to_string(),
-            None => unknown(),
-        }
+        let function = demangle(table.text(found.function));
+        let location = match found.line {
+            0 => function.clone(),
+            line => format!("{}:{line}:{}", table.text(found.file), found.column),
+        };
+        (location, function, found.caller.map(|caller| start + u64::from(caller)))
+    }
+
+    fn find(&self, site: u64) -> Option<(u64, &Table, &Site)> {
+        let (&start, table) = self.tables.range(..=site).next_back()?;
+        let index = usize::try_from(site - start).ok()?;
+        Some((start, table, table.sites.get(index)?))
     }
 
     /// An address as text: the variable that it lies in, or the block of memory.

@@ -4,10 +4,11 @@
 //! is the order in which things happened, values are exact, and the same program with the same seed does the same again.
 //!
 //! * `hooks`: what the compiler pass has put into the program
+//! * `library`: functions of the C library that touch memory where their arguments point
 //! * `interpose`: the functions of the C library that the program meets instead of the originals
 //! * `primitives`: libraries that build their own locks on atomics and futexes
 //! * `turn`: what a thread may do while it is its turn; `scheduler`: whose turn it is; `thread`: what is known of a thread
-//! * `functions`: which functions are instrumented
+//! * `functions`: which functions are instrumented; `stack`: the calls that a thread is in
 //! * `log`: the records on their way to the file
 //! * `start`: the beginning and the end of the recording
 //! * `system`: the kernel, without detours
@@ -18,13 +19,18 @@
 //! with them is wrong with the program. Everything that belongs to the recording is touched by the thread whose turn it
 //! is, or under the scheduler's lock.
 
+mod file;
 mod functions;
 mod hooks;
 mod interpose;
+mod library;
 mod log;
+mod order;
 mod primitives;
 mod scheduler;
+mod stack;
 mod start;
+mod stripes;
 mod system;
 mod thread;
 mod turn;

@@ -11,6 +11,7 @@
 )]
 
 use std::collections::BTreeMap;
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -18,9 +19,10 @@ use foretell_wire::hook::{Order, Update};
 use foretell_wire::primitive::{Primitive, Role};
 use foretell_wire::record::{Record, SyncOp};
 
+use crate::order::is_striped;
 use crate::scheduler::{Reason, wake_waiters};
 use crate::system::read_word;
-use crate::turn::Turn;
+use crate::turn::{Turn, content};
 
 /// What is not in memory, but told as if it was, has this bit in its address: no memory has.
 const IMAGINED: u64 = 1 << 62;
@@ -57,7 +59,12 @@ fn known() -> MutexGuard<'static, Known> {
 
 /// Whether the thread is in a library that tells what it does. Not if it has called unknown code from there.
 pub(crate) fn is_inside(turn: &Turn) -> bool {
-    turn.me.library.entered.get() == turn.me.depth.get() + 1
+    turn.me.library.entered.get() == calls(turn)
+}
+
+/// The calls that the thread is in, as [`crate::thread::Library::entered`] has them.
+fn calls(turn: &Turn) -> u64 {
+    u64::from(turn.me.stack.calls()).wrapping_add(1)
 }
 
 /// The thread is about to wait on a futex.
@@ -78,32 +85,35 @@ pub(crate) fn has_waited(turn: &Turn, reason: Reason) {
     }
 }
 
+/// The highest bit of what is remembered of an outer library, which no number of calls has: the thread has waited there.
+const WAITED: u64 = 1 << 63;
+
 #[unsafe(no_mangle)]
-extern "C" fn __foretell_enter(site: u64, primitive: u32, object: u64, other: u64) -> u64 {
-    let Some(turn) = Turn::take() else { return 0 };
+extern "C" fn __foretell_begin(site: u64, primitive: u32, object: u64, other: u64) -> u64 {
+    let Some(turn) = Turn::alone() else { return 0 };
     let library = &turn.me.library;
     turn.me.site.set(site);
-    let outer = u64::from(library.entered.get()) | u64::from(library.waited.get()) << 32;
+    let outer = library.entered.get() | if library.waited.get() { WAITED } else { 0 };
     if let Some(primitive) = Primitive::from_code(primitive) {
         begin(&turn, primitive, object, other);
     }
     library.waited.set(false);
     library.timed_out.set(false);
-    library.entered.set(turn.me.depth.get() + 1);
+    library.entered.set(calls(&turn));
     outer
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __foretell_exit(site: u64, primitive: u32, object: u64, other: u64, entered: u64, result: u64) {
-    let Some(turn) = Turn::take() else { return };
+extern "C" fn __foretell_end(site: u64, primitive: u32, object: u64, other: u64, outer: u64, result: u64) {
+    let Some(turn) = Turn::alone() else { return };
     let library = &turn.me.library;
     turn.me.site.set(site);
     if let Some(primitive) = Primitive::from_code(primitive) {
         end(&turn, primitive, object, other, result & 1 != 0);
     }
     library.parks.set(false);
-    library.entered.set(entered as u32);
-    library.waited.set(entered >> 32 != 0);
+    library.entered.set(outer & !WAITED);
+    library.waited.set(outer & WAITED != 0);
 }
 
 fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
@@ -126,11 +136,7 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
             turn.meeting();
             turn.me.library.found.set([u64::from(word_at(object)), 0, 0]);
         }
-        Primitive::Barrier => {
-            turn.meeting();
-            turn.log_sync(SyncOp::Arrive, object as usize, 0);
-            known().barriers.entry(object).or_default().push(turn.me.id);
-        }
+        Primitive::Barrier => begin_barrier(turn, object),
         Primitive::Park => {
             turn.meeting();
             turn.me.library.parks.set(true);
@@ -139,13 +145,7 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
         Primitive::Count => turn.me.library.found.set(words_at(object)),
         Primitive::Within => begin_within(turn, object),
         Primitive::Change => {
-            let addr = object;
-            let site = turn.me.site.get();
-            turn.log_range(bytes_at(object, other), |offset, bytes| Record::ReadRange {
-                site,
-                addr: addr + offset,
-                bytes,
-            });
+            log_change(turn, object, other, |site, addr, bytes| Record::ReadRange { site, addr, bytes })
         }
     }
 }
@@ -169,12 +169,7 @@ fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool)
         Primitive::Count => end_count(turn, object),
         Primitive::Within => end_within(turn, object),
         Primitive::Change => {
-            let (site, addr) = (turn.me.site.get(), object);
-            turn.log_range(bytes_at(object, other), |offset, bytes| Record::WriteRange {
-                site,
-                addr: addr + offset,
-                bytes,
-            });
+            log_change(turn, object, other, |site, addr, bytes| Record::WriteRange { site, addr, bytes })
         }
         Primitive::Use => {
             let mut known = known();
@@ -187,34 +182,58 @@ fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool)
 
 /// An update of a word that is not in memory, on which the thread depends from now on.
 fn log_imagined(turn: &Turn, object: u64, (read, written): (u64, u64), order: Order) {
-    let site = turn.me.site.get();
-    turn.log_read(&Record::Rmw { site, addr: object | IMAGINED, size: 8, read, written, order });
+    let (site, addr) = (turn.me.site.get(), object | IMAGINED);
+    turn.at(addr as usize, 8, || turn.log_read(&Record::Rmw { site, addr, size: 8, read, written, order }));
     turn.log_branch(site);
+}
+
+/// The bytes of an object as they are now.
+fn log_change(turn: &Turn, object: u64, length: u64, record: impl Fn(u64, u64, &[u8]) -> Record<'_>) {
+    let site = turn.me.site.get();
+    turn.at(object as usize, length as usize, || {
+        turn.log_range(content(object as *const c_void, length as usize), |offset, bytes| {
+            record(site, object + offset, bytes)
+        });
+    });
 }
 
 /// Whoever changed the word without having waited has done the work. What it was before, nobody else has changed.
 fn end_once(turn: &Turn, object: u64, before: u64) {
     let site = turn.me.site.get();
-    let now = u64::from(word_at(object));
-    let did_it = !turn.me.library.waited.get() && turn.me.library.found.get()[0] != now;
-    turn.log_read(&if did_it {
-        Record::Rmw { site, addr: object, size: 4, read: before, written: now, order: Order::AcqRel }
-    } else {
-        Record::AtomicLoad { site, addr: object, size: 4, value: now, order: Order::Acquire }
+    turn.at(object as usize, 4, || {
+        let now = u64::from(word_at(object));
+        let did_it = !turn.me.library.waited.get() && turn.me.library.found.get()[0] != now;
+        turn.log_read(&if did_it {
+            Record::Rmw { site, addr: object, size: 4, read: before, written: now, order: Order::AcqRel }
+        } else {
+            Record::AtomicLoad { site, addr: object, size: 4, value: now, order: Order::Acquire }
+        });
     });
     turn.log_branch(site);
 }
 
+/// Who comes and who leaves at the same time cannot be told apart where threads do not take turns.
+fn begin_barrier(turn: &Turn, object: u64) {
+    if is_striped() {
+        return turn.fence(turn.me.site.get());
+    }
+    turn.meeting();
+    turn.log_sync(SyncOp::Arrive, object as usize, 0);
+    known().barriers.entry(object).or_default().push(turn.me.id);
+}
+
 /// The first one to leave has opened the barrier, and all leave in one step.
 fn end_barrier(turn: &Turn, object: u64) {
-    let mut known = known();
-    let Some(waiting) = known.barriers.get_mut(&object) else { return };
-    if !waiting.contains(&turn.me.id) {
-        return;
+    if is_striped() {
+        return turn.fence(turn.me.site.get());
     }
-    let site = turn.me.site.get();
+    let mut known = known();
+    let Some(waiting) = known.barriers.get_mut(&object).filter(|waiting| waiting.contains(&turn.me.id))
+    else {
+        return;
+    };
     for thread in std::mem::take(waiting) {
-        turn.log_for(thread, &Record::Sync { site, op: SyncOp::Depart, object, other: 0 });
+        turn.log_sync(SyncOp::Depart, object as usize, thread.into());
     }
 }
 
@@ -234,6 +253,10 @@ fn end_park(turn: &Turn) {
     let library = &turn.me.library;
     let mut known = known();
     let candidates = known.candidates.remove(&turn.me.id).unwrap_or_default();
+    if library.token.get() == 0 && is_striped() {
+        // Others may have taken theirs meanwhile.
+        return turn.fence(turn.me.site.get());
+    }
     if library.token.get() == 0 {
         let is_gone = |&word: &usize| read_word(word) != Some(TOKEN);
         let gone: Vec<usize> = candidates.into_iter().filter(is_gone).collect();
@@ -256,8 +279,10 @@ fn end_count(turn: &Turn, object: u64) {
     let changed = before.into_iter().zip(after).zip(0_u64..).find(|((before, after), _)| before != after);
     match changed {
         Some(((read, written), index)) if read.abs_diff(written) == 1 => {
-            let (site, addr) = (turn.me.site.get(), object + 8 * index);
-            turn.log_read(&Record::Rmw { site, addr, size: 8, read, written, order: Order::AcqRel });
+            let (site, addr, order) = (turn.me.site.get(), object + 8 * index, Order::AcqRel);
+            turn.at(addr as usize, 8, || {
+                turn.log_read(&Record::Rmw { site, addr, size: 8, read, written, order });
+            });
         }
         _ => turn.fence(turn.me.site.get()),
     }
@@ -301,11 +326,6 @@ fn word_at(object: u64) -> u32 {
 fn words_at(object: u64) -> [u64; 3] {
     let word = |index: u64| unsafe { AtomicU64::from_ptr((object + 8 * index) as *mut u64) };
     [0, 1, 2].map(|index| word(index).load(Ordering::SeqCst))
-}
-
-fn bytes_at(object: u64, length: u64) -> &'static [u8] {
-    // The function that is called accesses them; the caller ends the borrow before that.
-    unsafe { std::slice::from_raw_parts(object as *const u8, length as usize) }
 }
 
 /// What it means that the word could not be, or is not to be, changed.
@@ -354,8 +374,8 @@ fn is_attempt(role: Role) -> bool {
 
 /// The turn for an access to a word.
 fn begin_access(site: u64, role: u32, attempts: bool) -> (Option<Turn>, Role) {
-    let turn = Turn::take();
     let role = Role::from_code(role).unwrap_or(Role::Silent);
+    let turn = if role == Role::Done { Turn::take() } else { Turn::alone() };
     if let Some(turn) = &turn {
         turn.me.site.set(site);
         if attempts && is_attempt(role) {
@@ -370,18 +390,20 @@ macro_rules! words {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $load(site: u64, addr: *mut $word, role: u32, held: u64, blocked: u64) -> u64 {
             let (turn, role) = begin_access(site, role, false);
-            let value: u64 = unsafe { <$atomic>::from_ptr(addr) }.load(Ordering::SeqCst).into();
-            if let Some(turn) = turn {
-                if role == Role::Done {
-                    let done = value & held == !blocked & held;
-                    let value = if done { value } else { blocked };
-                    let (addr, order) = (addr as u64, Order::Acquire);
-                    turn.log_read(&Record::AtomicLoad { site, addr, size: $size, value, order });
-                } else {
-                    judge(&turn, role, addr as u64, value, held, blocked);
-                }
+            let load = || u64::from(unsafe { <$atomic>::from_ptr(addr) }.load(Ordering::SeqCst));
+            let Some(turn) = turn else { return load() };
+            if role != Role::Done {
+                let value = load();
+                judge(&turn, role, addr as u64, value, held, blocked);
+                return value;
             }
-            value
+            turn.access(addr as usize, $size, || {
+                let found = load();
+                let is_done = found & held == !blocked & held;
+                let (addr, value, order) = (addr as u64, if is_done { found } else { blocked }, Order::Acquire);
+                turn.log_read(&Record::AtomicLoad { site, addr, size: $size, value, order });
+                found
+            })
         }
 
         #[unsafe(no_mangle)]

@@ -18,10 +18,13 @@
 //! | [`FENCE`] | `void (u32 order)` |
 //! | [`BRANCH`] | `void (site)`: what the thread has read decides what it does next |
 //! | [`CALL`] | `void (site)`: code out of the module is called that the runtime may want to know the caller of |
-//! | [`DEPTH`] | `u32 ()`: in how many calls of unknown code the thread is |
-//! | [`LEAVE`] | `void (site, callee)`: code is called that may not be instrumented |
-//! | [`RETURN`] | `void (site, u32 depth)`: the thread is back from such code, in as many calls as before |
-//! | [`MODULE`] | `void (table, u64 bytes, void *const *globals, u64 count, void *const *functions, u64 count)` |
+//! | [`STACK`] | `u64 ()`: which calls the thread is in |
+//! | [`ENTER`] | `u64 (site)`: an instrumented function is called; returns which calls the thread was in before |
+//! | [`LEAVE`] | `u64 (site, callee)`: as [`ENTER`], but the callee may not be instrumented |
+//! | [`TAIL`] | `void (site, callee)`: as [`LEAVE`], but the caller is no more: nobody comes back to it |
+//! | [`CALLED`] | `u64 ()`: a function begins that code may have called which is not instrumented; returns the calls before |
+//! | [`RETURN`] | `void (u64 stack)`: the thread is back in these calls, be it by an exception |
+//! | [`MODULE`] | `void (table, u64 bytes, void *const *globals, u64 count)` |
 //!
 //! `N` is 1, 2, 4 or 8 bytes.
 
@@ -51,14 +54,24 @@ pub const FENCE: &str = "__foretell_fence";
 pub const BRANCH: &str = "__foretell_branch";
 /// A call out of the module, of a function that is known to touch no memory of the program unseen.
 pub const CALL: &str = "__foretell_call";
-/// Asks in how many calls of unknown code the thread is.
-pub const DEPTH: &str = "__foretell_depth";
+/// Asks which calls the thread is in.
+pub const STACK: &str = "__foretell_stack";
+/// A call of an instrumented function.
+pub const ENTER: &str = "__foretell_enter";
 /// A call of a function that may touch any memory unseen, unless the runtime knows it as instrumented.
 pub const LEAVE: &str = "__foretell_leave";
-/// Back from such a call, be it by an exception.
+/// Such a call in place of a return.
+pub const TAIL: &str = "__foretell_tail";
+/// The beginning of a function that code may have called which is not instrumented.
+pub const CALLED: &str = "__foretell_called";
+/// Back from a call, be it by an exception.
 pub const RETURN: &str = "__foretell_return";
 /// Tells the runtime about a module; called by a constructor.
 pub const MODULE: &str = "__foretell_module";
+
+/// What stands in memory right before the first instruction of every instrumented function, so that the runtime can tell
+/// from an address whether the function there tells what it does.
+pub const MARK: u64 = u64::from_le_bytes(*b"foretell");
 
 /// What all names above begin with.
 pub const PREFIX: &str = "__foretell_";

@@ -8,8 +8,8 @@
 //! | [`WORD_STORE`]N | `void (site, addr, u64 value, u32 role)` |
 //! | [`WORD_RMW`]N | `u64 (site, addr, u64 operand, u32 update, u32 role)` |
 //! | [`WORD_CMPXCHG`]N | `u64 (site, addr, u64 expected, u64 desired, u32 role, u64 held)` |
-//! | [`ENTER`] | `u64 (site, u32 primitive, object, u64 other)`: a function of the library is called that tells nothing itself |
-//! | [`EXIT`] | `void (site, u32 primitive, object, u64 other, u64 entered, u64 result)`: the thread is back from it |
+//! | [`BEGIN`] | `u64 (site, u32 primitive, object, u64 other)`: a function of the library is called that tells nothing itself |
+//! | [`END`] | `void (site, u32 primitive, object, u64 other, u64 entered, u64 result)`: the thread is back from it |
 //!
 //! The first four perform an access to the word that a primitive keeps its state in. `N` is 1, 2, 4 or 8 bytes.
 
@@ -22,9 +22,9 @@ pub const WORD_RMW: &str = "__foretell_word_rmw";
 /// A compare-exchange of a primitive's word.
 pub const WORD_CMPXCHG: &str = "__foretell_word_cmpxchg";
 /// A call of a function that is a primitive, or part of one.
-pub const ENTER: &str = "__foretell_enter";
+pub const BEGIN: &str = "__foretell_begin";
 /// Back from such a call, be it by an exception.
-pub const EXIT: &str = "__foretell_exit";
+pub const END: &str = "__foretell_end";
 
 macro_rules! codes {
     ($(#[$about:meta])* $kind:ident { $($(#[$doc:meta])* $name:ident = $code:literal,)* }) => {

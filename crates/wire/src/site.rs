@@ -11,12 +11,14 @@ use crate::varint::{push, take};
 pub struct Site {
     /// Position in [`Table::texts`] of the file.
     pub file: u32,
-    /// Position in [`Table::texts`] of the function.
+    /// Position in [`Table::texts`] of the function, as the linker knows it.
     pub function: u32,
     /// Line, from 1 on; 0 if the compiler does not know.
     pub line: u32,
     /// Column, from 1 on; 0 if the compiler does not know.
     pub column: u32,
+    /// The site of the call that had been inlined here before the pass ran, if there was one. It stands before this one.
+    pub caller: Option<u32>,
 }
 
 /// A variable with an address of its own.
@@ -53,6 +55,7 @@ impl Table {
             for number in [site.file, site.function, site.line, site.column] {
                 push(u64::from(number), &mut out);
             }
+            push(site.caller.map_or(0, |caller| u64::from(caller) + 1), &mut out);
         }
         push(self.globals.len() as u64, &mut out);
         for global in &self.globals {
@@ -72,13 +75,13 @@ impl Table {
             table.texts.push(String::from_utf8_lossy(text).into_owned());
             *bytes = rest;
         }
-        for _ in 0..take(bytes)? {
-            table.sites.push(Site {
-                file: small(bytes)?,
-                function: small(bytes)?,
-                line: small(bytes)?,
-                column: small(bytes)?,
-            });
+        for index in 0..take(bytes)? {
+            let [file, function, line, column] = [small(bytes)?, small(bytes)?, small(bytes)?, small(bytes)?];
+            let caller = small(bytes)?.checked_sub(1);
+            if caller.is_some_and(|caller| u64::from(caller) >= index) {
+                return Err(Malformed);
+            }
+            table.sites.push(Site { file, function, line, column, caller });
         }
         for _ in 0..take(bytes)? {
             table.globals.push(Global { name: small(bytes)?, size: take(bytes)? });
@@ -104,14 +107,24 @@ mod tests {
     fn tables_come_back_and_have_a_byte_for_each_site() {
         let table = Table {
             texts: vec!["bank.c".to_string(), "main".to_string(), "balance".to_string()],
-            sites: vec![Site { file: 0, function: 1, line: 300, column: 7 }; 9],
+            sites: (0..9_u32)
+                .map(|index| Site {
+                    file: 0,
+                    function: 1,
+                    line: 300,
+                    column: 7,
+                    caller: index.checked_sub(1),
+                })
+                .collect(),
             globals: vec![Global { name: 2, size: 4 }],
         };
         let bytes = table.encode();
         assert!(bytes.len() >= table.sites.len());
-        assert_eq!(Table::decode(&bytes), Ok(table));
+        assert_eq!(Table::decode(&bytes), Ok(table.clone()));
         for length in 0..bytes.len() {
             assert_eq!(Table::decode(&bytes[..length]), Err(Malformed));
         }
+        let circle = Table { sites: vec![Site { caller: Some(0), ..table.sites[0] }], ..table };
+        assert_eq!(Table::decode(&circle.encode()), Err(Malformed));
     }
 }

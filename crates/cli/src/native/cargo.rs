@@ -6,15 +6,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use foretell_report::repeats;
 use serde_json::Value;
 
 use crate::args::{CargoAction, CargoArgs};
 use crate::error::Failure;
-use crate::native::record::{self, Folder};
+use crate::native::record::{self, Folder, Manner};
 use crate::native::rust::AS_COMPILER;
 use crate::native::tools::Tools;
 use crate::native::{predict_as, tests};
 use crate::predict::tell;
+use crate::suppress::Rules;
 use crate::{Outcome, analysis, stop};
 
 /// A program that cargo has built.
@@ -66,10 +68,15 @@ fn selects_targets(option: &OsString) -> bool {
 
 fn run_one(args: &CargoArgs, program: &Program) -> Result<Outcome, Failure> {
     let folder = Folder::new()?;
+    let rules = Rules::load(&args.wanted)?;
+    let name = Path::new(&program.name);
+    let manner = Manner { name, seed: args.seed, order: args.order, stop_after: args.stop_after };
     let mut reports = Vec::new();
-    for trace in record::run(&program.path, &args.given, args.seed, &folder)? {
-        reports.extend(predict_as(Path::new(&program.name), &args.wanted, args.no_progress, &trace)?);
+    for (index, trace) in record::run(&program.path, &args.given, manner, &folder)?.iter().enumerate() {
+        reports.extend(predict_as(name, &args.wanted, args.no_progress, trace, index)?);
     }
+    repeats::mark(&mut reports);
+    rules.apply(&mut reports);
     tell(&reports, &args.wanted)?;
     Ok(reports.iter().map(analysis::outcome).max().unwrap_or(Outcome::Clean))
 }

@@ -6,16 +6,23 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use std::time::Duration;
 
 use foretell_native::convert;
 use foretell_trace::{Trace, TraceError};
+use nix::sys::signal::Signal;
 
+use super::watch::{self, EndedBy};
+use crate::analysis::time_text;
+use crate::args::Order;
 use crate::error::Failure;
 
 /// Tells the library in the program where to write, see its `start.rs`.
 const LOG_FOLDER: &str = "FORETELL_LOG";
 /// Tells it what to draw its choices from.
 const SEED: &str = "FORETELL_SEED";
+/// Tells it how threads are to be recorded.
+const ORDER: &str = "FORETELL_ORDER";
 /// What logs are called.
 const LOG_ENDING: &str = "ftraw";
 
@@ -41,47 +48,75 @@ impl Drop for Folder {
     }
 }
 
+/// How a program is recorded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manner<'a> {
+    /// What the program is called when people are told of it.
+    pub(crate) name: &'a Path,
+    /// What all choices of the schedule are drawn from.
+    pub(crate) seed: u64,
+    /// How threads are recorded.
+    pub(crate) order: Order,
+    /// How long it may run, if there is a limit.
+    pub(crate) stop_after: Option<Duration>,
+}
+
 /// Runs the command and returns what each of its recorded processes did, in the order of their numbers.
 pub(crate) fn run(
     program: &Path,
     arguments: &[OsString],
-    seed: u64,
+    manner: Manner<'_>,
     folder: &Folder,
 ) -> Result<Vec<Trace>, Failure> {
-    let status = command(program, seed, folder).args(arguments).status().map_err(|error| {
+    let name = manner.name;
+    let child = command(program, manner, folder).args(arguments).spawn().map_err(|error| {
         let known = "a program is a file that ends in .cimp, .c, .cpp or .rs, or a command";
-        Failure::Usage(format!("cannot run {}: {error}; {known}", program.display()))
+        Failure::Usage(format!("cannot run {}: {error}; {known}", name.display()))
     })?;
-    tell_ending(program, status);
-    collect(program, folder)
+    let waited = watch::wait(child, manner.stop_after);
+    let (status, ended_by) =
+        waited.map_err(|error| Failure::Usage(format!("cannot wait for {}: {error}", name.display())))?;
+    if let Some(ending) = ending(status, ended_by) {
+        eprintln!("{}: {ending}", name.display());
+    }
+    collect(name, folder)
 }
 
 /// A command whose processes write down what they do.
-pub(crate) fn command(program: &Path, seed: u64, folder: &Folder) -> Command {
+pub(crate) fn command(program: &Path, manner: Manner<'_>, folder: &Folder) -> Command {
     let mut command = Command::new(program);
-    command.env(LOG_FOLDER, folder.path()).env(SEED, seed.to_string());
+    command
+        .env(LOG_FOLDER, folder.path())
+        .env(SEED, manner.seed.to_string())
+        .env(ORDER, if manner.order == Order::Striped { "striped" } else { "serial" });
     command
 }
 
 /// What the processes of a command have written down, in the order of their numbers.
-pub(crate) fn collect(program: &Path, folder: &Folder) -> Result<Vec<Trace>, Failure> {
+pub(crate) fn collect(name: &Path, folder: &Folder) -> Result<Vec<Trace>, Failure> {
     let logs = logs(folder)?;
     if logs.is_empty() {
         return Err(Failure::Usage(format!(
-            "{} has not recorded anything: programs must be built with `foretell cc`, `foretell c++` \
-             or `cargo foretell`",
-            program.display()
+            "{} has not recorded anything: programs must be built with `foretell cc`, `foretell c++` or \
+             `cargo foretell`",
+            name.display()
         )));
     }
-    logs.iter().map(|path| read(path, program)).collect()
+    logs.iter().map(|path| read(path, name)).collect()
 }
 
-fn tell_ending(program: &Path, status: ExitStatus) {
-    if let Some(signal) = status.signal() {
-        eprintln!(
-            "{}: killed by signal {signal}; what was recorded up to then is looked at",
-            program.display()
-        );
+/// How the program ended, if that is to be told.
+fn ending(status: ExitStatus, ended_by: EndedBy) -> Option<String> {
+    let kept = "what was recorded up to then is kept";
+    match (ended_by, status.signal(), status.code()) {
+        (EndedBy::User, ..) => Some(format!("ended by Ctrl-C; {kept}")),
+        (EndedBy::Time(limit), ..) => Some(format!("ended after {}; {kept}", time_text(limit))),
+        (EndedBy::Itself, Some(signal), _) => {
+            let name = Signal::try_from(signal).map_or("unknown", Signal::as_str);
+            Some(format!("the program was killed by signal {signal} ({name}); {kept}"))
+        }
+        (EndedBy::Itself, None, None | Some(0)) => None,
+        (EndedBy::Itself, None, Some(code)) => Some(format!("the program ended with exit code {code}")),
     }
 }
 
@@ -103,7 +138,8 @@ fn read(log: &Path, program: &Path) -> Result<Trace, Failure> {
     let recording = convert(&bytes)
         .map_err(|error| Failure::Usage(format!("the recording of {}: {error}", program.display())))?;
     let failed = |error: TraceError| Failure::Trace { file: program.display().to_string(), error };
-    Trace::read(Box::new(recording)).map_err(failed)
+    drop(bytes);
+    Trace::check(recording).map_err(failed)
 }
 
 /// The name for the trace of the process at `index`: all but the first have their number in it.

@@ -3,11 +3,10 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use foretell_report::Report;
+use foretell_report::{Report, repeats};
 
 use crate::Outcome;
 use crate::analysis::outcome;
@@ -15,12 +14,14 @@ use crate::args::{CargoArgs, OutputFormat};
 use crate::error::Failure;
 use crate::native::cargo::Program;
 use crate::native::predict_as;
-use crate::native::record::{self, Folder};
+use crate::native::record::{self, Folder, Manner};
+use crate::native::watch::{self, EndedBy};
 use crate::predict::tell;
 use crate::stop;
+use crate::suppress::Rules;
 
-/// How often a running test is looked at.
-const LOOK: Duration = Duration::from_millis(5);
+/// How long a test may take unless told otherwise.
+const LONGEST_TEST: Duration = Duration::from_secs(60);
 
 /// What has become of all tests.
 #[derive(Default)]
@@ -45,15 +46,17 @@ enum Ending {
 
 /// Runs the tests of all programs, one after the other.
 pub(crate) fn run(args: &CargoArgs, programs: &[Program]) -> Result<Outcome, Failure> {
+    let rules = Rules::load(&args.wanted)?;
     let (mut tally, mut reports) = (Tally::default(), Vec::new());
     for program in programs {
         for test in names(program, &args.given)? {
             if stop::is_requested() {
                 break;
             }
-            reports.extend(run_test(args, program, test.as_deref(), &mut tally)?);
+            reports.extend(run_test(args, program, test.as_deref(), &rules, &mut tally)?);
         }
     }
+    repeats::mark(&mut reports);
     let shown: Vec<Report> = match args.wanted.format {
         OutputFormat::Json => reports,
         // What has nothing to say was told in one line.
@@ -95,6 +98,7 @@ fn run_test(
     args: &CargoArgs,
     program: &Program,
     test: Option<&str>,
+    rules: &Rules,
     tally: &mut Tally,
 ) -> Result<Vec<Report>, Failure> {
     let name = test.map_or_else(|| program.name.clone(), |test| format!("{}::{test}", program.name));
@@ -111,10 +115,11 @@ fn run_test(
         }
     };
     let (mut reports, mut events) = (Vec::new(), 0);
-    for trace in &traces {
+    for (index, trace) in traces.iter().enumerate() {
         events += trace.events().len();
-        reports.extend(predict_as(Path::new(&name), &args.wanted, args.no_progress, trace)?);
+        reports.extend(predict_as(Path::new(&name), &args.wanted, args.no_progress, trace, index)?);
     }
+    rules.apply(&mut reports);
     tally.events += events;
     let found = reports.iter().map(outcome).max().unwrap_or(Outcome::Clean);
     tally.with_races += usize::from(found == Outcome::Race);
@@ -151,13 +156,15 @@ fn record_test(
 ) -> Result<Ending, Failure> {
     let failed = |error| Failure::file(output, "write", error);
     let file = File::create(output).map_err(failed)?;
-    let mut command = record::command(&program.path, args.seed, folder);
+    let stop_after = Some(args.stop_after.unwrap_or(LONGEST_TEST));
+    let manner = Manner { name: &program.path, seed: args.seed, order: args.order, stop_after };
+    let mut command = record::command(&program.path, manner, folder);
     match test {
         // It was picked from the list: that it is the one, and may run, is settled.
         Some(test) => command.args([test, "--exact", "--nocapture", "--include-ignored", "--test-threads=1"]),
         None => command.args(&args.given),
     };
-    let mut child = command
+    let child = command
         .current_dir(&program.folder)
         .env("CARGO_MANIFEST_DIR", &program.folder)
         .stdin(Stdio::null())
@@ -165,25 +172,14 @@ fn record_test(
         .stderr(file)
         .spawn()
         .map_err(|error| Failure::Usage(format!("cannot run {}: {error}", program.path.display())))?;
-    let begin = Instant::now();
-    loop {
-        let waited = child.try_wait();
-        let status = waited.map_err(|error| Failure::Usage(format!("cannot wait for a test: {error}")))?;
-        if let Some(status) = status {
-            return Ok(ending(status));
-        }
-        if stop::is_requested() || begin.elapsed() > Duration::from_secs(args.test_limit) {
-            // It may have ended by itself just now.
-            let _ = child.kill();
-            let _ = child.wait();
-            return Ok(Ending::Stopped);
-        }
-        thread::sleep(LOOK);
-    }
-}
-
-fn ending(status: ExitStatus) -> Ending {
-    if status.success() { Ending::Passed } else { Ending::Failed }
+    let waited = watch::wait(child, stop_after);
+    let (status, ended_by) =
+        waited.map_err(|error| Failure::Usage(format!("cannot wait for a test: {error}")))?;
+    Ok(match ended_by {
+        EndedBy::Itself if status.success() => Ending::Passed,
+        EndedBy::Itself => Ending::Failed,
+        EndedBy::User | EndedBy::Time(_) => Ending::Stopped,
+    })
 }
 
 fn sum_up(tally: &Tally, reports: &[Report]) -> Outcome {

@@ -18,7 +18,7 @@ unsafe extern "C" fn syscall(number: i64, a: usize, b: usize, c: usize, d: usize
     if number != libc::SYS_futex {
         return kernel(number, arguments);
     }
-    let Some(turn) = Turn::take() else { return kernel(number, arguments) };
+    let Some(turn) = Turn::alone() else { return kernel(number, arguments) };
     let operation = i32::try_from(b).unwrap_or(0);
     match operation & libc::FUTEX_CMD_MASK {
         libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => wait(&turn, a, c, deadline(operation, d)),

@@ -1,11 +1,11 @@
 //! Hooks in and around the functions of libraries that synchronise, see [`crate::primitives`].
 
 use foretell_wire::hook::Update;
-use foretell_wire::primitive::{ENTER, EXIT, Role, WORD_CMPXCHG, WORD_LOAD, WORD_RMW, WORD_STORE};
+use foretell_wire::primitive::{BEGIN, END, Role, WORD_CMPXCHG, WORD_LOAD, WORD_RMW, WORD_STORE};
 
 use super::{NOT_ATOMIC, Walk};
 use crate::hooks::Shape;
-use crate::ir::{Opcode, Value};
+use crate::ir::{Block, Opcode, Value};
 use crate::primitives::{Called, Object, Other, Word, called_function};
 
 /// Each call of a primitive gets ways on that are its own, where hooks can stand.
@@ -104,14 +104,18 @@ impl Walk<'_> {
             Other::Number(number) => types.int64.constant(number),
         };
         let primitive = types.int32.constant(called.primitive as u64);
-        let entered = self.hooks.ask(ENTER, &[site, primitive, object, other]);
+        let entered = self.hooks.ask(BEGIN, &[site, primitive, object, other]);
         let is_number = call.type_of().int_width() > 0;
-        for (way, instruction) in call.ways_on().into_iter().enumerate() {
+        let ways = match call.next_in_block() {
+            Some(next) => vec![next],
+            None => call.successors().into_iter().map(Block::first_ordinary).collect(),
+        };
+        for (way, instruction) in ways.into_iter().enumerate() {
             self.hooks.build.before(instruction);
             // On the second way an exception has come instead of a result.
             let result =
                 if is_number && way == 0 { self.hooks.to_number(call) } else { types.int64.constant(0) };
-            self.hooks.tell(EXIT, &[site, primitive, object, other, entered, result]);
+            self.hooks.tell(END, &[site, primitive, object, other, entered, result]);
         }
     }
 }

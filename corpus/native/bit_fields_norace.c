@@ -1,0 +1,26 @@
+// A bit-field of no width between them makes them two memory locations.
+#include <pthread.h>
+
+struct {
+    unsigned one : 4;
+    unsigned : 0;
+    unsigned two : 4;
+} flags;
+
+static void *first(void *unused) {
+    flags.one = 1;
+    return unused;
+}
+static void *second(void *unused) {
+    flags.two = 2;
+    return unused;
+}
+
+int main(void) {
+    pthread_t one, two;
+    pthread_create(&one, 0, first, 0);
+    pthread_create(&two, 0, second, 0);
+    pthread_join(one, 0);
+    pthread_join(two, 0);
+    return 0;
+}

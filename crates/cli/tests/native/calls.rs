@@ -1,0 +1,46 @@
+//! Every event comes with the calls in which it happened.
+
+use std::fs;
+use std::path::Path;
+
+use crate::{build, foretell, is_ready};
+
+/// The functions that each thread is in when it does this, the outermost first, without repetitions.
+fn stacks<'a>(trace: &'a str, thread: &str, op: &str) -> Vec<Vec<&'a str>> {
+    let (mut stack, mut found) = (Vec::new(), Vec::new());
+    let own = trace.lines().filter_map(|line| line.strip_prefix(thread)?.strip_prefix('|'));
+    for line in own {
+        let argument = |start: &str| line.strip_prefix(start)?.split(')').next();
+        if let Some(function) = argument("enter(") {
+            stack.push(function);
+        } else if let Some(function) = argument("exit(") {
+            assert_eq!(stack.pop(), Some(function), "{trace}");
+        } else if line.starts_with(op) && found.last() != Some(&stack) {
+            found.push(stack.clone());
+        }
+    }
+    found
+}
+
+#[test]
+fn calls_are_right_however_functions_are_left() {
+    if !is_ready() {
+        return;
+    }
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("calls.std").display().to_string();
+    let recorded = foretell(&["record", "-o", &path, "--", &build("calls.cpp")]);
+    assert!(recorded.status.success(), "{}", String::from_utf8_lossy(&recorded.stderr));
+    let trace = fs::read_to_string(path).expect("a trace");
+    for (thread, base) in [("T1", vec!["work"]), ("main", vec!["main", "work"])] {
+        let check = |op: &str, above: &[&[&str]]| {
+            let expected: Vec<_> = above.iter().map(|above| [&base[..], above].concat()).collect();
+            assert_eq!(stacks(&trace, thread, op), expected, "{op} of {thread} in\n{trace}");
+        };
+        check("w(account,", &[&["bank::Account::deposit"]]);
+        check("w(caught,", &[&[]]);
+        check("w(jumps,", &[&["jump"]]);
+        check("w(compared,", &[&["compare"]]);
+        check("w(depth,", &[&["descend"; 3], &["descend"; 2], &["descend"; 1]]);
+        check("w(after,", &[&[]]);
+    }
+}
