@@ -73,6 +73,9 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run a program that was built with `foretell cc` or `foretell c++`, and write down what it does
     Record(RecordArgs),
+    /// Compile Rust as rustc does, for recording
+    #[command(disable_help_flag = true, disable_version_flag = true)]
+    Rustc(CompilerArgs),
     /// Build a package in Rust, run it or its tests, and find races: as `cargo foretell`
     #[command(after_help = EXIT_CODES)]
     Cargo(CargoArgs),
@@ -208,7 +211,7 @@ pub(crate) enum CargoAction {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompilerArgs {
-    /// What clang is given
+    /// What the compiler is given
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     pub(crate) arguments: Vec<OsString>,
 }

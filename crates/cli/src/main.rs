@@ -72,6 +72,7 @@ fn run(args: Args) -> Result<Outcome, Failure> {
         Command::Record(args) => native::record(&args),
         Command::Cc(args) => native::compile(&args, native::Language::C),
         Command::Cpp(args) => native::compile(&args, native::Language::Cpp),
+        Command::Rustc(args) => native::compile_rust(&args),
         Command::Cargo(args) => native::cargo(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Trace(args) => trace::run(&args),

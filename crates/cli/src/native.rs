@@ -35,6 +35,11 @@ pub(crate) fn compile(args: &CompilerArgs, language: Language) -> Result<Outcome
     Err(compiler::become_compiler(&Tools::find()?, language, &args.arguments))
 }
 
+/// `foretell rustc`: becomes the compiler.
+pub(crate) fn compile_rust(args: &CompilerArgs) -> Result<Outcome, Failure> {
+    Err(rust::become_rustc(&Tools::find()?, &args.arguments))
+}
+
 /// `foretell record`: runs a command and keeps what its processes did.
 pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
     stop::listen()?;

@@ -61,8 +61,8 @@ const RUST: &[&str] = &[
     // Memory comes from `malloc` and goes to `free`.
     "__rustc::__rust_alloc __rustc::__rust_dealloc __rustc::__rust_realloc __rustc::__rust_alloc_zeroed",
     "__rustc::__rust_no_alloc_shim_is_unstable_v2 alloc::raw_vec::RawVecInner::try_allocate_in alloc::vec::Vec::drop",
-    // Threads begin and end by the functions of the C library. What a new thread is given was written before it began.
-    "std::sys::thread::unix::Thread::new std::sys::thread::unix::Thread::join std::sys::thread::unix::Thread::drop",
+    // Threads end by the functions of the C library.
+    "std::sys::thread::unix::Thread::join std::sys::thread::unix::Thread::drop",
     "std::thread::spawnhook::run_spawn_hooks std::thread::spawnhook::ChildSpawnHooks::run",
     "std::thread::spawnhook::SpawnHooks::drop std::thread::functions::sleep std::thread::functions::yield_now",
     // What a thread knows of itself, and how often it is known.

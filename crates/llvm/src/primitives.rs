@@ -151,6 +151,7 @@ const CALLS: &[(&str, Called)] = &[
     ("std::thread::functions::park_timeout", called(Primitive::Park)),
     ("std::thread::thread::Thread::park", called(Primitive::Park)),
     ("std::thread::thread::Thread::park_timeout", called(Primitive::Park)),
+    ("std::sys::thread::unix::Thread::new", called(Primitive::Spawn)),
     ("std::thread::scoped::ScopeData::increment_num_running_threads", called(Primitive::Count)),
     ("std::thread::scoped::ScopeData::decrement_num_running_threads", called(Primitive::Count)),
     (

@@ -119,6 +119,7 @@ extern "C" fn __foretell_end(site: u64, primitive: u32, object: u64, other: u64,
 fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
     match primitive {
         Primitive::Silent | Primitive::Use => {}
+        Primitive::Spawn => turn.me.library.spawns.set(true),
         Primitive::Lock | Primitive::LockShared | Primitive::TryLock | Primitive::TryLockShared => {
             turn.meeting();
         }
@@ -153,6 +154,7 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
 fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool) {
     match primitive {
         Primitive::Silent | Primitive::Unlock | Primitive::Notify | Primitive::NotifyAll => turn.meeting(),
+        Primitive::Spawn => turn.me.library.spawns.set(false),
         Primitive::Lock => turn.log_sync(SyncOp::Lock, object as usize, 0),
         Primitive::LockShared => turn.log_sync(SyncOp::LockShared, object as usize, 0),
         Primitive::TryLock if result => turn.log_sync(SyncOp::Lock, object as usize, 0),

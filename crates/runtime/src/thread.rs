@@ -53,6 +53,10 @@ pub(crate) struct Library {
     pub(crate) waited: Cell<bool>,
     /// Its waiting was over without anybody waking it.
     pub(crate) timed_out: Cell<bool>,
+    /// It is there to start a thread.
+    pub(crate) spawns: Cell<bool>,
+    /// It was started there, so that what it runs first is known.
+    pub(crate) is_spawned: Cell<bool>,
     /// It is there to wait for its token.
     pub(crate) parks: Cell<bool>,
     /// The word that its token is in; 0 while that is not known.

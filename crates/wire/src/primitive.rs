@@ -107,6 +107,9 @@ codes! {
         Change = 14,
         /// Depends on what others did to the object, and is noticed by others who use it; on nothing else.
         Use = 15,
+        /// Starts a thread. What that runs first is the library's, calls the program's function, and touches none of its
+        /// memory but what was made for the new thread.
+        Spawn = 16,
     }
 }
 
@@ -119,9 +122,9 @@ mod tests {
         for code in 0..=9 {
             assert_eq!(Role::from_code(code).map(|role| role as u32), Some(code));
         }
-        for code in 0..=15 {
+        for code in 0..=16 {
             assert_eq!(Primitive::from_code(code).map(|primitive| primitive as u32), Some(code));
         }
-        assert_eq!((Role::from_code(10), Primitive::from_code(16)), (None, None));
+        assert_eq!((Role::from_code(10), Primitive::from_code(17)), (None, None));
     }
 }

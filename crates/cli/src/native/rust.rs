@@ -51,6 +51,9 @@ fn options(tools: &Tools, given: &[OsString]) -> Vec<OsString> {
     options
 }
 
+/// The compiler, if nobody names another.
+const RUSTC: &str = "rustc";
+
 /// Lets this compiler have the options of the unstable one.
 const UNLOCK: (&str, &str) = ("RUSTC_BOOTSTRAP", "1");
 
@@ -95,19 +98,24 @@ fn cannot_run(compiler: &OsStr, error: &io::Error) -> Failure {
     Failure::Usage(format!("cannot run {}: {error}", compiler.display()))
 }
 
+/// The compiler as we call it.
+fn command(tools: &Tools, arguments: &[OsString]) -> Command {
+    let mut command = Command::new(RUSTC);
+    command.args(arguments).args(options(tools, arguments)).env(UNLOCK.0, UNLOCK.1);
+    command
+}
+
+/// This process becomes the compiler; comes back only if that fails.
+pub(crate) fn become_rustc(tools: &Tools, arguments: &[OsString]) -> Failure {
+    cannot_run(OsStr::new(RUSTC), &command(tools, arguments).exec())
+}
+
 /// Builds one source file into a program.
 pub(crate) fn build(tools: &Tools, source: &Path, program: &Path) -> Result<(), Failure> {
-    let given =
-        ["--edition=2024", "-Copt-level=1", "-Cdebug-assertions=on", "-Ccodegen-units=1"].map(OsString::from);
-    let status = Command::new("rustc")
-        .args(&given)
-        .args(options(tools, &given))
-        .arg(source)
-        .arg("-o")
-        .arg(program)
-        .env(UNLOCK.0, UNLOCK.1)
-        .status()
-        .map_err(|error| cannot_run(OsStr::new("rustc"), &error))?;
+    let arguments = [OsStr::new("--edition=2024"), source.as_os_str(), OsStr::new("-o"), program.as_os_str()];
+    let arguments = arguments.map(OsStr::to_os_string);
+    let status =
+        command(tools, &arguments).status().map_err(|error| cannot_run(OsStr::new(RUSTC), &error))?;
     if status.success() {
         return Ok(());
     }

@@ -1,5 +1,6 @@
 //! `cargo foretell test`: each test in a process of its own, recorded and looked at.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::Path;
@@ -27,8 +28,6 @@ const LONGEST_TEST: Duration = Duration::from_secs(60);
 #[derive(Default)]
 struct Tally {
     tests: usize,
-    with_races: usize,
-    undecided: usize,
     failed: Vec<String>,
     stopped: Vec<String>,
     /// Tests that could not be looked at, and why.
@@ -53,10 +52,11 @@ pub(crate) fn run(args: &CargoArgs, programs: &[Program]) -> Result<Outcome, Fai
             if stop::is_requested() {
                 break;
             }
-            reports.extend(run_test(args, program, test.as_deref(), &rules, &mut tally)?);
+            reports.extend(run_test(args, program, test.as_deref(), &mut tally)?);
         }
     }
     repeats::mark(&mut reports);
+    rules.apply(&mut reports);
     let shown: Vec<Report> = match args.wanted.format {
         OutputFormat::Json => reports,
         // What has nothing to say was told in one line.
@@ -98,7 +98,6 @@ fn run_test(
     args: &CargoArgs,
     program: &Program,
     test: Option<&str>,
-    rules: &Rules,
     tally: &mut Tally,
 ) -> Result<Vec<Report>, Failure> {
     let name = test.map_or_else(|| program.name.clone(), |test| format!("{}::{test}", program.name));
@@ -119,11 +118,8 @@ fn run_test(
         events += trace.events().len();
         reports.extend(predict_as(Path::new(&name), &args.wanted, args.no_progress, trace, index)?);
     }
-    rules.apply(&mut reports);
     tally.events += events;
     let found = reports.iter().map(outcome).max().unwrap_or(Outcome::Clean);
-    tally.with_races += usize::from(found == Outcome::Race);
-    tally.undecided += usize::from(found == Outcome::Undecided);
     let how = match ending {
         Ending::Passed => "passed",
         Ending::Failed => "FAILED",
@@ -183,12 +179,16 @@ fn record_test(
 }
 
 fn sum_up(tally: &Tally, reports: &[Report]) -> Outcome {
+    let with = |wanted: Outcome| {
+        let tests = reports.iter().filter(|report| outcome(report) == wanted);
+        tests.map(|report| report.trace.file.as_str()).collect::<BTreeSet<_>>().len()
+    };
     eprintln!(
         "{} tests, {} events: {} with races, {} with undecided pairs, {} failed, {} stopped, {} not recorded",
         tally.tests,
         tally.events,
-        tally.with_races,
-        tally.undecided,
+        with(Outcome::Race),
+        with(Outcome::Undecided),
         tally.failed.len(),
         tally.stopped.len(),
         tally.lost.len(),
