@@ -17,6 +17,9 @@ impl Sites {
     /// The number of the site for an instruction of this function. What had been inlined has the sites of its callers, too.
     pub(crate) fn add(&mut self, instruction: Value, function: &str) -> u64 {
         let places = instruction.places();
+        // What Rust's libraries do for the program is done where it uses them.
+        let used = places.iter().position(|place| !place.is_in_library).unwrap_or(0);
+        let places = places.get(used..).unwrap_or_default();
         let mut caller = None;
         for place in places.iter().skip(1).rev() {
             caller = Some(self.add_at(&place.function, Some(place), caller));

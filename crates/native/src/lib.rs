@@ -5,6 +5,7 @@
 //!
 //! * [`merge`]: the log, in the order in which things happened; [`records`]: what it tells
 //! * [`memory`]: which allocation an address belongs to at each moment
+//! * [`holders`]: who holds which lock
 //! * [`places`]: sites and addresses as people know them; [`demangle`]: functions, too
 //! * [`calls`]: which calls a thread is in
 //!
@@ -18,6 +19,7 @@ mod calls;
 mod cells;
 mod demangle;
 mod events;
+mod holders;
 mod memory;
 mod merge;
 mod places;
