@@ -10,7 +10,7 @@ use crate::ir::{Block, Module, Opcode, Value};
 use crate::manner::Manner;
 use crate::private::{is_local, is_private};
 use crate::reads::Reads;
-use crate::sites::Sites;
+use crate::sites::{Described, Sites};
 use crate::telling::Telling;
 
 /// What functions may claim about themselves, and no longer do once they call hooks.
@@ -50,8 +50,8 @@ pub(crate) fn module(module: Module) -> bool {
     let telling = Telling::of(&functions);
     withdraw_promises(module);
     for &function in &functions {
-        let name = function.name();
         let instructions = function.instructions();
+        let described = sites.describe(function, &instructions);
         let reads = Reads::of(function, &instructions);
         let mut walk = Walk {
             hooks: &hooks,
@@ -59,7 +59,7 @@ pub(crate) fn module(module: Module) -> bool {
             telling: &telling,
             reads,
             function,
-            name: &name,
+            described,
             stack: None,
             returns: HashSet::new(),
         };
@@ -101,7 +101,7 @@ struct Walk<'a> {
     telling: &'a Telling,
     reads: Reads,
     function: Value,
-    name: &'a str,
+    described: Described,
     /// Which calls the thread is in when the function begins, if that was asked.
     stack: Option<Value>,
     /// The blocks that begin with a return to these.
@@ -133,7 +133,7 @@ impl Walk<'_> {
     /// The site of an instruction, before which hooks are put from now on.
     fn begin(&mut self, instruction: Value) -> Value {
         self.hooks.build.before(instruction);
-        self.hooks.site(self.sites.add(instruction, self.name))
+        self.hooks.site(self.sites.add(instruction, &self.described))
     }
 
     /// As [`Walk::begin`], for an access: if the address depends on what was read, that was a decision.

@@ -2,12 +2,14 @@
 //!
 //! * [`hook`]: the names of the functions that instrumented code calls, and the codes that it passes to them
 //! * [`site`]: the table that every instrumented module carries: where in the source each hook stands
+//! * [`code`]: what follows in that table: every instruction of the instrumented functions
 //! * [`record`]: what happened, one record each
 //! * [`log`]: how records are put into a file such that it can be read after a crash
 //! * [`varint`]: numbers in as few bytes as they need
 //!
 //! All of it depends on the standard library alone, because it is loaded into other people's programs.
 
+pub mod code;
 pub mod hook;
 pub mod log;
 pub mod record;
