@@ -105,6 +105,9 @@ pub(crate) struct RunArgs {
     /// Also write here where each value comes from, and which decisions led to each event
     #[arg(long, value_name = "FILE")]
     pub(crate) flow: Option<PathBuf>,
+    /// How the threads of a native program are recorded
+    #[arg(long, value_enum, default_value_t = Order::Serial)]
+    pub(crate) order: Order,
     #[command(flatten)]
     pub(crate) wanted: WantedArgs,
     /// Never draw progress bars
@@ -120,9 +123,21 @@ pub(crate) struct RecordArgs {
     /// What all choices of the schedule are drawn from: the same seed gives the same run
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
+    /// How threads are recorded
+    #[arg(long, value_enum, default_value_t = Order::Serial)]
+    pub(crate) order: Order,
     /// The command
     #[arg(required = true, last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
+}
+
+/// How it is known in which order the threads of a native program did things. Both are exact.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum Order {
+    /// One thread runs at a time: the same seed gives the same run
+    Serial,
+    /// Threads run in parallel: quicker with several processors, and another run each time
+    Striped,
 }
 
 #[derive(Debug, clap::Args)]

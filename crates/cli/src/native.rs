@@ -19,7 +19,7 @@ use crate::input::Input;
 use crate::predict::tell;
 use crate::trace::convert;
 use crate::{Outcome, stop};
-use record::Folder;
+use record::{Folder, How};
 use tools::Tools;
 
 /// `foretell cc` and `foretell c++`: becomes the compiler.
@@ -34,7 +34,8 @@ pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
         return Err(Failure::Usage("which command?".to_string()));
     };
     let folder = Folder::new()?;
-    let traces = record::run(Path::new(program), arguments, args.seed, &folder)?;
+    let traces =
+        record::run(Path::new(program), arguments, How { seed: args.seed, order: args.order }, &folder)?;
     for (index, trace) in traces.iter().enumerate() {
         convert::save(trace, &record::numbered(&args.output, index))?;
     }
@@ -44,8 +45,9 @@ pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
 /// `foretell run`: builds the program if it is a source file, records it and finds races in what its processes did.
 pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
+    let how = How { seed: args.schedule.seed, order: args.order };
     let mut reports = Vec::new();
-    for (index, trace) in traces(&args.program, &args.arguments, args.schedule.seed)?.iter().enumerate() {
+    for (index, trace) in traces(&args.program, &args.arguments, how)?.iter().enumerate() {
         if let Some(path) = &args.trace {
             convert::save(trace, &record::numbered(path, index))?;
         }
@@ -56,15 +58,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
 }
 
 /// What the processes of a program or command did: one trace for each that is instrumented.
-fn traces(program: &Path, arguments: &[OsString], seed: u64) -> Result<Vec<Trace>, Failure> {
+fn traces(program: &Path, arguments: &[OsString], how: How) -> Result<Vec<Trace>, Failure> {
     let folder = Folder::new()?;
     match Language::of(program) {
         Some(language) => {
             let built = folder.path().join("program");
             compiler::build(&Tools::find()?, language, program, &built)?;
-            record::run(&built, arguments, seed, &folder)
+            record::run(&built, arguments, how, &folder)
         }
-        None => record::run(program, arguments, seed, &folder),
+        None => record::run(program, arguments, how, &folder),
     }
 }
 

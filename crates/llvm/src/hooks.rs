@@ -132,15 +132,12 @@ impl Hooks {
     }
 
     /// The module tells the runtime about itself before anything else in it runs.
-    pub(crate) fn add_constructor(&self, table: Value, bytes: u64, globals: &[Value], functions: &[Value]) {
+    pub(crate) fn add_constructor(&self, table: Value, bytes: u64, globals: &[Value]) {
         let constructor = self.module.add_constructor("foretell.register");
         let number = |number: u64| self.types.int64.constant(number);
-        let list =
-            |of: &[Value]| [self.module.private_constant(self.module.pointers(of)), number(of.len() as u64)];
-        let ([globals, globals_count], [functions, functions_count]) = (list(globals), list(functions));
+        let list = self.module.private_constant(self.module.pointers(globals));
         self.build.in_new_body(constructor, self.module);
-        let arguments = [table, number(bytes), globals, globals_count, functions, functions_count];
-        self.tell(hook::MODULE, &arguments);
+        self.tell(hook::MODULE, &[table, number(bytes), list, number(globals.len() as u64)]);
         self.build.return_nothing();
     }
 }

@@ -71,10 +71,11 @@ pub(crate) fn module(module: Module) -> bool {
     let table = sites.finish(&globals, module).encode();
     let constant = module.private_constant(module.bytes(&table));
     hooks.settle(constant);
+    for function in functions {
+        function.put_in_front(hooks.types.int64.constant(hook::MARK));
+    }
     if !is_empty {
-        let is_known = |function: &Value| !function.is_droppable() && function.may_be_called_from_outside();
-        let known: Vec<Value> = functions.into_iter().filter(is_known).collect();
-        hooks.add_constructor(constant, table.len() as u64, &globals, &known);
+        hooks.add_constructor(constant, table.len() as u64, &globals);
     }
     true
 }

@@ -335,14 +335,13 @@ impl Value {
         }
     }
 
-    /// Whether somebody else than direct callers in this module may know this function.
-    pub(crate) fn may_be_called_from_outside(self) -> bool {
-        let calls = |user: Value| {
-            matches!(user.opcode(), Some(Opcode::LLVMCall | Opcode::LLVMInvoke))
-                && user.callee() == self
-                && !user.arguments().contains(&self)
-        };
-        !self.is_local() || !self.users().into_iter().all(calls)
+    /// Puts a constant into memory right before the first instruction of a function.
+    pub(crate) fn put_in_front(self, constant: Value) {
+        unsafe {
+            if LLVMHasPrefixData(self.0) == 0 {
+                LLVMSetPrefixData(self.0, constant.0);
+            }
+        }
     }
 
     fn is_local(self) -> bool {
@@ -357,7 +356,7 @@ impl Value {
     }
 
     /// Whether the linker may drop this function or variable, so that nobody else may name it.
-    pub(crate) fn is_droppable(self) -> bool {
+    fn is_droppable(self) -> bool {
         self.is_local() && !unsafe { LLVMGetComdat(self.0) }.is_null()
     }
 

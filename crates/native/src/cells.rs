@@ -10,8 +10,9 @@ use foretell_wire::record::{Record, SyncOp};
 
 use crate::LogError;
 use crate::memory::{Change, Era, Memory};
+use crate::merge::for_each;
 use crate::places::Places;
-use crate::records::{Entry, Part, Touch, for_each, mask, parts, touches};
+use crate::records::{Entry, Part, Touch, mask, parts, touches};
 
 /// More than one thread has touched the byte. Threads are counted from 1 on here, 0 is nobody.
 const SHARED: u32 = u32::MAX;

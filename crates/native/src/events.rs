@@ -15,8 +15,9 @@ use crate::LogError;
 use crate::calls::{Calls, Change as CallChange, Spot};
 use crate::cells::{Cell, Survey, is_torn_atomic};
 use crate::memory::{Change, Era, Memory};
+use crate::merge::for_each;
 use crate::places::Places;
-use crate::records::{Entry, for_each, parts};
+use crate::records::{Entry, parts};
 
 type Done = Result<(), LogError>;
 
@@ -137,7 +138,7 @@ impl<'a> Writer<'a> {
             Record::Fence { order } => self.push(Op::Fence { order: order_of(order) }),
             Record::Branch { .. } => self.branch(),
             Record::Opaque { .. } => self.opaque(),
-            Record::Thread(_) => Ok(()),
+            Record::Clock(_) | Record::Ahead(_) => Ok(()),
             Record::Enter { site } => {
                 self.calls().enter(site);
                 Ok(())
@@ -553,6 +554,6 @@ fn site_of(record: &Record<'_>) -> u64 {
         | Record::Opaque { site }
         | Record::Enter { site }
         | Record::Sync { site, .. } => site,
-        Record::Thread(_) | Record::Fence { .. } | Record::Exit { .. } => 0,
+        Record::Clock(_) | Record::Ahead(_) | Record::Fence { .. } | Record::Exit { .. } => 0,
     }
 }

@@ -3,7 +3,7 @@
 //! The log tells of bytes at addresses; a trace tells of variables. Two passes over the log: the first finds out into which
 //! pieces memory falls and who touches them ([`cells`]), the second writes the events ([`events`]).
 //!
-//! * [`records`]: the log, record by record
+//! * [`merge`]: the log, in the order in which things happened; [`records`]: what it tells
 //! * [`memory`]: which allocation an address belongs to at each moment
 //! * [`places`]: sites and addresses as people know them; [`demangle`]: functions, too
 //! * [`Program`]: the code behind the log, to follow values through it
@@ -20,6 +20,7 @@ mod cells;
 mod demangle;
 mod events;
 mod memory;
+mod merge;
 mod places;
 mod program;
 mod records;

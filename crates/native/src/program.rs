@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use foretell_wire::code::{Code, Function, Instruction, Operand, Position, opcode_name};
+use foretell_wire::log::module::Module;
+use foretell_wire::log::{Chunks, Content};
 
 use crate::LogError;
 use crate::demangle::demangle;
-use crate::records::{Entry, for_each};
 
 /// The code of the modules that a program has loaded.
 #[derive(Debug, Default)]
@@ -47,13 +48,13 @@ pub enum Source<'a> {
 impl Program {
     /// The program behind its log.
     pub fn read(log: &[u8]) -> Result<Program, LogError> {
-        let mut modules = BTreeMap::new();
-        for_each(log, |entry| {
-            if let Entry::Module(module) = entry {
+        let (mut chunks, mut modules) = (Chunks::new(log)?, BTreeMap::new());
+        while let Some(chunk) = chunks.next_chunk()? {
+            if let Content::Module(content) = chunk.content {
+                let module = Module::decode(content)?;
                 modules.insert(module.address, Code::decode(module.table)?);
             }
-            Ok(())
-        })?;
+        }
         Ok(Program { modules })
     }
 
@@ -194,8 +195,7 @@ impl fmt::Display for Definition<'_> {
 
 #[cfg(test)]
 mod tests {
-    use foretell_wire::log::module::Module;
-    use foretell_wire::log::{MAGIC, Piece};
+    use foretell_wire::log::{Chunk, MAGIC, PAGE};
     use foretell_wire::site::{Site, Table};
 
     use super::*;
@@ -214,8 +214,13 @@ mod tests {
         let sites = vec![Site::default(), Site { position, ..Site::default() }];
         let code = Code { table: Table { texts, sites, ..Table::default() }, functions: vec![function] };
         let content = Module { address: 0x1000, table: &code.encode(), globals: Vec::new() }.encode();
-        let piece = Piece::Module(&content);
-        Program::read(&[&MAGIC, &piece.header().unwrap()[..], &content].concat()).unwrap()
+        let chunk = Chunk { thread: 0, clock: 0, content: Content::Module(&content) };
+        let mut log = MAGIC.to_vec();
+        log.resize(PAGE, 0);
+        log.extend_from_slice(&chunk.header(PAGE).unwrap());
+        log.extend_from_slice(&content);
+        log.resize(2 * PAGE, 0);
+        Program::read(&log).unwrap()
     }
 
     #[test]

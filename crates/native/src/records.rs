@@ -1,10 +1,7 @@
-//! The log, record by record.
+//! What the log tells, and which memory that touches.
 
 use foretell_wire::log::module::Module;
-use foretell_wire::log::{Piece, Pieces};
-use foretell_wire::record::{Context, Record};
-
-use crate::LogError;
+use foretell_wire::record::Record;
 
 /// What the log tells next.
 pub(crate) enum Entry<'a> {
@@ -12,31 +9,6 @@ pub(crate) enum Entry<'a> {
     Module(Module<'a>),
     /// A thread did something.
     Record(u32, Record<'a>),
-}
-
-/// Goes through the log; says whether it is complete.
-pub(crate) fn for_each<'a>(
-    log: &'a [u8],
-    mut look: impl FnMut(Entry<'a>) -> Result<(), LogError>,
-) -> Result<bool, LogError> {
-    let mut pieces = Pieces::new(log)?;
-    let mut thread = 0;
-    while let Some(piece) = pieces.next_piece()? {
-        match piece {
-            Piece::Module(content) => look(Entry::Module(Module::decode(content)?))?,
-            Piece::Records(mut content) => {
-                let mut context = Context::NEW;
-                while !content.is_empty() {
-                    match context.decode(&mut content)? {
-                        Record::Thread(next) => thread = next,
-                        record => look(Entry::Record(thread, record))?,
-                    }
-                }
-            }
-            Piece::End => break,
-        }
-    }
-    Ok(pieces.is_complete())
 }
 
 /// Memory that a record touches.
@@ -65,7 +37,8 @@ pub(crate) fn touches(record: &Record<'_>) -> [Option<Touch>; 2] {
             let touch = |addr, writes| Touch { addr, length: bytes.len() as u64, writes, atomic: false };
             [Some(touch(from, false)), Some(touch(to, true))]
         }
-        Record::Thread(_)
+        Record::Clock(_)
+        | Record::Ahead(_)
         | Record::Fence { .. }
         | Record::Branch { .. }
         | Record::Opaque { .. }

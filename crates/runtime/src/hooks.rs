@@ -15,154 +15,178 @@ use foretell_wire::record::Record;
 use crate::functions;
 use crate::log::LONGEST_RANGE;
 use crate::stack::Calls;
-use crate::thread::me;
+use crate::thread::{Thread, me};
 use crate::turn::Turn;
 
 macro_rules! words {
-    ($($size:literal $word:ty, $atomic:ty: $load:ident $store:ident $atomic_load:ident $atomic_store:ident $rmw:ident $cmpxchg:ident;)*) => {$(
+    ($($size:literal $log:literal $word:ty, $atomic:ty: $load:ident $store:ident $atomic_load:ident $atomic_store:ident $rmw:ident $cmpxchg:ident;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $load(site: u64, addr: *const $word) -> u64 {
-            let Some(turn) = Turn::take() else { return unsafe { addr.read_unaligned() }.into() };
-            turn.step();
-            let value = unsafe { addr.read_unaligned() }.into();
-            turn.log_read(&Record::Read { site, addr: addr as u64, size: $size, value });
+            let read = || u64::from(unsafe { addr.read_unaligned() });
+            let Some(me) = enter() else { return read() };
+            if !me.may_go_on() {
+                return load_with_care(me, $log, site, addr as u64, read);
+            }
+            let value = read();
+            me.log().has_read = true;
+            me.log().access(false, $log, site, addr as u64, value);
+            me.leave();
             value
         }
 
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $store(site: u64, addr: *mut $word, value: u64) {
-            let turn = Turn::take();
-            if let Some(turn) = &turn {
-                turn.step();
+            let write = || unsafe { addr.write_unaligned(value as $word) };
+            let Some(me) = enter() else { return write() };
+            let value = u64::from(value as $word);
+            if !me.may_go_on() {
+                return store_with_care(me, $log, site, addr as u64, value, write);
             }
-            unsafe { addr.write_unaligned(value as $word) };
-            if let Some(turn) = turn {
-                turn.log(&Record::Write { site, addr: addr as u64, size: $size, value });
-            }
+            write();
+            me.log().access(true, $log, site, addr as u64, value);
+            me.leave();
         }
 
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $atomic_load(site: u64, addr: *mut $word, order: u32) -> u64 {
-            let turn = Turn::take();
-            if let Some(turn) = &turn {
-                turn.step();
-            }
-            let value = unsafe { <$atomic>::from_ptr(addr) }.load(Ordering::SeqCst).into();
-            if let Some(turn) = turn {
-                let order = order_of(order).of_load();
-                turn.log_read(&Record::AtomicLoad { site, addr: addr as u64, size: $size, value, order });
-            }
-            value
+            let load = || u64::from(unsafe { <$atomic>::from_ptr(addr) }.load(Ordering::SeqCst));
+            let Some(turn) = enter().map(Turn::of) else { return load() };
+            turn.access(addr as usize, $size, || {
+                let (value, addr, order) = (load(), addr as u64, order_of(order).of_load());
+                turn.log_read(&Record::AtomicLoad { site, addr, size: $size, value, order });
+                value
+            })
         }
 
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $atomic_store(site: u64, addr: *mut $word, value: u64, order: u32) {
-            let turn = Turn::take();
-            if let Some(turn) = &turn {
-                turn.step();
-            }
-            unsafe { <$atomic>::from_ptr(addr) }.store(value as $word, Ordering::SeqCst);
-            if let Some(turn) = turn {
-                let order = order_of(order);
-                turn.log(&Record::AtomicStore { site, addr: addr as u64, size: $size, value, order });
-            }
+            let store = || unsafe { <$atomic>::from_ptr(addr) }.store(value as $word, Ordering::SeqCst);
+            let Some(turn) = enter().map(Turn::of) else { return store() };
+            turn.access(addr as usize, $size, || {
+                store();
+                let (value, addr, order) = (u64::from(value as $word), addr as u64, order_of(order));
+                turn.log(&Record::AtomicStore { site, addr, size: $size, value, order });
+            });
         }
 
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $rmw(site: u64, addr: *mut $word, operand: u64, update: u32, order: u32) -> u64 {
-            let turn = Turn::take();
-            if let Some(turn) = &turn {
-                turn.step();
-            }
             let update = Update::from_code(update).unwrap_or(Update::Xchg);
             let apply = |old: $word| Some(update.apply(old.into(), operand, $size) as $word);
             let atomic = unsafe { <$atomic>::from_ptr(addr) };
-            let found = atomic.fetch_update(Ordering::SeqCst, Ordering::SeqCst, apply);
-            let read = found.unwrap_or_else(|found| found).into();
-            if let Some(turn) = turn {
-                let (written, order) = (update.apply(read, operand, $size), order_of(order));
-                turn.log_read(&Record::Rmw { site, addr: addr as u64, size: $size, read, written, order });
-            }
-            read
+            let run = || {
+                let found = atomic.fetch_update(Ordering::SeqCst, Ordering::SeqCst, apply);
+                u64::from(found.unwrap_or_else(|found| found))
+            };
+            let Some(turn) = enter().map(Turn::of) else { return run() };
+            turn.access(addr as usize, $size, || {
+                let read = run();
+                let (written, addr, order) = (update.apply(read, operand, $size), addr as u64, order_of(order));
+                turn.log_read(&Record::Rmw { site, addr, size: $size, read, written, order });
+                read
+            })
         }
 
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $cmpxchg(
             site: u64, addr: *mut $word, expected: u64, desired: u64, success: u32, failure: u32,
         ) -> u64 {
-            let turn = Turn::take();
-            if let Some(turn) = &turn {
-                turn.step();
-            }
+            let (expected, desired) = (expected as $word, desired as $word);
             let atomic = unsafe { <$atomic>::from_ptr(addr) };
-            let found = atomic.compare_exchange(
-                expected as $word, desired as $word, Ordering::SeqCst, Ordering::SeqCst);
-            let (read, addr) = (found.unwrap_or_else(|found| found).into(), addr as u64);
-            if let Some(turn) = turn {
-                if found.is_ok() {
-                    let order = order_of(success);
-                    turn.log_read(&Record::Rmw { site, addr, size: $size, read, written: desired, order });
-                } else {
-                    let order = order_of(failure).of_load();
-                    turn.log_read(&Record::AtomicLoad { site, addr, size: $size, value: read, order });
-                    // That it failed is a decision.
-                    turn.log_branch(site);
+            let run = || atomic.compare_exchange(expected, desired, Ordering::SeqCst, Ordering::SeqCst);
+            let Some(turn) = enter().map(Turn::of) else { return run().unwrap_or_else(|found| found).into() };
+            turn.access(addr as usize, $size, || {
+                let (found, addr) = (run(), addr as u64);
+                match found {
+                    Ok(read) => {
+                        let (read, written, order) = (read.into(), desired.into(), order_of(success));
+                        turn.log_read(&Record::Rmw { site, addr, size: $size, read, written, order });
+                        read
+                    }
+                    Err(read) => {
+                        let (value, order) = (read.into(), order_of(failure).of_load());
+                        turn.log_read(&Record::AtomicLoad { site, addr, size: $size, value, order });
+                        // That it failed is a decision.
+                        turn.log_branch(site);
+                        value
+                    }
                 }
-            }
-            read
+            })
         }
     )*};
 }
 
+/// The calling thread, if it is recorded, and now in our code.
+#[inline(always)]
+fn enter() -> Option<&'static Thread> {
+    let me = me()?;
+    if !me.enter() {
+        me.miss();
+        return None;
+    }
+    Some(me)
+}
+
+#[cold]
+#[inline(never)]
+fn load_with_care(me: &'static Thread, size: u32, site: u64, addr: u64, read: impl FnOnce() -> u64) -> u64 {
+    let turn = Turn::of(me);
+    turn.access(addr as usize, 1 << size, || {
+        let value = read();
+        me.log().has_read = true;
+        turn.tell_calls();
+        me.log().counted_access(false, size, site, addr, value);
+        value
+    })
+}
+
+#[cold]
+#[inline(never)]
+fn store_with_care(me: &'static Thread, size: u32, site: u64, addr: u64, value: u64, write: impl FnOnce()) {
+    let turn = Turn::of(me);
+    turn.access(addr as usize, 1 << size, || {
+        write();
+        turn.tell_calls();
+        me.log().counted_access(true, size, site, addr, value);
+    });
+}
+
 words! {
-    1 u8, AtomicU8: __foretell_load1 __foretell_store1 __foretell_atomic_load1 __foretell_atomic_store1 __foretell_rmw1 __foretell_cmpxchg1;
-    2 u16, AtomicU16: __foretell_load2 __foretell_store2 __foretell_atomic_load2 __foretell_atomic_store2 __foretell_rmw2 __foretell_cmpxchg2;
-    4 u32, AtomicU32: __foretell_load4 __foretell_store4 __foretell_atomic_load4 __foretell_atomic_store4 __foretell_rmw4 __foretell_cmpxchg4;
-    8 u64, AtomicU64: __foretell_load8 __foretell_store8 __foretell_atomic_load8 __foretell_atomic_store8 __foretell_rmw8 __foretell_cmpxchg8;
+    1 0 u8, AtomicU8: __foretell_load1 __foretell_store1 __foretell_atomic_load1 __foretell_atomic_store1 __foretell_rmw1 __foretell_cmpxchg1;
+    2 1 u16, AtomicU16: __foretell_load2 __foretell_store2 __foretell_atomic_load2 __foretell_atomic_store2 __foretell_rmw2 __foretell_cmpxchg2;
+    4 2 u32, AtomicU32: __foretell_load4 __foretell_store4 __foretell_atomic_load4 __foretell_atomic_store4 __foretell_rmw4 __foretell_cmpxchg4;
+    8 3 u64, AtomicU64: __foretell_load8 __foretell_store8 __foretell_atomic_load8 __foretell_atomic_store8 __foretell_rmw8 __foretell_cmpxchg8;
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __foretell_read_range(site: u64, addr: *const u8, into: *mut u8, bytes: usize) {
-    let turn = Turn::take();
-    if let Some(turn) = &turn {
-        turn.step();
-    }
-    unsafe { std::ptr::copy(addr, into, bytes) };
-    if let Some(turn) = turn {
-        let content = unsafe { std::slice::from_raw_parts(into, bytes) };
-        turn.log_range(content, |offset, bytes| Record::ReadRange {
-            site,
-            addr: addr as u64 + offset,
-            bytes,
-        });
-    }
+    let copy = || unsafe { std::ptr::copy(addr, into, bytes) };
+    let Some(turn) = enter().map(Turn::of) else { return copy() };
+    turn.access(addr as usize, bytes, || {
+        copy();
+        let (addr, content) = (addr as u64, unsafe { std::slice::from_raw_parts(into, bytes) });
+        turn.log_range(content, |offset, bytes| Record::ReadRange { site, addr: addr + offset, bytes });
+    });
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __foretell_write_range(site: u64, addr: *mut u8, from: *const u8, bytes: usize) {
-    let turn = Turn::take();
-    if let Some(turn) = &turn {
-        turn.step();
-    }
-    unsafe { std::ptr::copy(from, addr, bytes) };
-    if let Some(turn) = turn {
-        let content = unsafe { std::slice::from_raw_parts(from, bytes) };
-        turn.log_range(content, |offset, bytes| Record::WriteRange {
-            site,
-            addr: addr as u64 + offset,
-            bytes,
-        });
-    }
+    let copy = || unsafe { std::ptr::copy(from, addr, bytes) };
+    let Some(turn) = enter().map(Turn::of) else { return copy() };
+    turn.access(addr as usize, bytes, || {
+        copy();
+        let (addr, content) = (addr as u64, unsafe { std::slice::from_raw_parts(from, bytes) });
+        turn.log_range(content, |offset, bytes| Record::WriteRange { site, addr: addr + offset, bytes });
+    });
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __foretell_copy(site: u64, to: *mut u8, from: *const u8, bytes: usize) {
-    let turn = Turn::take();
-    if let Some(turn) = &turn {
-        turn.step();
-    }
-    unsafe { std::ptr::copy(from, to, bytes) };
-    if let Some(turn) = turn {
+    let copy = || unsafe { std::ptr::copy(from, to, bytes) };
+    let Some(turn) = enter().map(Turn::of) else { return copy() };
+    turn.step();
+    turn.at_both(to as usize, from as usize, bytes, || {
+        copy();
         let content = unsafe { std::slice::from_raw_parts(to, bytes) };
         let (to, from) = (to as u64, from as u64);
         if bytes <= LONGEST_RANGE {
@@ -172,43 +196,57 @@ unsafe extern "C" fn __foretell_copy(site: u64, to: *mut u8, from: *const u8, by
             turn.log_range(content, |offset, bytes| Record::ReadRange { site, addr: from + offset, bytes });
             turn.log_range(content, |offset, bytes| Record::WriteRange { site, addr: to + offset, bytes });
         }
-    }
+    });
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __foretell_fill(site: u64, addr: *mut u8, byte: u32, length: usize) {
-    let turn = Turn::take();
-    if let Some(turn) = &turn {
-        turn.step();
-    }
     let byte = byte as u8;
-    unsafe { std::ptr::write_bytes(addr, byte, length) };
-    if let Some(turn) = turn
-        && length > 0
-    {
-        turn.log(&Record::Fill { site, addr: addr as u64, byte, length: length as u64 });
-    }
+    let fill = || unsafe { std::ptr::write_bytes(addr, byte, length) };
+    let Some(turn) = enter().map(Turn::of) else { return fill() };
+    turn.access(addr as usize, length.max(1), || {
+        fill();
+        if length > 0 {
+            turn.log(&Record::Fill { site, addr: addr as u64, byte, length: length as u64 });
+        }
+    });
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_fence(order: u32) {
-    if let Some(turn) = Turn::take() {
-        turn.log(&Record::Fence { order: order_of(order) });
+    if let Some(turn) = enter().map(Turn::of) {
+        turn.step();
+        turn.log_sync_record(&Record::Fence { order: order_of(order) });
     }
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_branch(site: u64) {
-    if let Some(turn) = Turn::take() {
-        turn.step();
-        turn.log_branch(site);
+    let Some(me) = me() else { return };
+    if !me.log().has_read {
+        return;
     }
+    let Some(me) = enter() else { return };
+    if !me.log().may_go_on() {
+        return branch_with_care(me, site);
+    }
+    me.log().has_read = false;
+    me.log().branch(site);
+    me.leave();
+}
+
+#[cold]
+#[inline(never)]
+fn branch_with_care(me: &'static Thread, site: u64) {
+    let turn = Turn::of(me);
+    turn.step();
+    turn.log_branch(site);
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_call(site: u64) {
-    if let Some(turn) = Turn::take() {
-        turn.me.site.set(site);
+    if let Some(me) = me() {
+        me.site.set(site);
     }
 }
 
@@ -219,14 +257,17 @@ extern "C" fn __foretell_stack() -> u64 {
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_enter(site: u64) -> u64 {
-    Turn::take().map_or(0, |turn| turn.me.stack.enter(site).into())
+    let Some(me) = me().filter(|me| me.enter()) else { return 0 };
+    let before = me.stack.enter(site);
+    me.leave();
+    before.into()
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_leave(site: u64, callee: u64) -> u64 {
-    let Some(turn) = Turn::take() else { return 0 };
+    let Some(turn) = Turn::alone() else { return 0 };
     turn.me.site.set(site);
-    let before = if functions::is_instrumented(&turn, callee) {
+    let before = if functions::is_instrumented(callee) {
         turn.me.stack.enter(site)
     } else {
         turn.fence(site);
@@ -237,10 +278,10 @@ extern "C" fn __foretell_leave(site: u64, callee: u64) -> u64 {
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_tail(site: u64, callee: u64) {
-    if let Some(turn) = Turn::take() {
+    if let Some(turn) = Turn::alone() {
         turn.me.site.set(site);
         // A chain of instrumented functions may go on for ever: they take each other's places.
-        if !functions::is_instrumented(&turn, callee) {
+        if !functions::is_instrumented(callee) {
             turn.fence(site);
             turn.me.stack.leave(site);
         }
@@ -249,12 +290,20 @@ extern "C" fn __foretell_tail(site: u64, callee: u64) {
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_return(calls: u64) {
-    if let Some(turn) = Turn::take() {
-        let calls = Calls::from(calls);
-        if turn.me.stack.go_back(calls) {
-            turn.fence(turn.me.stack.site(calls));
-        }
+    let Some(me) = me().filter(|me| me.enter()) else { return };
+    let calls = Calls::from(calls);
+    if me.stack.go_back(calls) {
+        return return_from_outside(me, me.stack.site(calls));
     }
+    me.leave();
+}
+
+#[cold]
+#[inline(never)]
+fn return_from_outside(me: &'static Thread, site: u64) {
+    let turn = Turn::of(me);
+    turn.catch_up();
+    turn.fence(site);
 }
 
 fn order_of(code: u32) -> Order {

@@ -17,13 +17,16 @@
 //! with them is wrong with the program. Everything that belongs to the recording is touched by the thread whose turn it
 //! is, or under the scheduler's lock.
 
+mod file;
 mod functions;
 mod hooks;
 mod interpose;
 mod log;
+mod order;
 mod scheduler;
 mod stack;
 mod start;
+mod stripes;
 mod system;
 mod thread;
 mod turn;

@@ -1,115 +1,265 @@
-//! The records on their way to the file.
+//! The records of one thread on their way into its chunk of the log.
 
-use std::cell::UnsafeCell;
-use std::ffi::c_int;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
-use foretell_wire::log::{MAGIC, Piece};
+use foretell_wire::log::{Chunk, Content, HEADER, PAGE};
+use foretell_wire::pack::Packed;
 use foretell_wire::record::{Context, LONGEST_RECORD, Record};
 
-use crate::system::{say, write_all};
+use crate::file;
 
-/// So many bytes of records make a piece of the log.
-const PIECE: usize = 1 << 16;
+/// The first chunk of a thread; each further one is twice as large.
+const FIRST_CHUNK: usize = 16 << 10;
+const LARGEST_CHUNK: usize = 1 << 20;
 /// So many bytes of memory go into one record at most; longer ranges are several records.
 pub(crate) const LONGEST_RANGE: usize = 1 << 12;
+/// Room for any record that carries no bytes, for the clock before it, and for what is written too far.
+const ROOM: usize = 2 * LONGEST_RECORD + size_of::<Packed>();
 
-/// Records that are not written yet, and the file that they go to.
-pub(crate) struct Log {
-    /// The file, until writing has failed once.
-    file: Option<c_int>,
-    buffer: Vec<u8>,
-    used: usize,
+/// The clock with which the next turn begins, where threads take turns.
+static TURN_CLOCK: AtomicU64 = AtomicU64::new(1);
+
+/// Writes what one thread does; touched by that thread alone, but for `limit`.
+pub(crate) struct Writer {
+    /// Where the next record goes.
+    cursor: usize,
+    /// Where the thread has to look up before it writes on: at the end of its quantum, of the chunk, or at once.
+    limit: AtomicUsize,
+    /// The thread has read something since its last recorded decision.
+    pub(crate) has_read: bool,
     context: Context,
-    /// Whose records are being written.
-    thread: Option<u32>,
+    /// The end of the room in the chunk.
+    end: usize,
+    /// Start and length of the chunk.
+    chunk: (usize, usize),
+    /// Whose records these are.
+    thread: u32,
+    /// The log could not be written, so the chunk is none.
+    is_lost: bool,
+    /// The clock at a moment, and where the cursor was then. A record has at least one byte, so that the clock is not beyond
+    /// the sum of this and of the bytes since.
+    since: (u64, usize),
+    /// The clock of the next record; counted only where threads run in parallel.
+    pub(crate) clock: u64,
 }
 
-/// The log, to be touched by the thread whose turn it is.
-pub(crate) struct LogCell(UnsafeCell<Log>);
-
-// Only one thread at a time has its turn, and turns are handed over through the scheduler's lock.
-unsafe impl Sync for LogCell {}
-
-/// The log of this process.
-pub(crate) static LOG: LogCell = LogCell(UnsafeCell::new(Log {
-    file: None,
-    buffer: Vec::new(),
-    used: 0,
-    context: Context::NEW,
-    thread: None,
-}));
-
-impl LogCell {
-    /// # Safety
-    /// It is the calling thread's turn, or there is no other thread; and no other borrow is alive.
-    #[expect(clippy::mut_from_ref, reason = "what a turn guarantees the compiler cannot see")]
-    pub(crate) unsafe fn get(&self) -> &mut Log {
-        unsafe { &mut *self.0.get() }
-    }
-}
-
-impl Log {
-    /// Begins to write to this file.
-    pub(crate) fn open(&mut self, file: c_int) {
-        self.buffer = vec![0; PIECE + LONGEST_RANGE + 2 * LONGEST_RECORD];
-        self.file = Some(file);
-        self.write(&MAGIC);
-    }
-
-    /// The process is a copy: the file belongs to the original.
-    pub(crate) fn disown(&mut self) {
-        self.file = None;
-        self.used = 0;
-    }
-
-    /// Adds what a thread has done. Ranges are no longer than [`LONGEST_RANGE`].
-    #[inline]
-    pub(crate) fn put(&mut self, thread: u32, record: &Record<'_>) {
-        if self.used >= PIECE {
-            self.flush();
+impl Writer {
+    pub(crate) fn new(thread: u32) -> Writer {
+        Writer {
+            cursor: 0,
+            limit: AtomicUsize::new(0),
+            has_read: false,
+            context: Context::NEW,
+            end: 0,
+            chunk: (0, 0),
+            thread,
+            is_lost: false,
+            since: (0, 0),
+            clock: 1,
         }
-        if self.thread != Some(thread) {
-            self.thread = Some(thread);
-            self.encode(&Record::Thread(thread));
+    }
+
+    /// Whether the thread may write on without looking up.
+    #[inline(always)]
+    pub(crate) fn may_go_on(&self) -> bool {
+        self.cursor < self.limit.load(Ordering::Relaxed)
+    }
+
+    /// The thread may write so many bytes before it looks up.
+    pub(crate) fn set_quantum(&mut self, bytes: usize) {
+        self.limit.store(self.end.min(self.cursor.saturating_add(bytes)), Ordering::SeqCst);
+    }
+
+    /// The thread has to look up before its next record. Anybody may say so.
+    pub(crate) fn stop(&self) {
+        self.limit.store(0, Ordering::SeqCst);
+    }
+
+    /// Whether somebody has said so.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.limit.load(Ordering::SeqCst) == 0
+    }
+
+    /// How far it has come: to be compared only.
+    pub(crate) fn position(&self) -> usize {
+        self.cursor
+    }
+
+    /// A plain access, with room for it.
+    #[inline(always)]
+    pub(crate) fn access(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) {
+        match self.context.pack(writes, size, site, addr, value) {
+            Some(packed) => self.place(packed),
+            None => self.unpacked_access(writes, size, site, addr, value),
         }
+    }
+
+    /// A plain access, with its clock counted.
+    pub(crate) fn counted_access(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) {
+        self.make_room(0);
+        self.access(writes, size, site, addr, value);
+        self.clock += 1;
+    }
+
+    #[cold]
+    fn unpacked_access(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) {
+        let size = 1 << size;
+        if writes {
+            self.encode(&Record::Write { site, addr, size, value });
+        } else {
+            self.encode(&Record::Read { site, addr, size, value });
+        }
+    }
+
+    /// A decision, with room for it.
+    #[inline(always)]
+    pub(crate) fn branch(&mut self, site: u64) {
+        match self.context.pack_branch(site) {
+            Some(packed) => self.place(packed),
+            None => self.encode(&Record::Branch { site }),
+        }
+    }
+
+    #[inline(always)]
+    fn place(&mut self, packed: Packed) {
+        let at = self.cursor as *mut u8;
+        // There is room for it. The kind is among the first bytes, and these are written last.
+        unsafe { at.add(packed.offset).cast::<u64>().write_unaligned(packed.last.to_le()) };
+        compiler_fence(Ordering::Release);
+        unsafe { at.cast::<u64>().write_unaligned(packed.first.to_le()) };
+        self.cursor += packed.length;
+    }
+
+    /// Any record. Ranges are no longer than [`LONGEST_RANGE`].
+    pub(crate) fn put(&mut self, record: &Record<'_>) {
+        let carried = match record {
+            Record::ReadRange { bytes, .. }
+            | Record::WriteRange { bytes, .. }
+            | Record::Copy { bytes, .. } => bytes.len(),
+            _ => 0,
+        };
+        self.make_room(carried);
         self.encode(record);
+        self.clock += 1;
     }
 
-    #[inline]
+    #[inline(never)]
     fn encode(&mut self, record: &Record<'_>) {
-        if let Some(room) = self.buffer.get_mut(self.used..) {
-            self.used += self.context.encode(record, room);
+        let room = (self.chunk.0 + self.chunk.1).saturating_sub(self.cursor);
+        // The rest of the chunk is ours.
+        let room = unsafe { std::slice::from_raw_parts_mut(self.cursor as *mut u8, room) };
+        self.cursor += self.context.encode(record, room);
+    }
+
+    /// Room for a record that carries so many bytes.
+    pub(crate) fn make_room(&mut self, carried: usize) {
+        if self.cursor + carried >= self.end {
+            self.begin_chunk();
         }
     }
 
-    /// Writes what there is, as a piece of its own.
-    pub(crate) fn flush(&mut self) {
-        let content = std::mem::take(&mut self.buffer);
-        if self.used > 0 {
-            self.piece(&Piece::Records(content.get(..self.used).unwrap_or_default()));
+    /// A new chunk; where there is none, memory that nobody will read.
+    #[cold]
+    fn begin_chunk(&mut self) {
+        let clock = self.now();
+        let bytes = if self.chunk.1 == 0 { FIRST_CHUNK } else { (2 * self.chunk.1).min(LARGEST_CHUNK) };
+        let chunk = Chunk { thread: self.thread, clock, content: Content::Records(&[]) };
+        if !self.is_lost {
+            match file::map(bytes, clock) {
+                Some(start) => {
+                    self.give_back();
+                    put_header(start, chunk.header(bytes).unwrap_or_default());
+                    self.chunk = (start as usize, bytes);
+                }
+                None => self.lose(),
+            }
         }
-        self.buffer = content;
-        self.used = 0;
+        self.cursor = self.chunk.0 + HEADER;
+        self.end = self.chunk.0 + self.chunk.1 - ROOM;
         self.context = Context::NEW;
-        self.thread = None;
+        self.since = (clock, self.cursor);
+        self.stop();
     }
 
-    /// Writes a piece. Records that came before it must have been flushed.
-    pub(crate) fn piece(&mut self, piece: &Piece<'_>) {
-        let Ok(header) = piece.header() else { return };
-        self.write(&header);
-        if let Piece::Records(content) | Piece::Module(content) = piece {
-            self.write(content);
+    /// From now on records go where nobody reads them.
+    fn lose(&mut self) {
+        self.give_back();
+        let memory = Box::leak(vec![0_u8; FIRST_CHUNK].into_boxed_slice());
+        self.chunk = (memory.as_ptr() as usize, FIRST_CHUNK);
+        self.is_lost = true;
+    }
+
+    /// The thread needs its chunk no longer.
+    pub(crate) fn give_back(&mut self) {
+        let (start, bytes) = std::mem::take(&mut self.chunk);
+        if bytes > 0 && !self.is_lost {
+            file::unmap(start as *mut u8, bytes);
+        }
+        (self.cursor, self.end) = (0, 0);
+        self.stop();
+    }
+
+    /// The clock of the next record, or a larger one that is taken for it.
+    fn now(&self) -> u64 {
+        if crate::order::is_striped() {
+            return self.clock;
+        }
+        self.since.0 + self.cursor.saturating_sub(self.since.1) as u64
+    }
+
+    /// The turn of the thread begins: what it writes is later than all that others wrote.
+    pub(crate) fn begin_turn(&mut self) {
+        let clock = TURN_CLOCK.load(Ordering::SeqCst);
+        if clock != self.now() {
+            self.jump(clock);
         }
     }
 
-    /// A full disk must not end the program: the log ends where it is, and the user is told.
-    fn write(&mut self, bytes: &[u8]) {
-        let Some(file) = self.file else { return };
-        if let Err(error) = write_all(file, bytes) {
-            let error = std::io::Error::from_raw_os_error(error);
-            say(&format!("the recording ends here, it cannot be written: {error}"));
-            self.file = None;
+    /// The turn of the thread ends.
+    pub(crate) fn end_turn(&self) {
+        TURN_CLOCK.store(self.now(), Ordering::SeqCst);
+    }
+
+    fn jump(&mut self, clock: u64) {
+        self.make_room(0);
+        self.encode(&Record::Clock(clock));
+        self.since = (clock, self.cursor);
+    }
+
+    /// The next record is later than one with this clock. For threads that run in parallel.
+    pub(crate) fn follow(&mut self, clock: u64) {
+        if clock >= self.clock {
+            self.make_room(0);
+            self.encode(&Record::Ahead(clock + 1 - self.clock));
+            self.clock = clock + 1;
         }
+    }
+
+    /// A module, known to all records that follow.
+    pub(crate) fn module(&mut self, content: &[u8]) {
+        let clock = self.now();
+        let bytes = (HEADER + content.len()).next_multiple_of(PAGE);
+        let chunk = Chunk { thread: self.thread, clock, content: Content::Module(content) };
+        if let Ok(header) = chunk.header(bytes)
+            && let Some(start) = file::map(bytes, clock)
+        {
+            // There is room for the content after the header.
+            unsafe { start.add(HEADER).copy_from_nonoverlapping(content.as_ptr(), content.len()) };
+            put_header(start, header);
+            file::unmap(start, bytes);
+        }
+        if !crate::order::is_striped() {
+            self.jump(clock);
+        }
+    }
+}
+
+/// The first eight bytes say that the chunk is there.
+fn put_header(start: *mut u8, header: [u8; HEADER]) {
+    // The chunk begins on a page, and has room for the header.
+    unsafe {
+        start.add(8).copy_from_nonoverlapping(header.as_ptr().add(8), HEADER - 8);
+        compiler_fence(Ordering::Release);
+        start.copy_from_nonoverlapping(header.as_ptr(), 8);
     }
 }

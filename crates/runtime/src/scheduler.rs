@@ -1,15 +1,21 @@
-//! Whose turn it is.
+//! Whose turn it is, and who waits for what.
 //!
-//! Exactly one thread runs code of the program at any time, unless all wait. Who is next is chosen by a seeded generator
-//! among those who can run, so the same program makes the same choices again.
+//! Where threads take turns, exactly one runs code of the program at any time, unless all wait. Who is next is chosen by a
+//! seeded generator among those who can run, so the same program makes the same choices again. Where threads run
+//! in parallel (see [`parallel`]), only those who wait are kept from running.
 //!
 //! Time is counted in steps, so that it does not depend on the machine: each choice takes a little. Only when everybody
 //! sleeps does time really pass: then the thread that has to wake first naps on the real clock, and the count jumps.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+mod overtake;
+mod parallel;
 
-use crate::log::LOG;
-use crate::system::{exit_now, say, wait_on, wake, yield_processor};
+pub(crate) use overtake::prepare;
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use crate::order::is_striped;
+use crate::system::{exit_now, now, say, wait_on, wake, yield_processor};
 use crate::thread::Thread;
 
 /// Values of [`Thread::go`]: wait, run, or wait on the real clock and then see.
@@ -78,10 +84,15 @@ struct Scheduler {
     /// Counted time.
     clock: u64,
     random: u64,
-    /// How often in a row nobody could run and all looked again.
-    stalled: u32,
     waits: u64,
+    /// How many threads wait for something.
+    waiting: usize,
+    /// What was seen of the owner when somebody last looked.
+    seen: Option<overtake::Seen>,
 }
+
+/// How often in a row nobody could run and all looked again.
+static STALLED: AtomicU32 = AtomicU32::new(0);
 
 /// A lock that is held for a few instructions only.
 struct Spin<T> {
@@ -111,8 +122,9 @@ static SCHEDULER: Spin<Scheduler> = Spin {
         napper: None,
         clock: 0,
         random: 1,
-        stalled: 0,
         waits: 0,
+        waiting: 0,
+        seen: None,
     }),
 };
 
@@ -120,6 +132,9 @@ static SCHEDULER: Spin<Scheduler> = Spin {
 pub(crate) fn begin(main: &'static Thread, seed: u64) {
     SCHEDULER.with(|scheduler| {
         scheduler.random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        scheduler.slots.clear();
+        scheduler.napper = None;
+        scheduler.waiting = 0;
         scheduler.add(main);
         scheduler.owner = Some(main.id);
     });
@@ -136,34 +151,52 @@ pub(crate) fn add(thread: &'static Thread) {
     SCHEDULER.with(|scheduler| scheduler.add(thread));
 }
 
+/// The calling thread is new and waits for its first turn.
+pub(crate) fn begin_thread(me: &'static Thread) {
+    if !is_striped() {
+        wait_for_turn(me);
+    }
+}
+
 /// A number below `bound`, which is not 0.
 pub(crate) fn random(bound: u32) -> u32 {
     SCHEDULER.with(|scheduler| scheduler.random(bound))
 }
 
-/// Counted time.
+/// Counted time; the real one where threads run in parallel.
 pub(crate) fn clock() -> u64 {
-    SCHEDULER.with(|scheduler| scheduler.clock)
+    if is_striped() { now() } else { SCHEDULER.with(|scheduler| scheduler.clock) }
 }
 
-/// The calling thread, whose turn it is, hands over and comes back when it is its turn again.
-pub(crate) fn hand_over(me: &'static Thread, state: State) -> Reason {
+/// The calling thread, whose turn it is, hands over and comes back when it is its turn again. `let_others` is called once
+/// it is known that the thread waits.
+pub(crate) fn hand_over(me: &'static Thread, state: State, let_others: impl FnOnce()) -> Reason {
+    if is_striped() {
+        return parallel::wait(me, state, let_others);
+    }
+    me.log().end_turn();
     SCHEDULER.with(|scheduler| scheduler.leave(me, state));
+    let_others();
     wait_for_turn(me);
     SCHEDULER.with(|scheduler| scheduler.slot(me).map_or(Reason::Woken, |slot| slot.reason))
 }
 
 /// The calling thread hands over and goes its own way: into the kernel, or to its end.
 pub(crate) fn go_away(me: &'static Thread, state: State) {
+    if is_striped() {
+        return parallel::set_state(me, state);
+    }
+    me.log().end_turn();
     SCHEDULER.with(|scheduler| scheduler.leave(me, state));
 }
 
 /// The calling thread was away and waits for its turn.
 pub(crate) fn come_back(me: &'static Thread) {
+    if is_striped() {
+        return parallel::set_state(me, State::Ready);
+    }
     SCHEDULER.with(|scheduler| {
-        if let Some(slot) = scheduler.slot(me) {
-            slot.state = State::Ready;
-        }
+        scheduler.set_state(me, State::Ready);
         if scheduler.owner.is_none() {
             scheduler.wake_napper();
             scheduler.give_turn(me);
@@ -175,6 +208,9 @@ pub(crate) fn come_back(me: &'static Thread) {
 /// Wakes up to `count` threads that wait on this address, in the order in which they came. Returns who they are.
 pub(crate) fn wake_waiters(on: usize, count: usize) -> Vec<u32> {
     SCHEDULER.with(|scheduler| {
+        if scheduler.waiting == 0 {
+            return Vec::new();
+        }
         let mut waiters: Vec<(u64, u32)> = scheduler
             .slots
             .iter()
@@ -192,7 +228,7 @@ pub(crate) fn wake_waiters(on: usize, count: usize) -> Vec<u32> {
 
 /// Something happened that those who wait may have waited for.
 pub(crate) fn note_progress() {
-    SCHEDULER.with(|scheduler| scheduler.stalled = 0);
+    STALLED.store(0, Ordering::Relaxed);
 }
 
 /// Whether the thread has ended.
@@ -223,16 +259,22 @@ pub(crate) fn ended() -> Vec<&'static Thread> {
 }
 
 /// Waits until it is the thread's turn.
-pub(crate) fn wait_for_turn(me: &'static Thread) {
+fn wait_for_turn(me: &'static Thread) {
     loop {
         match me.go.load(Ordering::SeqCst) {
-            RUN => return,
+            RUN => return me.log().begin_turn(),
             NAP => {
                 let left = SCHEDULER.with(|scheduler| scheduler.left_to_sleep(me));
                 wait_on(&me.go, NAP, Some(left));
                 SCHEDULER.with(|scheduler| scheduler.nap_is_over(me));
             }
-            other => wait_on(&me.go, other, None),
+            other => {
+                let patience = SCHEDULER.with(|scheduler| scheduler.patience(me));
+                wait_on(&me.go, other, patience);
+                if patience.is_some() && me.go.load(Ordering::SeqCst) == WAIT {
+                    overtake::look(me);
+                }
+            }
         }
     }
 }
@@ -255,27 +297,45 @@ impl Scheduler {
 
     fn leave(&mut self, me: &'static Thread, state: State) {
         me.go.store(WAIT, Ordering::SeqCst);
-        self.waits += 1;
-        let since = self.waits;
-        if let Some(slot) = self.slot(me) {
-            slot.state = state;
-            slot.reason = Reason::Woken;
-            slot.since = since;
-        }
+        self.begin_wait(me, state);
         self.choose();
     }
 
+    fn begin_wait(&mut self, me: &Thread, state: State) {
+        self.waits += 1;
+        let since = self.waits;
+        if let Some(slot) = self.slot(me) {
+            slot.reason = Reason::Woken;
+            slot.since = since;
+        }
+        self.set_state(me, state);
+    }
+
+    fn set_state(&mut self, thread: &Thread, state: State) {
+        let waits = |state| usize::from(matches!(state, State::Waiting(_)));
+        let Some(slot) = self.slot(thread) else { return };
+        let old = std::mem::replace(&mut slot.state, state);
+        self.waiting = self.waiting + waits(state) - waits(old);
+    }
+
     fn make_ready(&mut self, id: u32, reason: Reason) {
-        if let Some(slot) = self.slots.get_mut(id as usize) {
-            slot.state = State::Ready;
-            slot.reason = reason;
+        let Some(slot) = self.slots.get_mut(id as usize) else { return };
+        slot.reason = reason;
+        let thread = slot.thread;
+        self.set_state(thread, State::Ready);
+        if is_striped() {
+            thread.go.store(RUN, Ordering::SeqCst);
+            wake(&thread.go);
         }
     }
 
     fn give_turn(&mut self, thread: &'static Thread) {
+        let is_other = self.owner != Some(thread.id);
         self.owner = Some(thread.id);
         thread.go.store(RUN, Ordering::SeqCst);
-        wake(&thread.go);
+        if is_other {
+            wake(&thread.go);
+        }
     }
 
     /// Gives the turn to somebody who can run.
@@ -293,8 +353,6 @@ impl Scheduler {
 
     fn nobody_is_ready(&mut self) {
         self.owner = None;
-        // Nobody runs, so nobody else touches the log; and it may stay like this for long.
-        unsafe { LOG.get() }.flush();
         if let Some((_, thread)) = self.next_to_wake() {
             self.napper = Some(thread.id);
             thread.go.store(NAP, Ordering::SeqCst);
@@ -309,14 +367,14 @@ impl Scheduler {
     }
 
     fn nobody_will_be_ready(&mut self) {
-        self.stalled += 1;
+        let stalled = STALLED.fetch_add(1, Ordering::Relaxed);
         let look_again: Vec<u32> = self
             .slots
             .iter()
             .filter(|slot| matches!(slot.state, State::Waiting(waiting) if waiting.looks_again))
             .map(|slot| slot.thread.id)
             .collect();
-        if self.stalled > PATIENCE || look_again.is_empty() {
+        if stalled >= PATIENCE || look_again.is_empty() {
             self.report_deadlock();
         }
         for id in look_again {

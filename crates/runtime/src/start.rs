@@ -3,13 +3,12 @@
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use foretell_wire::log::Piece;
 use foretell_wire::log::module::Module;
-use foretell_wire::record::{Record, SyncOp};
+use foretell_wire::record::SyncOp;
 
-use crate::functions;
+use crate::file;
 use crate::interpose::thread::make_end_key;
-use crate::log::LOG;
+use crate::order::set_striped;
 use crate::scheduler;
 use crate::system::{close, errno, kernel_id, say};
 use crate::thread::{Thread, set_me};
@@ -19,6 +18,8 @@ use crate::turn::Turn;
 const LOG_FOLDER: &CStr = c"FORETELL_LOG";
 /// The seed of all choices.
 const SEED: &CStr = c"FORETELL_SEED";
+/// How the order of what threads do is known: `serial` or `striped`.
+const ORDER: &CStr = c"FORETELL_ORDER";
 /// The process has been started again with fixed addresses.
 const STARTED_AGAIN: &CStr = c"FORETELL_STARTED_AGAIN";
 
@@ -33,17 +34,19 @@ extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
     let Some(folder) = variable(LOG_FOLDER) else { return };
     fix_addresses(arguments);
     let Some(file) = open_log(&folder) else { return };
+    if !file::open(file) {
+        return;
+    }
+    set_striped(variable(ORDER).as_deref() == Some("striped"));
+    scheduler::prepare();
     let seed = variable(SEED).and_then(|seed| seed.parse().ok()).unwrap_or(1);
-    // There is no other thread yet.
-    unsafe { LOG.get() }.open(file);
     let main = Thread::new(0, None);
     main.kernel_id.store(kernel_id(), Ordering::Relaxed);
     main.handle.store(unsafe { libc::pthread_self() }, Ordering::Relaxed);
     scheduler::begin(main, seed);
     set_me(Some(main));
     make_end_key(main);
-    let turn = Turn { me: main };
-    turn.log(&Record::Sync { site: 0, op: SyncOp::Begin, object: 0, other: 0 });
+    Turn::of(main).log_sync(SyncOp::Begin, 0, 0);
     RECORDING.store(true, Ordering::SeqCst);
     unsafe {
         libc::atexit(end);
@@ -51,16 +54,9 @@ extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
     }
 }
 
-/// Everything that the calling thread has done so far, and all others before it, gets to the file.
-pub(crate) fn flush() {
-    if let Some(_turn) = Turn::take() {
-        unsafe { LOG.get() }.flush();
-    }
-}
-
 /// The process ends here. What follows is not recorded, be it the destructors of other libraries.
 pub(crate) extern "C" fn end() {
-    let turn = Turn::take();
+    let turn = Turn::alone();
     if turn.is_none() && !scheduler::all_are_done() {
         return;
     }
@@ -68,10 +64,7 @@ pub(crate) extern "C" fn end() {
         if let Some(turn) = &turn {
             turn.log_sync(SyncOp::End, 0, 0);
         }
-        // It is our turn, or nobody's any more.
-        let log = unsafe { LOG.get() };
-        log.flush();
-        log.piece(&Piece::End);
+        file::set_ended(true);
     }
     set_me(None);
 }
@@ -80,8 +73,7 @@ pub(crate) extern "C" fn end() {
 extern "C" fn forget() {
     set_me(None);
     RECORDING.store(false, Ordering::SeqCst);
-    // The one thread of the copy.
-    unsafe { LOG.get() }.disown();
+    file::disown();
 }
 
 /// A module of the program tells where its hooks stand.
@@ -91,19 +83,13 @@ unsafe extern "C" fn __foretell_module(
     bytes: usize,
     globals: *const u64,
     globals_count: usize,
-    functions: *const u64,
-    functions_count: usize,
 ) {
-    let Some(turn) = Turn::take() else { return };
-    // The pass has made these three constants.
+    let Some(turn) = Turn::alone() else { return };
+    // The pass has made these two constants.
     let content = unsafe { std::slice::from_raw_parts(table, bytes) };
     let globals = unsafe { std::slice::from_raw_parts(globals, globals_count) };
-    functions::add(&turn, unsafe { std::slice::from_raw_parts(functions, functions_count) });
     let module = Module { address: table as u64, table: content, globals: globals.to_vec() };
-    // It is our turn.
-    let log = unsafe { LOG.get() };
-    log.flush();
-    log.piece(&Piece::Module(&module.encode()));
+    turn.me.log().module(&module.encode());
 }
 
 /// Addresses become values in the trace; for the same run to give the same trace they must not be random. If they are,
@@ -129,7 +115,7 @@ fn open_log(folder: &str) -> Option<c_int> {
     const HIGH: c_int = 900;
     let path = format!("{folder}/{}.ftraw", std::process::id());
     let name = CString::new(path.as_str()).ok()?;
-    let how = libc::O_CREAT | libc::O_TRUNC | libc::O_WRONLY | libc::O_CLOEXEC;
+    let how = libc::O_CREAT | libc::O_TRUNC | libc::O_RDWR | libc::O_CLOEXEC;
     let low = unsafe { libc::open(name.as_ptr(), how, 0o644) };
     if low < 0 {
         say(&format!(

@@ -70,7 +70,7 @@ unsafe fn enter_kernel(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> i64 {
 }
 
 /// A number of the C library as the kernel takes it; negative ones keep their bits.
-fn word(number: c_int) -> usize {
+pub(crate) fn word(number: c_int) -> usize {
     (number as isize).cast_unsigned()
 }
 
@@ -151,14 +151,50 @@ pub(crate) fn nanoseconds(time: &libc::timespec) -> u64 {
     part(time.tv_sec).saturating_mul(1_000_000_000).saturating_add(part(time.tv_nsec))
 }
 
+/// The number at this address of our own memory, if there is memory.
+pub(crate) fn peek(address: u64) -> Option<u64> {
+    let mut number = 0_u64;
+    let bytes = size_of::<u64>();
+    let to = libc::iovec { iov_base: std::ptr::from_mut(&mut number).cast(), iov_len: bytes };
+    let from = libc::iovec { iov_base: address as *mut c_void, iov_len: bytes };
+    let process = unsafe { libc::getpid() };
+    let (to, from) = (std::ptr::from_ref(&to) as usize, std::ptr::from_ref(&from) as usize);
+    let read = kernel(libc::SYS_process_vm_readv, [word(process), to, 1, from, 1, 0]);
+    (usize::try_from(read) == Ok(bytes)).then_some(number)
+}
+
 /// Gives a file number back.
 pub(crate) fn close(file: c_int) {
     kernel(libc::SYS_close, [word(file), 0, 0, 0, 0, 0]);
 }
 
-/// How long it is until this time on that clock.
-pub(crate) fn until(clock: libc::clockid_t, time: &libc::timespec) -> u64 {
+/// The time that this clock shows, in nanoseconds.
+fn read_clock(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     unsafe { libc::clock_gettime(clock, &mut now) };
-    nanoseconds(time).saturating_sub(nanoseconds(&now))
+    nanoseconds(&now)
+}
+
+/// The time since some moment in the past.
+pub(crate) fn now() -> u64 {
+    read_clock(libc::CLOCK_MONOTONIC)
+}
+
+/// How long the thread has run on a processor.
+pub(crate) fn processor_time(kernel_id: i32) -> u64 {
+    // How the kernel names the clock of a thread.
+    read_clock(!kernel_id << 3 | 6)
+}
+
+/// Whether the thread sleeps in the kernel.
+pub(crate) fn sleeps(kernel_id: i32) -> bool {
+    let stat = std::fs::read(format!("/proc/self/task/{kernel_id}/stat")).unwrap_or_default();
+    // The state follows the name, which stands in parentheses.
+    let after_name = stat.iter().rposition(|&byte| byte == b')').map(|end| end + 2);
+    after_name.and_then(|at| stat.get(at)).is_some_and(|state| b"SD".contains(state))
+}
+
+/// How long it is until this time on that clock.
+pub(crate) fn until(clock: libc::clockid_t, time: &libc::timespec) -> u64 {
+    nanoseconds(time).saturating_sub(read_clock(clock))
 }

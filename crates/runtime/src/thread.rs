@@ -1,9 +1,10 @@
 //! What is known of a thread of the program.
 
-use std::cell::Cell;
+use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
+use crate::log::Writer;
 use crate::stack::Stack;
 
 /// What a thread runs.
@@ -11,6 +12,10 @@ pub(crate) type Start = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
 /// A thread of the program; lives as long as the process. Cells are touched by the thread itself alone.
 pub(crate) struct Thread {
+    /// Its records.
+    log: UnsafeCell<Writer>,
+    /// It is in our code: whatever it does is not the program's doing. Others may look.
+    pub(crate) inside: AtomicBool,
     /// Threads are numbered in the order of their creation.
     pub(crate) id: u32,
     /// Whether it is the thread's turn: a word to wait on, see [`crate::scheduler`].
@@ -19,16 +24,18 @@ pub(crate) struct Thread {
     pub(crate) kernel_id: AtomicI32,
     /// The number by which the C library knows it; 0 once it was joined.
     pub(crate) handle: AtomicU64,
-    /// It is in our code: whatever it does is not the program's doing.
-    pub(crate) inside: Cell<bool>,
-    /// How many steps it goes on before it hands over.
-    pub(crate) quantum: Cell<u32>,
+    /// Its turn was given to others while it ran code without hooks.
+    pub(crate) is_overtaken: AtomicBool,
+    /// A signal handler has touched memory while the thread was in our code.
+    pub(crate) has_missed: Cell<bool>,
+    /// How often it has handed over at the end of a quantum.
+    pub(crate) changes: Cell<u32>,
+    /// How often it has met others.
+    pub(crate) meetings: Cell<u32>,
     /// Where it last called out of instrumented code.
     pub(crate) site: Cell<u64>,
     /// The calls that it is in.
     pub(crate) stack: Stack,
-    /// It has read something since its last recorded branch.
-    pub(crate) has_read: Cell<bool>,
     /// How often the end of the thread was put off, so that other destructors can run first.
     pub(crate) endings: Cell<u32>,
     /// What it runs.
@@ -42,32 +49,119 @@ unsafe impl Send for Thread {}
 impl Thread {
     pub(crate) fn new(id: u32, start: Option<(Start, *mut c_void)>) -> &'static Thread {
         Box::leak(Box::new(Thread {
+            log: UnsafeCell::new(Writer::new(id)),
+            inside: AtomicBool::new(true),
             id,
             go: AtomicU32::new(0),
             kernel_id: AtomicI32::new(0),
             handle: AtomicU64::new(0),
-            inside: Cell::new(true),
-            quantum: Cell::new(0),
+            is_overtaken: AtomicBool::new(false),
+            has_missed: Cell::new(false),
+            changes: Cell::new(0),
+            meetings: Cell::new(0),
             site: Cell::new(0),
             stack: Stack::default(),
-            has_read: Cell::new(false),
             endings: Cell::new(0),
             start,
         }))
     }
+
+    /// Where its records go. Only the thread itself writes there, and never holds on to it while it calls anything that
+    /// writes; others look at the few numbers that they may.
+    #[inline(always)]
+    #[expect(clippy::mut_from_ref, reason = "the compiler cannot see which thread we are")]
+    pub(crate) fn log(&self) -> &mut Writer {
+        unsafe { &mut *self.log.get() }
+    }
+
+    /// Whether the thread may write a record without looking up, and without telling the calls that it is in.
+    #[inline(always)]
+    pub(crate) fn may_go_on(&self) -> bool {
+        self.log().may_go_on() && !self.stack.has_changed()
+    }
+
+    /// Whether the thread was not in our code, and now is.
+    #[inline(always)]
+    pub(crate) fn enter(&self) -> bool {
+        if self.inside.load(Ordering::Relaxed) {
+            return false;
+        }
+        self.inside.store(true, Ordering::Relaxed);
+        // Who takes the turn away looks at the one after it has changed the other: see the scheduler.
+        compiler_fence(Ordering::SeqCst);
+        true
+    }
+
+    /// Back to code of the program.
+    #[inline(always)]
+    pub(crate) fn leave(&self) {
+        compiler_fence(Ordering::SeqCst);
+        self.inside.store(false, Ordering::Relaxed);
+    }
+
+    /// A hook was met in our code: by a signal handler. What it does is not recorded, so nothing may be reordered around it.
+    #[cold]
+    pub(crate) fn miss(&self) {
+        self.has_missed.set(true);
+        self.log().stop();
+    }
 }
 
-thread_local! {
-    static ME: Cell<Option<&'static Thread>> = const { Cell::new(None) };
+// A thread-local variable whose address needs no call: we are there from the start of the program.
+std::arch::global_asm!(
+    ".pushsection .tbss.foretell_me,\"awT\",@nobits",
+    ".p2align 3",
+    ".globl foretell_me",
+    ".hidden foretell_me",
+    ".type foretell_me,@object",
+    ".size foretell_me,8",
+    "foretell_me:",
+    ".zero 8",
+    ".popsection",
+);
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn place_of_me() -> *mut Option<&'static Thread> {
+    let place;
+    unsafe {
+        std::arch::asm!(
+            "mov {place}, qword ptr fs:[0]",
+            "add {place}, qword ptr [rip + foretell_me@GOTTPOFF]",
+            place = out(reg) place,
+            options(pure, nomem, nostack),
+        );
+    }
+    place
+}
+
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+fn place_of_me() -> *mut Option<&'static Thread> {
+    let place;
+    unsafe {
+        std::arch::asm!(
+            "adrp {offset}, :gottprel:foretell_me",
+            "ldr {offset}, [{offset}, :gottprel_lo12:foretell_me]",
+            "mrs {place}, tpidr_el0",
+            "add {place}, {place}, {offset}",
+            place = out(reg) place,
+            offset = out(reg) _,
+            options(pure, nomem, nostack),
+        );
+    }
+    place
 }
 
 /// The calling thread, if it is recorded.
-#[inline]
+#[inline(always)]
 pub(crate) fn me() -> Option<&'static Thread> {
-    ME.get()
+    // The variable is the calling thread's own.
+    unsafe { place_of_me().read() }
 }
 
 /// From now on the calling thread is recorded as this one, or not at all.
 pub(crate) fn set_me(thread: Option<&'static Thread>) {
-    ME.set(thread);
+    // The variable is the calling thread's own.
+    unsafe { place_of_me().write(thread) };
 }

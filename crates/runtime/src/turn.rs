@@ -1,26 +1,41 @@
-//! What a thread may do while it is its turn: look at its own state, write to the log, hand over.
+//! What a thread may do while it is in our code: look at its own state, write to its log, hand over.
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering;
 
 use foretell_wire::record::{Record, SyncOp};
 
-use crate::log::{LOG, LONGEST_RANGE};
+use crate::log::LONGEST_RANGE;
+use crate::order::is_striped;
 use crate::scheduler::{self, Reason, State, Waiting, hand_over, random};
+use crate::stripes::{self, MEMORY, SYNC, Set};
 use crate::system::{errno, set_errno};
 use crate::thread::{Thread, me};
 
-/// A thread goes on for twice so many steps at most, half of them on average.
-const LONG_QUANTUM: u32 = 2000;
-/// Every fourth time it goes on only so long: short programs shall see changes of turn, too.
-const SHORT_QUANTUM: u32 = 20;
+/// A thread writes at most so many bytes of records before it hands over, half of them on average,
+const LONG_QUANTUM: u32 = 12_000;
+/// and every fourth time only so many: short programs shall see changes of turn, too.
+const SHORT_QUANTUM: u32 = 120;
+/// The longer the thread has run, the longer are its quanta: after so many of them they are twice as long, and so on,
+const QUANTA_TO_DOUBLE: u32 = 32;
+/// up to so many times.
+const DOUBLINGS: u32 = 6;
+/// At meetings a thread hands over every fourth time, and less often after so many of them.
+const MEETINGS_TO_RELAX: u32 = 64;
+const RAREST_CHANGE: u32 = 32;
 
-/// It is the calling thread's turn, and it is in our code. Ends when dropped.
+/// The calling thread is in our code. If threads take turns, it is its turn. Ends when dropped.
 pub(crate) struct Turn {
     pub(crate) me: &'static Thread,
+    /// The clock of [`SYNC`], if the thread holds that stripe: then nobody else synchronises.
+    sync: Cell<Option<u64>>,
 }
 
 impl Drop for Turn {
     #[inline]
     fn drop(&mut self) {
-        self.me.inside.set(false);
+        self.end_alone();
+        self.me.leave();
     }
 }
 
@@ -30,24 +45,82 @@ impl Turn {
     #[inline]
     pub(crate) fn take() -> Option<Turn> {
         let me = me()?;
-        if me.inside.replace(true) {
+        if !me.enter() {
             return None;
         }
-        Some(Turn { me })
+        let turn = Turn::of(me);
+        if me.log().is_stopped() {
+            turn.catch_up();
+        }
+        Some(turn)
     }
 
-    /// One step of the program: now and then somebody else goes on first.
+    /// As [`Turn::take`], to synchronise: nobody else does at the same time, but while this thread waits.
+    pub(crate) fn alone() -> Option<Turn> {
+        let turn = Turn::take()?;
+        turn.begin_alone();
+        Some(turn)
+    }
+
+    /// The turn of a thread that is in our code already.
+    #[inline]
+    pub(crate) fn of(me: &'static Thread) -> Turn {
+        Turn { me, sync: Cell::new(None) }
+    }
+
+    /// Nobody else synchronises from now on.
+    pub(crate) fn begin_alone(&self) {
+        if is_striped() && self.sync.get().is_none() {
+            self.sync.set(Some(Set::one(SYNC).lock()));
+        }
+    }
+
+    fn end_alone(&self) {
+        if let Some(clock) = self.sync.take() {
+            Set::one(SYNC).unlock(clock);
+        }
+    }
+
+    /// Before a record: now and then somebody else goes on first.
     #[inline]
     pub(crate) fn step(&self) {
-        match self.me.quantum.get().checked_sub(1) {
-            Some(rest) => self.me.quantum.set(rest),
-            None => self.change(),
+        if !self.me.log().may_go_on() {
+            self.look_up();
+        }
+    }
+
+    /// The quantum or the chunk has come to its end, or something has happened. Threads that run in parallel always look.
+    #[cold]
+    fn look_up(&self) {
+        self.catch_up();
+        if is_striped() {
+            // Code that is not instrumented may just have been told something by the like of another thread.
+            self.fence_if_outside();
+        } else {
+            self.change();
+        }
+    }
+
+    /// What has happened that the thread does not know of yet: a signal handler in our code, or the loss of its turn.
+    #[cold]
+    pub(crate) fn catch_up(&self) {
+        if self.me.has_missed.take() {
+            self.fence(self.me.site.get());
+        }
+        if self.me.is_overtaken.swap(false, Ordering::SeqCst) {
+            scheduler::come_back(self.me);
+            self.fence(self.me.site.get());
         }
     }
 
     /// A step at which threads meet: a good moment for somebody else to go on.
     pub(crate) fn meeting(&self) {
-        if random(4) == 0 {
+        if is_striped() {
+            return;
+        }
+        let meetings = self.me.meetings.get();
+        self.me.meetings.set(meetings.saturating_add(1));
+        if random((4 + meetings / MEETINGS_TO_RELAX).min(RAREST_CHANGE)) == 0 {
             self.change();
         }
     }
@@ -55,9 +128,16 @@ impl Turn {
     /// Lets others go on first.
     #[cold]
     pub(crate) fn change(&self) {
-        let longest = if random(4) == 0 { SHORT_QUANTUM } else { LONG_QUANTUM };
-        self.me.quantum.set(1 + random(longest));
+        if is_striped() {
+            return crate::system::yield_processor();
+        }
+        let changes = self.me.changes.get();
+        self.me.changes.set(changes.saturating_add(1));
+        let long = LONG_QUANTUM << (changes / QUANTA_TO_DOUBLE).min(DOUBLINGS);
+        let quantum = 1 + random(if random(4) == 0 { SHORT_QUANTUM } else { long });
         self.hand_over(State::Ready);
+        self.me.log().make_room(0);
+        self.me.log().set_quantum(quantum as usize);
     }
 
     /// Waits until somebody wakes those who wait on the address, or looks again after a while if `looks_again`.
@@ -74,9 +154,11 @@ impl Turn {
     pub(crate) fn away<R>(&self, act: impl FnOnce() -> R) -> R {
         self.fence_if_outside();
         scheduler::go_away(self.me, State::Away);
+        self.end_alone();
         let result = act();
         let error = errno();
         scheduler::come_back(self.me);
+        self.begin_alone();
         self.fence_if_outside();
         set_errno(error);
         result
@@ -85,15 +167,31 @@ impl Turn {
     fn hand_over(&self, state: State) -> Reason {
         let error = errno();
         self.fence_if_outside();
-        let reason = hand_over(self.me, state);
+        let alone = self.sync.get().is_some();
+        let reason = hand_over(self.me, state, || self.end_alone());
+        if alone {
+            self.begin_alone();
+            // Others may have told what this thread did, such as that it left a barrier.
+            self.me.log().follow(self.sync.get().unwrap_or(0));
+        }
         self.fence_if_outside();
         set_errno(error);
         reason
     }
 
-    /// Nothing may be reordered around what happens here.
+    /// Nothing may be reordered around what happens here: all that others have done so far comes before it, and all that
+    /// they will do after it. So nobody may be in the midst of anything.
     pub(crate) fn fence(&self, site: u64) {
-        self.log_for(self.me.id, &Record::Opaque { site });
+        let record = Record::Opaque { site };
+        if !is_striped() {
+            return self.me.log().put(&record);
+        }
+        let alone = self.sync.get().is_some();
+        self.begin_alone();
+        self.locked(&Set::all_but_sync(), || self.put_sync(&record));
+        if !alone {
+            self.end_alone();
+        }
     }
 
     /// A thread that hands over while it is in code that is not instrumented (it was called back, or a library has met one
@@ -104,41 +202,112 @@ impl Turn {
         }
     }
 
+    /// Holds these stripes while something is done and logged.
+    fn locked<R>(&self, stripes: &Set, act: impl FnOnce() -> R) -> R {
+        self.me.log().follow(stripes.lock());
+        let result = act();
+        stripes.unlock(self.me.log().clock - 1);
+        result
+    }
+
+    /// Now and then somebody else goes on first; then accesses memory and logs that, as [`Turn::at`].
+    #[inline]
+    pub(crate) fn access<R>(&self, addr: usize, bytes: usize, act: impl FnOnce() -> R) -> R {
+        self.step();
+        self.at(addr, bytes, act)
+    }
+
+    /// Accesses memory and logs that; nobody else is at this memory meanwhile.
+    #[inline]
+    pub(crate) fn at<R>(&self, addr: usize, bytes: usize, act: impl FnOnce() -> R) -> R {
+        if !is_striped() {
+            return act();
+        }
+        let Some(stripe) = stripes::of_word(addr, bytes) else {
+            return self.locked(&Set::of_range(addr, bytes), act);
+        };
+        self.me.log().follow(stripes::lock(stripe));
+        let result = act();
+        stripes::unlock(stripe, self.me.log().clock - 1);
+        result
+    }
+
+    /// As [`Turn::at`], for memory in two places.
+    pub(crate) fn at_both<R>(&self, to: usize, from: usize, bytes: usize, act: impl FnOnce() -> R) -> R {
+        if !is_striped() {
+            return act();
+        }
+        let mut stripes = Set::of_range(to, bytes);
+        stripes.add_range(from, bytes);
+        self.locked(&stripes, act)
+    }
+
+    /// Tells the log which calls the thread is in, if that has changed.
+    #[inline]
+    pub(crate) fn tell_calls(&self) {
+        if self.me.stack.has_changed() {
+            self.me.stack.tell(|change| self.me.log().put(&change));
+        }
+    }
+
     /// Adds to the log what somebody may want to know the calls of.
     #[inline]
     pub(crate) fn log(&self, record: &Record<'_>) {
-        if self.me.stack.has_changed() {
-            self.me.stack.tell(|change| self.log_for(self.me.id, &change));
-        }
-        self.log_for(self.me.id, record);
-    }
-
-    /// Adds to the log what another thread has done, which is waiting for us to do it.
-    #[inline]
-    pub(crate) fn log_for(&self, thread: u32, record: &Record<'_>) {
-        // It is our turn, and nothing else holds on to the log.
-        unsafe { LOG.get() }.put(thread, record);
+        self.tell_calls();
+        self.me.log().put(record);
     }
 
     /// Adds to the log what reads memory: a later branch may depend on it.
     #[inline]
     pub(crate) fn log_read(&self, record: &Record<'_>) {
-        self.me.has_read.set(true);
+        self.me.log().has_read = true;
         self.log(record);
     }
 
     /// A decision; of no interest if nothing was read since the last one.
     #[inline]
     pub(crate) fn log_branch(&self, site: u64) {
-        if self.me.has_read.replace(false) {
-            self.log_for(self.me.id, &Record::Branch { site });
+        if std::mem::take(&mut self.me.log().has_read) {
+            self.me.log().put(&Record::Branch { site });
         }
     }
 
     /// Adds synchronisation to the log. Its place is where the thread last called out.
     pub(crate) fn log_sync(&self, op: SyncOp, object: usize, other: u64) {
         scheduler::note_progress();
-        self.log(&Record::Sync { site: self.me.site.get(), op, object: object as u64, other });
+        self.log_sync_record(&Record::Sync { site: self.me.site.get(), op, object: object as u64, other });
+    }
+
+    /// Adds to the log what is ordered with all synchronisation.
+    pub(crate) fn log_sync_record(&self, record: &Record<'_>) {
+        self.tell_calls();
+        self.put_sync(record);
+    }
+
+    fn put_sync(&self, record: &Record<'_>) {
+        if !is_striped() {
+            return self.me.log().put(record);
+        }
+        let alone = self.sync.get();
+        self.begin_alone();
+        self.me.log().follow(self.sync.get().unwrap_or(0));
+        self.me.log().put(record);
+        self.sync.set(Some(self.me.log().clock - 1));
+        if alone.is_none() {
+            self.end_alone();
+        }
+    }
+
+    /// Adds to the log that memory comes or goes.
+    pub(crate) fn log_memory(&self, op: SyncOp, start: usize, bytes: usize) {
+        let (site, object, other) = (self.me.site.get(), start as u64, bytes as u64);
+        let record = Record::Sync { site, op, object, other };
+        if is_striped() {
+            self.locked(&Set::one(MEMORY), || self.log(&record));
+        } else {
+            scheduler::note_progress();
+            self.log(&record);
+        }
     }
 
     /// Adds bytes to the log, in as many records as they need.

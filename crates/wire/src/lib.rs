@@ -3,7 +3,7 @@
 //! * [`hook`]: the names of the functions that instrumented code calls, and the codes that it passes to them
 //! * [`site`]: the table that every instrumented module carries: where in the source each hook stands
 //! * [`code`]: what follows in that table: every instruction of the instrumented functions
-//! * [`record`]: what happened, one record each
+//! * [`record`]: what happened, one record each; [`pack`]: those that happen most, in few bytes and fewer instructions
 //! * [`log`]: how records are put into a file such that it can be read after a crash
 //! * [`varint`]: numbers in as few bytes as they need
 //!
@@ -12,6 +12,7 @@
 pub mod code;
 pub mod hook;
 pub mod log;
+pub mod pack;
 pub mod record;
 pub mod site;
 pub mod varint;

@@ -1,85 +1,123 @@
-//! The log that a recorded program leaves: pieces that are appended as a whole.
+//! The log that a recorded program leaves: a file that its threads have mapped, each of them a chunk at a time.
 //!
 //! ```text
-//! log   = magic (8 bytes), piece*
-//! piece = kind (u8), length of the content (u32, little-endian), content
+//! log    = magic (8 bytes), 1 once the program has ended in good order (u64),
+//!          the clock from which on records are missing, or zero (u64), zeros up to a page; chunk*
+//! chunk  = magic (8 bytes, the last one is its kind), length with all of this (u64, whole pages),
+//!          clock of its beginning (u64), thread (u32), length of the content if it is a module (u32); content
 //! ```
 //!
-//! Pieces are written one at a time. Whatever kills the program, the log is right up to its last complete piece; a log
-//! without [`Piece::End`] was cut short.
+//! All numbers are little-endian. What is not written yet is zero. A chunk counts once its magic is there, which is
+//! written last; so does a record once its kind is there. So whatever kills the program, and whenever, the log has
+//! every record that was complete by then.
 
 use crate::Malformed;
 
 /// How every log begins; the last byte is the version.
-pub const MAGIC: [u8; 8] = *b"ftrawlg\x01";
+pub const MAGIC: [u8; 8] = *b"ftrawlg\x02";
 
-/// The length of what stands before a piece's content.
-pub const HEADER: usize = 5;
+/// Chunks begin at multiples of this, the first one right here.
+pub const PAGE: usize = 4096;
 
-const RECORDS: u8 = 1;
-const MODULE: u8 = 2;
-const END: u8 = 3;
+/// Where in the log it is told that the program has ended.
+pub const ENDED: usize = 8;
 
-/// A part of the log.
+/// Where in the log it is told from which clock on records are missing.
+pub const CUT: usize = 16;
+
+/// The length of what stands before a chunk's content.
+pub const HEADER: usize = 32;
+
+const RECORDS: [u8; 8] = *b"ftchunk\x01";
+const MODULE: [u8; 8] = *b"ftchunk\x02";
+
+/// What a chunk holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Piece<'a> {
-    /// Records, see [`crate::record`]; their context begins anew.
+pub enum Content<'a> {
+    /// Records, see [`crate::record`], up to the first byte that is zero.
     Records(&'a [u8]),
     /// A module was loaded, see [`module`].
     Module(&'a [u8]),
-    /// The program has ended, and everything that it did is here.
-    End,
 }
 
-impl Piece<'_> {
-    /// What stands before the content.
-    pub fn header(&self) -> Result<[u8; HEADER], Malformed> {
-        let (kind, length) = match self {
-            Piece::Records(content) => (RECORDS, content.len()),
-            Piece::Module(content) => (MODULE, content.len()),
-            Piece::End => (END, 0),
+/// A part of the log that one thread has written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Chunk<'a> {
+    /// Who has written it.
+    pub thread: u32,
+    /// The clock of its first record, or of the module.
+    pub clock: u64,
+    /// What it holds.
+    pub content: Content<'a>,
+}
+
+impl Chunk<'_> {
+    /// What stands before the content of a chunk of so many bytes, whole pages. The first eight bytes are written last.
+    pub fn header(&self, length: usize) -> Result<[u8; HEADER], Malformed> {
+        let (magic, used) = match self.content {
+            Content::Records(_) => (RECORDS, 0),
+            Content::Module(content) => (MODULE, u32::try_from(content.len()).map_err(|_| Malformed)?),
         };
-        let [a, b, c, d] = u32::try_from(length).map_err(|_| Malformed)?.to_le_bytes();
-        Ok([kind, a, b, c, d])
+        let mut header = [0; HEADER];
+        header[..8].copy_from_slice(&magic);
+        header[8..16].copy_from_slice(&(length as u64).to_le_bytes());
+        header[16..24].copy_from_slice(&self.clock.to_le_bytes());
+        header[24..28].copy_from_slice(&self.thread.to_le_bytes());
+        header[28..].copy_from_slice(&used.to_le_bytes());
+        Ok(header)
     }
 }
 
-/// The pieces of a log, up to the end or to where it was cut short.
+/// The chunks of a log, in the order in which they were begun.
 #[derive(Clone, Copy, Debug)]
-pub struct Pieces<'a> {
+pub struct Chunks<'a> {
     rest: &'a [u8],
-    complete: bool,
+    /// Whether the program has ended in good order.
+    pub ended: bool,
+    /// Records with this clock and larger ones are not to be trusted: some that they depend on could not be written.
+    pub cut: Option<u64>,
 }
 
-impl<'a> Pieces<'a> {
-    /// The pieces of this log.
-    pub fn new(log: &'a [u8]) -> Result<Pieces<'a>, Malformed> {
-        let rest = log.strip_prefix(&MAGIC).ok_or(Malformed)?;
-        Ok(Pieces { rest, complete: false })
+impl<'a> Chunks<'a> {
+    /// The chunks of this log.
+    pub fn new(log: &'a [u8]) -> Result<Chunks<'a>, Malformed> {
+        let (first, rest) = log.split_at_checked(PAGE).ok_or(Malformed)?;
+        let header = first.strip_prefix(&MAGIC).and(first.first_chunk()).ok_or(Malformed)?;
+        let number = |at| field(header, at).map(|bytes| u64::from_le_bytes(*bytes));
+        let cut = Some(number(CUT)?).filter(|&cut| cut > 0);
+        Ok(Chunks { rest, ended: number(ENDED)? == 1, cut })
     }
 
-    /// The next piece, if there is a complete one.
-    pub fn next_piece(&mut self) -> Result<Option<Piece<'a>>, Malformed> {
-        let Some((header, rest)) = self.rest.split_first_chunk::<HEADER>() else { return Ok(None) };
-        let [kind, a, b, c, d] = *header;
-        let length = usize::try_from(u32::from_le_bytes([a, b, c, d])).map_err(|_| Malformed)?;
-        let Some((content, rest)) = rest.split_at_checked(length) else { return Ok(None) };
-        self.rest = rest;
-        match kind {
-            RECORDS => Ok(Some(Piece::Records(content))),
-            MODULE => Ok(Some(Piece::Module(content))),
-            END => {
-                self.complete = true;
-                Ok(Some(Piece::End))
+    /// The next chunk. Pages of which nobody has begun to make one are passed over.
+    pub fn next_chunk(&mut self) -> Result<Option<Chunk<'a>>, Malformed> {
+        while let Some(header) = self.rest.first_chunk::<HEADER>() {
+            let magic = *field(header, 0)?;
+            if magic == [0; 8] {
+                self.rest = self.rest.get(PAGE..).unwrap_or_default();
+                continue;
             }
-            _ => Err(Malformed),
+            let length = usize::try_from(u64::from_le_bytes(*field(header, 8)?)).map_err(|_| Malformed)?;
+            if length < PAGE || !length.is_multiple_of(PAGE) {
+                return Err(Malformed);
+            }
+            let (chunk, rest) = self.rest.split_at_checked(length).unwrap_or((self.rest, &[]));
+            self.rest = rest;
+            let content = chunk.get(HEADER..).unwrap_or_default();
+            let used = u32::from_le_bytes(*field(header, 28)?) as usize;
+            let content = match magic {
+                RECORDS => Content::Records(content),
+                MODULE => Content::Module(content.get(..used).ok_or(Malformed)?),
+                _ => return Err(Malformed),
+            };
+            let clock = u64::from_le_bytes(*field(header, 16)?);
+            return Ok(Some(Chunk { thread: u32::from_le_bytes(*field(header, 24)?), clock, content }));
         }
+        Ok(None)
     }
+}
 
-    /// Whether the end of the program has been seen.
-    pub fn is_complete(&self) -> bool {
-        self.complete
-    }
+fn field<const LENGTH: usize>(header: &[u8; HEADER], at: usize) -> Result<&[u8; LENGTH], Malformed> {
+    header.get(at..).and_then(<[u8]>::first_chunk).ok_or(Malformed)
 }
 
 /// What a module tells when it is loaded.
@@ -99,7 +137,7 @@ pub mod module {
     }
 
     impl<'a> Module<'a> {
-        /// The content of the piece.
+        /// The content of the chunk.
         pub fn encode(&self) -> Vec<u8> {
             let mut out = Vec::new();
             push(self.address, &mut out);
@@ -126,31 +164,49 @@ mod tests {
     use super::module::Module;
     use super::*;
 
-    fn log(pieces: &[Piece<'_>]) -> Vec<u8> {
+    fn log(ended: u8, chunks: &[Option<Chunk<'_>>]) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
-        for piece in pieces {
-            out.extend_from_slice(&piece.header().unwrap());
-            if let Piece::Records(content) | Piece::Module(content) = piece {
+        out.extend_from_slice(&[ended, 0, 0, 0, 0, 0, 0, 0, 9]);
+        out.resize(PAGE, 0);
+        for chunk in chunks {
+            let start = out.len();
+            if let Some(chunk) = chunk {
+                out.extend_from_slice(&chunk.header(2 * PAGE).unwrap());
+                let (Content::Records(content) | Content::Module(content)) = chunk.content;
                 out.extend_from_slice(content);
             }
+            out.resize(start + 2 * PAGE, 0);
         }
         out
     }
 
     #[test]
-    fn a_log_is_read_up_to_where_it_was_cut() {
-        let written = [Piece::Module(b"m"), Piece::Records(b"some records"), Piece::End];
-        let bytes = log(&written);
-        for length in MAGIC.len()..=bytes.len() {
-            let mut pieces = Pieces::new(&bytes[..length]).unwrap();
-            let mut read = Vec::new();
-            while let Some(piece) = pieces.next_piece().unwrap() {
-                read.push(piece);
-            }
-            assert_eq!(read, written[..read.len()]);
-            assert_eq!(pieces.is_complete(), length == bytes.len());
+    fn chunks_come_back_and_those_not_begun_are_passed_over() {
+        let records = [7; 2 * PAGE - HEADER];
+        let written = [
+            Chunk { thread: 0, clock: 1, content: Content::Module(b"m") },
+            Chunk { thread: 3, clock: 1 << 40, content: Content::Records(&records) },
+        ];
+        let bytes = log(1, &[Some(written[0]), None, Some(written[1]), None]);
+        let mut chunks = Chunks::new(&bytes).unwrap();
+        assert_eq!((chunks.ended, chunks.cut), (true, Some(9)));
+        assert_eq!(chunks.next_chunk(), Ok(Some(written[0])));
+        assert_eq!(chunks.next_chunk(), Ok(Some(written[1])));
+        assert_eq!(chunks.next_chunk(), Ok(None));
+        assert!(!Chunks::new(&log(0, &[])).unwrap().ended);
+        assert!(Chunks::new(b"something else").is_err());
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused() {
+        let chunk = Chunk { thread: 1, clock: 5, content: Content::Module(b"content") };
+        let bytes = log(0, &[Some(chunk)]);
+        for at in 0..HEADER {
+            let mut bytes = bytes.clone();
+            bytes[PAGE + at] ^= 0xFF;
+            let mut chunks = Chunks::new(&bytes).unwrap();
+            while let Ok(Some(_)) = chunks.next_chunk() {}
         }
-        assert!(Pieces::new(b"something else").is_err());
     }
 
     #[test]

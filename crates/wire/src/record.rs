@@ -1,11 +1,18 @@
-//! What happened in the program, one record each, in the order in which it happened.
+//! What a thread of the program did, one record each, in the order in which it did it.
 //!
-//! A record is one byte that tells its kind and numbers after it. Sites and addresses are written as steps from those of
-//! the record before, because programs walk in small steps; so a record can only be read after those before it in the
-//! same piece of the log.
+//! A record is one byte that tells its kind, never zero, and numbers after it. A site is written as the step from the one
+//! of the record before, an address as the step from what the same site accessed before: programs walk in small steps. So
+//! a record can only be read after those before it in the same chunk of the log. Most records are plain accesses; these
+//! have a form of their own, see [`crate::pack`].
+//!
+//! Every record has a clock: one more than that of the record before, unless [`Record::Clock`] or [`Record::Ahead`] stands
+//! between them. Records of several threads are in the order of their clocks.
+
+use std::sync::atomic::{Ordering, compiler_fence};
 
 use crate::Malformed;
 use crate::hook::Order;
+use crate::pack;
 use crate::varint::{LONGEST, follow, put, step, take};
 
 /// No record is longer, not counting the bytes of [`Record::ReadRange`], [`Record::WriteRange`] and [`Record::Copy`].
@@ -15,8 +22,10 @@ pub const LONGEST_RECORD: usize = 2 + 6 * LONGEST;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "sites and addresses; see the hooks for the rest")]
 pub enum Record<'a> {
-    /// All that follows was done by this thread.
-    Thread(u32),
+    /// The clock of the next record. No record of its own.
+    Clock(u64),
+    /// The clock of the next record is by so much more than it would be. No record of its own.
+    Ahead(u64),
     /// A plain load of 1, 2, 4 or 8 bytes.
     Read { site: u64, addr: u64, size: u8, value: u64 },
     /// A plain store.
@@ -113,39 +122,51 @@ sync_ops! {
 }
 
 /// The kinds of records; those with sizes take four numbers each, one per power of two.
-mod kind {
-    pub(super) const THREAD: u8 = 0;
-    pub(super) const READ: u8 = 4;
-    pub(super) const WRITE: u8 = 8;
-    pub(super) const ATOMIC_LOAD: u8 = 12;
-    pub(super) const ATOMIC_STORE: u8 = 16;
-    pub(super) const RMW: u8 = 20;
-    pub(super) const READ_RANGE: u8 = 24;
-    pub(super) const WRITE_RANGE: u8 = 25;
-    pub(super) const COPY: u8 = 26;
-    pub(super) const FILL: u8 = 27;
-    pub(super) const FENCE: u8 = 28;
-    pub(super) const BRANCH: u8 = 29;
-    pub(super) const OPAQUE: u8 = 30;
-    pub(super) const ENTER: u8 = 31;
-    pub(super) const EXIT: u8 = 32;
-    pub(super) const SYNC: u8 = 64;
+pub(crate) mod kind {
+    pub(crate) const CLOCK: u8 = 1;
+    pub(crate) const AHEAD: u8 = 2;
+    pub(crate) const READ: u8 = 4;
+    pub(crate) const WRITE: u8 = 8;
+    pub(crate) const ATOMIC_LOAD: u8 = 12;
+    pub(crate) const ATOMIC_STORE: u8 = 16;
+    pub(crate) const RMW: u8 = 20;
+    pub(crate) const READ_RANGE: u8 = 24;
+    pub(crate) const WRITE_RANGE: u8 = 25;
+    pub(crate) const COPY: u8 = 26;
+    pub(crate) const FILL: u8 = 27;
+    pub(crate) const FENCE: u8 = 28;
+    pub(crate) const BRANCH: u8 = 29;
+    pub(crate) const OPAQUE: u8 = 30;
+    pub(crate) const ENTER: u8 = 31;
+    pub(crate) const EXIT: u8 = 32;
+    pub(crate) const SYNC: u8 = 64;
 }
 
-/// What the next record is relative to. Every piece of the log begins with [`Context::NEW`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// For so many sites it is remembered what they accessed last; sites with the same remainder share a place.
+const REMEMBERED: usize = 64;
+
+/// What the next record is relative to. Every chunk of the log begins with [`Context::NEW`].
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Context {
-    site: u64,
-    addr: u64,
+    pub(crate) site: u64,
+    addrs: [u64; REMEMBERED],
 }
 
 /// Writes numbers one after the other.
 struct Put<'a> {
     out: &'a mut [u8],
     length: usize,
+    kind: u8,
 }
 
 impl Put<'_> {
+    /// The kind, which is written last: a record without it is not there yet.
+    fn finish(self) -> usize {
+        compiler_fence(Ordering::Release);
+        self.out[0] = self.kind;
+        self.length
+    }
+
     #[inline]
     fn byte(&mut self, byte: u8) {
         self.out[self.length] = byte;
@@ -166,17 +187,28 @@ impl Put<'_> {
 
 impl Context {
     /// What the first record of a piece is relative to.
-    pub const NEW: Context = Context { site: 0, addr: 0 };
+    pub const NEW: Context = Context { site: 0, addrs: [0; REMEMBERED] };
+
+    /// What the last site accessed last.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the remainder is what is wanted")]
+    pub(crate) fn last_addr(&mut self) -> &mut u64 {
+        &mut self.addrs[self.site as usize % REMEMBERED]
+    }
 
     /// Writes the record to the beginning of `out`, which has room for [`LONGEST_RECORD`] bytes and the bytes that the
     /// record carries. Returns how many bytes it took.
     #[inline]
     pub fn encode(&mut self, record: &Record<'_>, out: &mut [u8]) -> usize {
-        let mut to = Put { out, length: 0 };
+        let mut to = Put { out, length: 1, kind: 0 };
         match *record {
-            Record::Thread(thread) => {
-                to.byte(kind::THREAD);
-                to.number(u64::from(thread));
+            Record::Clock(clock) => {
+                to.kind = kind::CLOCK;
+                to.number(clock);
+            }
+            Record::Ahead(steps) => {
+                to.kind = kind::AHEAD;
+                to.number(steps);
             }
             Record::Read { site, addr, size, value } => {
                 self.access(&mut to, kind::READ, site, addr, size);
@@ -212,7 +244,7 @@ impl Context {
             }
             Record::Copy { site, to: target, from, bytes } => {
                 self.access(&mut to, kind::COPY, site, from, 1);
-                to.step(&mut self.addr, target);
+                to.step(self.last_addr(), target);
                 put_bytes(&mut to, bytes);
             }
             Record::Fill { site, addr, byte, length } => {
@@ -221,53 +253,57 @@ impl Context {
                 to.number(length);
             }
             Record::Fence { order } => {
-                to.byte(kind::FENCE);
+                to.kind = kind::FENCE;
                 to.byte(order as u8);
             }
             Record::Branch { site } => {
-                to.byte(kind::BRANCH);
+                to.kind = kind::BRANCH;
                 to.step(&mut self.site, site);
             }
             Record::Opaque { site } => {
-                to.byte(kind::OPAQUE);
+                to.kind = kind::OPAQUE;
                 to.step(&mut self.site, site);
             }
             Record::Enter { site } => {
-                to.byte(kind::ENTER);
+                to.kind = kind::ENTER;
                 to.step(&mut self.site, site);
             }
             Record::Exit { calls } => {
-                to.byte(kind::EXIT);
+                to.kind = kind::EXIT;
                 to.number(u64::from(calls));
             }
             Record::Sync { site, op, object, other } => {
-                to.byte(kind::SYNC + op as u8);
+                to.kind = kind::SYNC + op as u8;
                 to.step(&mut self.site, site);
-                to.step(&mut self.addr, object);
+                to.step(self.last_addr(), object);
                 to.number(other);
             }
         }
-        to.length
+        to.finish()
     }
 
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the logarithm of a size is at most 3")]
     fn access(&mut self, to: &mut Put<'_>, kind: u8, site: u64, addr: u64, size: u8) {
-        to.byte(kind + size.trailing_zeros() as u8);
+        to.kind = kind + size.trailing_zeros() as u8;
         to.step(&mut self.site, site);
-        to.step(&mut self.addr, addr);
+        to.step(self.last_addr(), addr);
     }
 
     /// Takes the next record from the beginning of `bytes`.
     pub fn decode<'a>(&mut self, bytes: &mut &'a [u8]) -> Result<Record<'a>, Malformed> {
         let kind = byte(bytes)?;
+        if pack::is_packed(kind) {
+            return self.unpack(kind, bytes);
+        }
         if let Some(op) = kind.checked_sub(kind::SYNC) {
             let op = SyncOp::from_code(op)?;
             let (site, object) = (self.next_site(bytes)?, self.next_addr(bytes)?);
             return Ok(Record::Sync { site, op, object, other: take(bytes)? });
         }
         match kind {
-            kind::THREAD => Ok(Record::Thread(small(bytes)?)),
+            kind::CLOCK => Ok(Record::Clock(take(bytes)?)),
+            kind::AHEAD => Ok(Record::Ahead(take(bytes)?)),
             kind::FENCE => Ok(Record::Fence { order: Order::from_code(byte(bytes)?) }),
             kind::BRANCH => Ok(Record::Branch { site: self.next_site(bytes)? }),
             kind::OPAQUE => Ok(Record::Opaque { site: self.next_site(bytes)? }),
@@ -318,8 +354,9 @@ impl Context {
     }
 
     fn next_addr(&mut self, bytes: &mut &[u8]) -> Result<u64, Malformed> {
-        self.addr = follow(self.addr, take(bytes)?);
-        Ok(self.addr)
+        let last = self.last_addr();
+        *last = follow(*last, take(bytes)?);
+        Ok(*last)
     }
 }
 
@@ -354,7 +391,8 @@ mod tests {
     fn records_come_back() {
         let (site, addr, order) = (0x5555_0001, 0x7fff_1234_5678, Order::AcqRel);
         let records = [
-            Record::Thread(3),
+            Record::Clock(3),
+            Record::Ahead(1 << 40),
             Record::Read { site, addr, size: 4, value: 7 },
             Record::Write { site: site + 1, addr: addr + 4, size: 8, value: u64::MAX },
             Record::AtomicLoad { site, addr, size: 1, value: 1, order: Order::Acquire },

@@ -10,12 +10,15 @@ use std::process::{Command, ExitStatus};
 use foretell_native::convert;
 use foretell_trace::{Trace, TraceError};
 
+use crate::args::Order;
 use crate::error::Failure;
 
 /// Tells the library in the program where to write, see its `start.rs`.
 const LOG_FOLDER: &str = "FORETELL_LOG";
 /// Tells it what to draw its choices from.
 const SEED: &str = "FORETELL_SEED";
+/// Tells it how threads are to be recorded.
+const ORDER: &str = "FORETELL_ORDER";
 /// What logs are called.
 const LOG_ENDING: &str = "ftraw";
 
@@ -41,17 +44,27 @@ impl Drop for Folder {
     }
 }
 
+/// How a command is recorded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct How {
+    /// What the choices of the schedule are drawn from.
+    pub(crate) seed: u64,
+    /// How threads are recorded.
+    pub(crate) order: Order,
+}
+
 /// Runs the command and returns what each of its recorded processes did, in the order of their numbers.
 pub(crate) fn run(
     program: &Path,
     arguments: &[OsString],
-    seed: u64,
+    how: How,
     folder: &Folder,
 ) -> Result<Vec<Trace>, Failure> {
     let status = Command::new(program)
         .args(arguments)
         .env(LOG_FOLDER, folder.path())
-        .env(SEED, seed.to_string())
+        .env(SEED, how.seed.to_string())
+        .env(ORDER, if how.order == Order::Striped { "striped" } else { "serial" })
         .status()
         .map_err(|error| {
             let known = "a program is a file that ends in .cimp, .c or .cpp, or a command";

@@ -28,7 +28,7 @@ macro_rules! blocking {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($argument: $type),*) -> $result {
             let original = original!($text: fn($($type),*) -> $result);
-            let Some(turn) = Turn::take() else { return unsafe { original($($argument),*) } };
+            let Some(turn) = Turn::alone() else { return unsafe { original($($argument),*) } };
             let communicates = $communicates;
             if communicates {
                 fence(&turn);
@@ -76,20 +76,22 @@ fn received(turn: &Turn, into: Any, bytes: isize) {
     let (site, addr) = (turn.me.site.get(), into as u64);
     // The kernel has written that much.
     let content = unsafe { std::slice::from_raw_parts(into.cast::<u8>(), bytes) };
-    turn.log_range(content, |offset, bytes| Record::WriteRange { site, addr: addr + offset, bytes });
+    turn.at(into as usize, bytes, || {
+        turn.log_range(content, |offset, bytes| Record::WriteRange { site, addr: addr + offset, bytes });
+    });
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn read(file: c_int, into: Any, bytes: usize) -> isize {
     let original = original!(c"read": fn(c_int, Any, usize) -> isize);
-    let Some(turn) = Turn::take() else { return unsafe { original(file, into, bytes) } };
+    let Some(turn) = Turn::alone() else { return unsafe { original(file, into, bytes) } };
     receive(&turn, into, || unsafe { original(file, into, bytes) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn recv(file: c_int, into: Any, bytes: usize, flags: c_int) -> isize {
     let original = original!(c"recv": fn(c_int, Any, usize, c_int) -> isize);
-    let Some(turn) = Turn::take() else { return unsafe { original(file, into, bytes, flags) } };
+    let Some(turn) = Turn::alone() else { return unsafe { original(file, into, bytes, flags) } };
     receive(&turn, into, || unsafe { original(file, into, bytes, flags) })
 }
 

@@ -43,7 +43,7 @@ fn clock_of(time: *const timespec) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_cond_wait(condition: Object, mutex: Object) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_cond_wait" of c"GLIBC_2.3.2": fn(Object, Object) -> c_int);
         return unsafe { original(condition, mutex) };
     };
@@ -56,7 +56,7 @@ unsafe extern "C" fn pthread_cond_timedwait(
     mutex: Object,
     time: *const timespec,
 ) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         let original = original!(
             c"pthread_cond_timedwait" of c"GLIBC_2.3.2": fn(Object, Object, *const timespec) -> c_int
         );
@@ -72,7 +72,7 @@ unsafe extern "C" fn pthread_cond_clockwait(
     clock: c_int,
     time: *const timespec,
 ) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         let original =
             original!(c"pthread_cond_clockwait": fn(Object, Object, c_int, *const timespec) -> c_int);
         return unsafe { original(condition, mutex, clock, time) };
@@ -82,7 +82,7 @@ unsafe extern "C" fn pthread_cond_clockwait(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_cond_signal(condition: Object) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_cond_signal" of c"GLIBC_2.3.2": fn(Object) -> c_int);
         return unsafe { original(condition) };
     };
@@ -94,7 +94,7 @@ unsafe extern "C" fn pthread_cond_signal(condition: Object) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_cond_broadcast(condition: Object) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_cond_broadcast" of c"GLIBC_2.3.2": fn(Object) -> c_int);
         return unsafe { original(condition) };
     };
@@ -107,7 +107,7 @@ unsafe extern "C" fn pthread_cond_broadcast(condition: Object) -> c_int {
 /// The original would wait for those who are still inside it, and nobody is.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_cond_destroy(condition: Object) -> c_int {
-    match Turn::take() {
+    match Turn::alone() {
         Some(_turn) => 0,
         None => unsafe {
             original!(c"pthread_cond_destroy" of c"GLIBC_2.3.2": fn(Object) -> c_int)(condition)

@@ -2,8 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::original;
-use crate::start::{end, flush};
+use crate::start::end;
 use crate::system::exit_now;
 
 #[unsafe(no_mangle)]
@@ -16,12 +15,4 @@ extern "C" fn _exit(code: c_int) -> ! {
 extern "C" fn _Exit(code: c_int) -> ! {
     end();
     exit_now(code)
-}
-
-/// The log stays open: it tells that the program did not end well.
-#[unsafe(no_mangle)]
-extern "C" fn abort() -> ! {
-    flush();
-    unsafe { original!(c"abort": fn())() };
-    exit_now(134)
 }

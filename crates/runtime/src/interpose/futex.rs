@@ -5,7 +5,6 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use foretell_wire::record::Record;
 use libc::timespec;
 
 use crate::scheduler::{Reason, wake_waiters};
@@ -18,12 +17,12 @@ unsafe extern "C" fn syscall(number: i64, a: usize, b: usize, c: usize, d: usize
     if number != libc::SYS_futex {
         return kernel(number, arguments);
     }
-    let Some(turn) = Turn::take() else { return kernel(number, arguments) };
+    let Some(turn) = Turn::alone() else { return kernel(number, arguments) };
     let operation = i32::try_from(b).unwrap_or(0);
     match operation & libc::FUTEX_CMD_MASK {
         libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => wait(&turn, a, c, deadline(operation, d)),
         libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
-            turn.log(&Record::Opaque { site: turn.me.site.get() });
+            turn.fence(turn.me.site.get());
             let woken = wake_waiters(a, c).len();
             // Somebody whom we do not know may wait in the kernel.
             kernel(number, arguments).max(0) + i64::try_from(woken).unwrap_or(0)
@@ -48,14 +47,14 @@ fn deadline(operation: i32, time: usize) -> Option<u64> {
 fn wait(turn: &Turn, word: usize, expected: usize, deadline: Option<u64>) -> i64 {
     turn.meeting();
     let content = unsafe { AtomicU32::from_ptr(word as *mut u32) }.load(Ordering::SeqCst);
-    turn.log(&Record::Opaque { site: turn.me.site.get() });
+    turn.fence(turn.me.site.get());
     if u64::from(content) != expected as u64 & u64::from(u32::MAX) {
         set_errno(libc::EAGAIN);
         return -1;
     }
     // Futexes may wake without a reason, so looking again is always allowed.
     let reason = turn.wait(word, deadline, true);
-    turn.log(&Record::Opaque { site: turn.me.site.get() });
+    turn.fence(turn.me.site.get());
     if reason == Reason::TimedOut {
         set_errno(libc::ETIMEDOUT);
         return -1;

@@ -76,7 +76,7 @@ fn is_own_checked_mutex(mutex: Lock) -> bool {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_mutex_lock(mutex: Lock) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         return unsafe { original!(c"pthread_mutex_lock": fn(Lock) -> c_int)(mutex) };
     };
     lock_mutex(&turn, mutex, None)
@@ -101,14 +101,14 @@ pub(super) fn unlock_mutex(mutex: Lock) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_mutex_trylock(mutex: Lock) -> c_int {
-    let Some(turn) = Turn::take() else { return try_mutex(mutex) };
+    let Some(turn) = Turn::alone() else { return try_mutex(mutex) };
     turn.meeting();
     try_once(&turn, mutex, try_mutex(mutex), SyncOp::Lock, SyncOp::TryFailed)
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_mutex_timedlock(mutex: Lock, time: *const timespec) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         return unsafe {
             original!(c"pthread_mutex_timedlock": fn(Lock, *const timespec) -> c_int)(mutex, time)
         };
@@ -118,7 +118,7 @@ unsafe extern "C" fn pthread_mutex_timedlock(mutex: Lock, time: *const timespec)
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_mutex_clocklock(mutex: Lock, clock: c_int, time: *const timespec) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_mutex_clocklock": fn(Lock, c_int, *const timespec) -> c_int);
         return unsafe { original(mutex, clock, time) };
     };
@@ -132,13 +132,13 @@ pub(super) fn deadline(clock: c_int, time: *const timespec) -> u64 {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_mutex_unlock(mutex: Lock) -> c_int {
-    let Some(turn) = Turn::take() else { return unlock_mutex(mutex) };
+    let Some(turn) = Turn::alone() else { return unlock_mutex(mutex) };
     give_up(&turn, mutex, || unlock_mutex(mutex))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_spin_lock(lock: Lock) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         return unsafe { original!(c"pthread_spin_lock": fn(Lock) -> c_int)(lock) };
     };
     take(&turn, lock, || try_spin(lock), SyncOp::Lock, SyncOp::TryFailed, None)
@@ -150,7 +150,7 @@ fn try_spin(lock: Lock) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_spin_trylock(lock: Lock) -> c_int {
-    let Some(turn) = Turn::take() else { return try_spin(lock) };
+    let Some(turn) = Turn::alone() else { return try_spin(lock) };
     turn.meeting();
     try_once(&turn, lock, try_spin(lock), SyncOp::Lock, SyncOp::TryFailed)
 }
@@ -158,7 +158,7 @@ unsafe extern "C" fn pthread_spin_trylock(lock: Lock) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_spin_unlock(lock: Lock) -> c_int {
     let unlock = || unsafe { original!(c"pthread_spin_unlock": fn(Lock) -> c_int)(lock) };
-    let Some(turn) = Turn::take() else { return unlock() };
+    let Some(turn) = Turn::alone() else { return unlock() };
     give_up(&turn, lock, unlock)
 }
 
@@ -172,7 +172,7 @@ fn try_read(lock: Lock) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_rwlock_wrlock(lock: Lock) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         return unsafe { original!(c"pthread_rwlock_wrlock": fn(Lock) -> c_int)(lock) };
     };
     take(&turn, lock, || try_write(lock), SyncOp::Lock, SyncOp::TryFailed, None)
@@ -180,7 +180,7 @@ unsafe extern "C" fn pthread_rwlock_wrlock(lock: Lock) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_rwlock_rdlock(lock: Lock) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         return unsafe { original!(c"pthread_rwlock_rdlock": fn(Lock) -> c_int)(lock) };
     };
     take(&turn, lock, || try_read(lock), SyncOp::LockShared, SyncOp::TrySharedFailed, None)
@@ -188,7 +188,7 @@ unsafe extern "C" fn pthread_rwlock_rdlock(lock: Lock) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_rwlock_timedwrlock(lock: Lock, time: *const timespec) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_rwlock_timedwrlock": fn(Lock, *const timespec) -> c_int);
         return unsafe { original(lock, time) };
     };
@@ -198,7 +198,7 @@ unsafe extern "C" fn pthread_rwlock_timedwrlock(lock: Lock, time: *const timespe
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_rwlock_timedrdlock(lock: Lock, time: *const timespec) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_rwlock_timedrdlock": fn(Lock, *const timespec) -> c_int);
         return unsafe { original(lock, time) };
     };
@@ -208,14 +208,14 @@ unsafe extern "C" fn pthread_rwlock_timedrdlock(lock: Lock, time: *const timespe
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_rwlock_trywrlock(lock: Lock) -> c_int {
-    let Some(turn) = Turn::take() else { return try_write(lock) };
+    let Some(turn) = Turn::alone() else { return try_write(lock) };
     turn.meeting();
     try_once(&turn, lock, try_write(lock), SyncOp::Lock, SyncOp::TryFailed)
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: Lock) -> c_int {
-    let Some(turn) = Turn::take() else { return try_read(lock) };
+    let Some(turn) = Turn::alone() else { return try_read(lock) };
     turn.meeting();
     try_once(&turn, lock, try_read(lock), SyncOp::LockShared, SyncOp::TrySharedFailed)
 }
@@ -223,6 +223,6 @@ unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: Lock) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_rwlock_unlock(lock: Lock) -> c_int {
     let unlock = || unsafe { original!(c"pthread_rwlock_unlock": fn(Lock) -> c_int)(lock) };
-    let Some(turn) = Turn::take() else { return unlock() };
+    let Some(turn) = Turn::alone() else { return unlock() };
     give_up(&turn, lock, unlock)
 }

@@ -3,7 +3,7 @@
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_uint, c_void};
 
-use foretell_wire::record::{Record, SyncOp};
+use foretell_wire::record::SyncOp;
 use libc::timespec;
 
 use super::lock::deadline;
@@ -43,7 +43,7 @@ impl Barriers {
 unsafe extern "C" fn pthread_barrier_init(barrier: Object, how: *const c_void, count: c_uint) -> c_int {
     let original = original!(c"pthread_barrier_init": fn(Object, *const c_void, c_uint) -> c_int);
     let result = unsafe { original(barrier, how, count) };
-    if let Some(turn) = Turn::take()
+    if let Some(turn) = Turn::alone()
         && result == 0
     {
         let all = BARRIERS.get(&turn);
@@ -57,7 +57,7 @@ unsafe extern "C" fn pthread_barrier_init(barrier: Object, how: *const c_void, c
 /// The last one to come opens the barrier, and all leave in one step: a thread that comes back at once finds it closed.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_barrier_wait(barrier: Object) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         return unsafe { original!(c"pthread_barrier_wait": fn(Object) -> c_int)(barrier) };
     };
     turn.meeting();
@@ -71,10 +71,8 @@ unsafe extern "C" fn pthread_barrier_wait(barrier: Object) -> c_int {
         turn.wait(address, None, false);
         return 0;
     }
-    let site = turn.me.site.get();
     for thread in std::mem::take(&mut known.waiting) {
-        let record = Record::Sync { site, op: SyncOp::Depart, object: address as u64, other: 0 };
-        turn.log_for(thread, &record);
+        turn.log_sync(SyncOp::Depart, address, thread.into());
     }
     wake_waiters(address, usize::MAX);
     libc::PTHREAD_BARRIER_SERIAL_THREAD
@@ -84,7 +82,7 @@ unsafe extern "C" fn pthread_barrier_wait(barrier: Object) -> c_int {
 unsafe extern "C" fn sem_init(semaphore: Object, shared: c_int, permits: c_uint) -> c_int {
     let result =
         unsafe { original!(c"sem_init": fn(Object, c_int, c_uint) -> c_int)(semaphore, shared, permits) };
-    if let Some(turn) = Turn::take()
+    if let Some(turn) = Turn::alone()
         && result == 0
     {
         turn.log_sync(SyncOp::SemInit, semaphore as usize, u64::from(permits));
@@ -116,12 +114,12 @@ fn take_permit(turn: &Turn, semaphore: Object, deadline: Option<u64>) -> c_int {
 
 /// That there was no permit tells about all who took one: nothing can be reordered around that.
 fn no_permit(turn: &Turn) {
-    turn.log(&Record::Opaque { site: turn.me.site.get() });
+    turn.fence(turn.me.site.get());
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sem_wait(semaphore: Object) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         return unsafe { original!(c"sem_wait": fn(Object) -> c_int)(semaphore) };
     };
     take_permit(&turn, semaphore, None)
@@ -129,7 +127,7 @@ unsafe extern "C" fn sem_wait(semaphore: Object) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sem_timedwait(semaphore: Object, time: *const timespec) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         return unsafe { original!(c"sem_timedwait": fn(Object, *const timespec) -> c_int)(semaphore, time) };
     };
     take_permit(&turn, semaphore, Some(deadline(libc::CLOCK_REALTIME, time)))
@@ -137,7 +135,7 @@ unsafe extern "C" fn sem_timedwait(semaphore: Object, time: *const timespec) -> 
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sem_clockwait(semaphore: Object, clock: c_int, time: *const timespec) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         let original = original!(c"sem_clockwait": fn(Object, c_int, *const timespec) -> c_int);
         return unsafe { original(semaphore, clock, time) };
     };
@@ -146,7 +144,7 @@ unsafe extern "C" fn sem_clockwait(semaphore: Object, clock: c_int, time: *const
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sem_trywait(semaphore: Object) -> c_int {
-    let Some(turn) = Turn::take() else { return try_semaphore(semaphore) };
+    let Some(turn) = Turn::alone() else { return try_semaphore(semaphore) };
     turn.meeting();
     let result = try_semaphore(semaphore);
     if result == 0 {
@@ -161,7 +159,7 @@ unsafe extern "C" fn sem_trywait(semaphore: Object) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sem_getvalue(semaphore: Object, value: *mut c_int) -> c_int {
     let result = unsafe { original!(c"sem_getvalue": fn(Object, *mut c_int) -> c_int)(semaphore, value) };
-    if let Some(turn) = Turn::take() {
+    if let Some(turn) = Turn::alone() {
         no_permit(&turn);
     }
     result
@@ -170,7 +168,7 @@ unsafe extern "C" fn sem_getvalue(semaphore: Object, value: *mut c_int) -> c_int
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sem_post(semaphore: Object) -> c_int {
     let post = || unsafe { original!(c"sem_post": fn(Object) -> c_int)(semaphore) };
-    let Some(turn) = Turn::take() else { return post() };
+    let Some(turn) = Turn::alone() else { return post() };
     let result = post();
     if result == 0 {
         turn.log_sync(SyncOp::SemPost, semaphore as usize, 0);

@@ -22,7 +22,7 @@ fn allocated(block: Block, bytes: usize) -> Block {
     if !block.is_null()
         && let Some(turn) = Turn::take()
     {
-        turn.log_sync(SyncOp::Alloc, block as usize, bytes as u64);
+        turn.log_memory(SyncOp::Alloc, block as usize, bytes);
     }
     block
 }
@@ -65,37 +65,42 @@ unsafe extern "C" fn free(block: Block) {
     if !block.is_null()
         && let Some(turn) = Turn::take()
     {
-        turn.log_sync(SyncOp::Free, block as usize, 0);
+        turn.log_memory(SyncOp::Free, block as usize, 0);
     }
     unsafe { __libc_free(block) };
 }
 
-/// A new block into which the content of the old one is copied, even if it lies in the same place.
+/// Always a new block into which the content of the old one is copied: so the old one is known to be given back before
+/// anybody else can get it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn realloc(block: Block, bytes: usize) -> Block {
+    if block.is_null() {
+        return unsafe { malloc(bytes) };
+    }
     let Some(turn) = Turn::take() else { return unsafe { __libc_realloc(block, bytes) } };
-    let site = turn.me.site.get();
-    let content = if block.is_null() {
-        Vec::new()
-    } else {
-        let kept = unsafe { malloc_usable_size(block) }.min(bytes);
-        unsafe { std::slice::from_raw_parts(block.cast::<u8>(), kept) }.to_vec()
-    };
-    let new = unsafe { __libc_realloc(block, bytes) };
-    if new.is_null() && bytes > 0 {
+    let new = if bytes == 0 { std::ptr::null_mut() } else { unsafe { __libc_malloc(bytes) } };
+    if bytes > 0 && new.is_null() {
         return new;
     }
-    if !block.is_null() {
-        let old = block as u64;
-        turn.log_range(&content, |offset, bytes| Record::ReadRange { site, addr: old + offset, bytes });
-        turn.log_sync(SyncOp::Free, block as usize, 0);
-    }
     if !new.is_null() {
-        turn.log_sync(SyncOp::Alloc, new as usize, bytes as u64);
-        let addr = new as u64;
-        turn.log_range(&content, |offset, bytes| Record::WriteRange { site, addr: addr + offset, bytes });
+        turn.log_memory(SyncOp::Alloc, new as usize, bytes);
+        move_content(&turn, new, block, unsafe { malloc_usable_size(block) }.min(bytes));
     }
+    turn.log_memory(SyncOp::Free, block as usize, 0);
+    unsafe { __libc_free(block) };
     new
+}
+
+fn move_content(turn: &Turn, to: Block, from: Block, bytes: usize) {
+    let site = turn.me.site.get();
+    turn.at_both(to as usize, from as usize, bytes, || {
+        // Both blocks are at least as large.
+        unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast::<u8>(), bytes) };
+        let content = unsafe { std::slice::from_raw_parts(to.cast::<u8>(), bytes) };
+        let (to, from) = (to as u64, from as u64);
+        turn.log_range(content, |offset, bytes| Record::ReadRange { site, addr: from + offset, bytes });
+        turn.log_range(content, |offset, bytes| Record::WriteRange { site, addr: to + offset, bytes });
+    });
 }
 
 #[unsafe(no_mangle)]
@@ -113,7 +118,7 @@ unsafe extern "C" fn reallocarray(block: Block, count: usize, bytes: usize) -> B
 #[unsafe(no_mangle)]
 unsafe extern "C" fn munmap(start: *mut c_void, bytes: usize) -> c_int {
     if let Some(turn) = Turn::take() {
-        turn.log_sync(SyncOp::Free, start as usize, bytes as u64);
+        turn.log_memory(SyncOp::Free, start as usize, bytes);
     }
     unsafe { original!(c"munmap": fn(*mut c_void, usize) -> c_int)(start, bytes) }
 }

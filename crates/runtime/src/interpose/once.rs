@@ -30,7 +30,7 @@ fn log_done(turn: &Turn, addr: usize, size: u8, value: u64) {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_once(once: *mut u32, work: unsafe extern "C-unwind" fn()) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_once": fn(*mut u32, unsafe extern "C-unwind" fn()) -> c_int);
         return unsafe { original(once, work) };
     };
@@ -39,18 +39,26 @@ unsafe extern "C-unwind" fn pthread_once(once: *mut u32, work: unsafe extern "C-
     while flag.load(Ordering::SeqCst) & BUSY != 0 {
         turn.wait(once as usize, None, true);
     }
-    let found = flag.load(Ordering::SeqCst);
-    log_flag(&turn, once as usize, 4, found.into());
+    let found = turn.at(once as usize, 4, || {
+        let found = flag.load(Ordering::SeqCst);
+        log_flag(&turn, once as usize, 4, found.into());
+        found
+    });
     if found == DONE {
         return 0;
     }
     flag.store(BUSY, Ordering::SeqCst);
     drop(turn);
     unsafe { work() };
-    flag.store(DONE, Ordering::SeqCst);
-    if let Some(turn) = Turn::take() {
-        log_done(&turn, once as usize, 4, DONE.into());
-        wake_waiters(once as usize, usize::MAX);
+    match Turn::alone() {
+        Some(turn) => {
+            turn.at(once as usize, 4, || {
+                flag.store(DONE, Ordering::SeqCst);
+                log_done(&turn, once as usize, 4, DONE.into());
+            });
+            wake_waiters(once as usize, usize::MAX);
+        }
+        None => flag.store(DONE, Ordering::SeqCst),
     }
     0
 }
@@ -63,15 +71,18 @@ fn guard_parts(guard: *mut u8) -> (&'static AtomicU8, &'static AtomicU8) {
 /// Whether the caller has to initialise the variable.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __cxa_guard_acquire(guard: *mut u8) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         return unsafe { original!(c"__cxa_guard_acquire": fn(*mut u8) -> c_int)(guard) };
     };
     let (done, busy) = guard_parts(guard);
     while busy.load(Ordering::SeqCst) != 0 {
         turn.wait(guard as usize, None, true);
     }
-    let found = done.load(Ordering::SeqCst);
-    log_flag(&turn, guard as usize, 1, found.into());
+    let found = turn.at(guard as usize, 1, || {
+        let found = done.load(Ordering::SeqCst);
+        log_flag(&turn, guard as usize, 1, found.into());
+        found
+    });
     if found != 0 {
         return 0;
     }
@@ -80,11 +91,13 @@ unsafe extern "C" fn __cxa_guard_acquire(guard: *mut u8) -> c_int {
 }
 
 fn end_guard(guard: *mut u8, value: u8) -> bool {
-    let Some(turn) = Turn::take() else { return false };
+    let Some(turn) = Turn::alone() else { return false };
     let (done, busy) = guard_parts(guard);
-    done.store(value, Ordering::SeqCst);
+    turn.at(guard as usize, 1, || {
+        done.store(value, Ordering::SeqCst);
+        log_done(&turn, guard as usize, 1, value.into());
+    });
     busy.store(0, Ordering::SeqCst);
-    log_done(&turn, guard as usize, 1, value.into());
     wake_waiters(guard as usize, usize::MAX);
     true
 }

@@ -10,7 +10,7 @@ use crate::turn::Turn;
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sched_yield() -> c_int {
-    match Turn::take() {
+    match Turn::alone() {
         Some(turn) => turn.change(),
         None => crate::system::yield_processor(),
     }
@@ -19,7 +19,7 @@ unsafe extern "C" fn sched_yield() -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sleep(seconds: c_uint) -> c_uint {
-    match Turn::take() {
+    match Turn::alone() {
         Some(turn) => {
             turn.sleep(u64::from(seconds) * 1_000_000_000);
             0
@@ -30,7 +30,7 @@ unsafe extern "C" fn sleep(seconds: c_uint) -> c_uint {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn usleep(microseconds: c_uint) -> c_int {
-    match Turn::take() {
+    match Turn::alone() {
         Some(turn) => {
             turn.sleep(u64::from(microseconds) * 1000);
             0
@@ -41,7 +41,7 @@ unsafe extern "C" fn usleep(microseconds: c_uint) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nanosleep(time: *const timespec, rest: *mut timespec) -> c_int {
-    match Turn::take() {
+    match Turn::alone() {
         Some(turn) => {
             turn.sleep(nanoseconds(unsafe { &*time }));
             0
@@ -57,7 +57,7 @@ unsafe extern "C" fn clock_nanosleep(
     time: *const timespec,
     rest: *mut timespec,
 ) -> c_int {
-    let Some(turn) = Turn::take() else {
+    let Some(turn) = Turn::alone() else {
         let original =
             original!(c"clock_nanosleep": fn(c_int, c_int, *const timespec, *mut timespec) -> c_int);
         return unsafe { original(clock, flags, time, rest) };

@@ -3,10 +3,11 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use foretell_wire::record::{Record, SyncOp};
+use foretell_wire::record::SyncOp;
 use libc::pthread_t;
 
 use super::original;
+use crate::functions;
 use crate::scheduler::{self, State, wake_waiters};
 use crate::system::{is_alive, kernel_id, say, yield_processor};
 use crate::thread::{Start, Thread, set_me};
@@ -41,7 +42,7 @@ unsafe extern "C" fn pthread_create(
 ) -> c_int {
     let original =
         original!(c"pthread_create": fn(*mut pthread_t, *const c_void, Start, *mut c_void) -> c_int);
-    let Some(turn) = Turn::take() else { return unsafe { original(handle, how, start, argument) } };
+    let Some(turn) = Turn::alone() else { return unsafe { original(handle, how, start, argument) } };
     turn.meeting();
     wait_for_ends();
     let thread = Thread::new(scheduler::next_id(), Some((start, argument)));
@@ -70,12 +71,20 @@ fn wait_for_ends() {
 unsafe extern "C-unwind" fn run(thread: *mut c_void) -> *mut c_void {
     let me: &'static Thread = unsafe { &*thread.cast() };
     me.kernel_id.store(kernel_id(), Ordering::Relaxed);
-    scheduler::wait_for_turn(me);
+    let turn = Turn::of(me);
+    scheduler::begin_thread(me);
+    // Whoever made it lets go once it is known to all.
+    turn.begin_alone();
     set_me(Some(me));
     set_end(me);
     let (low, high) = stack();
-    let turn = Turn { me };
-    turn.log(&Record::Sync { site: 0, op: SyncOp::Begin, object: low, other: high });
+    turn.log_sync(SyncOp::Begin, low, high);
+    if let Some((start, _)) = me.start
+        && !functions::begins_a_thread_seen(start as usize as u64)
+    {
+        // Whatever it calls back may have been told anything before, and may tell anything afterwards.
+        me.stack.leave(0);
+    }
     drop(turn);
     match me.start {
         Some((start, argument)) => unsafe { start(argument) },
@@ -84,7 +93,7 @@ unsafe extern "C-unwind" fn run(thread: *mut c_void) -> *mut c_void {
 }
 
 /// The bounds of the calling thread's stack, on which its thread-local variables are, too.
-fn stack() -> (u64, u64) {
+fn stack() -> (usize, u64) {
     unsafe {
         let mut about: libc::pthread_attr_t = std::mem::zeroed();
         if libc::pthread_getattr_np(libc::pthread_self(), &mut about) != 0 {
@@ -93,7 +102,7 @@ fn stack() -> (u64, u64) {
         let (mut start, mut bytes) = (std::ptr::null_mut(), 0);
         libc::pthread_attr_getstack(&about, &mut start, &mut bytes);
         libc::pthread_attr_destroy(&mut about);
-        (start as u64, start as u64 + bytes as u64)
+        (start as usize, (start as usize + bytes) as u64)
     }
 }
 
@@ -105,12 +114,12 @@ unsafe extern "C" fn ending(thread: *mut c_void) {
         set_end(me);
         return;
     }
-    let Some(turn) = Turn::take() else { return };
+    let Some(turn) = Turn::alone() else { return };
     turn.log_sync(SyncOp::End, 0, 0);
     set_me(None);
-    std::mem::forget(turn);
     wake_waiters(waiting_place(me), usize::MAX);
     scheduler::go_away(me, State::Done);
+    me.log().give_back();
 }
 
 /// What those wait on who join a thread.
@@ -121,7 +130,7 @@ fn waiting_place(thread: &'static Thread) -> usize {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_join(handle: pthread_t, result: *mut *mut c_void) -> c_int {
     let original = original!(c"pthread_join": fn(pthread_t, *mut *mut c_void) -> c_int);
-    let Some(turn) = Turn::take() else { return unsafe { original(handle, result) } };
+    let Some(turn) = Turn::alone() else { return unsafe { original(handle, result) } };
     turn.meeting();
     let Some(thread) = scheduler::by_handle(handle) else {
         return turn.away(|| unsafe { original(handle, result) });

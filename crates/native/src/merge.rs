@@ -1,0 +1,205 @@
+//! What the threads have logged, each for itself, in the one order that their clocks tell.
+//!
+//! Whatever two threads did to the same memory or object, the later one has the larger clock; equal clocks belong to things
+//! that do not touch each other, and which of these comes first does not matter, as long as it is always the same.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use foretell_wire::log::module::Module;
+use foretell_wire::log::{Chunks, Content};
+use foretell_wire::record::{Context, Record, SyncOp};
+
+use crate::LogError;
+use crate::records::Entry;
+
+/// The chunks of one thread, or a module, and how far they have been read.
+struct Stream<'a> {
+    thread: u32,
+    /// The chunks that follow, the next one last.
+    chunks: Vec<(u64, Content<'a>)>,
+    records: &'a [u8],
+    context: Context,
+    /// The clock of the next record, if it is not told.
+    clock: u64,
+    next: Option<Entry<'a>>,
+}
+
+impl<'a> Stream<'a> {
+    fn new(thread: u32, mut chunks: Vec<(u64, Content<'a>)>) -> Stream<'a> {
+        chunks.reverse();
+        Stream { thread, chunks, records: &[], context: Context::NEW, clock: 0, next: None }
+    }
+
+    /// The clock of what comes next, which is then in [`Stream::next`].
+    fn advance(&mut self) -> Result<Option<u64>, LogError> {
+        loop {
+            while self.records.first().is_some_and(|&kind| kind != 0) {
+                match self.context.decode(&mut self.records)? {
+                    Record::Clock(clock) => self.clock = clock,
+                    Record::Ahead(steps) => self.clock = self.clock.saturating_add(steps),
+                    record => {
+                        let clock = self.clock;
+                        self.clock = clock.saturating_add(1);
+                        self.next = Some(Entry::Record(done_by(self.thread, &record), record));
+                        return Ok(Some(clock));
+                    }
+                }
+            }
+            let Some((clock, content)) = self.chunks.pop() else { return Ok(None) };
+            match content {
+                Content::Records(records) => {
+                    (self.records, self.context, self.clock) = (records, Context::NEW, clock);
+                }
+                Content::Module(content) => {
+                    self.records = &[];
+                    self.next = Some(Entry::Module(Module::decode(content)?));
+                    return Ok(Some(clock));
+                }
+            }
+        }
+    }
+}
+
+/// The last one to come to a barrier tells for all that they leave.
+fn done_by(thread: u32, record: &Record<'_>) -> u32 {
+    match *record {
+        Record::Sync { op: SyncOp::Depart, other, .. } => u32::try_from(other).unwrap_or(thread),
+        _ => thread,
+    }
+}
+
+/// Modules come first: they are there before what has the same clock.
+fn streams<'a>(chunks: &mut Chunks<'a>) -> Result<Vec<Stream<'a>>, LogError> {
+    let (mut streams, mut by_thread) = (Vec::new(), BTreeMap::<u32, Vec<_>>::new());
+    while let Some(chunk) = chunks.next_chunk()? {
+        let part = (chunk.clock, chunk.content);
+        match chunk.content {
+            Content::Module(_) => streams.push(Stream::new(chunk.thread, vec![part])),
+            Content::Records(_) => by_thread.entry(chunk.thread).or_default().push(part),
+        }
+    }
+    streams.extend(by_thread.into_iter().map(|(thread, chunks)| Stream::new(thread, chunks)));
+    Ok(streams)
+}
+
+/// Goes through the log; says whether it is complete.
+pub(crate) fn for_each<'a>(
+    log: &'a [u8],
+    mut look: impl FnMut(Entry<'a>) -> Result<(), LogError>,
+) -> Result<bool, LogError> {
+    let mut chunks = Chunks::new(log)?;
+    let mut streams = streams(&mut chunks)?;
+    let cut = chunks.cut.unwrap_or(u64::MAX);
+    let mut heads = BinaryHeap::new();
+    for (index, stream) in streams.iter_mut().enumerate() {
+        heads.extend(stream.advance()?.map(|clock| Reverse((clock, index))));
+    }
+    while let Some(Reverse((clock, index))) = heads.pop()
+        && clock < cut
+    {
+        let Some(stream) = streams.get_mut(index) else { break };
+        let others = heads.peek().map(|&Reverse(key)| key);
+        loop {
+            if let Some(entry) = stream.next.take() {
+                look(entry)?;
+            }
+            let Some(clock) = stream.advance()? else { break };
+            if clock >= cut || others.is_some_and(|other| other < (clock, index)) {
+                heads.push(Reverse((clock, index)));
+                break;
+            }
+        }
+    }
+    Ok(chunks.ended && chunks.cut.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use foretell_wire::log::{CUT, Chunk, MAGIC, PAGE};
+    use foretell_wire::record::LONGEST_RECORD;
+
+    use super::*;
+
+    /// A log whose chunks hold these records.
+    fn log(chunks: &[(u32, u64, Vec<Record<'_>>)]) -> Vec<u8> {
+        log_with_cut(0, chunks)
+    }
+
+    fn log_with_cut(cut: u64, chunks: &[(u32, u64, Vec<Record<'_>>)]) -> Vec<u8> {
+        let mut out = MAGIC.to_vec();
+        out.resize(CUT, 0);
+        out.extend_from_slice(&cut.to_le_bytes());
+        out.resize(PAGE, 0);
+        for (thread, clock, records) in chunks {
+            let (start, mut context) = (out.len(), Context::NEW);
+            let chunk = Chunk { thread: *thread, clock: *clock, content: Content::Records(&[]) };
+            out.extend_from_slice(&chunk.header(PAGE).unwrap());
+            for record in records {
+                let mut room = [0; LONGEST_RECORD];
+                let length = context.encode(record, &mut room);
+                out.extend_from_slice(&room[..length]);
+            }
+            out.resize(start + PAGE, 0);
+        }
+        out
+    }
+
+    fn write(value: u64) -> Record<'static> {
+        Record::Write { site: 1, addr: 8, size: 8, value }
+    }
+
+    fn order(log: &[u8]) -> Vec<(u32, u64)> {
+        let mut found = Vec::new();
+        let complete = for_each(log, |entry| {
+            if let Entry::Record(thread, Record::Write { value, .. }) = entry {
+                found.push((thread, value));
+            }
+            Ok(())
+        });
+        assert_eq!(complete.ok(), Some(false));
+        found
+    }
+
+    #[test]
+    fn clocks_tell_the_order() {
+        let log = log(&[
+            (0, 1, vec![write(1), write(2), Record::Clock(7), write(7)]),
+            (1, 3, vec![write(3), Record::Ahead(1), write(5), write(6)]),
+            (0, 8, vec![write(8)]),
+        ]);
+        assert_eq!(order(&log), [(0, 1), (0, 2), (1, 3), (1, 5), (1, 6), (0, 7), (0, 8)]);
+    }
+
+    #[test]
+    fn nothing_counts_from_the_cut_on() {
+        let log =
+            log_with_cut(4, &[(0, 1, vec![write(1)]), (1, 2, vec![write(2), write(3), write(4), write(5)])]);
+        assert_eq!(order(&log), [(0, 1), (1, 2), (1, 3)]);
+    }
+
+    #[test]
+    fn who_leaves_a_barrier_is_told_by_the_last_one() {
+        let depart = |thread| Record::Sync { site: 1, op: SyncOp::Depart, object: 64, other: thread };
+        let log = log(&[(0, 1, vec![depart(3), depart(0)])]);
+        let mut found = Vec::new();
+        for_each(&log, |entry| {
+            if let Entry::Record(thread, _) = entry {
+                found.push(thread);
+            }
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(found, [3, 0]);
+    }
+
+    #[test]
+    fn damaged_logs_are_refused_or_read_and_nothing_else() {
+        let bytes = log(&[(0, 1, vec![write(1), write(2)]), (1, 3, vec![write(3)])]);
+        for at in (0..bytes.len()).step_by(7) {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 0x5A;
+            let _ = for_each(&bytes, |_| Ok(()));
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The file of the log: pages that are mapped into the process, so that nothing is lost whatever ends it.
+//!
+//! Space is allocated before it is mapped. A full disk is an error at that moment, after which the log is cut: the program
+//! goes on, and nothing that depends on a record that could not be written is taken for true.
+
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering};
+
+use foretell_wire::log::{CUT, ENDED, MAGIC, PAGE};
+
+use crate::system::{self, errno, kernel, say};
+
+/// Ask the kernel to bring pages in at once; writing to them one by one would cost a fault each.
+const POPULATE_WRITE: usize = 23;
+
+static FILE: AtomicI32 = AtomicI32::new(-1);
+/// Where in the file the next pages are taken from.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+/// The first page.
+static FIRST: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Begins a log in this file, which is empty; says whether that worked.
+pub(crate) fn open(file: c_int) -> bool {
+    FILE.store(file, Ordering::Relaxed);
+    NEXT.store(0, Ordering::Relaxed);
+    FIRST.store(std::ptr::null_mut(), Ordering::Relaxed);
+    let Some(first) = map(PAGE, 0) else { return false };
+    // The page is ours alone.
+    unsafe { first.cast::<[u8; 8]>().write(MAGIC) };
+    FIRST.store(first, Ordering::Relaxed);
+    true
+}
+
+/// A number in the first page.
+fn number(at: usize) -> Option<&'static AtomicU64> {
+    let first = FIRST.load(Ordering::Relaxed);
+    // The page stays, and its numbers are aligned.
+    (!first.is_null()).then(|| unsafe { AtomicU64::from_ptr(first.add(at).cast()) })
+}
+
+/// The program has ended in good order, or it goes on after all.
+pub(crate) fn set_ended(ended: bool) {
+    if let Some(place) = number(ENDED) {
+        place.store(ended.into(), Ordering::SeqCst);
+    }
+}
+
+/// Records with this clock are missing.
+fn cut(clock: u64) {
+    let Some(place) = number(CUT) else { return };
+    let earlier = |old: u64| (old == 0 || clock < old).then_some(clock.max(1));
+    // There is nothing to change if the log was cut earlier already.
+    let _ = place.fetch_update(Ordering::SeqCst, Ordering::SeqCst, earlier);
+}
+
+/// New pages of the log. If there are none, records from this clock on are missing, and the user is told once.
+pub(crate) fn map(bytes: usize, clock: u64) -> Option<*mut u8> {
+    let file = FILE.load(Ordering::Relaxed);
+    if file < 0 {
+        cut(clock);
+        return None;
+    }
+    let offset = NEXT.fetch_add(bytes as u64, Ordering::Relaxed);
+    let pages = allocate(file, offset, bytes).and_then(|()| map_at(file, offset, bytes));
+    if let Err(error) = pages {
+        cut(clock);
+        if FILE.swap(-1, Ordering::Relaxed) >= 0 {
+            let error = std::io::Error::from_raw_os_error(error);
+            say(&format!("the recording ends here, it cannot be written: {error}"));
+        }
+    }
+    pages.ok()
+}
+
+fn allocate(file: c_int, offset: u64, bytes: usize) -> Result<(), c_int> {
+    // To exceed the limit of the process would send it a signal.
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    let limited = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } == 0;
+    if limited && offset + bytes as u64 > limit.rlim_cur {
+        return Err(libc::EFBIG);
+    }
+    let start = usize::try_from(offset).map_err(|_| libc::EFBIG)?;
+    loop {
+        if kernel(libc::SYS_fallocate, [system::word(file), 0, start, bytes, 0, 0]) == 0 {
+            return Ok(());
+        }
+        match errno() {
+            libc::EINTR => {}
+            libc::EOPNOTSUPP => return write_zeros(file, start, bytes),
+            error => return Err(error),
+        }
+    }
+}
+
+/// Where the file system cannot allocate space, writing does.
+fn write_zeros(file: c_int, start: usize, bytes: usize) -> Result<(), c_int> {
+    for page in 0..bytes / PAGE {
+        let zeros = [0_u8; PAGE];
+        let arguments = [system::word(file), zeros.as_ptr() as usize, PAGE, start + page * PAGE, 0, 0];
+        match kernel(libc::SYS_pwrite64, arguments) {
+            written if written == PAGE as i64 => {}
+            0.. => return Err(libc::ENOSPC),
+            _ => return Err(errno()),
+        }
+    }
+    Ok(())
+}
+
+fn map_at(file: c_int, offset: u64, bytes: usize) -> Result<*mut u8, c_int> {
+    let how = system::word(libc::PROT_READ | libc::PROT_WRITE);
+    let place = usize::try_from(offset).map_err(|_| libc::EFBIG)?;
+    let shared = system::word(libc::MAP_SHARED);
+    let start = kernel(libc::SYS_mmap, [0, bytes, how, shared, system::word(file), place]);
+    let start = usize::try_from(start).map_err(|_| errno())?;
+    // It is only a hint.
+    kernel(libc::SYS_madvise, [start, bytes, POPULATE_WRITE, 0, 0, 0]);
+    Ok(start as *mut u8)
+}
+
+/// Gives mapped pages back; the file keeps them.
+pub(crate) fn unmap(start: *mut u8, bytes: usize) {
+    kernel(libc::SYS_munmap, [start as usize, bytes, 0, 0, 0, 0]);
+}
+
+/// The process is a copy: the file belongs to the original.
+pub(crate) fn disown() {
+    let file = FILE.swap(-1, Ordering::Relaxed);
+    if file >= 0 {
+        system::close(file);
+    }
+    FIRST.store(std::ptr::null_mut(), Ordering::Relaxed);
+}

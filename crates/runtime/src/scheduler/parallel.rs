@@ -1,0 +1,72 @@
+//! Threads that run in parallel: nobody waits for a turn, only for what the program waits for.
+//!
+//! Who waits says so while it is alone (see [`crate::turn::Turn::alone`]), and so does who wakes others; so nobody is woken
+//! between the moment when it found that it has to wait and the moment when it does.
+
+use std::sync::atomic::Ordering;
+
+use super::{PATIENCE, RUN, Reason, SCHEDULER, STALLED, Scheduler, State, WAIT, Waiting};
+use crate::system::{now, wait_on};
+use crate::thread::Thread;
+
+/// Who may look again does so after so many nanoseconds.
+const LOOK_AGAIN: u64 = 20_000_000;
+
+/// The thread does something else now.
+pub(super) fn set_state(me: &'static Thread, state: State) {
+    SCHEDULER.with(|scheduler| scheduler.set_state(me, state));
+}
+
+/// Waits, if that is what the state says.
+pub(super) fn wait(me: &'static Thread, state: State, let_others: impl FnOnce()) -> Reason {
+    let State::Waiting(waiting) = state else { return Reason::Woken };
+    me.go.store(WAIT, Ordering::SeqCst);
+    SCHEDULER.with(|scheduler| {
+        scheduler.begin_wait(me, state);
+        scheduler.look_for_deadlock();
+    });
+    let_others();
+    while me.go.load(Ordering::SeqCst) == WAIT {
+        let limit = [left(waiting), waiting.looks_again.then_some(LOOK_AGAIN)];
+        wait_on(&me.go, WAIT, limit.into_iter().flatten().min());
+        SCHEDULER.with(|scheduler| scheduler.end_wait(me, waiting));
+    }
+    SCHEDULER.with(|scheduler| scheduler.slot(me).map_or(Reason::Woken, |slot| slot.reason))
+}
+
+fn left(waiting: Waiting) -> Option<u64> {
+    waiting.deadline.map(|deadline| deadline.saturating_sub(now()))
+}
+
+impl Scheduler {
+    /// Ends the wait of a thread that has waited long enough, unless somebody has woken it.
+    fn end_wait(&mut self, me: &Thread, waiting: Waiting) {
+        if me.go.load(Ordering::SeqCst) == RUN {
+            return;
+        }
+        if left(waiting) == Some(0) {
+            self.make_ready(me.id, Reason::TimedOut);
+        } else if waiting.looks_again {
+            self.make_ready(me.id, Reason::Woken);
+        }
+    }
+
+    /// If all wait for each other, nobody will ever wake anybody. Those who look again do so a few times first.
+    fn look_for_deadlock(&mut self) {
+        let (mut waiting, mut looking) = (0, 0);
+        for slot in &self.slots {
+            match slot.state {
+                State::Waiting(Waiting { deadline: None, looks_again, .. }) => {
+                    waiting += 1;
+                    looking += u32::from(looks_again);
+                }
+                State::Done => {}
+                State::Waiting(_) | State::Ready | State::Away => return,
+            }
+        }
+        let stalled = STALLED.fetch_add(1, Ordering::Relaxed);
+        if looking == 0 || stalled > PATIENCE * waiting {
+            self.report_deadlock();
+        }
+    }
+}
