@@ -189,11 +189,17 @@ impl Context {
     /// What the first record of a piece is relative to.
     pub const NEW: Context = Context { site: 0, addrs: [0; REMEMBERED] };
 
-    /// What the last site accessed last.
+    /// What a site accessed last.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the remainder is what is wanted")]
+    pub(crate) fn addr_at(&mut self, site: u64) -> &mut u64 {
+        &mut self.addrs[site as usize % REMEMBERED]
+    }
+
+    /// What the last site accessed last.
+    #[inline]
     pub(crate) fn last_addr(&mut self) -> &mut u64 {
-        &mut self.addrs[self.site as usize % REMEMBERED]
+        self.addr_at(self.site)
     }
 
     /// Writes the record to the beginning of `out`, which has room for [`LONGEST_RECORD`] bytes and the bytes that the
