@@ -117,10 +117,7 @@ impl Walk<'_> {
             Some(Opcode::LLVMAtomicRMW) => self.update(instruction),
             Some(Opcode::LLVMAtomicCmpXchg) => self.exchange(instruction),
             Some(Opcode::LLVMFence) if !instruction.is_single_thread() => self.fence(instruction),
-            Some(Opcode::LLVMBr | Opcode::LLVMSwitch | Opcode::LLVMIndirectBr) => {
-                let condition = instruction.condition();
-                self.decision(instruction, condition);
-            }
+            Some(Opcode::LLVMBr | Opcode::LLVMSwitch | Opcode::LLVMIndirectBr) => self.branch(instruction),
             // A division by zero ends the program: whether it happens is a decision.
             Some(Opcode::LLVMSDiv | Opcode::LLVMUDiv | Opcode::LLVMSRem | Opcode::LLVMURem) => {
                 self.decision(instruction, Some(instruction.operand(1)));
@@ -258,6 +255,16 @@ impl Walk<'_> {
     fn fence(&mut self, fence: Value) {
         self.hooks.build.before(fence);
         self.hooks.tell(hook::FENCE, &[self.hooks.order(fence.ordering())]);
+    }
+
+    /// A condition is 0 or 1, and a target is an address. Of wider values than that the lowest bits must do.
+    fn branch(&mut self, branch: Value) {
+        let Some(condition) = branch.condition().filter(|&condition| self.reads.decide(condition)) else {
+            return;
+        };
+        let site = self.begin(branch);
+        let value = self.hooks.to_number(condition);
+        self.hooks.tell(hook::BRANCH_BY, &[site, value]);
     }
 
     /// Also for addresses in private memory: an index that depends on what was read may lead out of it.

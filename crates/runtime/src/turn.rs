@@ -266,9 +266,9 @@ impl Turn {
 
     /// A decision; of no interest if nothing was read since the last one.
     #[inline]
-    pub(crate) fn log_branch(&self, site: u64) {
+    pub(crate) fn log_branch(&self, site: u64, by: Option<u64>) {
         if std::mem::take(&mut self.me.log().has_read) {
-            self.me.log().put(&Record::Branch { site });
+            self.me.log().put(&Record::Branch { site, by });
         }
     }
 
