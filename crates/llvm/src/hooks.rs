@@ -78,7 +78,8 @@ impl Hooks {
         self.call(name, self.types.int64, arguments)
     }
 
-    fn call(&self, name: &str, result: Type, arguments: &[Value]) -> Value {
+    /// Calls the hook with this name.
+    pub(crate) fn call(&self, name: &str, result: Type, arguments: &[Value]) -> Value {
         let is_new = !self.module.has_function(name);
         let parameters: Vec<Type> = arguments.iter().map(|argument| argument.type_of()).collect();
         let hook = self.module.function(name, result, &parameters);

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use foretell_wire::hook::{self, PREFIX, Update};
+use foretell_wire::library;
 use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
 
 use crate::hooks::{Hooks, Shape};
@@ -63,6 +64,9 @@ pub(crate) fn module(module: Module) -> bool {
             stack: None,
             returns: HashSet::new(),
         };
+        if function.is_handed_on() {
+            walk.be_called_back(&instructions);
+        }
         for instruction in instructions {
             walk.instruction(instruction);
         }
@@ -331,8 +335,10 @@ impl Walk<'_> {
             return self.enter(call);
         }
         let manner = Manner::of(call);
-        if manner == Manner::Nothing {
-            return;
+        match manner {
+            Manner::Nothing => return,
+            Manner::Performed => return self.perform(call),
+            _ => {}
         }
         let site = self.begin(call);
         if let Manner::Reads(argument) = manner {
@@ -362,6 +368,16 @@ impl Walk<'_> {
                 call.set_operand(index, room);
             }
         }
+    }
+
+    /// The call of a library function whose hook does the same and tells about it.
+    fn perform(&mut self, call: Value) {
+        let arguments = call.arguments();
+        let Some(hook) = library::hook(&call.callee().name(), arguments.len()) else { return };
+        let site = self.begin_access(call, &arguments);
+        let all: Vec<Value> = std::iter::once(site).chain(arguments).collect();
+        let result = self.hooks.call(&hook, call.type_of(), &all);
+        self.replace(call, result);
     }
 
     /// Whoever is called in place of a return takes the place of its caller in the stack, too.
@@ -401,6 +417,19 @@ impl Walk<'_> {
                 let stack = self.stack();
                 self.hooks.build.before(block.first_ordinary());
                 self.hooks.tell(hook::RETURN, &[stack]);
+            }
+        }
+    }
+
+    /// A function that others know by its address may be called by code that is not instrumented.
+    fn be_called_back(&mut self, instructions: &[Value]) {
+        self.hooks.build.before(self.function.first_instruction());
+        let before = self.hooks.ask(hook::CALLED, &[]);
+        self.stack = Some(self.hooks.ask(hook::STACK, &[]));
+        for &instruction in instructions {
+            if let Some(Opcode::LLVMRet | Opcode::LLVMResume) = instruction.opcode() {
+                self.hooks.build.before(instruction.before_return());
+                self.hooks.tell(hook::RETURN, &[before]);
             }
         }
     }

@@ -344,6 +344,16 @@ impl Value {
         }
     }
 
+    /// Whether the function's address is used for anything but direct calls.
+    pub(crate) fn is_handed_on(self) -> bool {
+        let calls = |user: Value| {
+            matches!(user.opcode(), Some(Opcode::LLVMCall | Opcode::LLVMInvoke))
+                && user.callee() == self
+                && !user.arguments().contains(&self)
+        };
+        !self.users().into_iter().all(calls)
+    }
+
     fn is_local(self) -> bool {
         let linkage = unsafe { LLVMGetLinkage(self.0) };
         matches!(linkage, LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage)
@@ -445,6 +455,13 @@ impl Value {
     pub(crate) fn is_last_of_function(self) -> bool {
         let is_call = self.opcode() == Some(Opcode::LLVMCall);
         is_call && unsafe { LLVMGetTailCallKind(self.0) } == LLVMTailCallKind::LLVMTailCallKindMustTail
+    }
+
+    /// Where a function can still do something before this return: a call in place of a return stays right before it.
+    pub(crate) fn before_return(self) -> Value {
+        let before = unsafe { LLVMGetPreviousInstruction(self.0) };
+        let tail = (!before.is_null()).then_some(Value(before)).filter(|before| before.is_last_of_function());
+        tail.unwrap_or(self)
     }
 
     /// What stands after an instruction, unless it is the last one of its block.

@@ -327,6 +327,16 @@ extern "C" fn __foretell_tail(site: u64, callee: u64) {
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn __foretell_called() -> u64 {
+    let Some(turn) = Turn::take() else { return 0 };
+    let before = turn.me.stack.calls();
+    if turn.me.stack.come_in() {
+        turn.fence(turn.me.site.get());
+    }
+    before.into()
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn __foretell_return(calls: u64) {
     let Some(me) = me().filter(|me| me.enter()) else { return };
     let calls = Calls::from(calls);

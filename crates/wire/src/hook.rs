@@ -23,6 +23,7 @@
 //! | [`ENTER`] | `u64 (site)`: an instrumented function is called; returns which calls the thread was in before |
 //! | [`LEAVE`] | `u64 (site, callee)`: as [`ENTER`], but the callee may not be instrumented |
 //! | [`TAIL`] | `void (site, callee)`: as [`LEAVE`], but the caller is no more: nobody comes back to it |
+//! | [`CALLED`] | `u64 ()`: a function begins that code may have called which is not instrumented; returns the calls before |
 //! | [`RETURN`] | `void (u64 stack)`: the thread is back in these calls, be it by an exception |
 //! | [`MODULE`] | `void (table, u64 bytes, void *const *globals, u64 count)` |
 //!
@@ -64,6 +65,8 @@ pub const ENTER: &str = "__foretell_enter";
 pub const LEAVE: &str = "__foretell_leave";
 /// Such a call in place of a return.
 pub const TAIL: &str = "__foretell_tail";
+/// The beginning of a function that code may have called which is not instrumented.
+pub const CALLED: &str = "__foretell_called";
 /// Back from a call, be it by an exception.
 pub const RETURN: &str = "__foretell_return";
 /// Tells the runtime about a module; called by a constructor.

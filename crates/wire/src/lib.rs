@@ -1,6 +1,7 @@
 //! What the compiler pass, the runtime inside the recorded program, and the reader of its log agree on.
 //!
 //! * [`hook`]: the names of the functions that instrumented code calls, and the codes that it passes to them
+//! * [`library`]: the functions of the C library whose calls become hooks
 //! * [`site`]: the table that every instrumented module carries: where in the source each hook stands
 //! * [`code`]: what follows in that table: every instruction of the instrumented functions
 //! * [`record`]: what happened, one record each; [`pack`]: those that happen most, in few bytes and fewer instructions
@@ -11,6 +12,7 @@
 
 pub mod code;
 pub mod hook;
+pub mod library;
 pub mod log;
 pub mod pack;
 pub mod record;
