@@ -603,7 +603,7 @@ fn site_of(record: &Record<'_>) -> u64 {
         | Record::WriteRange { site, .. }
         | Record::Copy { site, .. }
         | Record::Fill { site, .. }
-        | Record::Branch { site }
+        | Record::Branch { site, .. }
         | Record::Opaque { site }
         | Record::Enter { site }
         | Record::Sync { site, .. } => site,

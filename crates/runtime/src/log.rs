@@ -85,43 +85,43 @@ impl Writer {
         self.cursor
     }
 
-    /// A plain access, with room for it.
+    /// A plain access, with room for it; says whether it is short.
     #[inline(always)]
+    pub(crate) fn short(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) -> bool {
+        let Some(short) = self.context.short(writes, size, site, addr, value) else { return false };
+        let at = self.cursor as *mut u8;
+        // There is room for it. The kind is among the first bytes, and these are written last.
+        unsafe { at.add(4).cast::<u64>().write_unaligned(value.to_le()) };
+        compiler_fence(Ordering::Release);
+        unsafe { at.cast::<u32>().write_unaligned(short.first.to_le()) };
+        self.cursor += short.length;
+        true
+    }
+
+    /// A decision, with room for it; says whether it is short.
+    #[inline(always)]
+    pub(crate) fn short_branch(&mut self, site: u64, by: Option<u64>) -> bool {
+        let Some(short) = self.context.short_branch(site, by) else { return false };
+        // There is room for it.
+        unsafe { (self.cursor as *mut u32).write_unaligned(short.first.to_le()) };
+        self.cursor += short.length;
+        true
+    }
+
+    /// Any plain access.
     pub(crate) fn access(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) {
-        match self.context.pack(writes, size, site, addr, value) {
-            Some(packed) => self.place(packed),
-            None => self.unpacked_access(writes, size, site, addr, value),
-        }
-    }
-
-    /// A plain access, with its clock counted.
-    pub(crate) fn counted_access(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) {
         self.make_room(0);
-        self.access(writes, size, site, addr, value);
         self.clock += 1;
-    }
-
-    #[cold]
-    fn unpacked_access(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) {
-        let size = 1 << size;
-        if writes {
-            self.encode(&Record::Write { site, addr, size, value });
-        } else {
-            self.encode(&Record::Read { site, addr, size, value });
+        if self.short(writes, size, site, addr, value) {
+            return;
         }
-    }
-
-    /// A decision, with room for it.
-    #[inline(always)]
-    pub(crate) fn branch(&mut self, site: u64) {
-        match self.context.pack_branch(site) {
-            Some(packed) => self.place(packed),
-            None => self.encode(&Record::Branch { site }),
-        }
-    }
-
-    #[inline(always)]
-    fn place(&mut self, packed: Packed) {
+        let Some(packed) = self.context.pack(writes, size, site, addr, value) else {
+            let size = 1 << size;
+            return self.encode(&match writes {
+                true => Record::Write { site, addr, size, value },
+                false => Record::Read { site, addr, size, value },
+            });
+        };
         let at = self.cursor as *mut u8;
         // There is room for it. The kind is among the first bytes, and these are written last.
         unsafe { at.add(packed.offset).cast::<u64>().write_unaligned(packed.last.to_le()) };
