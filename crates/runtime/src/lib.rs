@@ -22,6 +22,7 @@ mod functions;
 mod hooks;
 mod interpose;
 mod log;
+mod modules;
 mod order;
 mod scheduler;
 mod stack;

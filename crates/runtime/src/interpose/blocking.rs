@@ -26,7 +26,7 @@ macro_rules! blocking {
     ($($(#[$doc:meta])* $name:ident, $text:literal ($($argument:ident: $type:ty),*) -> $result:ty, if $communicates:expr;)*) => {$(
         $(#[$doc])*
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name($($argument: $type),*) -> $result {
+        unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
             let original = original!($text: fn($($type),*) -> $result);
             let Some(turn) = Turn::alone() else { return unsafe { original($($argument),*) } };
             let communicates = $communicates;
@@ -82,14 +82,14 @@ fn received(turn: &Turn, into: Any, bytes: isize) {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn read(file: c_int, into: Any, bytes: usize) -> isize {
+unsafe extern "C-unwind" fn read(file: c_int, into: Any, bytes: usize) -> isize {
     let original = original!(c"read": fn(c_int, Any, usize) -> isize);
     let Some(turn) = Turn::alone() else { return unsafe { original(file, into, bytes) } };
     receive(&turn, into, || unsafe { original(file, into, bytes) })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn recv(file: c_int, into: Any, bytes: usize, flags: c_int) -> isize {
+unsafe extern "C-unwind" fn recv(file: c_int, into: Any, bytes: usize, flags: c_int) -> isize {
     let original = original!(c"recv": fn(c_int, Any, usize, c_int) -> isize);
     let Some(turn) = Turn::alone() else { return unsafe { original(file, into, bytes, flags) } };
     receive(&turn, into, || unsafe { original(file, into, bytes, flags) })
