@@ -9,7 +9,7 @@ std::mutex mutex;
 
 static void step() {
     std::lock_guard<std::mutex> held(mutex);
-    counter++;
+    counter = 1;
     throw 1;
 }
 
@@ -18,7 +18,7 @@ int main() {
         try {
             step();
         } catch (int) {
-            counter++;
+            counter = 1;
         }
     };
     std::thread one(work), two(work);

@@ -2,6 +2,7 @@
 
 mod bench;
 mod fuzz_exact;
+mod native_corpus;
 mod process;
 mod setup;
 mod soundness;
@@ -18,6 +19,7 @@ usage: cargo xtask COMMAND
   bench [NAME…]          measure; names: read detect syncp referee predict memory exact auto explore z3 (all unless given); --save adds to bench/RESULTS.md
   fuzz-exact [SECONDS [SEED]]  exact techniques against the exhaustive oracle on random traces, for ever unless told
   soundness [SECONDS [SEED]]   predicted races against all executions of random programs, for ever unless told
+  native-corpus [SEEDS [PART OF A NAME]]  record and predict every program of corpus/native, with 20 seeds unless told
   tidy                   check the rules of the house: who may depend on whom, and what every file must have
   setup                  install what building and testing need";
 
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         "bench" => bench::run(rest),
         "fuzz-exact" => fuzz_exact::run(rest),
         "soundness" => soundness::run(rest),
+        "native-corpus" => native_corpus::run(rest),
         "tidy" => tidy::run(),
         other => Err(format!("unknown command `{other}`\n{USAGE}")),
     };

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use foretell_detect::{Pair, Pairs};
 use foretell_predict::{Guarantee, Technique};
 use foretell_report::{Access, Candidate, Race, Report, TraceInfo};
-use foretell_trace::{Event, EventId, Names, Trace};
+use foretell_trace::{Event, EventId, Names};
 use foretell_witness::Finding;
 
 use self::exact::Exact;
@@ -28,7 +28,6 @@ use self::stream::Stage;
 use crate::Outcome;
 use crate::args::Choice;
 use crate::error::Failure;
-use crate::input::Input;
 use crate::memory;
 use crate::stop::{self, TimeLimit};
 
@@ -52,14 +51,13 @@ pub(crate) struct Plan {
     pub(crate) memory: Option<u64>,
 }
 
-/// Runs the techniques of the plan. `stored` is the trace, if it is in memory already.
-pub(crate) fn analyse(input: &Input, stored: Option<&Trace>, plan: &Plan) -> Result<Report, Failure> {
+/// Runs the techniques of the plan.
+pub(crate) fn analyse(held: &Held<'_>, plan: &Plan) -> Result<Report, Failure> {
     let begin = Instant::now();
     let limit = TimeLimit::start(plan.time_limit)?;
     memory::reset_peak();
     let mut report = Report::new(plan.choice.name());
     let mut printing = Printing { left: plan.witness_steps };
-    let held = Held::new(input, stored);
     for technique in plan.choice.stages() {
         if stop::is_requested() && report.trace.events > 0 {
             break;
@@ -70,9 +68,9 @@ pub(crate) fn analyse(input: &Input, stored: Option<&Trace>, plan: &Plan) -> Res
         }
         if technique.decides_pairs() {
             report.window = plan.window;
-            decide(&held, technique, plan, &mut printing, &mut report)?;
+            decide(held, technique, plan, &mut printing, &mut report)?;
         } else {
-            detect(&held, technique, plan, &mut printing, &mut report)?;
+            detect(held, technique, plan, &mut printing, &mut report)?;
         }
     }
     report.interrupted = stop::is_interrupted();

@@ -99,6 +99,9 @@ pub(crate) struct RunArgs {
     /// How often a loop may go round each time it is entered: a number, or `none` for no bound
     #[arg(long, value_parser = parse_bound, value_name = "N")]
     pub(crate) loops: Option<Bound>,
+    /// End a native program after so long, such as 10s or 2m, and look at what was recorded by then
+    #[arg(long, value_parser = parse_duration, value_name = "DURATION")]
+    pub(crate) stop_after: Option<Duration>,
     /// Also write the recorded trace here; the name's ending tells the format
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
@@ -126,6 +129,9 @@ pub(crate) struct RecordArgs {
     /// How threads are recorded
     #[arg(long, value_enum, default_value_t = Order::Serial)]
     pub(crate) order: Order,
+    /// End the program after so long, such as 10s or 2m, and keep what was recorded by then
+    #[arg(long, value_parser = parse_duration, value_name = "DURATION")]
+    pub(crate) stop_after: Option<Duration>,
     /// The command
     #[arg(required = true, last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
@@ -183,12 +189,17 @@ pub(crate) struct WantedArgs {
     /// Where to write the report, instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// How many steps of witnesses to print in all: a number, `all` or `none`. All witnesses are checked anyway
+    /// How many steps of witnesses to print in all: a number, `all` or `none`. All witnesses are checked anyway. As text, the
+    /// steps that matter are printed, or every one with `all`
     #[arg(long, default_value = "1000000", value_parser = parse_limit, value_name = "STEPS")]
     pub(crate) witness: usize,
     /// How many races, and how many undecided pairs, one report may hold: a number from 1 on, or `all`
     #[arg(long, default_value_t = MaxRaces::DEFAULT, value_parser = parse_max_races, value_name = "N")]
     pub(crate) max_races: MaxRaces,
+    /// A file with races not to tell of, in the form of ThreadSanitizer's: race:PATTERN, line by line. The file that the
+    /// environment variable FORETELL_SUPPRESSIONS names unless given
+    #[arg(long, value_name = "FILE")]
+    pub(crate) suppressions: Option<PathBuf>,
 }
 
 impl WantedArgs {

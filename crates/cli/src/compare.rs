@@ -61,7 +61,7 @@ fn row(input: &Input, choices: &[Choice], args: &CompareArgs) -> Result<Vec<Repo
     for &choice in choices {
         // Each technique reads the trace itself, so that times can be compared.
         let plan = args.search.plan(choice, 0, MaxRaces::DEFAULT);
-        let mut report = analyse(input, stored.as_ref(), &plan)?;
+        let mut report = analyse(&Held::new(input, stored.as_ref()), &plan)?;
         report.trace.counts = figures.counts;
         report.trace.quick_check = figures.quick_check;
         report.trace.quick_check_is_partial = figures.quick_check_is_partial;

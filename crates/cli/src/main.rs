@@ -3,6 +3,7 @@
 mod analysis;
 mod args;
 mod compare;
+mod describe;
 mod error;
 mod explore;
 mod input;
@@ -14,7 +15,9 @@ mod program;
 mod progress;
 mod run;
 mod slice;
+mod sources;
 mod stop;
+mod suppress;
 mod trace;
 
 use std::process::ExitCode;

@@ -1,25 +1,28 @@
 //! Programs in C and C++: built with the compiler pass, run with the recorder inside, and looked at like any other trace.
 
 mod compiler;
+mod processes;
 mod record;
 mod tools;
+mod watch;
 
-use std::ffi::OsString;
 use std::path::Path;
 
-use foretell_report::Report;
+use foretell_report::{Report, repeats};
 use foretell_trace::Trace;
 
 pub(crate) use compiler::Language;
 
-use crate::analysis::{analyse, outcome};
+use crate::analysis::held::Held;
+use crate::analysis::{Plan, outcome};
 use crate::args::{CompilerArgs, InputArgs, RecordArgs, RunArgs};
 use crate::error::Failure;
 use crate::input::Input;
-use crate::predict::tell;
+use crate::predict::{predict_with, tell};
+use crate::suppress::Rules;
 use crate::trace::convert;
 use crate::{Outcome, stop};
-use record::{Folder, How};
+use record::{Folder, Manner};
 use tools::Tools;
 
 /// `foretell cc` and `foretell c++`: becomes the compiler.
@@ -33,9 +36,11 @@ pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
     let Some((program, arguments)) = args.command.split_first() else {
         return Err(Failure::Usage("which command?".to_string()));
     };
+    convert::check_target(&args.output)?;
     let folder = Folder::new()?;
-    let traces =
-        record::run(Path::new(program), arguments, How { seed: args.seed, order: args.order }, &folder)?;
+    let program = Path::new(program);
+    let manner = Manner { name: program, seed: args.seed, order: args.order, stop_after: args.stop_after };
+    let traces = record::run(program, arguments, manner, &folder)?;
     for (index, trace) in traces.iter().enumerate() {
         convert::save(trace, &record::numbered(&args.output, index))?;
     }
@@ -45,32 +50,46 @@ pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
 /// `foretell run`: builds the program if it is a source file, records it and finds races in what its processes did.
 pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
-    let how = How { seed: args.schedule.seed, order: args.order };
+    args.trace.as_deref().map_or(Ok(()), convert::check_target)?;
+    let rules = Rules::load(&args.wanted)?;
     let mut reports = Vec::new();
-    for (index, trace) in traces(&args.program, &args.arguments, how)?.iter().enumerate() {
+    for (index, trace) in traces(args)?.iter().enumerate() {
         if let Some(path) = &args.trace {
             convert::save(trace, &record::numbered(path, index))?;
         }
-        reports.extend(predict(args, trace)?);
+        reports.extend(predict(args, trace, index)?);
     }
+    repeats::mark(&mut reports);
+    rules.apply(&mut reports);
     tell(&reports, &args.wanted)?;
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
 }
 
 /// What the processes of a program or command did: one trace for each that is instrumented.
-fn traces(program: &Path, arguments: &[OsString], how: How) -> Result<Vec<Trace>, Failure> {
+fn traces(args: &RunArgs) -> Result<Vec<Trace>, Failure> {
+    let (program, arguments) = (&args.program, &args.arguments);
+    let (seed, order, stop_after) = (args.schedule.seed, args.order, args.stop_after);
+    let manner = Manner { name: program, seed, order, stop_after };
     let folder = Folder::new()?;
     match Language::of(program) {
         Some(language) => {
             let built = folder.path().join("program");
             compiler::build(&Tools::find()?, language, program, &built)?;
-            record::run(&built, arguments, how, &folder)
+            record::run(&built, arguments, manner, &folder)
         }
-        None => record::run(program, arguments, how, &folder),
+        None => record::run(program, arguments, manner, &folder),
     }
 }
 
-fn predict(args: &RunArgs, trace: &Trace) -> Result<Vec<Report>, Failure> {
+/// The report of each technique on what one process did.
+fn predict(args: &RunArgs, trace: &Trace, process: usize) -> Result<Vec<Report>, Failure> {
     let input = Input::new(&args.program, &InputArgs { from_format: None, no_progress: args.no_progress });
-    args.wanted.plans().map(|plan| analyse(&input, Some(trace), &plan)).collect()
+    let report = |plan: Plan| {
+        let mut report = predict_with(&plan, &Held::new(&input, Some(trace)), &args.wanted)?;
+        if process > 0 {
+            report.trace.file = format!("{} (process {})", report.trace.file, process + 1);
+        }
+        Ok(report)
+    };
+    args.wanted.plans().map(report).collect()
 }

@@ -6,11 +6,13 @@ use foretell_report::text::Detail;
 use foretell_report::{Decision, Report, json, text};
 
 use crate::analysis::held::Held;
-use crate::analysis::{analyse, outcome, pair};
+use crate::analysis::{Plan, analyse, outcome, pair};
 use crate::args::{OutputFormat, PredictArgs, WantedArgs};
+use crate::describe::{describe, describe_decision};
 use crate::error::{Failure, Failures};
 use crate::input::Input;
 use crate::slice::{self, Purpose, Sliced};
+use crate::suppress::Rules;
 use crate::{Outcome, output, stop};
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
@@ -27,11 +29,13 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
 
 fn predict(args: &PredictArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
+    let rules = Rules::load(&args.wanted)?;
     let mut reports = Vec::new();
     let mut failures = Failures::default();
     for path in &args.traces {
         reports.extend(failures.keep(predict_on(path, args)).unwrap_or_default());
     }
+    rules.apply(&mut reports);
     tell(&reports, &args.wanted)?;
     failures.into_result()?;
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
@@ -41,32 +45,42 @@ fn predict(args: &PredictArgs) -> Result<Outcome, Failure> {
 fn predict_on(path: &Path, args: &PredictArgs) -> Result<Vec<Report>, Failure> {
     let input = Input::new(path, &args.input);
     if let Some(purpose) = &args.wanted.slice {
-        let sliced = Sliced::to_predict(&input.load("reads")?, None, purpose)?;
-        return predict_on_slice(&input, &sliced, &args.wanted);
+        let trace = input.load("reads")?;
+        let sliced = Sliced::to_predict(&trace, None, purpose)?;
+        return predict_on_slice(&Held::new(&input, Some(&trace)), &sliced, &args.wanted);
     }
     let stored = if input.comes_once() { Some(input.load("reads")?) } else { None };
-    args.wanted.plans().map(|plan| analyse(&input, stored.as_ref(), &plan)).collect()
+    let report = |plan: Plan| predict_with(&plan, &Held::new(&input, stored.as_ref()), &args.wanted);
+    args.wanted.plans().map(report).collect()
 }
 
-/// The report of each technique on a slice of a trace.
+/// The report of one technique, with all that makes it readable.
+pub(crate) fn predict_with(plan: &Plan, held: &Held<'_>, wanted: &WantedArgs) -> Result<Report, Failure> {
+    let mut report = analyse(held, plan)?;
+    describe(held, &mut report, wanted)?;
+    Ok(report)
+}
+
+/// The report of each technique on a slice of a trace, which is held as a whole.
 pub(crate) fn predict_on_slice(
-    input: &Input,
+    whole: &Held<'_>,
     sliced: &Sliced,
     wanted: &WantedArgs,
 ) -> Result<Vec<Report>, Failure> {
     wanted
         .plans()
         .map(|plan| {
-            let mut report = analyse(input, Some(&sliced.trace), &slice::plan(plan)?)?;
+            let mut report = analyse(&Held::new(whole.input(), Some(&sliced.trace)), &slice::plan(plan)?)?;
             sliced.enter(&mut report);
+            describe(whole, &mut report, wanted)?;
             Ok(report)
         })
         .collect()
 }
 
-/// What each technique says about one pair, on a slice for just that question.
+/// What each technique says about one pair, on a slice for just that question of a trace which is held as a whole.
 pub(crate) fn decide_on_slice(
-    input: &Input,
+    whole: &Held<'_>,
     sliced: &Sliced,
     (a, b): (u32, u32),
     wanted: &WantedArgs,
@@ -77,9 +91,10 @@ pub(crate) fn decide_on_slice(
     wanted
         .plans()
         .map(|plan| {
-            let held = Held::new(input, Some(&sliced.trace));
+            let held = Held::new(whole.input(), Some(&sliced.trace));
             let mut decision = pair::decide(&held, (a, b), &slice::plan(plan)?)?;
             sliced.enter_decision(&mut decision);
+            describe_decision(whole, &mut decision, wanted)?;
             Ok(decision)
         })
         .collect()
@@ -108,13 +123,17 @@ fn decide(args: &PredictArgs, numbers: (u32, u32)) -> Result<Outcome, Failure> {
     for path in &args.traces {
         let input = Input::new(path, &args.input);
         if let Some(purpose) = &args.wanted.slice {
-            let sliced = Sliced::to_predict(&input.load("reads")?, None, purpose)?;
-            decisions.extend(decide_on_slice(&input, &sliced, numbers, &args.wanted)?);
+            let trace = input.load("reads")?;
+            let (whole, sliced) =
+                (Held::new(&input, Some(&trace)), Sliced::to_predict(&trace, None, purpose)?);
+            decisions.extend(decide_on_slice(&whole, &sliced, numbers, &args.wanted)?);
             continue;
         }
         let held = Held::new(&input, None);
         for plan in args.wanted.plans() {
-            decisions.push(pair::decide(&held, numbers, &plan)?);
+            let mut decision = pair::decide(&held, numbers, &plan)?;
+            describe_decision(&held, &mut decision, &args.wanted)?;
+            decisions.push(decision);
         }
     }
     tell_decisions(&decisions, &args.wanted)

@@ -6,13 +6,15 @@ use foretell_cimp::schedule::{Given, Pct, Random, RoundRobin, Schedule, Schedule
 use foretell_report::Report;
 use foretell_trace::EventId;
 
-use crate::analysis::{Plan, analyse, outcome};
-use crate::args::{Bound, InputArgs, RunArgs, ScheduleArgs};
+use crate::analysis::held::Held;
+use crate::analysis::{Plan, outcome};
+use crate::args::{Bound, InputArgs, RunArgs, ScheduleArgs, WantedArgs};
 use crate::error::Failure;
 use crate::input::Input;
-use crate::predict::{decide_on_slice, predict_on_slice, tell, tell_decisions};
+use crate::predict::{decide_on_slice, predict_on_slice, predict_with, tell, tell_decisions};
 use crate::program::{Source, is_program};
 use crate::slice::{Purpose, Sliced};
+use crate::suppress::Rules;
 use crate::trace::convert;
 use crate::{Outcome, native, output, stop};
 
@@ -100,24 +102,35 @@ fn save(args: &RunArgs, run: &Run) -> Result<(), Failure> {
 /// Finds races in the recording, and tells of them.
 fn predict(args: &RunArgs, source: &Source, run: &Run) -> Result<Outcome, Failure> {
     let input = Input::new(&args.program, &InputArgs { from_format: None, no_progress: args.no_progress });
+    let held = Held::new(&input, Some(&run.trace));
     let wanted = &args.wanted;
-    let reports: Vec<Report> = match &wanted.slice {
+    let rules = Rules::load(wanted)?;
+    let mut reports: Vec<Report> = match &wanted.slice {
         Some(purpose) => {
             let sliced = Sliced::to_predict(&run.trace, Some(&run.flow), purpose)?;
             if let Purpose::Race(a, b) = purpose {
-                return tell_decisions(&decide_on_slice(&input, &sliced, (*a, *b), wanted)?, wanted);
+                return tell_decisions(&decide_on_slice(&held, &sliced, (*a, *b), wanted)?, wanted);
             }
-            predict_on_slice(&input, &sliced, wanted)?
+            predict_on_slice(&held, &sliced, wanted)?
         }
-        None => wanted.plans().map(|plan| report(&input, source, run, &plan)).collect::<Result<_, _>>()?,
+        None => {
+            wanted.plans().map(|plan| report(&held, source, run, &plan, wanted)).collect::<Result<_, _>>()?
+        }
     };
+    rules.apply(&mut reports);
     tell(&reports, wanted)?;
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
 }
 
 /// The report of one technique, the program itself driven into every race.
-fn report(input: &Input, source: &Source, run: &Run, plan: &Plan) -> Result<Report, Failure> {
-    let mut report = analyse(input, Some(&run.trace), plan)?;
+fn report(
+    held: &Held<'_>,
+    source: &Source,
+    run: &Run,
+    plan: &Plan,
+    wanted: &WantedArgs,
+) -> Result<Report, Failure> {
+    let mut report = predict_with(plan, held, wanted)?;
     drive(source, run, &mut report)?;
     report.ending = ending_text(&run.ending);
     report.complete &= report.ending.is_none();

@@ -1,10 +1,10 @@
 //! When to stop early: Ctrl-C, and the time limit.
 //!
-//! The first press of Ctrl-C asks for what is known so far, the second one kills. A time limit asks for the same, but only
-//! of the work that it is set for.
+//! The first press of Ctrl-C asks for what is known so far, the second one kills. While a program is being recorded, Ctrl-C
+//! is meant for that program alone. A time limit asks for the same, but only of the work that it is set for.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -16,18 +16,50 @@ static STOP: AtomicBool = AtomicBool::new(false);
 /// Whether the user has pressed Ctrl-C. Once set, it stays.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
+/// Whether a program is being recorded: then Ctrl-C is meant for it.
+static PROGRAM_RUNS: AtomicBool = AtomicBool::new(false);
+/// How often Ctrl-C was pressed while it ran.
+static PRESSES: AtomicU32 = AtomicU32::new(0);
+
 /// What a shell reports for a program that was interrupted.
 const INTERRUPTED_CODE: i32 = 130;
 
 /// From now on Ctrl-C does not end the program at once.
 pub(crate) fn listen() -> Result<(), Failure> {
     let pressed = || {
+        if PROGRAM_RUNS.load(Ordering::SeqCst) {
+            PRESSES.fetch_add(1, Ordering::SeqCst);
+            return;
+        }
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
             std::process::exit(INTERRUPTED_CODE);
         }
         STOP.store(true, Ordering::SeqCst);
     };
     ctrlc::set_handler(pressed).map_err(|error| Failure::Usage(format!("cannot listen for Ctrl-C: {error}")))
+}
+
+/// While this lives, Ctrl-C is counted and asks nothing of us.
+pub(crate) struct Presses(());
+
+impl Presses {
+    /// A program is being recorded.
+    pub(crate) fn of_program() -> Presses {
+        PRESSES.store(0, Ordering::SeqCst);
+        PROGRAM_RUNS.store(true, Ordering::SeqCst);
+        Presses(())
+    }
+
+    /// How often Ctrl-C was pressed.
+    pub(crate) fn count(&self) -> u32 {
+        PRESSES.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Presses {
+    fn drop(&mut self) {
+        PROGRAM_RUNS.store(false, Ordering::SeqCst);
+    }
 }
 
 /// Whether everything is to stop.

@@ -1,8 +1,9 @@
-// What LLVM offers in C++ only: registering the pass, running SROA before it, module constructors, and the function that a
-// place in the source belongs to.
+// What LLVM offers in C++ only: registering the pass, running SROA before it, module constructors, what calls do to memory,
+// and the function that a place in the source belongs to.
 
 #include "llvm-c/Core.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Scalar/SROA.h"
@@ -33,6 +34,11 @@ extern "C" void foretell_register(PassBuilder &Builder) {
 
 extern "C" void foretell_add_constructor(LLVMModuleRef M, LLVMValueRef F) {
   appendToGlobalCtors(*unwrap(M), unwrap<Function>(F), 0);
+}
+
+extern "C" bool foretell_touches_memory(LLVMValueRef Call) {
+  MemoryEffects Effects = unwrap<CallBase>(Call)->getMemoryEffects();
+  return isModOrRefSet(Effects.getModRef(IRMemLocation::ArgMem)) || isModOrRefSet(Effects.getModRef(IRMemLocation::Other));
 }
 
 extern "C" const char *foretell_function_of(LLVMMetadataRef Scope, size_t *Length) {

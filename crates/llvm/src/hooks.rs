@@ -43,6 +43,11 @@ impl Hooks {
         }
     }
 
+    /// How many bytes a value of the type takes.
+    pub(crate) fn size(&self, of: Type) -> u64 {
+        self.module.store_size(of)
+    }
+
     /// The site with this number, as hooks are told it.
     pub(crate) fn site(&self, number: u64) -> Value {
         self.table.byte_at(number, self.types)
@@ -73,7 +78,8 @@ impl Hooks {
         self.call(name, self.types.int64, arguments)
     }
 
-    fn call(&self, name: &str, result: Type, arguments: &[Value]) -> Value {
+    /// Calls the hook with this name.
+    pub(crate) fn call(&self, name: &str, result: Type, arguments: &[Value]) -> Value {
         let is_new = !self.module.has_function(name);
         let parameters: Vec<Type> = arguments.iter().map(|argument| argument.type_of()).collect();
         let hook = self.module.function(name, result, &parameters);
@@ -127,15 +133,12 @@ impl Hooks {
     }
 
     /// The module tells the runtime about itself before anything else in it runs.
-    pub(crate) fn add_constructor(&self, table: Value, bytes: u64, globals: &[Value], functions: &[Value]) {
+    pub(crate) fn add_constructor(&self, table: Value, bytes: u64, globals: &[Value]) {
         let constructor = self.module.add_constructor("foretell.register");
         let number = |number: u64| self.types.int64.constant(number);
-        let list =
-            |of: &[Value]| [self.module.private_constant(self.module.pointers(of)), number(of.len() as u64)];
-        let ([globals, globals_count], [functions, functions_count]) = (list(globals), list(functions));
+        let list = self.module.private_constant(self.module.pointers(globals));
         self.build.in_new_body(constructor, self.module);
-        let arguments = [table, number(bytes), globals, globals_count, functions, functions_count];
-        self.tell(hook::MODULE, &arguments);
+        self.tell(hook::MODULE, &[table, number(bytes), list, number(globals.len() as u64)]);
         self.build.return_nothing();
     }
 }

@@ -3,18 +3,39 @@
 use std::collections::HashSet;
 
 use foretell_wire::hook::{self, PREFIX, Update};
+use foretell_wire::library;
 use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
 
 use crate::hooks::{Hooks, Shape};
 use crate::ir::{Block, Module, Opcode, Value};
 use crate::manner::Manner;
-use crate::private::is_private;
+use crate::private::{is_local, is_private};
 use crate::reads::Reads;
 use crate::sites::Sites;
 use crate::telling::Telling;
 
 /// What functions may claim about themselves, and no longer do once they call hooks.
 const BROKEN_PROMISES: [&str; 3] = ["memory", "nosync", "speculatable"];
+
+/// Intrinsics that LLVM takes for accesses to memory, but that touch none which others may see.
+const IDLE_INTRINSICS: [&str; 12] = [
+    "llvm.annotation",
+    "llvm.dbg",
+    "llvm.eh",
+    "llvm.invariant",
+    "llvm.lifetime",
+    "llvm.prefetch",
+    "llvm.ptr.annotation",
+    "llvm.stack",
+    "llvm.va_",
+    "llvm.var.annotation",
+    "llvm.x86.rdtsc",
+    "llvm.x86.sse2.pause",
+];
+
+/// Functions that stay as they are, and count as code that is not instrumented. Coroutines are taken apart later: a call within
+/// one may begin on one thread and end on another.
+const UNWANTED: [&str; 3] = ["naked", "disable_sanitizer_instrumentation", "presplitcoroutine"];
 
 /// Instruments a module; says whether that changed it.
 pub(crate) fn module(module: Module) -> bool {
@@ -43,6 +64,9 @@ pub(crate) fn module(module: Module) -> bool {
             stack: None,
             returns: HashSet::new(),
         };
+        if function.is_handed_on() {
+            walk.be_called_back(&instructions);
+        }
         for instruction in instructions {
             walk.instruction(instruction);
         }
@@ -51,19 +75,19 @@ pub(crate) fn module(module: Module) -> bool {
     let table = sites.finish(&globals, module).encode();
     let constant = module.private_constant(module.bytes(&table));
     hooks.settle(constant);
+    for function in functions {
+        function.put_in_front(hooks.types.int64.constant(hook::MARK));
+    }
     if !is_empty {
-        let is_known = |function: &Value| !function.is_droppable() && function.may_be_called_from_outside();
-        let known: Vec<Value> = functions.into_iter().filter(is_known).collect();
-        hooks.add_constructor(constant, table.len() as u64, &globals, &known);
+        hooks.add_constructor(constant, table.len() as u64, &globals);
     }
     true
 }
 
 /// Whether the function is one of those that are instrumented.
 pub(crate) fn is_wanted(function: Value) -> bool {
-    !function.has_attribute("naked")
-        && !function.has_attribute("disable_sanitizer_instrumentation")
-        && !function.name().starts_with(PREFIX)
+    let unwanted = UNWANTED.iter().any(|attribute| function.has_attribute(attribute));
+    !unwanted && !function.name().starts_with(PREFIX)
 }
 
 /// A function that calls hooks, be it in another module, has effects. Nobody may move or drop calls of it.
@@ -157,7 +181,7 @@ impl Walk<'_> {
                 let value = self.hooks.build.load(of, room);
                 self.replace(load, value);
             }
-            Shape::Block(_) | Shape::Unknown => {}
+            Shape::Block(_) | Shape::Unknown => self.unseen(load, &[pointer]),
         }
     }
 
@@ -187,15 +211,18 @@ impl Walk<'_> {
                 self.hooks.tell(hook::WRITE_RANGE, &[site, pointer, room, size]);
                 store.erase();
             }
-            Shape::Block(_) | Shape::Unknown => {}
+            Shape::Block(_) | Shape::Unknown => self.unseen(store, &[pointer]),
         }
     }
 
     fn update(&mut self, update: Value) {
         let (pointer, operand, of) = (update.operand(0), update.operand(1), update.type_of());
         let known = Update::from_code(update.update_code());
-        let (Some(known), Shape::Word(bytes), true) = (known, self.hooks.shape(of), is_ours(pointer)) else {
-            return;
+        if !is_ours(pointer) {
+            return self.decision(update, Some(pointer));
+        }
+        let (Some(known), Shape::Word(bytes)) = (known, self.hooks.shape(of)) else {
+            return self.unseen(update, &[pointer]);
         };
         let site = self.begin_access(update, &[pointer]);
         let operand = self.hooks.to_number(operand);
@@ -210,7 +237,12 @@ impl Walk<'_> {
     fn exchange(&mut self, exchange: Value) {
         let [pointer, expected, desired] = [0, 1, 2].map(|index| exchange.operand(index));
         let of = expected.type_of();
-        let (Shape::Word(bytes), true) = (self.hooks.shape(of), is_ours(pointer)) else { return };
+        if !is_ours(pointer) {
+            return self.decision(exchange, Some(pointer));
+        }
+        let Shape::Word(bytes) = self.hooks.shape(of) else {
+            return self.unseen(exchange, &[pointer]);
+        };
         let site = self.begin_access(exchange, &[pointer]);
         let expected = self.hooks.to_number(expected);
         let desired = self.hooks.to_number(desired);
@@ -247,13 +279,25 @@ impl Walk<'_> {
             self.copy(call);
         } else if is(&["llvm.memset.p0", "llvm.memset.inline.p0"]) {
             self.fill(call);
+        } else if call.touches_memory() && !is(&IDLE_INTRINSICS) {
+            self.unseen(call, &call.arguments());
         }
+    }
+
+    /// An access that no hook knows (sixteen bytes at once, say): whatever it does, nothing may be reordered around it.
+    fn unseen(&mut self, instruction: Value, operands: &[Value]) {
+        let site = self.begin_access(instruction, operands);
+        let before = self.hooks.ask(hook::LEAVE, &[site, self.hooks.types.pointer.null()]);
+        self.come_back(instruction, before);
     }
 
     fn copy(&mut self, call: Value) {
         let [to, from, length] = [0, 1, 2].map(|index| call.operand(index));
-        if is_private(to) && is_private(from) || from.address_space() != Some(0) {
+        if is_private(to) && is_private(from) {
             return;
+        }
+        if from.address_space() != Some(0) {
+            return self.unseen(call, &[to, from, length]);
         }
         let site = self.begin_access(call, &[to, from, length]);
         let length = self.hooks.to_number(length);
@@ -278,13 +322,16 @@ impl Walk<'_> {
         for promise in BROKEN_PROMISES {
             call.remove_call_attribute(promise);
         }
+        self.pass_by_value(call);
         let callee = call.callee();
         if is_told(callee) {
             return self.enter(call);
         }
         let manner = Manner::of(call);
-        if manner == Manner::Nothing {
-            return;
+        match manner {
+            Manner::Nothing => return,
+            Manner::Performed => return self.perform(call),
+            _ => {}
         }
         let site = self.begin(call);
         if let Manner::Reads(argument) = manner {
@@ -301,6 +348,31 @@ impl Walk<'_> {
         }
     }
 
+    /// A structure that is passed by value is read by the call itself: that is made a copy of its own.
+    fn pass_by_value(&mut self, call: Value) {
+        for (index, argument) in (0..).zip(call.arguments()) {
+            let Some(of) = call.passed_by_value(index).filter(|_| !is_local(argument)) else { continue };
+            let site = self.begin_access(call, &[argument]);
+            let room = self.hooks.room(self.function, of, call);
+            let size = self.hooks.types.int64.constant(self.hooks.size(of));
+            self.hooks.tell(hook::COPY, &[site, room, argument, size]);
+            // What is called in place of a return cannot be given what is in our frame.
+            if !call.is_last_of_function() {
+                call.set_operand(index, room);
+            }
+        }
+    }
+
+    /// The call of a library function whose hook does the same and tells about it.
+    fn perform(&mut self, call: Value) {
+        let arguments = call.arguments();
+        let Some(hook) = library::hook(&call.callee().name(), arguments.len()) else { return };
+        let site = self.begin_access(call, &arguments);
+        let all: Vec<Value> = std::iter::once(site).chain(arguments).collect();
+        let result = self.hooks.call(&hook, call.type_of(), &all);
+        self.replace(call, result);
+    }
+
     /// Whoever is called in place of a return takes the place of its caller in the stack, too.
     fn enter(&mut self, call: Value) {
         if self.telling.contains(call.callee()) && !call.is_last_of_function() {
@@ -313,7 +385,8 @@ impl Walk<'_> {
     /// Nobody sees what memory the callee touches, unless it turns out to be instrumented.
     fn leave(&mut self, call: Value, site: Value) {
         let callee = call.callee();
-        let address = if callee.assembly().is_some() { self.hooks.types.pointer.null() } else { callee };
+        let is_nowhere = callee.assembly().is_some() || callee.is_intrinsic();
+        let address = if is_nowhere { self.hooks.types.pointer.null() } else { callee };
         if call.is_last_of_function() {
             self.hooks.tell(hook::TAIL, &[site, address]);
         } else {
@@ -337,6 +410,19 @@ impl Walk<'_> {
                 let stack = self.stack();
                 self.hooks.build.before(block.first_ordinary());
                 self.hooks.tell(hook::RETURN, &[stack]);
+            }
+        }
+    }
+
+    /// A function that others know by its address may be called by code that is not instrumented.
+    fn be_called_back(&mut self, instructions: &[Value]) {
+        self.hooks.build.before(self.function.first_instruction());
+        let before = self.hooks.ask(hook::CALLED, &[]);
+        self.stack = Some(self.hooks.ask(hook::STACK, &[]));
+        for &instruction in instructions {
+            if let Some(Opcode::LLVMRet | Opcode::LLVMResume) = instruction.opcode() {
+                self.hooks.build.before(instruction.before_return());
+                self.hooks.tell(hook::RETURN, &[before]);
             }
         }
     }

@@ -17,6 +17,7 @@ pub(crate) use llvm_sys::LLVMOpcode as Opcode;
 
 unsafe extern "C" {
     fn foretell_add_constructor(module: LLVMModuleRef, function: LLVMValueRef);
+    fn foretell_touches_memory(call: LLVMValueRef) -> bool;
     fn foretell_function_of(scope: LLVMMetadataRef, length: *mut usize) -> *const c_char;
     /// As in LLVM-C, but without the enumeration, which does not know every operation.
     #[link_name = "LLVMGetAtomicRMWBinOp"]
@@ -288,14 +289,23 @@ impl Value {
         }
     }
 
-    /// Whether somebody else than direct callers in this module may know this function.
-    pub(crate) fn may_be_called_from_outside(self) -> bool {
+    /// Puts a constant into memory right before the first instruction of a function.
+    pub(crate) fn put_in_front(self, constant: Value) {
+        unsafe {
+            if LLVMHasPrefixData(self.0) == 0 {
+                LLVMSetPrefixData(self.0, constant.0);
+            }
+        }
+    }
+
+    /// Whether the function's address is used for anything but direct calls.
+    pub(crate) fn is_handed_on(self) -> bool {
         let calls = |user: Value| {
             matches!(user.opcode(), Some(Opcode::LLVMCall | Opcode::LLVMInvoke))
                 && user.callee() == self
                 && !user.arguments().contains(&self)
         };
-        !self.is_local() || !self.users().into_iter().all(calls)
+        !self.users().into_iter().all(calls)
     }
 
     fn is_local(self) -> bool {
@@ -310,7 +320,7 @@ impl Value {
     }
 
     /// Whether the linker may drop this function or variable, so that nobody else may name it.
-    pub(crate) fn is_droppable(self) -> bool {
+    fn is_droppable(self) -> bool {
         self.is_local() && !unsafe { LLVMGetComdat(self.0) }.is_null()
     }
 
@@ -351,6 +361,21 @@ impl Value {
         (0..count).map(|index| self.operand(index)).collect()
     }
 
+    /// The type of what a call passes by value behind the pointer at this position, if it does so.
+    pub(crate) fn passed_by_value(self, index: u32) -> Option<Type> {
+        let found = unsafe { LLVMGetCallSiteEnumAttribute(self.0, index + 1, attribute("byval")) };
+        (!found.is_null()).then(|| Type(unsafe { LLVMGetTypeAttributeValue(found) }))
+    }
+
+    /// Whether a call may read or write memory that the program can name.
+    pub(crate) fn touches_memory(self) -> bool {
+        unsafe { foretell_touches_memory(self.0) }
+    }
+
+    pub(crate) fn set_operand(self, index: u32, value: Value) {
+        unsafe { LLVMSetOperand(self.0, index, value.0) }
+    }
+
     /// Whether this is one of LLVM's own functions, which stand for instructions.
     pub(crate) fn is_intrinsic(self) -> bool {
         self.is_function() && unsafe { LLVMGetIntrinsicID(self.0) != 0 }
@@ -387,6 +412,13 @@ impl Value {
     }
 
     /// What stands after an instruction, unless it is the last one of its block.
+    /// Where a function can still do something before this return: a call in place of a return stays right before it.
+    pub(crate) fn before_return(self) -> Value {
+        let before = unsafe { LLVMGetPreviousInstruction(self.0) };
+        let tail = (!before.is_null()).then_some(Value(before)).filter(|before| before.is_last_of_function());
+        tail.unwrap_or(self)
+    }
+
     pub(crate) fn next_in_block(self) -> Option<Value> {
         let next = unsafe { LLVMGetNextInstruction(self.0) };
         (!next.is_null()).then_some(Value(next))

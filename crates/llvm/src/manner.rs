@@ -2,7 +2,9 @@
 //!
 //! Whatever is not named here counts as unknown: it may read and write everything.
 
-use crate::ir::Value;
+use foretell_wire::library;
+
+use crate::ir::{Opcode, Value};
 
 /// How a call deals with the program's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -11,6 +13,8 @@ pub(crate) enum Manner {
     Nothing,
     /// It touches no memory that the program reads or writes itself, or the runtime tells what it does.
     Quiet,
+    /// A hook takes its place: it does what the function does, and tells what memory that touches.
+    Performed,
     /// As [`Manner::Quiet`], but it reads the word behind this argument, which tells it what to do.
     Reads(u32),
     /// Anything.
@@ -19,8 +23,8 @@ pub(crate) enum Manner {
 
 /// The runtime stands in for these and tells what they do.
 const TOLD: &[&str] = &[
-    "_Exit __cxa_guard_abort __cxa_guard_acquire __cxa_guard_release _exit abort accept accept4 aligned_alloc calloc",
-    "clock_nanosleep connect epoll_pwait epoll_wait flock free malloc memalign munmap nanosleep pause poll posix_memalign",
+    "_Exit __cxa_end_catch __cxa_guard_abort __cxa_guard_acquire __cxa_guard_release _exit abort accept accept4 aligned_alloc calloc",
+    "clock_nanosleep connect epoll_ctl epoll_pwait epoll_wait fdatasync flock free fsync malloc memalign munmap nanosleep pause poll posix_memalign",
     "ppoll pselect pthread_barrier_init pthread_barrier_wait pthread_cond_broadcast pthread_cond_clockwait",
     "pthread_cond_destroy pthread_cond_signal pthread_cond_timedwait pthread_cond_wait pthread_create pthread_join",
     "pthread_mutex_clocklock pthread_mutex_lock pthread_mutex_timedlock pthread_mutex_trylock pthread_mutex_unlock",
@@ -28,11 +32,13 @@ const TOLD: &[&str] = &[
     "pthread_rwlock_trywrlock pthread_rwlock_unlock pthread_rwlock_wrlock pthread_spin_lock pthread_spin_trylock",
     "pthread_spin_unlock read realloc reallocarray recv recvfrom recvmsg sched_yield select sem_clockwait sem_getvalue",
     "sem_init sem_post sem_timedwait sem_trywait sem_wait send sendmsg sendto sigsuspend sigwait sleep syscall usleep wait4",
-    "waitpid write",
+    "waitpid write writev pread pread64 pwrite pwrite64 readv",
 ];
 
 /// These touch at most memory that is theirs: the objects of the threads library, the allocator's, the stream's.
 const HARMLESS: &[&str] = &[
+    "__ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __errno_location getpagesize isalnum isalpha isdigit islower isprint",
+    "ispunct isspace isupper isxdigit malloc_usable_size sysconf tolower toupper",
     "exit quick_exit pthread_exit pthread_self pthread_equal pthread_detach getpid getppid gettid putchar",
     "pthread_attr_destroy pthread_attr_init pthread_attr_setdetachstate pthread_attr_setstacksize pthread_barrier_destroy",
     "pthread_cond_init pthread_condattr_destroy pthread_condattr_init pthread_condattr_setclock pthread_mutex_destroy",
@@ -41,9 +47,10 @@ const HARMLESS: &[&str] = &[
     "abs labs llabs acos acosf asin asinf atan atan2 atan2f atanf cbrt cbrtf ceil ceilf cos cosf cosh coshf exp exp2 exp2f expf",
     "fabs fabsf floor floorf fmax fmaxf fmin fminf fmod fmodf hypot hypotf log log10 log10f log2 log2f logf pow powf round roundf",
     "sin sinf sinh sinhf sqrt sqrtf tan tanf tanh tanhf trunc truncf __assert_fail __stack_chk_fail",
-    // C++: new and delete in all sizes, the beginning and the end of the process, and waking who waits for a condition.
+    // C++: new and delete in all sizes, exceptions, the beginning and the end of the process, and waking who waits for a condition.
     "_Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t _ZnwmSt11align_val_t _ZnamSt11align_val_t _ZdlPv _ZdaPv _ZdlPvm",
     "_ZdaPvm _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t __cxa_atexit",
+    "__clang_call_terminate __cxa_allocate_exception __cxa_begin_catch __cxa_free_exception __cxa_get_exception_ptr __cxa_throw",
     "_ZSt9terminatev _ZNSt18condition_variable10notify_oneEv _ZNSt18condition_variable10notify_allEv",
     "_ZNSt18condition_variableC1Ev _ZNSt18condition_variableD1Ev _ZNSt6thread6detachEv _ZNSt6thread6_StateD2Ev",
 ];
@@ -72,6 +79,10 @@ impl Manner {
             return Manner::Unknown;
         }
         let name = callee.name();
+        let can_be_replaced = call.opcode() == Some(Opcode::LLVMCall) && !call.is_last_of_function();
+        if can_be_replaced && library::hook(&name, call.arguments().len()).is_some() {
+            return Manner::Performed;
+        }
         if is_listed(TOLD, &name) || is_listed(HARMLESS, &name) {
             return Manner::Quiet;
         }

@@ -2,10 +2,20 @@
 
 use crate::ir::{Opcode, Value};
 
-/// Whether nobody else can write what is behind this pointer.
+/// Variables of the C library that it writes only while there is one thread, which no one sees.
+const SETTLED: &[&str] = &["__libc_single_threaded"];
+
+/// Whether nobody else can write what is behind this pointer, once there are others.
 pub(crate) fn is_private(pointer: Value) -> bool {
     let base = base(pointer);
-    base.is_constant_global() || (base.opcode() == Some(Opcode::LLVMAlloca) && stays_here(base))
+    base.is_constant_global()
+        || SETTLED.contains(&base.name().as_str())
+        || (base.opcode() == Some(Opcode::LLVMAlloca) && stays_here(base))
+}
+
+/// Whether this leads into a variable of the function itself, whoever else may know of it.
+pub(crate) fn is_local(pointer: Value) -> bool {
+    base(pointer).opcode() == Some(Opcode::LLVMAlloca)
 }
 
 /// The variable that a pointer is computed from, as far as that is plain to see.

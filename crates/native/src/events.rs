@@ -129,6 +129,7 @@ impl<'a> Writer<'a> {
                 self.word(addr, size, Access::Update(order_of(order)), read, written)
             }
             Record::ReadRange { addr, bytes, .. } => self.range(addr, bytes, Access::Read),
+            Record::Scan { addr, bytes, .. } => self.scan(addr, bytes),
             Record::WriteRange { addr, bytes, .. } => self.range(addr, bytes, Access::Write),
             Record::Copy { to, from, bytes, .. } => {
                 self.range(from, bytes, Access::Read)?;
@@ -210,6 +211,25 @@ impl<'a> Writer<'a> {
 
     fn range(&mut self, addr: u64, bytes: &[u8], access: Access) -> Done {
         self.access(addr, access, bytes, bytes)
+    }
+
+    /// What was read decides whether there is more to read, so a branch follows on every piece. Pieces are words, or what
+    /// others have made of them: nobody can have written only a part of a cell.
+    fn scan(&mut self, addr: u64, bytes: &[u8]) -> Done {
+        let era = self.memory.era(addr);
+        for part in parts(addr, bytes.len() as u64) {
+            let Some(word) = self.survey.word(era, part.word) else { continue };
+            for cell in word.kept_cells(part.first, part.end) {
+                let from = cell.first.max(part.first);
+                let until = cell.end.min(part.end);
+                let start = part.offset + u64::from(from - part.first);
+                let start = usize::try_from(start).unwrap_or(usize::MAX);
+                let content = bytes.get(start..).unwrap_or_default();
+                self.part(era, part.word, (from, until), Access::Read, content, content)?;
+                self.branch()?;
+            }
+        }
+        Ok(())
     }
 
     fn fill(&mut self, addr: u64, byte: u8, length: u64) -> Done {
@@ -547,6 +567,7 @@ fn site_of(record: &Record<'_>) -> u64 {
         | Record::AtomicStore { site, .. }
         | Record::Rmw { site, .. }
         | Record::ReadRange { site, .. }
+        | Record::Scan { site, .. }
         | Record::WriteRange { site, .. }
         | Record::Copy { site, .. }
         | Record::Fill { site, .. }

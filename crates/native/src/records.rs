@@ -30,7 +30,9 @@ pub(crate) fn touches(record: &Record<'_>) -> [Option<Touch>; 2] {
         Record::AtomicStore { addr, size, .. } | Record::Rmw { addr, size, .. } => {
             one(addr, size.into(), true, true)
         }
-        Record::ReadRange { addr, bytes, .. } => one(addr, bytes.len() as u64, false, false),
+        Record::ReadRange { addr, bytes, .. } | Record::Scan { addr, bytes, .. } => {
+            one(addr, bytes.len() as u64, false, false)
+        }
         Record::WriteRange { addr, bytes, .. } => one(addr, bytes.len() as u64, true, false),
         Record::Fill { addr, length, .. } => one(addr, length, true, false),
         Record::Copy { to, from, bytes, .. } => {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::report::{Access, TraceInfo};
+use crate::story::Story;
 
 /// What a technique says about one pair.
 #[derive(Clone, Debug, Serialize)]
@@ -25,6 +26,9 @@ pub struct Decision {
     /// For a race: the events of the prefix in their new order; the racing two are the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness: Option<Vec<u32>>,
+    /// The witness as a story.
+    #[serde(skip)]
+    pub story: Option<Story>,
     /// For a pair that is no race: what leads to the contradiction. Empty if the search was exhausted without a short
     /// argument.
     pub steps: Vec<String>,

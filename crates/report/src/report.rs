@@ -5,7 +5,11 @@ use foretell_trace::{Ending, Event, EventId, Names, Op, Trace};
 use foretell_witness::{Finding, Proof as Proven};
 use serde::Serialize;
 
+use crate::context::{Frame, HeldLock, Origin};
 use crate::counts::Counts;
+use crate::observed::Observed;
+use crate::story::Story;
+use crate::suppressions::Suppressed;
 
 /// What one technique found in one trace.
 #[derive(Clone, Debug, Serialize)]
@@ -31,6 +35,9 @@ pub struct Report {
     /// How many of the races the program itself was driven into, where that could be done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub driven: Option<usize>,
+    /// What is not told because somebody does not want to hear of it; absent if nobody said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suppressed: Option<Suppressed>,
     /// Proven races.
     pub races: Vec<Race>,
     /// Pairs that are not decided, or were reported but not proven.
@@ -95,6 +102,18 @@ pub struct Race {
     /// How many events the witness has, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness_length: Option<usize>,
+    /// The witness as a story, where it was made up.
+    #[serde(skip)]
+    pub story: Option<Story>,
+    /// What kept the two apart in the recorded run, where that is known.
+    #[serde(skip)]
+    pub observed: Option<Observed>,
+    /// In how many of the recorded processes it was found; only told of the first of them, and only if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processes: Option<usize>,
+    /// It was found in an earlier process already.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub repeated: bool,
 }
 
 /// Why a race is one.
@@ -122,7 +141,7 @@ pub struct Candidate {
 }
 
 /// One of two accesses.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Access {
     /// Its number in the trace, counted from 1.
     pub event: u32,
@@ -137,6 +156,24 @@ pub struct Access {
     pub value: Option<String>,
     /// Where in the program.
     pub location: String,
+    /// The function that makes it, where the trace shows functions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+    /// The functions that are being executed, the innermost first. Empty if the trace shows none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<Frame>,
+    /// The locks that the thread holds; absent if nobody has looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub locks: Option<Vec<HeldLock>>,
+    /// How the thread was started, if the trace shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread_started: Option<Origin>,
+    /// How the memory was allocated, if the trace shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_allocated: Option<Origin>,
+    /// The line of the program, where it could be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 /// Figures of one run of one technique.
@@ -177,6 +214,7 @@ impl Report {
             notes: Vec::new(),
             ending: None,
             driven: None,
+            suppressed: None,
             races: Vec::new(),
             undecided: Vec::new(),
             stats: Stats::default(),
@@ -228,6 +266,10 @@ impl Race {
             proof,
             witness_length: witness.as_ref().map(Vec::len),
             witness,
+            story: None,
+            observed: None,
+            processes: None,
+            repeated: false,
         }
     }
 
@@ -257,6 +299,7 @@ impl Access {
                 .unwrap_or_default(),
             value: value.map(|value| names.value_text(value).into_owned()),
             location: names.loc_text(event.loc).into_owned(),
+            ..Access::default()
         }
     }
 }

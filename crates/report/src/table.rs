@@ -90,14 +90,7 @@ mod tests {
     use crate::report::{Access, Candidate};
 
     fn candidate() -> Candidate {
-        let access = Access {
-            event: 1,
-            thread: String::new(),
-            op: String::new(),
-            target: String::new(),
-            value: None,
-            location: String::new(),
-        };
+        let access = Access::default();
         Candidate { first: access.clone(), second: access, reason: String::new(), more: 0 }
     }
 

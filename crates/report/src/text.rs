@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::decision::{Answer, Decision};
-use crate::report::{Access, Candidate, Proof, Race, Report, SliceInfo, TraceInfo};
+use crate::race_text;
+use crate::report::{Access, Candidate, Report, SliceInfo, TraceInfo};
 use crate::visible::visible;
 
 /// How much is shown.
@@ -25,8 +26,9 @@ impl Default for Detail {
 pub fn render(report: &Report, detail: Detail) -> String {
     let mut out = String::new();
     header(&mut out, report);
-    for (index, race) in report.races.iter().enumerate() {
-        write_race(&mut out, index + 1, race, detail);
+    let told = report.races.iter().filter(|race| !race.repeated);
+    for (index, race) in told.enumerate() {
+        race_text::write(&mut out, index + 1, race, detail);
     }
     write_candidates(&mut out, report, detail);
     write_summary(&mut out, report);
@@ -38,10 +40,9 @@ pub fn render_decision(decision: &Decision, detail: Detail) -> String {
     let mut out = String::new();
     write_trace(&mut out, &decision.trace, &decision.technique);
     line(&mut out, format_args!("\n{}: {}", visible(&decision.first.target), answer(decision)));
-    write_accesses(&mut out, &decision.first, &decision.second);
-    if let Some(witness) = &decision.witness {
-        line(&mut out, format_args!("  witness  {}", steps(witness, detail.steps)));
-    }
+    race_text::write_access(&mut out, &decision.first);
+    race_text::write_access(&mut out, &decision.second);
+    race_text::write_witness(&mut out, decision.story.as_ref(), decision.witness.as_deref(), detail);
     for (index, step) in decision.steps.iter().enumerate() {
         line(&mut out, format_args!("  {}. {}", index + 1, visible(step)));
     }
@@ -116,38 +117,6 @@ fn write_notes(out: &mut String, report: &Report) {
     }
 }
 
-fn write_race(out: &mut String, number: usize, race: &Race, detail: Detail) {
-    let proof = match race.proof {
-        Proof::Adjacent => "a schedule brings the two accesses next to each other",
-        Proof::Unordered => "nothing in the observed run orders the two accesses",
-    };
-    line(out, format_args!("\nrace {number}: {} · proven: {proof}", visible(&race.first.target)));
-    write_accesses(out, &race.first, &race.second);
-    match (&race.witness, race.witness_length) {
-        (Some(witness), _) => line(out, format_args!("  witness  {}", steps(witness, detail.steps))),
-        (None, Some(length)) => {
-            line(
-                out,
-                format_args!("  witness  {length} steps, checked, not printed (--witness all prints it)"),
-            );
-        }
-        (None, None) => {}
-    }
-}
-
-/// The steps of a witness, the racing two set apart. Of a long one, the end is what matters.
-fn steps(witness: &[u32], limit: usize) -> String {
-    let (before, racing) = witness.split_at(witness.len().saturating_sub(2));
-    let skipped = before.len().saturating_sub(limit);
-    let numbers = |events: &[u32]| events.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
-    let mut text = String::new();
-    if skipped > 0 {
-        text.push_str(&format!("… {skipped} earlier … "));
-    }
-    text.push_str(&numbers(&before[skipped..]));
-    format!("{} ‖ {}", text.trim_end(), numbers(racing)).trim_start().to_string()
-}
-
 fn write_candidates(out: &mut String, report: &Report, detail: Detail) {
     if report.undecided.is_empty() {
         return;
@@ -212,6 +181,14 @@ fn write_summary(out: &mut String, report: &Report) {
         pairs => format!(", {} refuted", count(pairs, "pair")),
     };
     line(out, format_args!("\n{}: {races}{candidates}{refuted} in {:.2} s", report.technique, stats.seconds));
+    let repeated = report.races.iter().filter(|race| race.repeated).count();
+    if repeated > 0 {
+        line(out, format_args!("  {} told above, of an earlier process", count(repeated, "race")));
+    }
+    if let Some(suppressed) = report.suppressed.as_ref().filter(|suppressed| suppressed.count > 0) {
+        let pairs = count(suppressed.count, "more pair");
+        line(out, format_args!("  {pairs} suppressed by {}", visible(&suppressed.file)));
+    }
     if let Some(driven @ 1..) = report.driven {
         let races = count(driven, "race");
         line(out, format_args!("  the program itself was driven into {races}"));

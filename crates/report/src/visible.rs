@@ -13,6 +13,23 @@ pub(crate) fn visible(text: &str) -> String {
     safe
 }
 
+/// A location with control characters spelled out, and without detours: compilers name `/usr/lib/../include/x.h`.
+pub(crate) fn place(location: &str) -> String {
+    if !location.contains("/../") {
+        return visible(location);
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in location.split('/') {
+        match parts.last() {
+            Some(&last) if part == ".." && !last.is_empty() && last != ".." => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    visible(&parts.join("/"))
+}
+
 /// Characters that change the direction of the text around them, and so can make it read differently.
 fn is_direction_mark(character: char) -> bool {
     matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -21,6 +38,13 @@ fn is_direction_mark(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_have_no_detours() {
+        assert_eq!(place("/usr/lib/gcc/../../include/x.h:3:1"), "/usr/include/x.h:3:1");
+        assert_eq!(place("../src/./x.c:3"), "../src/./x.c:3");
+        assert_eq!(place("../../a/../x.c:3"), "../../x.c:3");
+    }
 
     #[test]
     fn nothing_reaches_the_terminal_as_a_command() {

@@ -1,26 +1,39 @@
-//! Which functions are instrumented: each module lists its own when it is loaded.
+//! Which functions tell what they do: all that have the mark of the compiler pass in front of them.
 
-use std::cell::UnsafeCell;
-use std::collections::BTreeSet;
+use std::ffi::CStr;
 
-use crate::turn::Turn;
+use foretell_wire::hook::MARK;
 
-/// The addresses of all instrumented functions, to be touched by a thread that is alone.
-struct Functions(UnsafeCell<BTreeSet<u64>>);
+use crate::system::peek;
 
-// Only one thread at a time is alone: it has its turn, or holds the stripe for synchronisation.
-unsafe impl Sync for Functions {}
+/// Libraries whose threads do nothing but call what the program gave them: the standard library of C++.
+const THREADING: &[u8] = b"libstdc++.so";
 
-static FUNCTIONS: Functions = Functions(UnsafeCell::new(BTreeSet::new()));
+/// Smaller than every page of a processor that we know.
+const PAGE: u64 = 4096;
 
-/// These functions tell what they do.
-pub(crate) fn add(_: &Turn, functions: &[u64]) {
-    // We are alone, and the borrow ends here.
-    unsafe { &mut *FUNCTIONS.0.get() }.extend(functions);
+/// Whether the function at this address is instrumented.
+pub(crate) fn is_instrumented(function: u64) -> bool {
+    let Some(mark) = function.checked_sub(size_of::<u64>() as u64).filter(|&mark| mark >= PAGE) else {
+        return false;
+    };
+    if mark / PAGE == function / PAGE {
+        // The page of a function can be read.
+        return unsafe { (mark as *const u64).read_unaligned() } == MARK;
+    }
+    // Before the first page of code there may be nothing.
+    peek(mark) == Some(MARK)
 }
 
-/// Whether the function at this address tells what it does.
-pub(crate) fn is_instrumented(_: &Turn, function: u64) -> bool {
-    // We are alone, and the borrow ends here.
-    unsafe { &*FUNCTIONS.0.get() }.contains(&function)
+/// Whether a thread that begins with this function does nothing unseen on its way to instrumented code.
+pub(crate) fn begins_a_thread_seen(function: u64) -> bool {
+    is_instrumented(function) || library(function).is_some_and(|name| name.starts_with(THREADING))
+}
+
+/// The name of the file that a function was loaded from, if the loader knows.
+fn library(function: u64) -> Option<&'static [u8]> {
+    let mut about: libc::Dl_info = unsafe { std::mem::zeroed() };
+    let known = unsafe { libc::dladdr(function as *const libc::c_void, &mut about) } != 0;
+    let path = (known && !about.dli_fname.is_null()).then(|| unsafe { CStr::from_ptr(about.dli_fname) })?;
+    path.to_bytes().rsplit(|&byte| byte == b'/').next()
 }

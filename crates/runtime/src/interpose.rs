@@ -8,6 +8,7 @@
 pub(crate) mod blocking;
 pub(crate) mod condition;
 pub(crate) mod ending;
+pub(crate) mod exception;
 pub(crate) mod futex;
 pub(crate) mod lock;
 pub(crate) mod meeting;

@@ -4,6 +4,7 @@
 //! is the order in which things happened, values are exact, and the same program with the same seed does the same again.
 //!
 //! * `hooks`: what the compiler pass has put into the program
+//! * `library`: functions of the C library that touch memory where their arguments point
 //! * `interpose`: the functions of the C library that the program meets instead of the originals
 //! * `turn`: what a thread may do while it is its turn; `scheduler`: whose turn it is; `thread`: what is known of a thread
 //! * `functions`: which functions are instrumented; `stack`: the calls that a thread is in
@@ -21,6 +22,7 @@ mod file;
 mod functions;
 mod hooks;
 mod interpose;
+mod library;
 mod log;
 mod modules;
 mod order;

@@ -132,13 +132,7 @@ impl Writer {
 
     /// Any record. Ranges are no longer than [`LONGEST_RANGE`].
     pub(crate) fn put(&mut self, record: &Record<'_>) {
-        let carried = match record {
-            Record::ReadRange { bytes, .. }
-            | Record::WriteRange { bytes, .. }
-            | Record::Copy { bytes, .. } => bytes.len(),
-            _ => 0,
-        };
-        self.make_room(carried);
+        self.make_room(record.carried());
         self.encode(record);
         self.clock += 1;
     }

@@ -14,7 +14,7 @@ use foretell_wire::record::Record;
 pub(crate) struct Calls {
     /// How many there are.
     depth: u32,
-    /// How many of them are calls of code that is not instrumented.
+    /// How often the thread has gone out of instrumented code and was called back into it: odd if it is out.
     outside: u32,
 }
 
@@ -60,10 +60,21 @@ impl Stack {
         self.calls.get()
     }
 
-    /// Whether any of the calls is one of code that is not instrumented.
+    /// Whether the thread is in code that is not instrumented, as far as we know.
     #[inline]
     pub(crate) fn is_outside(&self) -> bool {
-        self.calls.get().outside > 0
+        self.calls.get().outside % 2 == 1
+    }
+
+    /// A function begins that may have been called back; says whether it was.
+    #[inline]
+    pub(crate) fn come_in(&self) -> bool {
+        let calls = self.calls.get();
+        let is_outside = self.is_outside();
+        if is_outside {
+            self.calls.set(Calls { outside: calls.outside.saturating_add(1), ..calls });
+        }
+        is_outside
     }
 
     /// The site of the call that is made, or was made last, from here.
@@ -79,7 +90,8 @@ impl Stack {
 
     /// Calls code that is not instrumented; returns the calls before.
     pub(crate) fn leave(&self, site: u64) -> Calls {
-        self.push(site, 1)
+        // Who is out already, but in an instrumented function that did not notice, stays out.
+        self.push(site, if self.is_outside() { 2 } else { 1 })
     }
 
     #[inline]

@@ -8,7 +8,6 @@ use foretell_wire::log::module::Module;
 use foretell_wire::record::SyncOp;
 
 use crate::file;
-use crate::functions;
 use crate::interpose::thread::{make_end_key, set_end};
 use crate::modules;
 use crate::order::set_striped;
@@ -137,14 +136,11 @@ unsafe extern "C" fn __foretell_module(
     bytes: usize,
     globals: *const u64,
     globals_count: usize,
-    functions: *const u64,
-    functions_count: usize,
 ) {
     let Some(turn) = Turn::alone() else { return };
-    // The pass has made these three constants.
+    // The pass has made these two constants.
     let content = unsafe { std::slice::from_raw_parts(table, bytes) };
     let globals = unsafe { std::slice::from_raw_parts(globals, globals_count) };
-    functions::add(&turn, unsafe { std::slice::from_raw_parts(functions, functions_count) });
     let module = Module { address: table as u64, table: content, globals: globals.to_vec() };
     modules::add(&turn, module.encode());
 }

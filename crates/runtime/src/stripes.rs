@@ -124,7 +124,7 @@ pub(crate) fn unlock(stripe: &AtomicU64, clock: u64) {
 #[inline]
 pub(crate) fn of_word(addr: usize, bytes: usize) -> Option<&'static AtomicU64> {
     let line = addr >> LINE;
-    if (addr + bytes - 1) >> LINE != line {
+    if (addr + bytes.max(1) - 1) >> LINE != line {
         return None;
     }
     STRIPES.get(FIRST_LINE + line % LINES)

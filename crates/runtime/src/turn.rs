@@ -1,8 +1,10 @@
 //! What a thread may do while it is in our code: look at its own state, write to its log, hand over.
 
 use std::cell::Cell;
-use std::sync::atomic::Ordering;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use foretell_wire::hook::Order;
 use foretell_wire::record::{Record, SyncOp};
 
 use crate::log::LONGEST_RANGE;
@@ -29,11 +31,14 @@ pub(crate) struct Turn {
     pub(crate) me: &'static Thread,
     /// The clock of [`SYNC`], if the thread holds that stripe: then nobody else synchronises.
     sync: Cell<Option<u64>>,
+    /// The thread holds the stripes of all memory: then nobody else accesses any.
+    memory: Cell<bool>,
 }
 
 impl Drop for Turn {
     #[inline]
     fn drop(&mut self) {
+        self.release_memory();
         self.end_alone();
         self.me.leave();
     }
@@ -82,7 +87,7 @@ impl Turn {
     /// The turn of a thread that is in our code already.
     #[inline]
     pub(crate) fn of(me: &'static Thread) -> Turn {
-        Turn { me, sync: Cell::new(None) }
+        Turn { me, sync: Cell::new(None), memory: Cell::new(false) }
     }
 
     /// Nobody else synchronises from now on.
@@ -98,6 +103,21 @@ impl Turn {
         }
     }
 
+    /// Nobody else accesses memory from now on. Not for who synchronises, nor with a fence before the end.
+    pub(crate) fn hold_memory(&self) {
+        if is_striped() {
+            self.me.log().follow(Set::all_but_sync().lock());
+            self.memory.set(true);
+        }
+    }
+
+    /// Others may access memory again.
+    pub(crate) fn release_memory(&self) {
+        if self.memory.take() {
+            Set::all_but_sync().unlock(self.me.log().clock - 1);
+        }
+    }
+
     /// Before a record: now and then somebody else goes on first.
     #[inline]
     pub(crate) fn step(&self) {
@@ -110,7 +130,10 @@ impl Turn {
     #[cold]
     fn look_up(&self) {
         self.catch_up();
-        if !is_striped() {
+        if is_striped() {
+            // Code that is not instrumented may just have been told something by the like of another thread.
+            self.fence_if_outside();
+        } else {
             self.change();
         }
     }
@@ -227,6 +250,18 @@ impl Turn {
         }
     }
 
+    /// A call whose outcome depends on those before it in a way that is not in the program's memory: such calls keep their
+    /// order among each other.
+    pub(crate) fn in_order(&self, among: &'static AtomicU64, order: Order) {
+        let (site, addr) = (self.me.site.get(), among.as_ptr() as u64);
+        self.at(among.as_ptr() as usize, size_of::<AtomicU64>(), || {
+            let read = among.fetch_add(1, Ordering::Relaxed);
+            let written = read.wrapping_add(1);
+            self.log_read(&Record::Rmw { site, addr, size: 8, read, written, order });
+        });
+        self.log_branch(site);
+    }
+
     /// A thread that hands over while it is in code that is not instrumented (it was called back, or a library has met one
     /// of the functions that we replace) may have touched any memory before, and will after it comes back.
     fn fence_if_outside(&self) {
@@ -253,7 +288,7 @@ impl Turn {
     /// Accesses memory and logs that; nobody else is at this memory meanwhile.
     #[inline]
     pub(crate) fn at<R>(&self, addr: usize, bytes: usize, act: impl FnOnce() -> R) -> R {
-        if !is_striped() {
+        if !is_striped() || self.memory.get() {
             return act();
         }
         let Some(stripe) = stripes::of_word(addr, bytes) else {
@@ -349,6 +384,14 @@ impl Turn {
             self.log_read(&record((index * LONGEST_RANGE) as u64, piece));
         }
     }
+}
+
+/// So many bytes of the program's memory, from where it says that they are; nothing at all if it says none.
+pub(crate) fn content<'a>(at: *const c_void, bytes: usize) -> &'a [u8] {
+    if bytes == 0 {
+        return &[];
+    }
+    unsafe { std::slice::from_raw_parts(at.cast(), bytes) }
 }
 
 /// The moment so long from now, in counted time. Rounded, because what is left of a time on a real clock never is the same.

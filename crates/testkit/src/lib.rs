@@ -4,6 +4,7 @@
 //! * [`busy`]: windows of a busy program with values and branches, for exact prediction
 //! * [`corpus`]: small traces with known answers, kept as data
 //! * [`locked`]: long traces of threads that mostly keep to their locks, for benchmarks
+//! * [`native`]: programs in C and C++ with known races
 //! * [`tiny`]: random well-formed traces of a few events, for comparison with exhaustive search
 //! * [`script`]: a trace that is written down event by event
 //! * [`program`]: random programs of the small language CIMP, and how to make them smaller
@@ -13,6 +14,7 @@ pub mod adversarial;
 pub mod busy;
 pub mod corpus;
 pub mod locked;
+pub mod native;
 pub mod program;
 pub mod random;
 pub mod script;

@@ -80,6 +80,11 @@ impl Listed {
     pub fn events(&self) -> &[Event] {
         &self.events
     }
+
+    /// All events, and what is to be known about them.
+    pub(crate) fn into_parts(self) -> (Vec<Event>, Names, Ending) {
+        (self.events, self.names, self.ending)
+    }
 }
 
 impl Source for Listed {

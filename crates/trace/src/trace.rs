@@ -5,7 +5,7 @@ use crate::error::TraceError;
 use crate::event::Event;
 use crate::id::{EventId, ThreadId};
 use crate::name::Names;
-use crate::source::{Batch, Ending, Source};
+use crate::source::{Batch, Ending, Listed, Source};
 
 /// A trace that has passed [`Checker`]: it is well formed, repeated acquires are marked as such, and reads that no
 /// write explains are flagged.
@@ -31,6 +31,17 @@ impl Trace {
         checker.finish(ending)?;
         let has_branches = checker.has_branches();
         Ok(Trace { events, names: source.into_names(), ending, has_branches })
+    }
+
+    /// The trace of events that are in memory already. They are checked where they are: a long recording is not copied.
+    pub fn check(listed: Listed) -> Result<Trace, TraceError> {
+        let (events, names, ending) = listed.into_parts();
+        let mut checker = Checker::default();
+        let mut batch = Batch { events, lines: Vec::new() };
+        checker.check_batch(&mut batch, &names)?;
+        checker.finish(ending)?;
+        let has_branches = checker.has_branches();
+        Ok(Trace { events: batch.events, names, ending, has_branches })
     }
 
     /// All events in the order of the trace.
@@ -79,5 +90,24 @@ impl Trace {
     /// Whether the trace shows branches. If not, every event is taken to depend on all earlier reads of its thread.
     pub fn has_branches(&self) -> bool {
         self.has_branches
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::text::TextReader;
+    use crate::source::read_all;
+
+    #[test]
+    fn events_in_memory_are_checked_as_those_that_are_read() {
+        let text = "A|acq(l)|1\nA|acq(l)|2\nA|r(x,5)|3\nA|branch|4\nB|w(x,1)|5\nA|r(x,7)|6\n";
+        let source = || Box::new(TextReader::new(Box::new(text.as_bytes())));
+        let (events, names) = read_all(source()).unwrap();
+        let checked = Trace::check(Listed::new(events.clone(), names, Ending::CutShort)).unwrap();
+        assert_ne!(checked.events(), events, "acquires are marked, and the last read is not explained");
+        assert_eq!(checked.events(), Trace::read(source()).unwrap().events());
+        assert_eq!((checked.ending(), checked.has_branches()), (Ending::CutShort, true));
+        assert!(Trace::check(Listed::new(vec![], Names::default(), Ending::Complete)).is_err());
     }
 }

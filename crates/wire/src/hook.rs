@@ -22,8 +22,9 @@
 //! | [`ENTER`] | `u64 (site)`: an instrumented function is called; returns which calls the thread was in before |
 //! | [`LEAVE`] | `u64 (site, callee)`: as [`ENTER`], but the callee may not be instrumented |
 //! | [`TAIL`] | `void (site, callee)`: as [`LEAVE`], but the caller is no more: nobody comes back to it |
+//! | [`CALLED`] | `u64 ()`: a function begins that code may have called which is not instrumented; returns the calls before |
 //! | [`RETURN`] | `void (u64 stack)`: the thread is back in these calls, be it by an exception |
-//! | [`MODULE`] | `void (table, u64 bytes, void *const *globals, u64 count, void *const *functions, u64 count)` |
+//! | [`MODULE`] | `void (table, u64 bytes, void *const *globals, u64 count)` |
 //!
 //! `N` is 1, 2, 4 or 8 bytes.
 
@@ -61,10 +62,16 @@ pub const ENTER: &str = "__foretell_enter";
 pub const LEAVE: &str = "__foretell_leave";
 /// Such a call in place of a return.
 pub const TAIL: &str = "__foretell_tail";
+/// The beginning of a function that code may have called which is not instrumented.
+pub const CALLED: &str = "__foretell_called";
 /// Back from a call, be it by an exception.
 pub const RETURN: &str = "__foretell_return";
 /// Tells the runtime about a module; called by a constructor.
 pub const MODULE: &str = "__foretell_module";
+
+/// What stands in memory right before the first instruction of every instrumented function, so that the runtime can tell
+/// from an address whether the function there tells what it does.
+pub const MARK: u64 = u64::from_le_bytes(*b"foretell");
 
 /// What all names above begin with.
 pub const PREFIX: &str = "__foretell_";

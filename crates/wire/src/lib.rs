@@ -1,6 +1,7 @@
 //! What the compiler pass, the runtime inside the recorded program, and the reader of its log agree on.
 //!
 //! * [`hook`]: the names of the functions that instrumented code calls, and the codes that it passes to them
+//! * [`library`]: the functions of the C library whose calls become hooks
 //! * [`site`]: the table that every instrumented module carries: where in the source each hook stands
 //! * [`record`]: what happened, one record each; [`pack`]: those that happen most, in few bytes and fewer instructions
 //! * [`log`]: how records are put into a file such that it can be read after a crash
@@ -9,6 +10,7 @@
 //! All of it depends on the standard library alone, because it is loaded into other people's programs.
 
 pub mod hook;
+pub mod library;
 pub mod log;
 pub mod pack;
 pub mod record;

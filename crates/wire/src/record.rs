@@ -15,7 +15,7 @@ use crate::hook::Order;
 use crate::pack;
 use crate::varint::{LONGEST, follow, put, step, take};
 
-/// No record is longer, not counting the bytes of [`Record::ReadRange`], [`Record::WriteRange`] and [`Record::Copy`].
+/// No record is longer, not counting the bytes that it carries.
 pub const LONGEST_RECORD: usize = 2 + 6 * LONGEST;
 
 /// One thing that a thread did.
@@ -38,6 +38,8 @@ pub enum Record<'a> {
     Rmw { site: u64, addr: u64, size: u8, read: u64, written: u64, order: Order },
     /// A load of any size.
     ReadRange { site: u64, addr: u64, bytes: &'a [u8] },
+    /// Bytes that were read one after the other: each decided whether to go on to the next.
+    Scan { site: u64, addr: u64, bytes: &'a [u8] },
     /// A store of any size.
     WriteRange { site: u64, addr: u64, bytes: &'a [u8] },
     /// Bytes that were read in one place, then written to another.
@@ -56,6 +58,19 @@ pub enum Record<'a> {
     Exit { calls: u32 },
     /// Synchronisation, or the life of a thread or of memory.
     Sync { site: u64, op: SyncOp, object: u64, other: u64 },
+}
+
+impl Record<'_> {
+    /// How many bytes of the program's memory it carries.
+    pub fn carried(&self) -> usize {
+        match self {
+            Record::ReadRange { bytes, .. }
+            | Record::Scan { bytes, .. }
+            | Record::WriteRange { bytes, .. }
+            | Record::Copy { bytes, .. } => bytes.len(),
+            _ => 0,
+        }
+    }
 }
 
 macro_rules! sync_ops {
@@ -125,6 +140,7 @@ sync_ops! {
 pub(crate) mod kind {
     pub(crate) const CLOCK: u8 = 1;
     pub(crate) const AHEAD: u8 = 2;
+    pub(crate) const SCAN: u8 = 3;
     pub(crate) const READ: u8 = 4;
     pub(crate) const WRITE: u8 = 8;
     pub(crate) const ATOMIC_LOAD: u8 = 12;
@@ -244,6 +260,10 @@ impl Context {
                 self.access(&mut to, kind::READ_RANGE, site, addr, 1);
                 put_bytes(&mut to, bytes);
             }
+            Record::Scan { site, addr, bytes } => {
+                self.access(&mut to, kind::SCAN, site, addr, 1);
+                put_bytes(&mut to, bytes);
+            }
             Record::WriteRange { site, addr, bytes } => {
                 self.access(&mut to, kind::WRITE_RANGE, site, addr, 1);
                 put_bytes(&mut to, bytes);
@@ -316,7 +336,7 @@ impl Context {
             kind::ENTER => Ok(Record::Enter { site: self.next_site(bytes)? }),
             kind::EXIT => Ok(Record::Exit { calls: small(bytes)? }),
             kind::READ..kind::READ_RANGE => self.sized(kind, bytes),
-            kind::READ_RANGE..=kind::FILL => self.range(kind, bytes),
+            kind::SCAN | kind::READ_RANGE..=kind::FILL => self.range(kind, bytes),
             _ => Err(Malformed),
         }
     }
@@ -345,6 +365,7 @@ impl Context {
         let (site, addr) = (self.next_site(bytes)?, self.next_addr(bytes)?);
         Ok(match kind {
             kind::READ_RANGE => Record::ReadRange { site, addr, bytes: take_bytes(bytes)? },
+            kind::SCAN => Record::Scan { site, addr, bytes: take_bytes(bytes)? },
             kind::WRITE_RANGE => Record::WriteRange { site, addr, bytes: take_bytes(bytes)? },
             kind::COPY => {
                 let to = self.next_addr(bytes)?;
@@ -405,6 +426,7 @@ mod tests {
             Record::AtomicStore { site, addr, size: 2, value: 1, order: Order::SeqCst },
             Record::Rmw { site, addr, size: 8, read: 1, written: 2, order },
             Record::ReadRange { site, addr, bytes: b"sixteen bytes ..." },
+            Record::Scan { site, addr: addr + 1, bytes: b"text" },
             Record::WriteRange { site, addr, bytes: b"" },
             Record::Copy { site, to: 1, from: addr, bytes: b"abc" },
             Record::Fill { site: 0, addr, byte: 255, length: 1 << 40 },
@@ -420,6 +442,7 @@ mod tests {
         for record in &records {
             let mut room = [0; LONGEST_RECORD + 32];
             let length = context.encode(record, &mut room);
+            assert!(length <= LONGEST_RECORD + record.carried());
             out.extend_from_slice(&room[..length]);
         }
         let (mut rest, mut context) = (out.as_slice(), Context::NEW);

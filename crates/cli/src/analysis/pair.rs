@@ -36,6 +36,7 @@ pub(crate) fn decide(held: &Held<'_>, numbers: (u32, u32), plan: &Plan) -> Resul
         second: Access::new(pair.second, trace.event(pair.second), trace.names()),
         verdict: Answer::Undecided,
         witness: None,
+        story: None,
         steps: Vec::new(),
         reason: None,
         stats: DecisionStats { seconds: 0.0 },

@@ -40,7 +40,7 @@ const NOT_LINKING: [&str; 8] = ["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", 
 
 /// Whether the compiler would link something: there is something to link, and nothing keeps it from that.
 fn links(arguments: &[OsString]) -> bool {
-    let is_input = |argument: &OsString| !argument.to_string_lossy().starts_with('-');
+    let is_input = |argument: &OsString| argument == "-" || !argument.to_string_lossy().starts_with('-');
     let forbids = |argument: &OsString| NOT_LINKING.iter().any(|option| argument == option);
     arguments.iter().any(is_input) && !arguments.iter().any(forbids)
 }
@@ -56,6 +56,10 @@ fn command(tools: &Tools, language: Language, arguments: &[OsString]) -> Command
     command.arg("-Qunused-arguments").arg("-g").arg(joined("-fpass-plugin=", &tools.pass()));
     // Without optimisation, the pass could not take local variables out of memory.
     command.args(["-Xclang", "-disable-O0-optnone"]);
+    if language == Language::Cpp {
+        // Templates that libstdc++ has instantiated (strings, streams) are compiled with the program and tell what they do.
+        command.arg("-D_GLIBCXX_EXTERN_TEMPLATE=0");
+    }
     if links(arguments) {
         command.arg("-Wl,--push-state,--no-as-needed").arg(tools.runtime()).arg("-Wl,--pop-state");
         command.arg(joined("-Wl,-rpath,", tools.folder())).arg("-pthread");
@@ -100,6 +104,7 @@ mod tests {
         let links_with = |line: &str| links(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
         assert!(links_with("a.c -o a"));
         assert!(links_with("-O2 a.o b.o -lm"));
+        assert!(links_with("-x c - -o a"));
         assert!(!links_with("-c a.c"));
         assert!(!links_with("--version"));
     }

@@ -6,10 +6,14 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use std::time::Duration;
 
 use foretell_native::convert;
 use foretell_trace::{Trace, TraceError};
+use nix::sys::signal::Signal;
 
+use super::watch::{self, EndedBy};
+use crate::analysis::time_text;
 use crate::args::Order;
 use crate::error::Failure;
 
@@ -44,49 +48,65 @@ impl Drop for Folder {
     }
 }
 
-/// How a command is recorded.
+/// How a program is recorded.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct How {
-    /// What the choices of the schedule are drawn from.
+pub(crate) struct Manner<'a> {
+    /// What the program is called when people are told of it.
+    pub(crate) name: &'a Path,
+    /// What all choices of the schedule are drawn from.
     pub(crate) seed: u64,
     /// How threads are recorded.
     pub(crate) order: Order,
+    /// How long it may run, if there is a limit.
+    pub(crate) stop_after: Option<Duration>,
 }
 
 /// Runs the command and returns what each of its recorded processes did, in the order of their numbers.
 pub(crate) fn run(
     program: &Path,
     arguments: &[OsString],
-    how: How,
+    manner: Manner<'_>,
     folder: &Folder,
 ) -> Result<Vec<Trace>, Failure> {
-    let status = Command::new(program)
+    let name = manner.name;
+    let started = Command::new(program)
         .args(arguments)
         .env(LOG_FOLDER, folder.path())
-        .env(SEED, how.seed.to_string())
-        .env(ORDER, if how.order == Order::Striped { "striped" } else { "serial" })
-        .status()
-        .map_err(|error| {
-            let known = "a program is a file that ends in .cimp, .c or .cpp, or a command";
-            Failure::Usage(format!("cannot run {}: {error}; {known}", program.display()))
-        })?;
-    tell_ending(program, status);
+        .env(SEED, manner.seed.to_string())
+        .env(ORDER, if manner.order == Order::Striped { "striped" } else { "serial" })
+        .spawn();
+    let child = started.map_err(|error| {
+        let known = "a program is a file that ends in .cimp, .c or .cpp, or a command";
+        Failure::Usage(format!("cannot run {}: {error}; {known}", name.display()))
+    })?;
+    let waited = watch::wait(child, manner.stop_after);
+    let (status, ended_by) =
+        waited.map_err(|error| Failure::Usage(format!("cannot wait for {}: {error}", name.display())))?;
+    if let Some(ending) = ending(status, ended_by) {
+        eprintln!("{}: {ending}", name.display());
+    }
     let logs = logs(folder)?;
     if logs.is_empty() {
         return Err(Failure::Usage(format!(
             "{} has not recorded anything: programs must be built with `foretell cc` or `foretell c++`",
-            program.display()
+            name.display()
         )));
     }
-    logs.iter().map(|path| read(path, program)).collect()
+    logs.iter().map(|path| read(path, name)).collect()
 }
 
-fn tell_ending(program: &Path, status: ExitStatus) {
-    if let Some(signal) = status.signal() {
-        eprintln!(
-            "{}: killed by signal {signal}; what was recorded up to then is looked at",
-            program.display()
-        );
+/// How the program ended, if that is to be told.
+fn ending(status: ExitStatus, ended_by: EndedBy) -> Option<String> {
+    let kept = "what was recorded up to then is kept";
+    match (ended_by, status.signal(), status.code()) {
+        (EndedBy::User, ..) => Some(format!("ended by Ctrl-C; {kept}")),
+        (EndedBy::Time(limit), ..) => Some(format!("ended after {}; {kept}", time_text(limit))),
+        (EndedBy::Itself, Some(signal), _) => {
+            let name = Signal::try_from(signal).map_or("unknown", Signal::as_str);
+            Some(format!("the program was killed by signal {signal} ({name}); {kept}"))
+        }
+        (EndedBy::Itself, None, None | Some(0)) => None,
+        (EndedBy::Itself, None, Some(code)) => Some(format!("the program ended with exit code {code}")),
     }
 }
 
@@ -108,7 +128,8 @@ fn read(log: &Path, program: &Path) -> Result<Trace, Failure> {
     let recording = convert(&bytes)
         .map_err(|error| Failure::Usage(format!("the recording of {}: {error}", program.display())))?;
     let failed = |error: TraceError| Failure::Trace { file: program.display().to_string(), error };
-    Trace::read(Box::new(recording)).map_err(failed)
+    drop(bytes);
+    Trace::check(recording).map_err(failed)
 }
 
 /// The name for the trace of the process at `index`: all but the first have their number in it.

@@ -33,6 +33,19 @@ pub(crate) fn save(trace: &Trace, path: &Path) -> Result<(), Failure> {
     })
 }
 
+/// Whether a trace could be written to this file, to be asked before there is one: a name that tells no format, or a
+/// folder that is not there, should not cost a recording.
+pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
+    format_of(path, None)?;
+    let target = Target::new(path);
+    if !matches!(target, Target::Unfinished(_)) {
+        return Ok(());
+    }
+    let opened = target.open();
+    target.discard();
+    opened.map(drop).map_err(|error| Failure::file(path, "write", error))
+}
+
 fn format_of(path: &Path, told: Option<Format>) -> Result<Format, Failure> {
     told.or_else(|| Format::from_extension(path)).ok_or_else(|| {
         Failure::Usage(format!(

@@ -9,6 +9,7 @@ mod explore;
 mod interrupt;
 mod predict;
 mod programs;
+mod readable;
 mod run;
 mod slices;
 mod traces;

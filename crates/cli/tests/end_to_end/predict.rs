@@ -70,7 +70,10 @@ fn a_witness_ends_with_the_racing_two() {
     assert_eq!(race["proof"], "adjacent");
     assert_eq!(
         race["first"],
-        serde_json::json!({"event": 4, "thread": "teller", "op": "w", "target": "note", "value": "1", "location": "bank.c:12"})
+        serde_json::json!({
+            "event": 4, "thread": "teller", "op": "w", "target": "note", "value": "1", "location": "bank.c:12",
+            "locks": [], "thread_started": {"event": 1, "thread": "main", "location": "bank.c:40"},
+        })
     );
 }
 

@@ -1,7 +1,9 @@
 //! Programs in C and C++, from their source to the report: compiled, recorded, predicted, each over several seeds.
 
+mod behaviour;
 mod calls;
 mod corpus;
+mod ending;
 mod recording;
 
 use std::path::{Path, PathBuf};
@@ -49,7 +51,13 @@ fn build(name: &str) -> String {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{number}_{}", name.replace('.', "_")));
     let (source, program) = (programs().join(name), program.display().to_string());
     let compiler = if name.ends_with(".c") { "cc" } else { "c++" };
-    let built = foretell(&[compiler, "-O1", &source.display().to_string(), "-o", &program]);
+    let known = foretell_testkit::native::programs().into_iter().find(|program| program.name == name);
+    let options = known.map(|program| program.options).unwrap_or_default();
+    let mut arguments = vec![compiler, "-O1"];
+    arguments.extend(options.iter().map(String::as_str));
+    let source = source.display().to_string();
+    arguments.extend([source.as_str(), "-o", &program]);
+    let built = foretell(&arguments);
     assert!(built.status.success(), "{name}: {}", String::from_utf8_lossy(&built.stderr));
     program
 }

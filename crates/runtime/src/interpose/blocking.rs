@@ -1,15 +1,21 @@
 //! Calls into the kernel that may block: others go on meanwhile.
 //!
 //! Through a pipe, a socket or a file threads can tell each other anything, and what a thread reads depends on what others
-//! have read from there before; so nothing may be reordered around such a call. Only what is written to a terminal or
-//! another device never comes back.
+//! have read from there before. So the world outside is one atomic variable, which every such call updates before and
+//! after: all calls keep their order, and everything before one of them happens before everything after the next. For that
+//! all memory must be told that the kernel reads or writes; where it is not, the call is a fence. Only what is written to a
+//! terminal or another device never comes back.
 
 use std::ffi::{c_int, c_void};
+use std::sync::atomic::AtomicU64;
 
+use foretell_wire::hook::Order;
 use foretell_wire::record::Record;
 
 use super::original;
-use crate::turn::Turn;
+use crate::turn::{Turn, content};
+
+type Any = *mut c_void;
 
 /// Whether what is written there may come back.
 fn comes_back(file: c_int) -> bool {
@@ -22,83 +28,210 @@ fn fence(turn: &Turn) {
     turn.fence(turn.me.site.get());
 }
 
-macro_rules! blocking {
-    ($($(#[$doc:meta])* $name:ident, $text:literal ($($argument:ident: $type:ty),*) -> $result:ty, if $communicates:expr;)*) => {$(
-        $(#[$doc])*
+/// The world outside is asked or told something, after everything that was told to it before.
+fn world(turn: &Turn) {
+    static WORLD: AtomicU64 = AtomicU64::new(0);
+    turn.in_order(&WORLD, Order::AcqRel);
+}
+
+/// The kernel has read so many bytes, or is about to.
+fn sent(turn: &Turn, from: Any, bytes: usize) {
+    let (site, addr) = (turn.me.site.get(), from as u64);
+    turn.at(from as usize, bytes, || {
+        let content = content(from.cast(), bytes);
+        turn.log_range(content, |offset, bytes| Record::ReadRange { site, addr: addr + offset, bytes });
+    });
+}
+
+/// The kernel has written so many bytes, on behalf of the thread.
+fn received(turn: &Turn, into: Any, bytes: usize) {
+    let (site, addr) = (turn.me.site.get(), into as u64);
+    turn.at(into as usize, bytes, || {
+        let content = content(into.cast(), bytes);
+        turn.log_range(content, |offset, bytes| Record::WriteRange { site, addr: addr + offset, bytes });
+    });
+}
+
+/// The pieces of memory that a list names.
+fn pieces<'a>(list: Any, count: usize) -> &'a [libc::iovec] {
+    if count == 0 {
+        return &[];
+    }
+    // The kernel reads the list, too.
+    unsafe { std::slice::from_raw_parts(list.cast(), count) }
+}
+
+/// All pieces of a list are read, and the list.
+fn sent_pieces(turn: &Turn, list: Any, count: usize) {
+    sent(turn, list, count.saturating_mul(size_of::<libc::iovec>()));
+    for piece in pieces(list, count) {
+        sent(turn, piece.iov_base, piece.iov_len);
+    }
+}
+
+/// So many bytes were written into the pieces of a list.
+fn received_pieces(turn: &Turn, list: Any, count: usize, bytes: usize) {
+    let mut left = bytes;
+    for piece in pieces(list, count) {
+        let here = left.min(piece.iov_len);
+        received(turn, piece.iov_base, here);
+        left -= here;
+    }
+}
+
+/// A message: its pieces, and where it goes to. Whatever else comes with it is not understood.
+fn sent_message(turn: &Turn, message: Any) {
+    let about: &libc::msghdr = unsafe { &*message.cast() };
+    sent(turn, message, size_of::<libc::msghdr>());
+    sent_pieces(turn, about.msg_iov.cast(), about.msg_iovlen);
+    if !about.msg_name.is_null() || !about.msg_control.is_null() {
+        fence(turn);
+    }
+}
+
+/// An address that the kernel has written, and its length.
+fn received_address(turn: &Turn, address: Any, length: Any, room: u32) {
+    if !address.is_null() && !length.is_null() {
+        let written = unsafe { length.cast::<u32>().read() };
+        received(turn, address, room.min(written) as usize);
+        received(turn, length, size_of::<u32>());
+    }
+}
+
+/// What the kernel has found out about files; the questions it leaves as they are.
+fn received_answers(turn: &Turn, files: Any, count: usize) {
+    let first = files.cast::<libc::pollfd>();
+    for index in 0..count {
+        let answer = unsafe { &raw mut (*first.add(index)).revents };
+        received(turn, answer.cast(), size_of::<libc::c_short>());
+    }
+}
+
+/// How much room there is for an address.
+fn room_at(length: Any) -> u32 {
+    unsafe { length.cast::<u32>().as_ref() }.copied().unwrap_or(0)
+}
+
+/// A count of bytes, none if the call has failed.
+fn count(result: isize) -> usize {
+    usize::try_from(result).unwrap_or(0)
+}
+
+/// Calls of which all is told: what the kernel reads of the program's memory, and what it has written when it returns.
+macro_rules! told {
+    ($($name:ident, $text:literal ($($argument:ident: $type:ty),*) -> $result:ty, |$turn:ident| $before:expr, |$outcome:ident| $after:expr;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
             let original = original!($text: fn($($type),*) -> $result);
             let Some(turn) = Turn::alone() else { return unsafe { original($($argument),*) } };
-            let communicates = $communicates;
-            if communicates {
-                fence(&turn);
-            }
+            let $turn = &turn;
+            let kept = $before;
+            world($turn);
+            let $outcome = $turn.away(|| unsafe { original($($argument),*) });
+            world($turn);
+            #[expect(clippy::redundant_closure_call, reason = "what was kept has a different type for each call")]
+            ($after)(kept);
+            $outcome
+        }
+    )*};
+}
+
+told! {
+    read, c"read"(file: c_int, into: Any, bytes: usize) -> isize, |turn| (), |result| |()| received(turn, into, count(result));
+    pread, c"pread"(file: c_int, into: Any, bytes: usize, at: i64) -> isize, |turn| (), |result| |()| received(turn, into, count(result));
+    pread64, c"pread64"(file: c_int, into: Any, bytes: usize, at: i64) -> isize, |turn| (), |result| |()| received(turn, into, count(result));
+    readv, c"readv"(file: c_int, list: Any, parts: c_int) -> isize,
+        |turn| sent(turn, list, as_count(parts).saturating_mul(size_of::<libc::iovec>())),
+        |result| |()| received_pieces(turn, list, as_count(parts), count(result));
+    recv, c"recv"(file: c_int, into: Any, bytes: usize, flags: c_int) -> isize, |turn| (), |result| |()| received(turn, into, count(result));
+    recvfrom, c"recvfrom"(file: c_int, into: Any, bytes: usize, flags: c_int, from: Any, length: Any) -> isize,
+        |turn| room_at(length),
+        |result| |room| {
+            received(turn, into, count(result));
+            received_address(turn, from, length, room);
+        };
+    pwrite, c"pwrite"(file: c_int, from: Any, bytes: usize, at: i64) -> isize, |turn| sent(turn, from, bytes), |result| |()| ();
+    pwrite64, c"pwrite64"(file: c_int, from: Any, bytes: usize, at: i64) -> isize, |turn| sent(turn, from, bytes), |result| |()| ();
+    send, c"send"(file: c_int, from: Any, bytes: usize, flags: c_int) -> isize, |turn| sent(turn, from, bytes), |result| |()| ();
+    sendmsg, c"sendmsg"(file: c_int, message: Any, flags: c_int) -> isize, |turn| sent_message(turn, message), |result| |()| ();
+    accept, c"accept"(file: c_int, from: Any, length: Any) -> c_int,
+        |turn| room_at(length), |result| |room| if result >= 0 { received_address(turn, from, length, room) };
+    accept4, c"accept4"(file: c_int, from: Any, length: Any, flags: c_int) -> c_int,
+        |turn| room_at(length), |result| |room| if result >= 0 { received_address(turn, from, length, room) };
+    poll, c"poll"(files: Any, many: usize, limit: c_int) -> c_int,
+        |turn| sent(turn, files, many.saturating_mul(size_of::<libc::pollfd>())),
+        |result| |()| received_answers(turn, files, many);
+    epoll_wait, c"epoll_wait"(file: c_int, events: Any, many: c_int, limit: c_int) -> c_int,
+        |turn| (), |result| |()| received(turn, events, as_count(result).saturating_mul(size_of::<libc::epoll_event>()));
+    epoll_ctl, c"epoll_ctl"(file: c_int, what: c_int, other: c_int, event: Any) -> c_int,
+        |turn| sent(turn, event, if event.is_null() { 0 } else { size_of::<libc::epoll_event>() }), |result| |()| ();
+    fsync, c"fsync"(file: c_int) -> c_int, |turn| (), |result| |()| ();
+    fdatasync, c"fdatasync"(file: c_int) -> c_int, |turn| (), |result| |()| ();
+}
+
+/// A number of things, none if it is negative.
+fn as_count(number: c_int) -> usize {
+    usize::try_from(number).unwrap_or(0)
+}
+
+/// What goes to a device is not told to the world.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn write(file: c_int, from: Any, bytes: usize) -> isize {
+    let original = original!(c"write": fn(c_int, Any, usize) -> isize);
+    let Some(turn) = Turn::alone() else { return unsafe { original(file, from, bytes) } };
+    deliver(&turn, file, || sent(&turn, from, bytes), || unsafe { original(file, from, bytes) })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn writev(file: c_int, list: Any, parts: c_int) -> isize {
+    let original = original!(c"writev": fn(c_int, Any, c_int) -> isize);
+    let Some(turn) = Turn::alone() else { return unsafe { original(file, list, parts) } };
+    deliver(
+        &turn,
+        file,
+        || sent_pieces(&turn, list, as_count(parts)),
+        || unsafe { original(file, list, parts) },
+    )
+}
+
+fn deliver(turn: &Turn, file: c_int, tell: impl FnOnce(), act: impl FnOnce() -> isize) -> isize {
+    if !comes_back(file) {
+        return turn.away(act);
+    }
+    tell();
+    world(turn);
+    let result = turn.away(act);
+    world(turn);
+    result
+}
+
+/// Calls of which not all is told.
+macro_rules! fenced {
+    ($($name:ident, $text:literal ($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
+            let original = original!($text: fn($($type),*) -> $result);
+            let Some(turn) = Turn::alone() else { return unsafe { original($($argument),*) } };
+            fence(&turn);
             let result = turn.away(|| unsafe { original($($argument),*) });
-            if communicates {
-                fence(&turn);
-            }
+            fence(&turn);
             result
         }
     )*};
 }
 
-type Any = *mut c_void;
-
-blocking! {
-    write, c"write"(file: c_int, from: Any, bytes: usize) -> isize, if comes_back(file);
-    writev, c"writev"(file: c_int, parts: Any, count: c_int) -> isize, if comes_back(file);
-    readv, c"readv"(file: c_int, parts: Any, count: c_int) -> isize, if true;
-    send, c"send"(file: c_int, from: Any, bytes: usize, flags: c_int) -> isize, if true;
-    sendto, c"sendto"(file: c_int, from: Any, bytes: usize, flags: c_int, to: Any, length: u32) -> isize, if true;
-    sendmsg, c"sendmsg"(file: c_int, message: Any, flags: c_int) -> isize, if true;
-    recvfrom, c"recvfrom"(file: c_int, into: Any, bytes: usize, flags: c_int, from: Any, length: Any) -> isize, if true;
-    recvmsg, c"recvmsg"(file: c_int, message: Any, flags: c_int) -> isize, if true;
-    accept, c"accept"(file: c_int, from: Any, length: Any) -> c_int, if true;
-    accept4, c"accept4"(file: c_int, from: Any, length: Any, flags: c_int) -> c_int, if true;
-    connect, c"connect"(file: c_int, to: Any, length: u32) -> c_int, if true;
-    poll, c"poll"(files: Any, count: usize, limit: c_int) -> c_int, if true;
-    ppoll, c"ppoll"(files: Any, count: usize, limit: Any, signals: Any) -> c_int, if true;
-    select, c"select"(count: c_int, read: Any, write: Any, other: Any, limit: Any) -> c_int, if true;
-    pselect, c"pselect"(count: c_int, read: Any, write: Any, other: Any, limit: Any, signals: Any) -> c_int, if true;
-    epoll_wait, c"epoll_wait"(file: c_int, events: Any, count: c_int, limit: c_int) -> c_int, if true;
-    epoll_pwait, c"epoll_pwait"(file: c_int, events: Any, count: c_int, limit: c_int, signals: Any) -> c_int, if true;
-    waitpid, c"waitpid"(process: c_int, status: Any, flags: c_int) -> c_int, if true;
-    wait4, c"wait4"(process: c_int, status: Any, flags: c_int, used: Any) -> c_int, if true;
-    sigwait, c"sigwait"(signals: Any, number: Any) -> c_int, if true;
-    sigsuspend, c"sigsuspend"(signals: Any) -> c_int, if true;
-    pause, c"pause"() -> c_int, if true;
-    flock, c"flock"(file: c_int, what: c_int) -> c_int, if true;
-}
-
-/// What was read is new in memory, and the thread's own doing.
-fn received(turn: &Turn, into: Any, bytes: isize) {
-    let Ok(bytes) = usize::try_from(bytes) else { return };
-    let (site, addr) = (turn.me.site.get(), into as u64);
-    // The kernel has written that much.
-    let content = unsafe { std::slice::from_raw_parts(into.cast::<u8>(), bytes) };
-    turn.at(into as usize, bytes, || {
-        turn.log_range(content, |offset, bytes| Record::WriteRange { site, addr: addr + offset, bytes });
-    });
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn read(file: c_int, into: Any, bytes: usize) -> isize {
-    let original = original!(c"read": fn(c_int, Any, usize) -> isize);
-    let Some(turn) = Turn::alone() else { return unsafe { original(file, into, bytes) } };
-    receive(&turn, into, || unsafe { original(file, into, bytes) })
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn recv(file: c_int, into: Any, bytes: usize, flags: c_int) -> isize {
-    let original = original!(c"recv": fn(c_int, Any, usize, c_int) -> isize);
-    let Some(turn) = Turn::alone() else { return unsafe { original(file, into, bytes, flags) } };
-    receive(&turn, into, || unsafe { original(file, into, bytes, flags) })
-}
-
-fn receive(turn: &Turn, into: Any, act: impl FnOnce() -> isize) -> isize {
-    fence(turn);
-    let result = turn.away(act);
-    fence(turn);
-    received(turn, into, result);
-    result
+fenced! {
+    sendto, c"sendto"(file: c_int, from: Any, bytes: usize, flags: c_int, to: Any, length: u32) -> isize;
+    recvmsg, c"recvmsg"(file: c_int, message: Any, flags: c_int) -> isize;
+    connect, c"connect"(file: c_int, to: Any, length: u32) -> c_int;
+    ppoll, c"ppoll"(files: Any, count: usize, limit: Any, signals: Any) -> c_int;
+    select, c"select"(count: c_int, read: Any, write: Any, other: Any, limit: Any) -> c_int;
+    pselect, c"pselect"(count: c_int, read: Any, write: Any, other: Any, limit: Any, signals: Any) -> c_int;
+    epoll_pwait, c"epoll_pwait"(file: c_int, events: Any, count: c_int, limit: c_int, signals: Any) -> c_int;
+    waitpid, c"waitpid"(process: c_int, status: Any, flags: c_int) -> c_int;
+    wait4, c"wait4"(process: c_int, status: Any, flags: c_int, used: Any) -> c_int;
+    sigwait, c"sigwait"(signals: Any, number: Any) -> c_int;
+    sigsuspend, c"sigsuspend"(signals: Any) -> c_int;
+    pause, c"pause"() -> c_int;
+    flock, c"flock"(file: c_int, what: c_int) -> c_int;
 }

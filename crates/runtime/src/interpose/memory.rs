@@ -28,7 +28,7 @@ fn allocated(block: Block, bytes: usize) -> Block {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn malloc(bytes: usize) -> Block {
+pub(crate) unsafe extern "C" fn malloc(bytes: usize) -> Block {
     allocated(unsafe { __libc_malloc(bytes) }, bytes)
 }
 

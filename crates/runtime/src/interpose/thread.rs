@@ -7,6 +7,7 @@ use foretell_wire::record::SyncOp;
 use libc::pthread_t;
 
 use super::original;
+use crate::functions;
 use crate::scheduler::{self, Reason, State, wake_waiters};
 use crate::system::{is_alive, kernel_id, say, yield_processor};
 use crate::thread::{Start, Thread, set_me};
@@ -78,6 +79,12 @@ unsafe extern "C-unwind" fn run(thread: *mut c_void) -> *mut c_void {
     set_end(me);
     let (low, high) = stack();
     turn.log_sync(SyncOp::Begin, low, high);
+    if let Some((start, _)) = me.start
+        && !functions::begins_a_thread_seen(start as usize as u64)
+    {
+        // Whatever it calls back may have been told anything before, and may tell anything afterwards.
+        me.stack.leave(0);
+    }
     drop(turn);
     match me.start {
         Some((start, argument)) => unsafe { start(argument) },

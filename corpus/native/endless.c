@@ -1,0 +1,21 @@
+// Two threads race for a while; then the program sleeps for ever.
+#include <pthread.h>
+#include <unistd.h>
+
+int counter;
+
+static void *count(void *unused) {
+    for (int i = 0; i < 20000; i++)
+        counter++;
+    return unused;
+}
+
+int main(void) {
+    pthread_t one, two;
+    pthread_create(&one, 0, count, 0);
+    pthread_create(&two, 0, count, 0);
+    pthread_join(one, 0);
+    pthread_join(two, 0);
+    for (;;)
+        sleep(1);
+}

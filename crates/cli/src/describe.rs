@@ -1,0 +1,124 @@
+//! What makes a report readable: stacks, locks, source lines, and how each race comes about. Looked up once everything is
+//! decided, in one pass over the trace for all that was found.
+
+use foretell_report::story::Step;
+use foretell_report::{
+    Access, Decision, Observed, Race, Recorded, Report, Story, Telling, Walk, add_places, add_surroundings,
+};
+use foretell_trace::{EventId, Names, Trace};
+
+use crate::analysis::held::Held;
+use crate::args::{OutputFormat, WantedArgs};
+use crate::error::Failure;
+use crate::sources::Sources;
+use crate::stop;
+
+/// How many events may be looked at in all to find out why the recorded run hides races.
+const LOOKED_AT: usize = 20_000_000;
+
+/// Adds to a report what is around its accesses, and the stories of its races where somebody reads them. The events of the
+/// report are those of the held trace.
+pub(crate) fn describe(held: &Held<'_>, report: &mut Report, wanted: &WantedArgs) -> Result<(), Failure> {
+    if let (Some(trace), Some(telling)) = (held.get(), telling(wanted)) {
+        tell_stories(trace, &mut report.races, telling);
+    }
+    let mut told = Told::default();
+    for race in &mut report.races {
+        told.accesses.extend([&mut race.first, &mut race.second]);
+        told.steps.extend(race.story.iter_mut().flat_map(Story::steps_mut));
+    }
+    for open in &mut report.undecided {
+        told.accesses.extend([&mut open.first, &mut open.second]);
+    }
+    told.look_around(held)
+}
+
+/// The same for the word on one pair.
+pub(crate) fn describe_decision(
+    held: &Held<'_>,
+    decision: &mut Decision,
+    wanted: &WantedArgs,
+) -> Result<(), Failure> {
+    if let (Some(trace), Some(telling), Some(witness)) = (held.get(), telling(wanted), &decision.witness) {
+        decision.story = Story::new(trace, &Recorded::new(trace), witness, telling);
+    }
+    let mut told = Told::default();
+    told.accesses.extend([&mut decision.first, &mut decision.second]);
+    told.steps.extend(decision.story.iter_mut().flat_map(Story::steps_mut));
+    told.look_around(held)
+}
+
+/// How much of a story is wanted. Programs do not read stories.
+fn telling(wanted: &WantedArgs) -> Option<Telling> {
+    match wanted.format {
+        OutputFormat::Json => None,
+        OutputFormat::Text if wanted.witness == usize::MAX => Some(Telling::All),
+        OutputFormat::Text => Some(Telling::Essence),
+    }
+}
+
+/// All that is told of events of a trace.
+#[derive(Default)]
+struct Told<'a> {
+    accesses: Vec<&'a mut Access>,
+    steps: Vec<&'a mut Step>,
+}
+
+impl Told<'_> {
+    /// Adds what is around each event.
+    fn look_around(self, held: &Held<'_>) -> Result<(), Failure> {
+        if self.accesses.is_empty() {
+            return Ok(());
+        }
+        let numbers = self.accesses.iter().map(|access| access.event);
+        let numbers = numbers.chain(self.steps.iter().map(|step| step.event));
+        let mut walk = Walk::new(numbers.filter_map(EventId::from_number));
+        if let Some(trace) = held.get() {
+            let accessed = self.accesses.iter().filter_map(|access| trace.id(access.event));
+            let vars = accessed.filter_map(|id| trace.event(id).op.access()).map(|access| access.var);
+            walk = walk.with_memory(vars);
+            walk.batch(EventId::FIRST, trace.events());
+            self.enter(walk, trace.names());
+        } else {
+            // Whoever wants everything to stop does not wait for this.
+            let mut reading = held.input().open("looks up")?;
+            while !walk.is_done() && !stop::is_requested() {
+                let Some((first, events)) = reading.next()? else { break };
+                walk.batch(first, events);
+            }
+            reading.done();
+            self.enter(walk, reading.names());
+        }
+        Ok(())
+    }
+
+    fn enter(mut self, walk: Walk, names: &Names) {
+        let around = walk.finish();
+        add_surroundings(self.accesses.iter_mut().map(|access| &mut **access), &around, names);
+        add_places(self.steps, &around, names);
+        let mut sources = Sources::default();
+        for access in self.accesses {
+            access.source = sources.line(&access.location);
+        }
+    }
+}
+
+fn tell_stories(trace: &Trace, races: &mut [Race], telling: Telling) {
+    if races.is_empty() {
+        return;
+    }
+    let recorded = Recorded::new(trace);
+    let mut left = LOOKED_AT;
+    for race in races {
+        let witness = race.witness.as_ref();
+        race.story = witness.and_then(|witness| Story::new(trace, &recorded, witness, telling));
+        let (Some(first), Some(second)) = (trace.id(race.first.event), trace.id(race.second.event)) else {
+            continue;
+        };
+        // The way from one to the other is gone twice at most.
+        if let Some(rest) = left.checked_sub(2 * second.index().saturating_sub(first.index())) {
+            left = rest;
+            race.observed = Observed::new(trace, first, second);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The processes of a program, as the system lists them.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+/// All processes that descend from this one and that the system knows.
+pub(super) fn descendants(root: u32) -> Vec<u32> {
+    let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for process in all() {
+        if let Some((_, parent)) = stat(process) {
+            children.entry(parent).or_default().push(process);
+        }
+    }
+    let mut found = children.remove(&root).unwrap_or_default();
+    let mut next = 0;
+    while let Some(&process) = found.get(next) {
+        found.extend(children.remove(&process).unwrap_or_default());
+        next += 1;
+    }
+    found
+}
+
+/// Whether the process still does something: the dead whom nobody has asked for do not.
+pub(super) fn is_alive(process: u32) -> bool {
+    stat(process).is_some_and(|(state, _)| state != 'Z' && state != 'X')
+}
+
+/// Sends a signal. A process that has ended meanwhile does not hear it, which is as well.
+pub(super) fn send(process: u32, signal: Signal) {
+    if let Ok(process) = i32::try_from(process) {
+        let _ = kill(Pid::from_raw(process), signal);
+    }
+}
+
+fn all() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// State and parent of a process.
+fn stat(process: u32) -> Option<(char, u32)> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name before it may contain anything.
+    let (_, rest) = text.rsplit_once(')')?;
+    let mut fields = rest.split_whitespace();
+    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, id};
+
+    use super::*;
+
+    #[test]
+    fn children_are_found_and_can_be_ended() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        assert!(descendants(id()).contains(&child.id()));
+        assert!(is_alive(child.id()));
+        send(child.id(), Signal::SIGKILL);
+        assert!(!child.wait().unwrap().success());
+        assert!(!is_alive(child.id()));
+    }
+}

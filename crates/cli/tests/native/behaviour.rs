@@ -1,0 +1,89 @@
+//! An instrumented program does what it would have done without us, alone and while it is recorded.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::{is_ready, programs};
+
+/// The lowest level of optimisation and one at which everything is inlined.
+const LEVELS: [&str; 2] = ["-O0", "-O2"];
+
+/// What a source file wants the compiler to be told, in a line `// options: …`.
+fn options(source: &Path) -> Vec<String> {
+    let text = fs::read_to_string(source).expect("a source file");
+    let lines = text.lines().filter_map(|line| line.strip_prefix("// options: "));
+    lines.flat_map(str::split_whitespace).map(str::to_string).collect()
+}
+
+/// Compiles with clang itself, or with foretell in its place.
+fn compile(source: &Path, level: &str, instrumented: bool) -> PathBuf {
+    let is_c = source.extension().is_some_and(|ending| ending == "c");
+    let mut command = if instrumented {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_foretell"));
+        command.arg(if is_c { "cc" } else { "c++" });
+        command
+    } else {
+        Command::new(if is_c { "clang-22" } else { "clang++-22" })
+    };
+    let name = source.file_name().unwrap_or_default().to_string_lossy().replace('.', "_");
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}{level}-{instrumented}"));
+    command.arg(level).args(options(source)).arg(source).arg("-o").arg(&program).args(["-pthread", "-w"]);
+    let output = command.output().expect("the compiler runs");
+    assert!(output.status.success(), "{}: {}", source.display(), String::from_utf8_lossy(&output.stderr));
+    program
+}
+
+/// What a program prints and how it ends; recorded if there is a folder for that.
+fn run(program: &Path, log: Option<&Path>) -> (String, Option<i32>) {
+    let mut command = Command::new(program);
+    if let Some(folder) = log {
+        command.env("FORETELL_LOG", folder);
+    }
+    let Output { stdout, status, .. } = command.output().expect("it runs");
+    (String::from_utf8_lossy(&stdout).into_owned(), status.code())
+}
+
+fn check(name: &str) {
+    if !is_ready() {
+        return;
+    }
+    let source = programs().join("behaviour").join(name);
+    let log = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("log-{}", name.replace('.', "_")));
+    for level in LEVELS {
+        let expected = run(&compile(&source, level, false), None);
+        assert!(expected.1.is_some() && !expected.0.is_empty(), "{name} works");
+        let instrumented = compile(&source, level, true);
+        assert_eq!(run(&instrumented, None), expected, "{name} at {level}, alone");
+        fs::create_dir_all(&log).expect("a folder");
+        assert_eq!(run(&instrumented, Some(&log)), expected, "{name} at {level}, recorded");
+        let logged = fs::read_dir(&log).expect("the folder").count();
+        assert_eq!(logged, 1, "{name} at {level} was recorded");
+        fs::remove_dir_all(&log).expect("the folder goes away");
+    }
+}
+
+#[test]
+fn atomic_operations_on_all_kinds_of_types() {
+    check("atomics.c");
+}
+
+#[test]
+fn memory_of_all_kinds_of_types() {
+    check("memory.c");
+}
+
+#[test]
+fn all_ways_to_go_on_elsewhere() {
+    check("control.c");
+}
+
+#[test]
+fn exceptions_and_the_rest_of_the_language() {
+    check("language.cpp");
+}
+
+#[test]
+fn coroutines() {
+    check("coroutines.cpp");
+}

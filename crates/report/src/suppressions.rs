@@ -1,0 +1,299 @@
+//! Races that somebody does not want to hear of, in the form of ThreadSanitizer's suppression files.
+//!
+//! One rule a line, `TYPE:PATTERN`; empty lines and lines that begin with `#` are skipped. A pattern is found anywhere in a
+//! name; `*` stands for any text, `^` and `$` for the beginning and the end. `race:` looks at the functions and files of both
+//! stacks and at the variable, `race_top:` only at the innermost function and its file. The other types that ThreadSanitizer
+//! knows have no effect here.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::context::{Frame, Place};
+use crate::report::{Access, Report};
+
+/// The rules of one file.
+#[derive(Clone, Debug)]
+pub struct Suppressions {
+    file: String,
+    rules: Vec<Rule>,
+    ignored: Vec<String>,
+}
+
+/// One rule, and what it was good for.
+#[derive(Clone, Debug)]
+struct Rule {
+    /// As it is written.
+    text: String,
+    line: usize,
+    reach: Reach,
+    pattern: Pattern,
+    used: u64,
+}
+
+/// What a rule looks at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reach {
+    /// Both stacks, and the variable.
+    All,
+    /// The two accesses themselves.
+    Top,
+}
+
+/// What is wrong with a line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BadRule {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub why: String,
+}
+
+impl fmt::Display for BadRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.line, self.why)
+    }
+}
+
+/// What was suppressed in a report.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Suppressed {
+    /// The file with the rules.
+    pub file: String,
+    /// How many races and candidates were suppressed.
+    pub count: usize,
+    /// Each of them.
+    pub pairs: Vec<SuppressedPair>,
+}
+
+/// A pair that is not told.
+#[derive(Clone, Debug, Serialize)]
+pub struct SuppressedPair {
+    /// The access that stands first in the trace.
+    pub first: Access,
+    /// The other one.
+    pub second: Access,
+    /// Whether it is a proven race; otherwise it is a candidate.
+    pub proven: bool,
+    /// The rule, as it is written.
+    pub rule: String,
+}
+
+/// Types that are known but mean nothing here.
+const IGNORED: [&str; 6] = ["thread", "mutex", "signal", "deadlock", "called_from_lib", "fiber"];
+
+impl Suppressions {
+    /// Reads the rules; `file` is what they are called.
+    pub fn parse(text: &str, file: &str) -> Result<Suppressions, BadRule> {
+        let mut suppressions =
+            Suppressions { file: file.to_string(), rules: Vec::new(), ignored: Vec::new() };
+        for (index, line) in text.lines().enumerate() {
+            let (line, number) = (line.trim(), index + 1);
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let bad = |why: String| BadRule { line: number, why };
+            let (kind, pattern) = line
+                .split_once(':')
+                .ok_or_else(|| bad("expected TYPE:PATTERN, such as race:deposit".into()))?;
+            let reach = match kind {
+                "race" => Reach::All,
+                "race_top" => Reach::Top,
+                kind if IGNORED.contains(&kind) => {
+                    suppressions.ignored.push(line.to_string());
+                    continue;
+                }
+                kind => return Err(bad(format!("`{kind}` is no type of rule; expected race or race_top"))),
+            };
+            let pattern = Pattern::parse(pattern).ok_or_else(|| bad("the pattern is empty".into()))?;
+            suppressions.rules.push(Rule { text: line.to_string(), line: number, reach, pattern, used: 0 });
+        }
+        Ok(suppressions)
+    }
+
+    /// What the file is called.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The rules that have no effect here.
+    pub fn ignored(&self) -> &[String] {
+        &self.ignored
+    }
+
+    /// The rules that have suppressed nothing so far, with their lines.
+    pub fn unused(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.rules.iter().filter(|rule| rule.used == 0).map(|rule| (rule.line, rule.text.as_str()))
+    }
+
+    /// Takes what is suppressed out of the report, and counts it there.
+    pub fn apply(&mut self, report: &mut Report) {
+        let mut pairs = Vec::new();
+        report.races.retain(|race| self.keep(&race.first, &race.second, true, &mut pairs));
+        report.undecided.retain(|open| self.keep(&open.first, &open.second, false, &mut pairs));
+        report.suppressed = Some(Suppressed { file: self.file.clone(), count: pairs.len(), pairs });
+    }
+
+    fn keep(
+        &mut self,
+        first: &Access,
+        second: &Access,
+        proven: bool,
+        pairs: &mut Vec<SuppressedPair>,
+    ) -> bool {
+        let Some(rule) = self.rules.iter_mut().find(|rule| rule.is_about(first) || rule.is_about(second))
+        else {
+            return true;
+        };
+        rule.used += 1;
+        let (first, second) = (first.clone(), second.clone());
+        pairs.push(SuppressedPair { first, second, proven, rule: rule.text.clone() });
+        false
+    }
+}
+
+impl Rule {
+    fn is_about(&self, access: &Access) -> bool {
+        let file = |location: &str| {
+            self.pattern.is_found_in(Place::parse(location).map_or(location, |place| place.file))
+        };
+        let frame = |frame: &Frame| self.pattern.is_found_in(&frame.function) || file(&frame.location);
+        let at_top = access.stack.first().is_some_and(frame) || file(&access.location);
+        match self.reach {
+            Reach::Top => at_top,
+            Reach::All => {
+                at_top || access.stack.iter().any(frame) || self.pattern.is_found_in(&access.target)
+            }
+        }
+    }
+}
+
+/// A pattern as ThreadSanitizer has them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Pattern {
+    at_start: bool,
+    at_end: bool,
+    /// The texts between the stars.
+    parts: Vec<String>,
+}
+
+impl Pattern {
+    fn parse(text: &str) -> Option<Pattern> {
+        let (at_start, text) = text.strip_prefix('^').map_or((false, text), |rest| (true, rest));
+        let (at_end, text) = text.strip_suffix('$').map_or((false, text), |rest| (true, rest));
+        if text.is_empty() {
+            return None;
+        }
+        Some(Pattern { at_start, at_end, parts: text.split('*').map(String::from).collect() })
+    }
+
+    fn is_found_in(&self, name: &str) -> bool {
+        let Some((last, front)) = self.parts.split_last() else { return false };
+        let mut rest = name;
+        for (index, part) in front.iter().enumerate() {
+            let found = match self.at_start && index == 0 {
+                true => rest.strip_prefix(part.as_str()),
+                false => rest.split_once(part.as_str()).map(|(_, rest)| rest),
+            };
+            match found {
+                Some(after) => rest = after,
+                None => return false,
+            }
+        }
+        let is_whole = front.is_empty() && self.at_start;
+        match (is_whole, self.at_end) {
+            (true, true) => rest == last,
+            (true, false) => rest.starts_with(last.as_str()),
+            (false, true) => rest.ends_with(last.as_str()),
+            (false, false) => rest.contains(last.as_str()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::report::Candidate;
+
+    use super::*;
+
+    #[test]
+    fn patterns_are_those_of_thread_sanitizer() {
+        for (pattern, name, expected) in [
+            ("deposit", "bank::deposit(int)", true),
+            ("deposit", "withdraw", false),
+            ("^deposit", "bank::deposit", false),
+            ("^bank", "bank::deposit", true),
+            ("deposit$", "bank::deposit", true),
+            ("bank$", "bank::deposit", false),
+            ("^deposit$", "deposit", true),
+            ("^deposit$", "deposit2", false),
+            ("b*k*sit", "the bank::deposit()", true),
+            ("k*b", "bank", false),
+            ("^b*sit$", "bank::deposit", true),
+            ("^b*sit$", "bank::deposited", false),
+            ("a*a", "a", false),
+            ("*", "anything", true),
+            ("^*.c$", "bank.c", true),
+        ] {
+            assert_eq!(Pattern::parse(pattern).unwrap().is_found_in(name), expected, "{pattern} in {name}");
+        }
+    }
+
+    fn rules(text: &str) -> Suppressions {
+        Suppressions::parse(text, "tsan.supp").unwrap()
+    }
+
+    fn access() -> Access {
+        let frame = |function: &str, location: &str| Frame {
+            function: function.to_string(),
+            location: location.to_string(),
+        };
+        Access {
+            target: "balance+4".to_string(),
+            location: "src/bank.c:12:3".to_string(),
+            stack: vec![frame("deposit", "src/bank.c:12:3"), frame("teller", "src/main.c:3:1")],
+            ..Access::default()
+        }
+    }
+
+    #[test]
+    fn functions_files_and_variables_are_looked_at() {
+        let other = Access { target: "z".to_string(), location: "z".to_string(), ..Access::default() };
+        for (rule, expected) in [
+            ("race:deposit", true),
+            ("race:teller", true),
+            ("race:^src/main.c$", true),
+            ("race:bank.c", true),
+            ("race:^balance", true),
+            ("race_top:deposit", true),
+            ("race_top:src/bank.c", true),
+            ("race_top:teller", false),
+            ("race_top:balance", false),
+            ("race:withdraw", false),
+        ] {
+            let mut report = Report::new("auto");
+            let open = Candidate { first: other.clone(), second: access(), reason: String::new(), more: 0 };
+            report.undecided.push(open);
+            let mut rules = rules(rule);
+            rules.apply(&mut report);
+            let suppressed = report.suppressed.unwrap();
+            assert_eq!(
+                (suppressed.count, report.undecided.len()),
+                if expected { (1, 0) } else { (0, 1) },
+                "{rule}"
+            );
+            assert_eq!(rules.unused().count(), usize::from(!expected));
+        }
+    }
+
+    #[test]
+    fn bad_lines_are_told_with_their_numbers() {
+        let bad = |text| Suppressions::parse(text, "f").unwrap_err();
+        assert_eq!(bad("# fine\n\nrace deposit\n").line, 3);
+        assert_eq!(bad("race:a\nraces:b\n").line, 2);
+        assert_eq!(bad("race:").line, 1);
+        let rules = rules("thread:pool\n  race:deposit  \ncalled_from_lib:libz.so\n");
+        assert_eq!(rules.ignored(), ["thread:pool", "called_from_lib:libz.so"]);
+        assert_eq!(rules.unused().collect::<Vec<_>>(), [(2, "race:deposit")]);
+    }
+}

@@ -1,0 +1,110 @@
+//! Programs in C and C++ with known races: `corpus/native`.
+//!
+//! Their first lines tell what is expected of them: `// race: 12 20` for a race between two lines, all of them and no other,
+//! and `// options: …` for what the compiler has to be told.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// Two lines of a program, the smaller one first.
+pub type Lines = (u64, u64);
+
+/// A program with known races.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Its file name.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// What the compiler has to be told beside the usual.
+    pub options: Vec<String>,
+    /// Its races; none if its name says so.
+    pub races: BTreeSet<Lines>,
+}
+
+/// All programs that are said to have races or to have none, by name.
+///
+/// # Panics
+/// If a program does not say what its name says.
+pub fn programs() -> Vec<Program> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/native");
+    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| is_known(name)).collect();
+    names.sort();
+    names.into_iter().map(|name| program(&folder, name)).collect()
+}
+
+fn is_known(name: &str) -> bool {
+    let stem = name.strip_suffix(".c").or_else(|| name.strip_suffix(".cpp"));
+    stem.is_some_and(|stem| stem.ends_with("_race") || stem.ends_with("_norace"))
+}
+
+fn program(folder: &Path, name: String) -> Program {
+    let path = folder.join(&name);
+    let source = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let told = |what: &'static str| source.lines().filter_map(move |line| line.strip_prefix(what));
+    let races: BTreeSet<Lines> = told("// race: ").map(|text| two_lines(&name, text)).collect();
+    assert_eq!(races.is_empty(), name.contains("_norace."), "{name} says what is expected");
+    let options = told("// options: ").flat_map(str::split_whitespace).map(str::to_string).collect();
+    Program { name, path, options, races }
+}
+
+fn two_lines(name: &str, text: &str) -> Lines {
+    let numbers: Vec<u64> = text.split_whitespace().filter_map(|number| number.parse().ok()).collect();
+    match numbers[..] {
+        [one, other] => in_order(one, other),
+        _ => panic!("{name}: two lines, not `{text}`"),
+    }
+}
+
+fn in_order(one: u64, other: u64) -> Lines {
+    (one.min(other), one.max(other))
+}
+
+impl Program {
+    /// Which of foretell's compilers it needs.
+    pub fn compiler(&self) -> &'static str {
+        if self.path.extension().is_some_and(|ending| ending == "c") { "cc" } else { "c++" }
+    }
+
+    /// The races in what foretell has printed as JSON; what the program has printed may come before.
+    pub fn reported(output: &str) -> Result<BTreeSet<Lines>, String> {
+        let report = output.lines().last().unwrap_or_default();
+        let report: Value = serde_json::from_str(report).map_err(|error| format!("{error}: {output}"))?;
+        let races = report["races"].as_array().ok_or("no races in the report")?;
+        races.iter().map(|race| Ok(in_order(line(&race["first"])?, line(&race["second"])?))).collect()
+    }
+}
+
+/// The line of an access, whose location is `file:line:column`.
+fn line(access: &Value) -> Result<u64, String> {
+    let location = access["location"].as_str().ok_or("an access without a location")?;
+    let line = location.rsplit(':').nth(1).and_then(|line| line.parse().ok());
+    line.ok_or_else(|| format!("no line in {location}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_corpus_is_read() {
+        let programs = programs();
+        assert!(programs.len() >= 60, "only {} programs", programs.len());
+        let hidden = programs.iter().find(|program| program.name == "lock_order_race.c");
+        assert_eq!(hidden.map(|program| program.races.clone()), Some(BTreeSet::from([(10, 19)])));
+        assert!(programs.iter().any(|program| program.options == ["-std=c++20"]));
+    }
+
+    #[test]
+    fn reports_are_read() {
+        let report = r#"{"races":[{"first":{"location":"a.c:20:3"},"second":{"location":"a.c:9:1"}}]}"#;
+        let output = format!("printed by the program\n{report}\n");
+        assert_eq!(Program::reported(&output), Ok(BTreeSet::from([(9, 20)])));
+        assert!(Program::reported("nothing of the kind").is_err());
+    }
+}
