@@ -9,6 +9,7 @@ use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
 use crate::hooks::{Hooks, Shape};
 use crate::ir::{Block, Module, Opcode, Value};
 use crate::manner::Manner;
+use crate::needless;
 use crate::private::{is_local, is_private};
 use crate::reads::Reads;
 use crate::sites::Sites;
@@ -70,6 +71,7 @@ pub(crate) fn module(module: Module) -> bool {
         for instruction in instructions {
             walk.instruction(instruction);
         }
+        needless::remove(function);
     }
     let is_empty = sites.is_empty();
     let table = sites.finish(&globals, module).encode();

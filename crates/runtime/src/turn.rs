@@ -133,7 +133,7 @@ impl Turn {
         if is_striped() {
             // Code that is not instrumented may just have been told something by the like of another thread.
             self.fence_if_outside();
-        } else {
+        } else if self.me.log().quantum_is_over() {
             self.change();
         }
     }
@@ -173,7 +173,6 @@ impl Turn {
         let long = LONG_QUANTUM << (changes / QUANTA_TO_DOUBLE).min(DOUBLINGS);
         let quantum = 1 + random(if random(4) == 0 { SHORT_QUANTUM } else { long });
         self.hand_over(State::Ready);
-        self.me.log().make_room(0);
         self.me.log().set_quantum(quantum as usize);
     }
 
