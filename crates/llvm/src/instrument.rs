@@ -11,6 +11,7 @@ use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
 use crate::hooks::{Hooks, Shape};
 use crate::ir::{Block, Module, Opcode, Type, Value};
 use crate::manner::Manner;
+use crate::needless;
 use crate::primitives::{self, Primitives};
 use crate::private::{is_local, is_private};
 use crate::reads::Reads;
@@ -76,6 +77,7 @@ pub(crate) fn module(module: Module) -> bool {
         for instruction in instructions {
             walk.instruction(instruction);
         }
+        needless::remove(function);
     }
     let is_empty = sites.is_empty();
     let table = sites.finish(&globals, module).encode();

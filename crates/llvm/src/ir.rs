@@ -473,9 +473,15 @@ impl Value {
         (!next.is_null()).then_some(Value(next))
     }
 
-    /// The blocks that the last instruction of a block may lead to.
+    /// The block that an instruction stands in.
+    pub(crate) fn block(self) -> Block {
+        Block(unsafe { LLVMGetInstructionParent(self.0) })
+    }
+
+    /// The blocks that an instruction may lead to, if it is the last one of its block.
     pub(crate) fn successors(self) -> Vec<Block> {
-        let count = unsafe { LLVMGetNumSuccessors(self.0) };
+        let is_last = !unsafe { LLVMIsATerminatorInst(self.0) }.is_null();
+        let count = if is_last { unsafe { LLVMGetNumSuccessors(self.0) } } else { 0 };
         (0..count).map(|index| Block(unsafe { LLVMGetSuccessor(self.0, index) })).collect()
     }
 

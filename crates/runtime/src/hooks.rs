@@ -303,7 +303,7 @@ extern "C" fn __foretell_enter(site: u64) -> u64 {
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_leave(site: u64, callee: u64) -> u64 {
-    let Some(turn) = Turn::alone() else { return 0 };
+    let Some(turn) = Turn::take() else { return 0 };
     turn.me.site.set(site);
     let before = if functions::is_instrumented(callee) {
         turn.me.stack.enter(site)
@@ -316,7 +316,7 @@ extern "C" fn __foretell_leave(site: u64, callee: u64) -> u64 {
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_tail(site: u64, callee: u64) {
-    if let Some(turn) = Turn::alone() {
+    if let Some(turn) = Turn::take() {
         turn.me.site.set(site);
         // A chain of instrumented functions may go on for ever: they take each other's places.
         if !functions::is_instrumented(callee) {

@@ -25,6 +25,7 @@ mod hooks;
 mod interpose;
 mod library;
 mod log;
+mod modules;
 mod order;
 mod primitives;
 mod scheduler;
