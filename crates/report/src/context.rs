@@ -129,8 +129,13 @@ pub(crate) fn own_frame(stack: &[Frame]) -> Option<&Frame> {
 
 /// Whether a location is in what came with the system or the compiler.
 pub(crate) fn is_of_library(location: &str) -> bool {
-    const LIBRARIES: [&str; 4] = ["/usr/include/", "/usr/lib/", "/usr/local/include/", "/rustc/"];
-    LIBRARIES.iter().any(|folder| location.starts_with(folder)) || location.contains("/rustlib/src/")
+    const SYSTEM: [&str; 3] = ["/usr/include/", "/usr/lib/", "/usr/local/include/"];
+    // The libraries of Rust, as their own build names them, and what their compiler makes up.
+    const RUST: [&str; 5] =
+        ["/rustc/", "library/core/src/", "library/alloc/src/", "library/std/src/", "__rust_try"];
+    const WITHIN: [&str; 2] = ["/rustlib/src/", "/.cargo/registry/src/"];
+    SYSTEM.iter().chain(&RUST).any(|folder| location.starts_with(folder))
+        || WITHIN.iter().any(|folder| location.contains(folder))
 }
 
 /// Replaces locations of steps within libraries by those of the calls that led there.
@@ -183,6 +188,8 @@ mod tests {
             [frame("/usr/lib/gcc/12/../../include/thread:3:1"), frame("bank.cpp:7:5"), frame("main.cpp:1:1")];
         assert_eq!(own_frame(&stack), Some(&stack[1]));
         assert_eq!(own_frame(&stack[..1]), None);
+        assert!(is_of_library("library/std/src/thread/lifecycle.rs:91:13"));
+        assert!(!is_of_library("src/library.rs:91:13"));
     }
 
     #[test]
