@@ -50,6 +50,8 @@ struct Writer<'a> {
     calls: Vec<Calls>,
     /// Who holds each lock alone, and how often.
     holders: FxHashMap<LockId, (u32, u32)>,
+    /// How often each thread holds each lock together with others.
+    readers: FxHashMap<(LockId, u32), u32>,
     /// How often each waiting thread held the lock that it gave up.
     given_up: FxHashMap<u32, u32>,
     /// How often semaphores were created at each address.
@@ -93,6 +95,7 @@ impl<'a> Writer<'a> {
             spots: FxHashMap::default(),
             calls: Vec::new(),
             holders: FxHashMap::default(),
+            readers: FxHashMap::default(),
             given_up: FxHashMap::default(),
             semaphores: FxHashMap::default(),
             has_read: Vec::new(),
@@ -409,6 +412,10 @@ impl<'a> Writer<'a> {
             self.outside = Some(outside);
             self.push(Op::Store { var: outside, value: Some(Value::ZERO), order: MemOrder::Relaxed })?;
         }
+        // A copy of a process begins with the locks of the original.
+        for &lock in &self.survey.held {
+            self.lock_op(SyncOp::Lock, lock)?;
+        }
         self.all_kept(Era::STATIC, Op::Alloc)
     }
 
@@ -421,15 +428,23 @@ impl<'a> Writer<'a> {
                 *holder = (self.thread, holder.1 + 1);
                 Op::Acquire(lock)
             }
-            SyncOp::LockShared => Op::AcquireShared(lock),
+            SyncOp::LockShared => {
+                *self.readers.entry((lock, self.thread)).or_default() += 1;
+                Op::AcquireShared(lock)
+            }
             SyncOp::TryFailed => Op::TryAcquireFailed(lock),
             SyncOp::TrySharedFailed => Op::TryAcquireSharedFailed(lock),
-            _ => match self.holders.get_mut(&lock) {
-                Some((holder, depth)) if *holder == self.thread && *depth > 0 => {
+            _ => match (self.holders.get_mut(&lock), self.readers.get_mut(&(lock, self.thread))) {
+                (Some((holder, depth)), _) if *holder == self.thread && *depth > 0 => {
                     *depth -= 1;
                     Op::Release(lock)
                 }
-                _ => Op::ReleaseShared(lock),
+                (_, Some(depth)) if *depth > 0 => {
+                    *depth -= 1;
+                    Op::ReleaseShared(lock)
+                }
+                // Somebody else has taken the lock for it, unseen.
+                _ => return self.opaque(),
             },
         };
         self.push(op)

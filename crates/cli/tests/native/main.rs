@@ -5,6 +5,7 @@ mod calls;
 mod corpus;
 mod ending;
 mod recording;
+mod stress;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -48,7 +49,8 @@ fn foretell(args: &[&str]) -> Output {
 fn build(name: &str) -> String {
     static BUILT: AtomicU32 = AtomicU32::new(0);
     let number = BUILT.fetch_add(1, Ordering::Relaxed);
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{number}_{}", name.replace('.', "_")));
+    let program =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{number}_{}", name.replace(['.', '/'], "_")));
     let (source, program) = (programs().join(name), program.display().to_string());
     let compiler = if name.ends_with(".c") { "cc" } else { "c++" };
     let known = foretell_testkit::native::programs().into_iter().find(|program| program.name == name);
