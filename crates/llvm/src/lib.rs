@@ -3,6 +3,7 @@
 //! * `ir`: LLVM's C interface, as far as it is needed, behind safe functions
 //! * `reads`: which values of a function depend on what it has read
 //! * `private`: memory that no other thread can know of
+//! * `primitives`: functions of Rust's libraries that synchronise; `rust_name`: how they are called
 //! * `manner`: what a called function may do to memory unseen
 //! * `telling`: which functions record anything that one wants to know the calls of
 //! * `sites`: the table of places in the source
@@ -25,9 +26,13 @@ mod needless;
 #[cfg(has_llvm)]
 mod plugin;
 #[cfg(has_llvm)]
+mod primitives;
+#[cfg(has_llvm)]
 mod private;
 #[cfg(has_llvm)]
 mod reads;
+#[cfg(has_llvm)]
+mod rust_name;
 #[cfg(has_llvm)]
 mod sites;
 #[cfg(has_llvm)]

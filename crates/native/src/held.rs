@@ -46,7 +46,8 @@ impl Held {
         if is_held {
             return;
         }
-        if thread == 0 && !self.from_the_beginning.contains(&lock) {
+        let by_others = self.holds.iter().any(|(&(_, other), &depth)| other == lock && depth > 0);
+        if thread == 0 && !by_others && !self.from_the_beginning.contains(&lock) {
             self.from_the_beginning.push(lock);
         } else {
             self.has_unseen = true;
@@ -71,6 +72,8 @@ mod tests {
             (0, SyncOp::Unlock, 1, 0),
             (0, SyncOp::Unlock, 2, 0),
             (1, SyncOp::Unlock, 3, 0),
+            (1, SyncOp::Lock, 5, 0),
+            (0, SyncOp::Unlock, 5, 0),
             (0, SyncOp::Wait, 9, 4),
             (0, SyncOp::Woken, 9, 4),
             (0, SyncOp::Unlock, 4, 0),

@@ -118,7 +118,7 @@ macro_rules! words {
                         let (value, order) = (read.into(), order_of(failure).of_load());
                         turn.log_read(&Record::AtomicLoad { site, addr, size: $size, value, order });
                         // That it failed is a decision.
-                        turn.log_branch(site);
+                        turn.log_branch(site, None);
                         value
                     }
                 }
@@ -249,6 +249,16 @@ extern "C" fn __foretell_fence(order: u32) {
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_branch(site: u64) {
+    decide(site, None);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __foretell_branch_by(site: u64, value: u64) {
+    decide(site, Some(value));
+}
+
+#[inline(always)]
+fn decide(site: u64, by: Option<u64>) {
     let Some(me) = me() else { return };
     if !me.log().has_read {
         return;
@@ -256,8 +266,8 @@ extern "C" fn __foretell_branch(site: u64) {
     if !me.enter() {
         return missed(me, || {});
     }
-    if !me.log().may_go_on() || !me.log().short_branch(site) {
-        return branch_with_care(me, site);
+    if !me.log().may_go_on() || !me.log().short_branch(site, by) {
+        return decide_with_care(me, site, by);
     }
     me.log().has_read = false;
     me.leave();
@@ -265,10 +275,10 @@ extern "C" fn __foretell_branch(site: u64) {
 
 #[cold]
 #[inline(never)]
-fn branch_with_care(me: &'static Thread, site: u64) {
+fn decide_with_care(me: &'static Thread, site: u64, by: Option<u64>) {
     let turn = Turn::of(me);
     turn.step();
-    turn.log_branch(site);
+    turn.log_branch(site, by);
 }
 
 #[unsafe(no_mangle)]

@@ -114,8 +114,8 @@ impl Writer {
 
     /// A decision, with room for it; says whether it is short.
     #[inline(always)]
-    pub(crate) fn short_branch(&mut self, site: u64) -> bool {
-        let Some(short) = self.context.short_branch(site) else { return false };
+    pub(crate) fn short_branch(&mut self, site: u64, by: Option<u64>) -> bool {
+        let Some(short) = self.context.short_branch(site, by) else { return false };
         // There is room for it.
         unsafe { (self.cursor as *mut u32).write_unaligned(short.first.to_le()) };
         self.cursor += short.length;

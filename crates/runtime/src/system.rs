@@ -207,3 +207,14 @@ pub(crate) fn sleeps(kernel_id: i32) -> bool {
 pub(crate) fn until(clock: libc::clockid_t, time: &libc::timespec) -> u64 {
     nanoseconds(time).saturating_sub(read_clock(clock))
 }
+
+/// A word of this process, if there is memory at its address.
+pub(crate) fn read_word(address: usize) -> Option<u32> {
+    const PAGE: usize = 4096;
+    let mut resident = 0_u8;
+    let start = address & !(PAGE - 1);
+    let is_mapped = unsafe { libc::mincore(start as *mut c_void, PAGE, &mut resident) } == 0;
+    // The word does not reach across pages, and it is our turn: nobody takes the page away.
+    (is_mapped && address.is_multiple_of(size_of::<u32>()))
+        .then(|| unsafe { (address as *const u32).read_volatile() })
+}

@@ -38,10 +38,33 @@ pub(crate) struct Thread {
     pub(crate) site: Cell<u64>,
     /// The calls that it is in.
     pub(crate) stack: Stack,
+    /// What it is doing in a library that synchronises, if it is in one.
+    pub(crate) library: Library,
     /// How often the end of the thread was put off, so that other destructors can run first.
     pub(crate) endings: Cell<u32>,
     /// What it runs.
     pub(crate) start: Option<(Start, *mut c_void)>,
+}
+
+/// What a thread is doing in a library that synchronises, see [`crate::primitives`].
+#[derive(Default)]
+pub(crate) struct Library {
+    /// One more than the number of the calls in which it has entered the library; 0 if it has not.
+    pub(crate) entered: Cell<u64>,
+    /// It has waited there.
+    pub(crate) waited: Cell<bool>,
+    /// Its waiting was over without anybody waking it.
+    pub(crate) timed_out: Cell<bool>,
+    /// It is there to start a thread.
+    pub(crate) spawns: Cell<bool>,
+    /// It was started there, so that what it runs first is known.
+    pub(crate) is_spawned: Cell<bool>,
+    /// It is there to wait for its token.
+    pub(crate) parks: Cell<bool>,
+    /// The word that its token is in; 0 while that is not known.
+    pub(crate) token: Cell<usize>,
+    /// What was in the object's words when it entered.
+    pub(crate) found: Cell<[u64; 3]>,
 }
 
 // Cells are touched by the thread itself alone, and what it starts with is only handed on.
@@ -68,6 +91,7 @@ impl Thread {
             meetings: Cell::new(0),
             site: Cell::new(0),
             stack: Stack::default(),
+            library: Library::default(),
             endings: Cell::new(0),
             start,
         }

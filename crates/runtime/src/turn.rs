@@ -265,7 +265,7 @@ impl Turn {
             let written = read.wrapping_add(1);
             self.log_read(&Record::Rmw { site, addr, size: 8, read, written, order });
         });
-        self.log_branch(site);
+        self.log_branch(site, None);
     }
 
     /// A thread that hands over while it is in code that is not instrumented (it was called back, or a library has met one
@@ -340,9 +340,9 @@ impl Turn {
 
     /// A decision; of no interest if nothing was read since the last one.
     #[inline]
-    pub(crate) fn log_branch(&self, site: u64) {
+    pub(crate) fn log_branch(&self, site: u64, by: Option<u64>) {
         if std::mem::take(&mut self.me.log().has_read) {
-            self.me.log().put(&Record::Branch { site });
+            self.me.log().put(&Record::Branch { site, by });
         }
     }
 

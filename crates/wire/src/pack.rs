@@ -104,13 +104,13 @@ impl Context {
     /// A decision, if it is short.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "the step has seven bits")]
-    pub fn short_branch(&mut self, site: u64) -> Option<Short> {
-        let step = step(self.site, site);
+    pub fn short_branch(&mut self, site: u64, by: Option<u64>) -> Option<Short> {
+        let (kind, step) = (kind::of_branch(by)?, step(self.site, site));
         if step > 0x7F {
             return None;
         }
         self.site = site;
-        Some(Short { first: u32::from(kind::BRANCH) | (step as u32) << 8, length: 2 })
+        Some(Short { first: u32::from(kind) | (step as u32) << 8, length: 2 })
     }
 
     /// The opposite of [`Context::pack`], after the first byte.
@@ -223,10 +223,11 @@ mod tests {
     fn decisions_are_two_bytes() {
         let (mut writer, mut reader) = (Context::NEW, Context::NEW);
         for site in [1_u64, 60, 3, 3] {
-            let bytes = place_short(writer.short_branch(site).unwrap(), 0);
+            let bytes = place_short(writer.short_branch(site, Some(1)).unwrap(), 0);
             assert_eq!(bytes.len(), 2);
-            assert_eq!(reader.decode(&mut bytes.as_slice()), Ok(Record::Branch { site }));
+            assert_eq!(reader.decode(&mut bytes.as_slice()), Ok(Record::Branch { site, by: Some(1) }));
         }
-        assert_eq!(writer.short_branch(1 << 30), None);
+        assert_eq!(writer.short_branch(1 << 30, None), None);
+        assert_eq!(writer.short_branch(1, Some(2)), None);
     }
 }

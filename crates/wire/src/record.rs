@@ -49,7 +49,8 @@ pub enum Record<'a> {
     /// A memory fence.
     Fence { order: Order },
     /// What the thread has read decides what it does next.
-    Branch { site: u64 },
+    /// If it is a branch or a switch, this is the value that it went by.
+    Branch { site: u64, by: Option<u64> },
     /// Something happened that the recorder does not understand: it may have communicated with any other thread.
     Opaque { site: u64 },
     /// What follows happened within a call that was made there.
@@ -155,7 +156,21 @@ pub(crate) mod kind {
     pub(crate) const OPAQUE: u8 = 30;
     pub(crate) const ENTER: u8 = 31;
     pub(crate) const EXIT: u8 = 32;
+    pub(crate) const BRANCH_BY_0: u8 = 33;
+    pub(crate) const BRANCH_BY_1: u8 = 34;
+    pub(crate) const BRANCH_BY: u8 = 35;
     pub(crate) const SYNC: u8 = 64;
+
+    /// The kind of a decision, if that tells everything beside the site.
+    #[inline(always)]
+    pub(crate) fn of_branch(by: Option<u64>) -> Option<u8> {
+        match by {
+            None => Some(BRANCH),
+            Some(0) => Some(BRANCH_BY_0),
+            Some(1) => Some(BRANCH_BY_1),
+            Some(_) => None,
+        }
+    }
 }
 
 /// For so many sites it is remembered what they accessed last; sites with the same remainder share a place.
@@ -282,9 +297,13 @@ impl Context {
                 to.kind = kind::FENCE;
                 to.byte(order as u8);
             }
-            Record::Branch { site } => {
-                to.kind = kind::BRANCH;
+            Record::Branch { site, by } => {
+                let short = kind::of_branch(by);
+                to.kind = short.unwrap_or(kind::BRANCH_BY);
                 to.step(&mut self.site, site);
+                if short.is_none() {
+                    to.number(by.unwrap_or(0));
+                }
             }
             Record::Opaque { site } => {
                 to.kind = kind::OPAQUE;
@@ -331,7 +350,10 @@ impl Context {
             kind::CLOCK => Ok(Record::Clock(take(bytes)?)),
             kind::AHEAD => Ok(Record::Ahead(take(bytes)?)),
             kind::FENCE => Ok(Record::Fence { order: Order::from_code(byte(bytes)?) }),
-            kind::BRANCH => Ok(Record::Branch { site: self.next_site(bytes)? }),
+            kind::BRANCH => Ok(Record::Branch { site: self.next_site(bytes)?, by: None }),
+            kind::BRANCH_BY_0 => Ok(Record::Branch { site: self.next_site(bytes)?, by: Some(0) }),
+            kind::BRANCH_BY_1 => Ok(Record::Branch { site: self.next_site(bytes)?, by: Some(1) }),
+            kind::BRANCH_BY => Ok(Record::Branch { site: self.next_site(bytes)?, by: Some(take(bytes)?) }),
             kind::OPAQUE => Ok(Record::Opaque { site: self.next_site(bytes)? }),
             kind::ENTER => Ok(Record::Enter { site: self.next_site(bytes)? }),
             kind::EXIT => Ok(Record::Exit { calls: small(bytes)? }),
@@ -431,7 +453,10 @@ mod tests {
             Record::Copy { site, to: 1, from: addr, bytes: b"abc" },
             Record::Fill { site: 0, addr, byte: 255, length: 1 << 40 },
             Record::Fence { order },
-            Record::Branch { site },
+            Record::Branch { site, by: None },
+            Record::Branch { site, by: Some(0) },
+            Record::Branch { site, by: Some(1) },
+            Record::Branch { site: site + 1, by: Some(u64::MAX) },
             Record::Opaque { site },
             Record::Enter { site: site + 9 },
             Record::Exit { calls: u32::MAX },

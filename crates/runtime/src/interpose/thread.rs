@@ -46,6 +46,7 @@ unsafe extern "C" fn pthread_create(
     turn.meeting();
     wait_for_ends();
     let thread = Thread::new(scheduler::next_id(), Some((start, argument)));
+    thread.library.is_spawned.set(turn.me.library.spawns.get());
     let result = unsafe { original(handle, how, run, (thread as *const Thread).cast_mut().cast()) };
     if result == 0 {
         thread.handle.store(unsafe { handle.read() }, Ordering::Relaxed);
@@ -80,6 +81,7 @@ unsafe extern "C-unwind" fn run(thread: *mut c_void) -> *mut c_void {
     let (low, high) = stack();
     turn.log_sync(SyncOp::Begin, low, high);
     if let Some((start, _)) = me.start
+        && !me.library.is_spawned.get()
         && !functions::begins_a_thread_seen(start as usize as u64)
     {
         // Whatever it calls back may have been told anything before, and may tell anything afterwards.
