@@ -4,6 +4,7 @@ mod behaviour;
 mod calls;
 mod corpus;
 mod ending;
+mod processes;
 mod recording;
 
 use std::path::{Path, PathBuf};
