@@ -9,6 +9,9 @@ use crate::report::Access;
 use crate::story::Step;
 use crate::surroundings::{Call, Held, Start, Surroundings};
 
+/// The location of what happens outside the program.
+const NOWHERE: &str = "?";
+
 /// A function that is being executed, and where in it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Frame {
@@ -72,7 +75,9 @@ impl Access {
         self.function = self.stack.first().map(|frame| frame.function.clone());
         self.locks = Some(around.locks.iter().map(|held| HeldLock::new(held, names)).collect());
         self.thread_started = around.started.as_ref().map(|start| Origin::new(start, names));
-        self.memory_allocated = around.allocated.as_ref().map(|start| Origin::new(start, names));
+        // Memory that was there before the program was allocated nowhere.
+        let allocated = around.allocated.as_ref().map(|start| Origin::new(start, names));
+        self.memory_allocated = allocated.filter(|origin| origin.location != NOWHERE);
     }
 }
 
