@@ -1,5 +1,7 @@
 //! The walk over a module that puts the hooks in.
 
+mod primitive;
+
 use std::collections::HashSet;
 
 use foretell_wire::hook::{self, PREFIX, Update};
@@ -7,11 +9,13 @@ use foretell_wire::library;
 use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
 
 use crate::hooks::{Hooks, Shape};
-use crate::ir::{Block, Module, Opcode, Value};
+use crate::ir::{Block, Module, Opcode, Type, Value};
 use crate::manner::Manner;
+use crate::needless;
+use crate::primitives::{self, Primitives};
 use crate::private::{is_local, is_private};
 use crate::reads::Reads;
-use crate::sites::Sites;
+use crate::sites::{Described, Sites};
 use crate::telling::Telling;
 
 /// What functions may claim about themselves, and no longer do once they call hooks.
@@ -48,19 +52,22 @@ pub(crate) fn module(module: Module) -> bool {
     let globals = module.addressable_globals();
     let hooks = Hooks::new(module);
     let mut sites = Sites::default();
+    let mut primitives = Primitives::default();
     let telling = Telling::of(&functions);
     withdraw_promises(module);
     for &function in &functions {
-        let name = function.name();
+        primitive::separate(function);
         let instructions = function.instructions();
+        let described = sites.describe(function, &instructions);
         let reads = Reads::of(function, &instructions);
         let mut walk = Walk {
             hooks: &hooks,
             sites: &mut sites,
+            primitives: &mut primitives,
             telling: &telling,
             reads,
             function,
-            name: &name,
+            described,
             stack: None,
             returns: HashSet::new(),
         };
@@ -70,6 +77,7 @@ pub(crate) fn module(module: Module) -> bool {
         for instruction in instructions {
             walk.instruction(instruction);
         }
+        needless::remove(function);
     }
     let is_empty = sites.is_empty();
     let table = sites.finish(&globals, module).encode();
@@ -87,7 +95,7 @@ pub(crate) fn module(module: Module) -> bool {
 /// Whether the function is one of those that are instrumented.
 pub(crate) fn is_wanted(function: Value) -> bool {
     let unwanted = UNWANTED.iter().any(|attribute| function.has_attribute(attribute));
-    !unwanted && !function.name().starts_with(PREFIX)
+    !unwanted && !function.name().starts_with(PREFIX) && !primitives::is_unseen(&function.name())
 }
 
 /// A function that calls hooks, be it in another module, has effects. Nobody may move or drop calls of it.
@@ -103,10 +111,11 @@ fn withdraw_promises(module: Module) {
 struct Walk<'a> {
     hooks: &'a Hooks,
     sites: &'a mut Sites,
+    primitives: &'a mut Primitives,
     telling: &'a Telling,
     reads: Reads,
     function: Value,
-    name: &'a str,
+    described: Described,
     /// Which calls the thread is in when the function begins, if that was asked.
     stack: Option<Value>,
     /// The blocks that begin with a return to these.
@@ -115,16 +124,16 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn instruction(&mut self, instruction: Value) {
+        if self.is_part_of_primitive(instruction) {
+            return;
+        }
         match instruction.opcode() {
             Some(Opcode::LLVMLoad) => self.load(instruction),
             Some(Opcode::LLVMStore) => self.store(instruction),
             Some(Opcode::LLVMAtomicRMW) => self.update(instruction),
             Some(Opcode::LLVMAtomicCmpXchg) => self.exchange(instruction),
             Some(Opcode::LLVMFence) if !instruction.is_single_thread() => self.fence(instruction),
-            Some(Opcode::LLVMBr | Opcode::LLVMSwitch | Opcode::LLVMIndirectBr) => {
-                let condition = instruction.condition();
-                self.decision(instruction, condition);
-            }
+            Some(Opcode::LLVMBr | Opcode::LLVMSwitch | Opcode::LLVMIndirectBr) => self.branch(instruction),
             // A division by zero ends the program: whether it happens is a decision.
             Some(Opcode::LLVMSDiv | Opcode::LLVMUDiv | Opcode::LLVMSRem | Opcode::LLVMURem) => {
                 self.decision(instruction, Some(instruction.operand(1)));
@@ -138,7 +147,7 @@ impl Walk<'_> {
     /// The site of an instruction, before which hooks are put from now on.
     fn begin(&mut self, instruction: Value) -> Value {
         self.hooks.build.before(instruction);
-        self.hooks.site(self.sites.add(instruction, self.name))
+        self.hooks.site(self.sites.add(instruction, &self.described))
     }
 
     /// As [`Walk::begin`], for an access: if the address depends on what was read, that was a decision.
@@ -250,6 +259,10 @@ impl Walk<'_> {
         let orders = [self.hooks.order(success), self.hooks.order(failure)];
         let arguments = [site, pointer, expected, desired, orders[0], orders[1]];
         let number = self.hooks.ask_sized(hook::CMPXCHG, bytes, &arguments);
+        self.replace_exchange(exchange, number, expected, of);
+    }
+
+    fn replace_exchange(&mut self, exchange: Value, number: Value, expected: Value, of: Type) {
         let succeeded = self.hooks.build.equal(number, expected);
         let found = self.hooks.to_word(number, of);
         let pair = exchange.type_of().poison();
@@ -262,6 +275,16 @@ impl Walk<'_> {
     fn fence(&mut self, fence: Value) {
         self.hooks.build.before(fence);
         self.hooks.tell(hook::FENCE, &[self.hooks.order(fence.ordering())]);
+    }
+
+    /// A condition is 0 or 1, and a target is an address. Of wider values than that the lowest bits must do.
+    fn branch(&mut self, branch: Value) {
+        let Some(condition) = branch.condition().filter(|&condition| self.reads.decide(condition)) else {
+            return;
+        };
+        let site = self.begin(branch);
+        let value = self.hooks.to_number(condition);
+        self.hooks.tell(hook::BRANCH_BY, &[site, value]);
     }
 
     /// Also for addresses in private memory: an index that depends on what was read may lead out of it.
@@ -324,6 +347,11 @@ impl Walk<'_> {
         }
         self.pass_by_value(call);
         let callee = call.callee();
+        if callee.is_function()
+            && let Some(called) = primitives::called_function(&callee.name())
+        {
+            return self.primitive(call, called);
+        }
         if is_told(callee) {
             return self.enter(call);
         }

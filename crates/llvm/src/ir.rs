@@ -17,6 +17,7 @@ pub(crate) use llvm_sys::LLVMOpcode as Opcode;
 
 unsafe extern "C" {
     fn foretell_add_constructor(module: LLVMModuleRef, function: LLVMValueRef);
+    fn foretell_own_ways(invoke: LLVMValueRef);
     fn foretell_touches_memory(call: LLVMValueRef) -> bool;
     fn foretell_function_of(scope: LLVMMetadataRef, length: *mut usize) -> *const c_char;
     /// As in LLVM-C, but without the enumeration, which does not know every operation.
@@ -33,7 +34,7 @@ const FUNCTION: c_uint = c_uint::MAX;
 pub(crate) struct Module(LLVMModuleRef);
 
 /// A type.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Type(LLVMTypeRef);
 
 /// Anything that has a type: constants, arguments, instructions, functions.
@@ -52,6 +53,8 @@ pub(crate) struct Place {
     pub(crate) function: String,
     pub(crate) line: u32,
     pub(crate) column: u32,
+    /// Whether it is in the libraries that come with Rust.
+    pub(crate) is_in_library: bool,
 }
 
 impl Module {
@@ -190,6 +193,16 @@ impl Type {
         }
     }
 
+    /// The type as LLVM writes it.
+    pub(crate) fn text(self) -> String {
+        unsafe {
+            let start = LLVMPrintTypeToString(self.0);
+            let found = text(start, std::ffi::CStr::from_ptr(start).to_bytes().len());
+            LLVMDisposeMessage(start);
+            found
+        }
+    }
+
     pub(crate) fn is_void(self) -> bool {
         self.kind() == LLVMTypeKind::LLVMVoidTypeKind
     }
@@ -221,17 +234,53 @@ impl Value {
         text(name, length)
     }
 
+    /// The blocks of a function.
+    pub(crate) fn blocks(self) -> Vec<Block> {
+        let first = unsafe { LLVMGetFirstBasicBlock(self.0) };
+        let there = |block: LLVMBasicBlockRef| (!block.is_null()).then_some(Block(block));
+        let next = |block: &Block| there(unsafe { LLVMGetNextBasicBlock(block.0) });
+        std::iter::successors(there(first), next).collect()
+    }
+
     /// All instructions of a function, block by block. A list, because the function is about to be changed.
     pub(crate) fn instructions(self) -> Vec<Value> {
-        let first = unsafe { LLVMGetFirstBasicBlock(self.0) };
-        let mut found = Vec::new();
-        let mut block = first;
-        while !block.is_null() {
-            let first = unsafe { LLVMGetFirstInstruction(block) };
-            found.extend(chain(first, |instruction| unsafe { LLVMGetNextInstruction(instruction) }));
-            block = unsafe { LLVMGetNextBasicBlock(block) };
-        }
-        found
+        self.blocks().into_iter().flat_map(Block::instructions).collect()
+    }
+
+    /// What an instruction uses, but for the blocks that it may lead to.
+    pub(crate) fn used_values(self) -> Vec<Value> {
+        let count = u32::try_from(unsafe { LLVMGetNumOperands(self.0) }).unwrap_or(0);
+        (0..count).map(|index| self.operand(index)).filter(|operand| !operand.is_block()).collect()
+    }
+
+    fn is_block(self) -> bool {
+        unsafe { LLVMValueIsBasicBlock(self.0) != 0 }
+    }
+
+    /// The blocks that the values of a phi come from.
+    pub(crate) fn incoming_blocks(self) -> Vec<Block> {
+        let count = unsafe { LLVMCountIncoming(self.0) };
+        (0..count).map(|index| Block(unsafe { LLVMGetIncomingBlock(self.0, index) })).collect()
+    }
+
+    pub(crate) fn is_terminator(self) -> bool {
+        !unsafe { LLVMIsATerminatorInst(self.0) }.is_null()
+    }
+
+    pub(crate) fn is_constant(self) -> bool {
+        unsafe { LLVMIsConstant(self.0) != 0 }
+    }
+
+    /// A function, variable or another name for one.
+    pub(crate) fn is_global(self) -> bool {
+        !unsafe { LLVMIsAGlobalValue(self.0) }.is_null()
+    }
+
+    /// The number that a constant is, if it has up to 64 bits.
+    pub(crate) fn constant_number(self) -> Option<i64> {
+        let is_number = !unsafe { LLVMIsAConstantInt(self.0) }.is_null();
+        let is_narrow = (1..=64).contains(&self.type_of().int_width());
+        (is_number && is_narrow).then(|| unsafe { LLVMConstIntGetSExtValue(self.0) })
     }
 
     pub(crate) fn parameters(self) -> Vec<Value> {
@@ -411,7 +460,6 @@ impl Value {
         is_call && unsafe { LLVMGetTailCallKind(self.0) } == LLVMTailCallKind::LLVMTailCallKindMustTail
     }
 
-    /// What stands after an instruction, unless it is the last one of its block.
     /// Where a function can still do something before this return: a call in place of a return stays right before it.
     pub(crate) fn before_return(self) -> Value {
         let before = unsafe { LLVMGetPreviousInstruction(self.0) };
@@ -419,15 +467,30 @@ impl Value {
         tail.unwrap_or(self)
     }
 
+    /// What stands after an instruction, unless it is the last one of its block.
     pub(crate) fn next_in_block(self) -> Option<Value> {
         let next = unsafe { LLVMGetNextInstruction(self.0) };
         (!next.is_null()).then_some(Value(next))
     }
 
-    /// The blocks that the last instruction of a block may lead to.
+    /// The block that an instruction stands in.
+    pub(crate) fn block(self) -> Block {
+        Block(unsafe { LLVMGetInstructionParent(self.0) })
+    }
+
+    /// The blocks that an instruction may lead to, if it is the last one of its block.
     pub(crate) fn successors(self) -> Vec<Block> {
-        let count = unsafe { LLVMGetNumSuccessors(self.0) };
+        let is_last = !unsafe { LLVMIsATerminatorInst(self.0) }.is_null();
+        let count = if is_last { unsafe { LLVMGetNumSuccessors(self.0) } } else { 0 };
         (0..count).map(|index| Block(unsafe { LLVMGetSuccessor(self.0, index) })).collect()
+    }
+
+    /// Makes sure that the blocks at which an invoke goes on are reached from nowhere else. Lists of instructions that
+    /// were made before are worth nothing afterwards.
+    pub(crate) fn own_ways(self) {
+        if self.opcode() == Some(Opcode::LLVMInvoke) {
+            unsafe { foretell_own_ways(self.0) };
+        }
     }
 
     /// The first instruction of a function.
@@ -513,6 +576,11 @@ impl Value {
 }
 
 impl Block {
+    pub(crate) fn instructions(self) -> Vec<Value> {
+        let first = unsafe { LLVMGetFirstInstruction(self.0) };
+        chain(first, |instruction| unsafe { LLVMGetNextInstruction(instruction) }).collect()
+    }
+
     /// The first instruction that others may stand before.
     pub(crate) fn first_ordinary(self) -> Value {
         let next = |instruction| unsafe { LLVMGetNextInstruction(instruction) };
@@ -614,20 +682,23 @@ impl Builder {
     }
 }
 
+/// Where the sources of Rust's libraries are said to be.
+const RUST_LIBRARIES: &str = "/rustc/";
+
 fn place(location: LLVMMetadataRef) -> Place {
     let scope = unsafe { LLVMDILocationGetScope(location) };
     let mut length = 0;
     let function = text(unsafe { foretell_function_of(scope, &mut length) }, length);
-    let file = unsafe { LLVMDIScopeGetFile(scope) };
-    let file = if file.is_null() {
-        String::new()
-    } else {
+    let (mut file, mut folder) = (String::new(), String::new());
+    let about = unsafe { LLVMDIScopeGetFile(scope) };
+    if !about.is_null() {
         let mut length = 0;
-        let name = unsafe { LLVMDIFileGetFilename(file, &mut length) };
-        text(name, length as usize)
-    };
+        file = text(unsafe { LLVMDIFileGetFilename(about, &mut length) }, length as usize);
+        folder = text(unsafe { LLVMDIFileGetDirectory(about, &mut length) }, length as usize);
+    }
     let (line, column) = unsafe { (LLVMDILocationGetLine(location), LLVMDILocationGetColumn(location)) };
-    Place { file, function, line, column }
+    let is_in_library = [&file, &folder].iter().any(|path| path.starts_with(RUST_LIBRARIES));
+    Place { file, function, line, column, is_in_library }
 }
 
 fn attribute(name: &str) -> c_uint {
