@@ -6,6 +6,7 @@ mod native_corpus;
 mod process;
 mod setup;
 mod soundness;
+mod soundness_native;
 mod test;
 mod tidy;
 
@@ -20,6 +21,7 @@ usage: cargo xtask COMMAND
   fuzz-exact [SECONDS [SEED]]  exact techniques against the exhaustive oracle on random traces, for ever unless told
   soundness [SECONDS [SEED]]   predicted races against all executions of random programs, for ever unless told
   native-corpus [SEEDS [PART OF A NAME]]  record and predict every program of corpus/native, with 20 seeds unless told
+  soundness-native [SECONDS [SEED]]  races of recorded C++ programs against all executions of the same programs
   tidy                   check the rules of the house: who may depend on whom, and what every file must have
   setup                  install what building and testing need";
 
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
         "fuzz-exact" => fuzz_exact::run(rest),
         "soundness" => soundness::run(rest),
         "native-corpus" => native_corpus::run(rest),
+        "soundness-native" => soundness_native::run(rest),
         "tidy" => tidy::run(),
         other => Err(format!("unknown command `{other}`\n{USAGE}")),
     };

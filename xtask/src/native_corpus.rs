@@ -71,7 +71,7 @@ fn orders() -> impl Iterator<Item = &'static str> {
 fn build(program: &Program, folder: &Path) -> Result<String, String> {
     let built = folder.join(program.name.replace('.', "_")).display().to_string();
     let output = Command::new(release("foretell"))
-        .args([program.compiler(), "-O1"])
+        .args(program.compiler())
         .args(&program.options)
         .arg(&program.path)
         .args(["-o", &built])

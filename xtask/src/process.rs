@@ -51,6 +51,11 @@ pub(crate) fn run_foretell(args: &[String]) -> Result<ExitCode, String> {
 
 /// Where the release build of a program is.
 pub(crate) fn release(program: &str) -> PathBuf {
+    built("release", program)
+}
+
+/// Where a program is that was built like this: `release` or `debug`.
+pub(crate) fn built(how: &str, program: &str) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    target.join("release").join(program)
+    target.join(how).join(program)
 }

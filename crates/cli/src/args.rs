@@ -26,6 +26,24 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
+impl Args {
+    /// What we are asked to do. What follows `--` is not ours if we stand between the user and cargo.
+    pub(crate) fn from_command_line() -> Args {
+        let mut all: Vec<OsString> = std::env::args_os().collect();
+        let separator = all.iter().position(|argument| argument == "--");
+        let is_cargo = all.get(1).is_some_and(|argument| argument == "cargo");
+        let given = match separator {
+            Some(position) if is_cargo => all.split_off(position).split_off(1),
+            _ => Vec::new(),
+        };
+        let mut args = Args::parse_from(all);
+        if let Command::Cargo(cargo) = &mut args.command {
+            cargo.given = given;
+        }
+        args
+    }
+}
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0  nothing found
@@ -55,6 +73,12 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run a program that was built with `foretell cc` or `foretell c++`, and write down what it does
     Record(RecordArgs),
+    /// Compile Rust as rustc does, for recording
+    #[command(disable_help_flag = true, disable_version_flag = true)]
+    Rustc(CompilerArgs),
+    /// Build a package in Rust, run it or its tests, and find races: as `cargo foretell`
+    #[command(after_help = EXIT_CODES)]
+    Cargo(CargoArgs),
     /// Compile C as clang does, for recording: CC="foretell cc" make
     #[command(disable_help_flag = true, disable_version_flag = true)]
     Cc(CompilerArgs),
@@ -84,9 +108,9 @@ pub(crate) struct PredictArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
-    /// A source file in C, C++ or CIMP (docs/cimp.md); or, after `--`, a command that runs programs which were built with
+    /// A source file in C, C++, Rust or CIMP (docs/cimp.md); or, after `--`, a command that runs programs which were built with
     /// `foretell cc` or `foretell c++`
-    #[arg(value_name = "FILE.c|FILE.cpp|FILE.cimp|COMMAND")]
+    #[arg(value_name = "FILE.c|FILE.cpp|FILE.rs|FILE.cimp|COMMAND")]
     pub(crate) program: PathBuf,
     /// What the program is given
     #[arg(value_name = "ARGUMENTS")]
@@ -147,8 +171,47 @@ pub(crate) enum Order {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct CargoArgs {
+    /// What to do with the package
+    #[arg(value_enum)]
+    pub(crate) action: CargoAction,
+    /// What all choices of the schedule are drawn from: the same seed gives the same run
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// How threads are recorded
+    #[arg(long, value_enum, default_value_t = Order::Serial)]
+    pub(crate) order: Order,
+    /// End the program, or each test, after so long, such as 10s or 2m, and look at what was recorded by then; tests end
+    /// after a minute unless told otherwise
+    #[arg(long, value_parser = parse_duration, value_name = "DURATION")]
+    pub(crate) stop_after: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) wanted: WantedArgs,
+    /// Never draw progress bars
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+    /// What cargo is given. Options of foretell come before
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS OF CARGO")]
+    pub(crate) options: Vec<OsString>,
+    /// What follows `--`: what the program, or each test, is given
+    #[arg(skip)]
+    pub(crate) given: Vec<OsString>,
+}
+
+/// What to do with a package.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum CargoAction {
+    /// Build it for recording
+    Build,
+    /// Run its program
+    Run,
+    /// Run each of its tests in a process of its own
+    Test,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct CompilerArgs {
-    /// What clang is given
+    /// What the compiler is given
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     pub(crate) arguments: Vec<OsString>,
 }

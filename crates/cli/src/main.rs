@@ -22,8 +22,6 @@ mod trace;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use args::{Args, Command};
 use error::Failure;
 
@@ -52,7 +50,11 @@ impl From<Outcome> for ExitCode {
 }
 
 fn main() -> ExitCode {
-    match run(Args::parse()) {
+    if let Some(failure) = native::become_compiler() {
+        eprintln!("{failure}");
+        return ExitCode::from(2);
+    }
+    match run(Args::from_command_line()) {
         Ok(outcome) => outcome.into(),
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
@@ -70,6 +72,8 @@ fn run(args: Args) -> Result<Outcome, Failure> {
         Command::Record(args) => native::record(&args),
         Command::Cc(args) => native::compile(&args, native::Language::C),
         Command::Cpp(args) => native::compile(&args, native::Language::Cpp),
+        Command::Rustc(args) => native::compile_rust(&args),
+        Command::Cargo(args) => native::cargo(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Trace(args) => trace::run(&args),
     }

@@ -1,8 +1,11 @@
-//! Programs in C and C++: built with the compiler pass, run with the recorder inside, and looked at like any other trace.
+//! Programs in C, C++ and Rust: built with the compiler pass, run with the recorder inside, and looked at like any other trace.
 
+mod cargo;
 mod compiler;
 mod processes;
 mod record;
+mod rust;
+mod tests;
 mod tools;
 mod watch;
 
@@ -11,11 +14,13 @@ use std::path::Path;
 use foretell_report::{Report, repeats};
 use foretell_trace::Trace;
 
+pub(crate) use cargo::run as cargo;
 pub(crate) use compiler::Language;
+pub(crate) use rust::become_compiler;
 
 use crate::analysis::held::Held;
 use crate::analysis::{Plan, outcome};
-use crate::args::{CompilerArgs, InputArgs, RecordArgs, RunArgs};
+use crate::args::{CompilerArgs, InputArgs, RecordArgs, RunArgs, WantedArgs};
 use crate::error::Failure;
 use crate::input::Input;
 use crate::predict::{predict_with, tell};
@@ -28,6 +33,11 @@ use tools::Tools;
 /// `foretell cc` and `foretell c++`: becomes the compiler.
 pub(crate) fn compile(args: &CompilerArgs, language: Language) -> Result<Outcome, Failure> {
     Err(compiler::become_compiler(&Tools::find()?, language, &args.arguments))
+}
+
+/// `foretell rustc`: becomes the compiler.
+pub(crate) fn compile_rust(args: &CompilerArgs) -> Result<Outcome, Failure> {
+    Err(rust::become_rustc(&Tools::find()?, &args.arguments))
 }
 
 /// `foretell record`: runs a command and keeps what its processes did.
@@ -71,9 +81,13 @@ fn traces(args: &RunArgs) -> Result<Vec<Trace>, Failure> {
     let (seed, order, stop_after) = (args.schedule.seed, args.order, args.stop_after);
     let manner = Manner { name: program, seed, order, stop_after };
     let folder = Folder::new()?;
+    let built = folder.path().join("program");
+    if rust::is_rust(program) {
+        rust::build(&Tools::find()?, program, &built)?;
+        return record::run(&built, arguments, manner, &folder);
+    }
     match Language::of(program) {
         Some(language) => {
-            let built = folder.path().join("program");
             compiler::build(&Tools::find()?, language, program, &built)?;
             record::run(&built, arguments, manner, &folder)
         }
@@ -83,13 +97,24 @@ fn traces(args: &RunArgs) -> Result<Vec<Trace>, Failure> {
 
 /// The report of each technique on what one process did.
 fn predict(args: &RunArgs, trace: &Trace, process: usize) -> Result<Vec<Report>, Failure> {
-    let input = Input::new(&args.program, &InputArgs { from_format: None, no_progress: args.no_progress });
+    predict_as(&args.program, &args.wanted, args.no_progress, trace, process)
+}
+
+/// The report of each technique on what one process of the program with this name did.
+fn predict_as(
+    name: &Path,
+    wanted: &WantedArgs,
+    no_progress: bool,
+    trace: &Trace,
+    process: usize,
+) -> Result<Vec<Report>, Failure> {
+    let input = Input::new(name, &InputArgs { from_format: None, no_progress });
     let report = |plan: Plan| {
-        let mut report = predict_with(&plan, &Held::new(&input, Some(trace)), &args.wanted)?;
+        let mut report = predict_with(&plan, &Held::new(&input, Some(trace)), wanted)?;
         if process > 0 {
             report.trace.file = format!("{} (process {})", report.trace.file, process + 1);
         }
         Ok(report)
     };
-    args.wanted.plans().map(report).collect()
+    wanted.plans().map(report).collect()
 }

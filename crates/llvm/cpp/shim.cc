@@ -6,14 +6,25 @@
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/Scalar/SCCP.h"
 #include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
+extern "C" bool foretell_prepare(LLVMModuleRef Module);
 extern "C" bool foretell_instrument(LLVMModuleRef Module);
 
 namespace {
+struct Prepare : PassInfoMixin<Prepare> {
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    return foretell_prepare(wrap(&M)) ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+};
+
 struct Instrument : PassInfoMixin<Instrument> {
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
     return foretell_instrument(wrap(&M)) ? PreservedAnalyses::none() : PreservedAnalyses::all();
@@ -22,8 +33,12 @@ struct Instrument : PassInfoMixin<Instrument> {
 };
 
 // Local variables whose address is not taken leave memory first: what remains is what other threads could see.
+// Functions that stand for instructions become them, and what these are told by constants is settled.
 void addTo(ModulePassManager &Passes) {
+  Passes.addPass(Prepare());
+  Passes.addPass(AlwaysInlinerPass());
   Passes.addPass(createModuleToFunctionPassAdaptor(SROAPass(SROAOptions::PreserveCFG)));
+  Passes.addPass(createModuleToFunctionPassAdaptor(SCCPPass()));
   Passes.addPass(Instrument());
 }
 } // namespace
@@ -34,6 +49,18 @@ extern "C" void foretell_register(PassBuilder &Builder) {
 
 extern "C" void foretell_add_constructor(LLVMModuleRef M, LLVMValueRef F) {
   appendToGlobalCtors(*unwrap(M), unwrap<Function>(F), 0);
+}
+
+// Gives an invoke blocks of its own to go on at, so that what is put there runs only after it.
+extern "C" void foretell_own_ways(LLVMValueRef I) {
+  auto *Call = unwrap<InvokeInst>(I);
+  BasicBlock *From = Call->getParent(), *Unwind = Call->getUnwindDest(), *Normal = Call->getNormalDest();
+  if (!Unwind->getUniquePredecessor() && Unwind->isLandingPad()) {
+    SmallVector<BasicBlock *, 2> Made;
+    SplitLandingPadPredecessors(Unwind, {From}, ".own", ".others", Made);
+  }
+  if (!Normal->getUniquePredecessor())
+    SplitBlockPredecessors(Normal, {From}, ".own");
 }
 
 extern "C" bool foretell_touches_memory(LLVMValueRef Call) {

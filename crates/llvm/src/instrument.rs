@@ -1,5 +1,7 @@
 //! The walk over a module that puts the hooks in.
 
+mod primitive;
+
 use std::collections::HashSet;
 
 use foretell_wire::hook::{self, PREFIX, Update};
@@ -7,8 +9,10 @@ use foretell_wire::library;
 use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
 
 use crate::hooks::{Hooks, Shape};
-use crate::ir::{Block, Module, Opcode, Value};
+use crate::ir::{Block, Module, Opcode, Type, Value};
 use crate::manner::Manner;
+use crate::needless;
+use crate::primitives::{self, Primitives};
 use crate::private::{is_local, is_private};
 use crate::reads::Reads;
 use crate::sites::{Described, Sites};
@@ -48,15 +52,18 @@ pub(crate) fn module(module: Module) -> bool {
     let globals = module.addressable_globals();
     let hooks = Hooks::new(module);
     let mut sites = Sites::default();
+    let mut primitives = Primitives::default();
     let telling = Telling::of(&functions);
     withdraw_promises(module);
     for &function in &functions {
+        primitive::separate(function);
         let instructions = function.instructions();
         let described = sites.describe(function, &instructions);
         let reads = Reads::of(function, &instructions);
         let mut walk = Walk {
             hooks: &hooks,
             sites: &mut sites,
+            primitives: &mut primitives,
             telling: &telling,
             reads,
             function,
@@ -70,6 +77,7 @@ pub(crate) fn module(module: Module) -> bool {
         for instruction in instructions {
             walk.instruction(instruction);
         }
+        needless::remove(function);
     }
     let is_empty = sites.is_empty();
     let table = sites.finish(&globals, module).encode();
@@ -87,7 +95,7 @@ pub(crate) fn module(module: Module) -> bool {
 /// Whether the function is one of those that are instrumented.
 pub(crate) fn is_wanted(function: Value) -> bool {
     let unwanted = UNWANTED.iter().any(|attribute| function.has_attribute(attribute));
-    !unwanted && !function.name().starts_with(PREFIX)
+    !unwanted && !function.name().starts_with(PREFIX) && !primitives::is_unseen(&function.name())
 }
 
 /// A function that calls hooks, be it in another module, has effects. Nobody may move or drop calls of it.
@@ -103,6 +111,7 @@ fn withdraw_promises(module: Module) {
 struct Walk<'a> {
     hooks: &'a Hooks,
     sites: &'a mut Sites,
+    primitives: &'a mut Primitives,
     telling: &'a Telling,
     reads: Reads,
     function: Value,
@@ -115,6 +124,9 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn instruction(&mut self, instruction: Value) {
+        if self.is_part_of_primitive(instruction) {
+            return;
+        }
         match instruction.opcode() {
             Some(Opcode::LLVMLoad) => self.load(instruction),
             Some(Opcode::LLVMStore) => self.store(instruction),
@@ -247,6 +259,10 @@ impl Walk<'_> {
         let orders = [self.hooks.order(success), self.hooks.order(failure)];
         let arguments = [site, pointer, expected, desired, orders[0], orders[1]];
         let number = self.hooks.ask_sized(hook::CMPXCHG, bytes, &arguments);
+        self.replace_exchange(exchange, number, expected, of);
+    }
+
+    fn replace_exchange(&mut self, exchange: Value, number: Value, expected: Value, of: Type) {
         let succeeded = self.hooks.build.equal(number, expected);
         let found = self.hooks.to_word(number, of);
         let pair = exchange.type_of().poison();
@@ -331,6 +347,11 @@ impl Walk<'_> {
         }
         self.pass_by_value(call);
         let callee = call.callee();
+        if callee.is_function()
+            && let Some(called) = primitives::called_function(&callee.name())
+        {
+            return self.primitive(call, called);
+        }
         if is_told(callee) {
             return self.enter(call);
         }

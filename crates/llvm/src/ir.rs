@@ -18,6 +18,7 @@ pub(crate) use llvm_sys::LLVMOpcode as Opcode;
 
 unsafe extern "C" {
     fn foretell_add_constructor(module: LLVMModuleRef, function: LLVMValueRef);
+    fn foretell_own_ways(invoke: LLVMValueRef);
     fn foretell_touches_memory(call: LLVMValueRef) -> bool;
     fn foretell_function_of(scope: LLVMMetadataRef, length: *mut usize) -> *const c_char;
     /// As in LLVM-C, but without the enumeration, which does not know every operation.
@@ -53,6 +54,8 @@ pub(crate) struct Place {
     pub(crate) function: String,
     pub(crate) line: u32,
     pub(crate) column: u32,
+    /// Whether it is in the libraries that come with Rust.
+    pub(crate) is_in_library: bool,
 }
 
 impl Module {
@@ -478,10 +481,24 @@ impl Value {
         (!next.is_null()).then_some(Value(next))
     }
 
-    /// The blocks that the last instruction of a block may lead to.
+    /// The block that an instruction stands in.
+    pub(crate) fn block(self) -> Block {
+        Block(unsafe { LLVMGetInstructionParent(self.0) })
+    }
+
+    /// The blocks that an instruction may lead to, if it is the last one of its block.
     pub(crate) fn successors(self) -> Vec<Block> {
-        let count = unsafe { LLVMGetNumSuccessors(self.0) };
+        let is_last = !unsafe { LLVMIsATerminatorInst(self.0) }.is_null();
+        let count = if is_last { unsafe { LLVMGetNumSuccessors(self.0) } } else { 0 };
         (0..count).map(|index| Block(unsafe { LLVMGetSuccessor(self.0, index) })).collect()
+    }
+
+    /// Makes sure that the blocks at which an invoke goes on are reached from nowhere else. Lists of instructions that
+    /// were made before are worth nothing afterwards.
+    pub(crate) fn own_ways(self) {
+        if self.opcode() == Some(Opcode::LLVMInvoke) {
+            unsafe { foretell_own_ways(self.0) };
+        }
     }
 
     /// The first instruction of a function.
@@ -673,20 +690,23 @@ impl Builder {
     }
 }
 
+/// Where the sources of Rust's libraries are said to be.
+const RUST_LIBRARIES: &str = "/rustc/";
+
 fn place(location: LLVMMetadataRef) -> Place {
     let scope = unsafe { LLVMDILocationGetScope(location) };
     let mut length = 0;
     let function = text(unsafe { foretell_function_of(scope, &mut length) }, length);
-    let file = unsafe { LLVMDIScopeGetFile(scope) };
-    let file = if file.is_null() {
-        String::new()
-    } else {
+    let (mut file, mut folder) = (String::new(), String::new());
+    let about = unsafe { LLVMDIScopeGetFile(scope) };
+    if !about.is_null() {
         let mut length = 0;
-        let name = unsafe { LLVMDIFileGetFilename(file, &mut length) };
-        text(name, length as usize)
-    };
+        file = text(unsafe { LLVMDIFileGetFilename(about, &mut length) }, length as usize);
+        folder = text(unsafe { LLVMDIFileGetDirectory(about, &mut length) }, length as usize);
+    }
     let (line, column) = unsafe { (LLVMDILocationGetLine(location), LLVMDILocationGetColumn(location)) };
-    Place { file, function, line, column }
+    let is_in_library = [&file, &folder].iter().any(|path| path.starts_with(RUST_LIBRARIES));
+    Place { file, function, line, column, is_in_library }
 }
 
 fn attribute(name: &str) -> c_uint {

@@ -3,11 +3,12 @@
 //! * `ir`: LLVM's C interface, as far as it is needed, behind safe functions
 //! * `reads`: which values of a function depend on what it has read
 //! * `private`: memory that no other thread can know of
+//! * `primitives`: functions of Rust's libraries that synchronise; `rust_name`: how they are called
 //! * `manner`: what a called function may do to memory unseen
 //! * `telling`: which functions record anything that one wants to know the calls of
 //! * `sites`: the table of places in the source
 //! * `hooks`: calls of the functions that the runtime provides
-//! * `instrument`: the walk over a module that puts them in
+//! * `instrument`: the walk over a module that puts them in; `needless`: those of them that would never record anything
 //!
 //! It runs at the beginning of the pipeline, right after SROA: the accesses are those of the source. Later, the
 //! optimiser has made reads that the source never executes (both arms of an `if`, say), and those would be false races.
@@ -21,11 +22,17 @@ mod ir;
 #[cfg(has_llvm)]
 mod manner;
 #[cfg(has_llvm)]
+mod needless;
+#[cfg(has_llvm)]
 mod plugin;
+#[cfg(has_llvm)]
+mod primitives;
 #[cfg(has_llvm)]
 mod private;
 #[cfg(has_llvm)]
 mod reads;
+#[cfg(has_llvm)]
+mod rust_name;
 #[cfg(has_llvm)]
 mod sites;
 #[cfg(has_llvm)]

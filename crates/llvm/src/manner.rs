@@ -5,6 +5,7 @@
 use foretell_wire::library;
 
 use crate::ir::{Opcode, Value};
+use crate::rust_name;
 
 /// How a call deals with the program's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,6 +56,33 @@ const HARMLESS: &[&str] = &[
     "_ZNSt18condition_variableC1Ev _ZNSt18condition_variableD1Ev _ZNSt6thread6detachEv _ZNSt6thread6_StateD2Ev",
 ];
 
+/// Functions of Rust's libraries that touch at most memory that is theirs, or whose effects the runtime sees.
+const RUST: &[&str] = &[
+    // Memory comes from `malloc` and goes to `free`.
+    "__rustc::__rust_alloc __rustc::__rust_dealloc __rustc::__rust_realloc __rustc::__rust_alloc_zeroed",
+    "__rustc::__rust_no_alloc_shim_is_unstable_v2 alloc::raw_vec::RawVecInner::try_allocate_in alloc::vec::Vec::drop",
+    // Threads end by the functions of the C library.
+    "std::sys::thread::unix::Thread::join std::sys::thread::unix::Thread::drop",
+    "std::thread::spawnhook::run_spawn_hooks std::thread::spawnhook::ChildSpawnHooks::run",
+    "std::thread::spawnhook::SpawnHooks::drop std::thread::functions::sleep std::thread::functions::yield_now",
+    // What a thread knows of itself, and how often it is known.
+    "std::thread::current::current std::thread::current::current_or_unnamed std::thread::current::id::get_or_init",
+    "std::thread::thread::Thread::new std::thread::id::ThreadId::new std::panicking::panic_count::is_zero_slow_path",
+    "std::sys::thread_local::destructors::linux_like::register std::sync::mpmc::context::Context::new",
+    "std::panicking::catch_unwind::cleanup alloc::sync::Arc::drop_slow",
+    // They call the program's own functions, and what these do is told by them.
+    "std::rt::lang_start_internal test::test_main_static",
+    // The size of a new thread's stack is asked from the environment.
+    "std::env::_var_os",
+];
+
+/// Panics end the function. They read their message, which goes to the user, and count themselves, which only decides
+/// what panics do.
+fn is_panic(function: Value, path: &str) -> bool {
+    function.has_attribute("noreturn")
+        && ["core::", "alloc::", "std::"].iter().any(|start| path.starts_with(start))
+}
+
 /// These read one word of the program's memory: which thread, which lock, what to run.
 const READING: &[(&str, u32)] = &[
     ("_ZNSt6thread4joinEv", 0),
@@ -84,6 +112,11 @@ impl Manner {
             return Manner::Performed;
         }
         if is_listed(TOLD, &name) || is_listed(HARMLESS, &name) {
+            return Manner::Quiet;
+        }
+        if let Some(path) = rust_name::path(&name)
+            && (is_listed(RUST, &path) || is_panic(callee, &path))
+        {
             return Manner::Quiet;
         }
         if let Some(&(_, argument)) = READING.iter().find(|(known, _)| *known == name) {

@@ -6,6 +6,7 @@ use llvm_sys::prelude::LLVMModuleRef;
 
 use crate::instrument;
 use crate::ir::Module;
+use crate::primitives;
 
 /// LLVM's `PassPluginLibraryInfo`, in the layout of version 2.
 #[repr(C)]
@@ -31,6 +32,12 @@ extern "C" fn llvmGetPassPluginInfo() -> PassPluginLibraryInfo {
         register: foretell_register,
         before_code_generation: std::ptr::null(),
     }
+}
+
+/// Called by the shim for each module, before the functions that are always inlined are. Says whether it was changed.
+#[unsafe(no_mangle)]
+extern "C" fn foretell_prepare(module: LLVMModuleRef) -> bool {
+    primitives::inline_atomics(Module::new(module))
 }
 
 /// Called by the shim for each module. Says whether the module was changed.

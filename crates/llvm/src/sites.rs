@@ -22,6 +22,13 @@ pub(crate) struct Described {
     instructions: HashMap<Value, u32>,
 }
 
+impl Described {
+    /// The function's name, as the linker knows it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
 impl Sites {
     /// Describes a function as it is now.
     pub(crate) fn describe(&mut self, function: Value, instructions: &[Value]) -> Described {
@@ -82,6 +89,9 @@ impl Sites {
     /// The number of the site for an instruction of this function. What had been inlined has the sites of its callers, too.
     pub(crate) fn add(&mut self, instruction: Value, function: &Described) -> u64 {
         let places = instruction.places();
+        // What Rust's libraries do for the program is done where it uses them.
+        let used = places.iter().position(|place| !place.is_in_library).unwrap_or(0);
+        let places = places.get(used..).unwrap_or_default();
         let mut caller = None;
         for place in places.iter().skip(1).rev() {
             let site = self.site(&place.function, Some(place));

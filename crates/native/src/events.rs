@@ -14,6 +14,7 @@ use foretell_wire::record::{Record, SyncOp};
 use crate::LogError;
 use crate::calls::{Calls, Change as CallChange, Spot};
 use crate::cells::{Cell, Survey, is_torn_atomic};
+use crate::holders::{Holders, Mode};
 use crate::memory::{Change, Era, Memory};
 use crate::merge::for_each;
 use crate::places::Places;
@@ -48,10 +49,8 @@ struct Writer<'a> {
     spots: FxHashMap<u64, Spot>,
     /// The calls that each thread is in.
     calls: Vec<Calls>,
-    /// Who holds each lock alone, and how often.
-    holders: FxHashMap<LockId, (u32, u32)>,
-    /// How often each waiting thread held the lock that it gave up.
-    given_up: FxHashMap<u32, u32>,
+    /// Who holds each lock.
+    holders: Holders,
     /// How often semaphores were created at each address.
     semaphores: FxHashMap<u64, u32>,
     /// Whether each thread has read anything since its last branch.
@@ -92,8 +91,7 @@ impl<'a> Writer<'a> {
             vars: FxHashMap::default(),
             spots: FxHashMap::default(),
             calls: Vec::new(),
-            holders: FxHashMap::default(),
-            given_up: FxHashMap::default(),
+            holders: Holders::default(),
             semaphores: FxHashMap::default(),
             has_read: Vec::new(),
             outside: None,
@@ -415,24 +413,48 @@ impl<'a> Writer<'a> {
     fn lock_op(&mut self, op: SyncOp, object: u64) -> Done {
         let name = self.name(object);
         let lock: LockId = self.names.locks.intern(name.as_bytes())?;
-        let op = match op {
+        match op {
             SyncOp::Lock => {
-                let holder = self.holders.entry(lock).or_insert((self.thread, 0));
-                *holder = (self.thread, holder.1 + 1);
-                Op::Acquire(lock)
+                self.make_way(lock, Mode::Alone)?;
+                self.holders.take(lock, self.thread, Mode::Alone);
+                self.push(Op::Acquire(lock))
             }
-            SyncOp::LockShared => Op::AcquireShared(lock),
-            SyncOp::TryFailed => Op::TryAcquireFailed(lock),
-            SyncOp::TrySharedFailed => Op::TryAcquireSharedFailed(lock),
-            _ => match self.holders.get_mut(&lock) {
-                Some((holder, depth)) if *holder == self.thread && *depth > 0 => {
-                    *depth -= 1;
-                    Op::Release(lock)
-                }
-                _ => Op::ReleaseShared(lock),
+            SyncOp::LockShared => {
+                self.make_way(lock, Mode::Shared)?;
+                self.holders.take(lock, self.thread, Mode::Shared);
+                self.push(Op::AcquireShared(lock))
+            }
+            SyncOp::TryFailed if self.holders.is_held(lock, Mode::Alone) => {
+                self.push(Op::TryAcquireFailed(lock))
+            }
+            SyncOp::TrySharedFailed if self.holders.is_held(lock, Mode::Shared) => {
+                self.push(Op::TryAcquireSharedFailed(lock))
+            }
+            SyncOp::TryFailed | SyncOp::TrySharedFailed => self.opaque(),
+            _ => match self.holders.give_up(lock, self.thread) {
+                Some((holder, mode)) if holder == self.thread => self.push(release(lock, mode)),
+                Some((holder, mode)) => self.release_for(holder, lock, mode),
+                None => self.opaque(),
             },
-        };
-        self.push(op)
+        }
+    }
+
+    /// Whoever else is still said to hold the lock has given it up unseen.
+    fn make_way(&mut self, lock: LockId, mode: Mode) -> Done {
+        for (holder, how) in self.holders.in_the_way(lock, self.thread, mode) {
+            self.release_for(holder, lock, how)?;
+        }
+        Ok(())
+    }
+
+    /// Another thread's hold of a lock has ended, nobody knows when: somewhere before here, and nothing can be reordered
+    /// around that.
+    fn release_for(&mut self, holder: u32, lock: LockId, mode: Mode) -> Done {
+        self.opaque()?;
+        let thread = std::mem::replace(&mut self.thread, holder);
+        self.push(release(lock, mode))?;
+        self.thread = thread;
+        self.opaque()
     }
 
     fn cond_op(&mut self, op: SyncOp, object: u64, other: u64) -> Done {
@@ -445,11 +467,14 @@ impl<'a> Writer<'a> {
             _ => {
                 let lock = self.names.locks.intern(lock.as_bytes())?;
                 if op == SyncOp::Wait {
-                    let depth = self.holders.remove(&lock).map_or(1, |(_, depth)| depth);
-                    self.given_up.insert(self.thread, depth);
+                    if !self.holders.wait(lock, self.thread) {
+                        return self.opaque();
+                    }
                 } else {
-                    let depth = self.given_up.remove(&self.thread).unwrap_or(1);
-                    self.holders.insert(lock, (self.thread, depth));
+                    self.make_way(lock, Mode::Alone)?;
+                    if !self.holders.has_waited(lock, self.thread) {
+                        return self.lock_op(SyncOp::Lock, other);
+                    }
                 }
                 match op {
                     SyncOp::Wait => Op::Wait { cond, lock },
@@ -515,6 +540,13 @@ impl<'a> Writer<'a> {
             Some(symbol) => Ok(Value(symbol)),
             None => Ok(Value(self.names.symbol(number.to_string().as_bytes())?)),
         }
+    }
+}
+
+fn release(lock: LockId, mode: Mode) -> Op {
+    match mode {
+        Mode::Alone => Op::Release(lock),
+        Mode::Shared => Op::ReleaseShared(lock),
     }
 }
 

@@ -5,6 +5,7 @@
 //!
 //! * [`merge`]: the log, in the order in which things happened; [`records`]: what it tells
 //! * [`memory`]: which allocation an address belongs to at each moment
+//! * [`holders`]: who holds which lock
 //! * [`places`]: sites and addresses as people know them; [`demangle`]: functions, too
 //! * [`Program`]: the code behind the log, to follow values through it
 //! * [`calls`]: which calls a thread is in
@@ -19,6 +20,7 @@ mod calls;
 mod cells;
 mod demangle;
 mod events;
+mod holders;
 mod memory;
 mod merge;
 mod places;

@@ -307,7 +307,7 @@ extern "C" fn __foretell_leave(site: u64, callee: u64) -> u64 {
     if functions::is_instrumented(callee) {
         return __foretell_enter(site);
     }
-    Turn::alone().map_or(0, |turn| leave(&turn, site).into())
+    Turn::take().map_or(0, |turn| leave(&turn, site).into())
 }
 
 /// Code is called that sees what it is given, and any memory.
@@ -322,7 +322,7 @@ extern "C" fn __foretell_tail(site: u64, callee: u64) {
     __foretell_call(site);
     // A chain of instrumented functions may go on for ever: they take each other's places.
     if !functions::is_instrumented(callee)
-        && let Some(turn) = Turn::alone()
+        && let Some(turn) = Turn::take()
     {
         leave(&turn, site);
     }

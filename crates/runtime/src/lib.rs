@@ -6,6 +6,7 @@
 //! * `hooks`: what the compiler pass has put into the program
 //! * `library`: functions of the C library that touch memory where their arguments point
 //! * `interpose`: the functions of the C library that the program meets instead of the originals
+//! * `primitives`: libraries that build their own locks on atomics and futexes
 //! * `turn`: what a thread may do while it is its turn; `scheduler`: whose turn it is; `thread`: what is known of a thread
 //! * `functions`: which functions are instrumented; `stack`: the calls that a thread is in
 //! * `log`: the records on their way to the file
@@ -24,7 +25,9 @@ mod hooks;
 mod interpose;
 mod library;
 mod log;
+mod modules;
 mod order;
+mod primitives;
 mod scheduler;
 mod stack;
 mod start;

@@ -125,10 +125,14 @@ pub(crate) fn kernel_id() -> i32 {
     i32::try_from(kernel(libc::SYS_gettid, [0; 6])).unwrap_or(0)
 }
 
+/// The number of the process, which the C library may remember wrongly.
+pub(crate) fn process_id() -> i32 {
+    i32::try_from(kernel(libc::SYS_getpid, [0; 6])).unwrap_or(0)
+}
+
 /// Whether the kernel still has a thread with this number in our process.
 pub(crate) fn is_alive(kernel_id: i32) -> bool {
-    let process = unsafe { libc::getpid() };
-    kernel(libc::SYS_tgkill, [word(process), word(kernel_id), 0, 0, 0, 0]) == 0
+    kernel(libc::SYS_tgkill, [word(process_id()), word(kernel_id), 0, 0, 0, 0]) == 0
 }
 
 pub(crate) fn errno() -> c_int {
@@ -197,4 +201,15 @@ pub(crate) fn sleeps(kernel_id: i32) -> bool {
 /// How long it is until this time on that clock.
 pub(crate) fn until(clock: libc::clockid_t, time: &libc::timespec) -> u64 {
     nanoseconds(time).saturating_sub(read_clock(clock))
+}
+
+/// A word of this process, if there is memory at its address.
+pub(crate) fn read_word(address: usize) -> Option<u32> {
+    const PAGE: usize = 4096;
+    let mut resident = 0_u8;
+    let start = address & !(PAGE - 1);
+    let is_mapped = unsafe { libc::mincore(start as *mut c_void, PAGE, &mut resident) } == 0;
+    // The word does not reach across pages, and it is our turn: nobody takes the page away.
+    (is_mapped && address.is_multiple_of(size_of::<u32>()))
+        .then(|| unsafe { (address as *const u32).read_volatile() })
 }

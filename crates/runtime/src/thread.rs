@@ -26,6 +26,8 @@ pub(crate) struct Thread {
     pub(crate) handle: AtomicU64,
     /// Its turn was given to others while it ran code without hooks.
     pub(crate) is_overtaken: AtomicBool,
+    /// Somebody wants it to end where it can be cancelled.
+    pub(crate) is_cancelled: AtomicBool,
     /// A signal handler has touched memory while the thread was in our code.
     pub(crate) has_missed: Cell<bool>,
     /// How often it has handed over at the end of a quantum.
@@ -36,10 +38,33 @@ pub(crate) struct Thread {
     pub(crate) site: Cell<u64>,
     /// The calls that it is in.
     pub(crate) stack: Stack,
+    /// What it is doing in a library that synchronises, if it is in one.
+    pub(crate) library: Library,
     /// How often the end of the thread was put off, so that other destructors can run first.
     pub(crate) endings: Cell<u32>,
     /// What it runs.
     pub(crate) start: Option<(Start, *mut c_void)>,
+}
+
+/// What a thread is doing in a library that synchronises, see [`crate::primitives`].
+#[derive(Default)]
+pub(crate) struct Library {
+    /// One more than the number of the calls in which it has entered the library; 0 if it has not.
+    pub(crate) entered: Cell<u64>,
+    /// It has waited there.
+    pub(crate) waited: Cell<bool>,
+    /// Its waiting was over without anybody waking it.
+    pub(crate) timed_out: Cell<bool>,
+    /// It is there to start a thread.
+    pub(crate) spawns: Cell<bool>,
+    /// It was started there, so that what it runs first is known.
+    pub(crate) is_spawned: Cell<bool>,
+    /// It is there to wait for its token.
+    pub(crate) parks: Cell<bool>,
+    /// The word that its token is in; 0 while that is not known.
+    pub(crate) token: Cell<usize>,
+    /// What was in the object's words when it entered.
+    pub(crate) found: Cell<[u64; 3]>,
 }
 
 // Cells are touched by the thread itself alone, and what it starts with is only handed on.
@@ -48,7 +73,11 @@ unsafe impl Send for Thread {}
 
 impl Thread {
     pub(crate) fn new(id: u32, start: Option<(Start, *mut c_void)>) -> &'static Thread {
-        Box::leak(Box::new(Thread {
+        Box::leak(Box::new(Thread::fresh(id, start)))
+    }
+
+    fn fresh(id: u32, start: Option<(Start, *mut c_void)>) -> Thread {
+        Thread {
             log: UnsafeCell::new(Writer::new(id)),
             inside: AtomicBool::new(true),
             id,
@@ -56,14 +85,23 @@ impl Thread {
             kernel_id: AtomicI32::new(0),
             handle: AtomicU64::new(0),
             is_overtaken: AtomicBool::new(false),
+            is_cancelled: AtomicBool::new(false),
             has_missed: Cell::new(false),
             changes: Cell::new(0),
             meetings: Cell::new(0),
             site: Cell::new(0),
             stack: Stack::default(),
+            library: Library::default(),
             endings: Cell::new(0),
             start,
-        }))
+        }
+    }
+
+    /// The first thread of a copy of the process, which is in the same calls as this one.
+    pub(crate) fn copy(&self) -> &'static Thread {
+        let copy = Thread { stack: self.stack.copy(), ..Thread::fresh(0, self.start) };
+        copy.site.set(self.site.get());
+        Box::leak(Box::new(copy))
     }
 
     /// Where its records go. Only the thread itself writes there, and never holds on to it while it calls anything that

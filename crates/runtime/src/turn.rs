@@ -44,6 +44,23 @@ impl Drop for Turn {
     }
 }
 
+/// The thread is away; comes back when this is dropped.
+struct Away<'a>(&'a Turn);
+
+impl Drop for Away<'_> {
+    fn drop(&mut self) {
+        let error = errno();
+        scheduler::come_back(self.0.me);
+        self.0.begin_alone();
+        self.0.fence_if_outside();
+        set_errno(error);
+    }
+}
+
+unsafe extern "C-unwind" {
+    fn pthread_testcancel();
+}
+
 impl Turn {
     /// None if the calling thread is not recorded, or was in our code already: a signal handler, or the C library
     /// calling itself.
@@ -116,7 +133,7 @@ impl Turn {
         if is_striped() {
             // Code that is not instrumented may just have been told something by the like of another thread.
             self.fence_if_outside();
-        } else {
+        } else if self.me.log().quantum_is_over() {
             self.change();
         }
     }
@@ -156,18 +173,40 @@ impl Turn {
         let long = LONG_QUANTUM << (changes / QUANTA_TO_DOUBLE).min(DOUBLINGS);
         let quantum = 1 + random(if random(4) == 0 { SHORT_QUANTUM } else { long });
         self.hand_over(State::Ready);
-        self.me.log().make_room(0);
         self.me.log().set_quantum(quantum as usize);
     }
 
     /// Waits until somebody wakes those who wait on the address, or looks again after a while if `looks_again`.
     pub(crate) fn wait(&self, on: usize, deadline: Option<u64>, looks_again: bool) -> Reason {
-        self.hand_over(State::Waiting(Waiting { on, deadline, looks_again }))
+        self.hand_over(State::Waiting(Waiting { on, deadline, looks_again, cancellable: false }))
+    }
+
+    /// As [`Turn::wait`]; but the thread may be cancelled, or has been. Then the caller makes up its mind and calls
+    /// [`Turn::end_if_cancelled`].
+    pub(crate) fn wait_or_end(&self, on: usize, deadline: Option<u64>, looks_again: bool) -> Reason {
+        if self.me.is_cancelled.load(Ordering::SeqCst) {
+            return Reason::Cancelled;
+        }
+        self.hand_over(State::Waiting(Waiting { on, deadline, looks_again, cancellable: true }))
+    }
+
+    /// Ends the thread, if it was cancelled and allows that.
+    pub(crate) fn end_if_cancelled(self) -> Turn {
+        let me = self.me;
+        me.is_cancelled.store(false, Ordering::SeqCst);
+        drop(self);
+        unsafe { pthread_testcancel() };
+        me.enter();
+        let turn = Turn::of(me);
+        turn.begin_alone();
+        turn
     }
 
     /// Waits for so long, in counted time.
-    pub(crate) fn sleep(&self, nanoseconds: u64) {
-        self.wait(0, Some(deadline_in(nanoseconds)), false);
+    pub(crate) fn sleep(self, nanoseconds: u64) {
+        if self.wait_or_end(0, Some(deadline_in(nanoseconds)), false) == Reason::Cancelled {
+            self.end_if_cancelled();
+        }
     }
 
     /// Does something that may block, while others go on.
@@ -175,13 +214,9 @@ impl Turn {
         self.fence_if_outside();
         scheduler::go_away(self.me, State::Away);
         self.end_alone();
-        let result = act();
-        let error = errno();
-        scheduler::come_back(self.me);
-        self.begin_alone();
-        self.fence_if_outside();
-        set_errno(error);
-        result
+        // Who is cancelled comes back as well.
+        let _away = Away(self);
+        act()
     }
 
     fn hand_over(&self, state: State) -> Reason {

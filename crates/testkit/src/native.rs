@@ -1,4 +1,4 @@
-//! Programs in C and C++ with known races: `corpus/native`.
+//! Programs in C, C++ and Rust with known races: `corpus/native`.
 //!
 //! Their first lines tell what is expected of them: `// race: 12 20` for a race between two lines, all of them and no other,
 //! and `// options: …` for what the compiler has to be told.
@@ -39,7 +39,7 @@ pub fn programs() -> Vec<Program> {
 }
 
 fn is_known(name: &str) -> bool {
-    let stem = name.strip_suffix(".c").or_else(|| name.strip_suffix(".cpp"));
+    let stem = [".c", ".cpp", ".rs"].into_iter().find_map(|ending| name.strip_suffix(ending));
     stem.is_some_and(|stem| stem.ends_with("_race") || stem.ends_with("_norace"))
 }
 
@@ -66,9 +66,13 @@ fn in_order(one: u64, other: u64) -> Lines {
 }
 
 impl Program {
-    /// Which of foretell's compilers it needs.
-    pub fn compiler(&self) -> &'static str {
-        if self.path.extension().is_some_and(|ending| ending == "c") { "cc" } else { "c++" }
+    /// Which of foretell's compilers it needs, and what that is always told.
+    pub fn compiler(&self) -> [&'static str; 2] {
+        match self.path.extension().and_then(|ending| ending.to_str()) {
+            Some("c") => ["cc", "-O1"],
+            Some("rs") => ["rustc", "--edition=2024"],
+            _ => ["c++", "-O1"],
+        }
     }
 
     /// The races in what foretell has printed as JSON; what the program has printed may come before.

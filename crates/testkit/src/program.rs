@@ -6,15 +6,18 @@
 //! the bounds of an array or divide by zero; but it cannot run for ever.
 //!
 //! * [`tree`]: programs as trees, and their text
+//! * `cpp`: the same programs in C++
 //! * [`shape`]: what a program is made of
 //! * [`make`]: statements and expressions at random
 //! * [`shrink`]: the smallest program for which something still holds
 
+mod cpp;
 mod make;
 pub mod shape;
 mod shrink;
 pub mod tree;
 
+pub use cpp::PROGRAM_FILE;
 pub use shape::{Features, Shape};
 pub use shrink::shrink;
 pub use tree::Program;

@@ -4,6 +4,7 @@
 //! * [`library`]: the functions of the C library whose calls become hooks
 //! * [`site`]: the table that every instrumented module carries: where in the source each hook stands
 //! * [`code`]: what follows in that table: every instruction of the instrumented functions
+//! * [`primitive`]: hooks in libraries that synchronise, and what their functions mean
 //! * [`record`]: what happened, one record each; [`pack`]: those that happen most, in few bytes and fewer instructions
 //! * [`log`]: how records are put into a file such that it can be read after a crash
 //! * [`varint`]: numbers in as few bytes as they need
@@ -15,6 +16,7 @@ pub mod hook;
 pub mod library;
 pub mod log;
 pub mod pack;
+pub mod primitive;
 pub mod record;
 pub mod site;
 pub mod varint;

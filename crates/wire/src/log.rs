@@ -1,4 +1,4 @@
-//! The log that a recorded program leaves: a file that its threads have mapped, each of them a chunk at a time.
+//! The log that a recorded program leaves: a file of which each thread has a chunk mapped.
 //!
 //! ```text
 //! log    = magic (8 bytes), 1 once the program has ended in good order (u64),
@@ -10,6 +10,9 @@
 //! All numbers are little-endian. What is not written yet is zero. A chunk counts once its magic is there, which is
 //! written last; so does a record once its kind is there. So whatever kills the program, and whenever, the log has
 //! every record that was complete by then.
+//!
+//! A thread writes to the same chunk again and again, and appends a copy of it whenever it is full. If the log was left between
+//! the two, there are two chunks of the same thread with the same clock, and the first one counts.
 
 use crate::Malformed;
 

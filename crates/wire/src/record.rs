@@ -61,6 +61,19 @@ pub enum Record<'a> {
     Sync { site: u64, op: SyncOp, object: u64, other: u64 },
 }
 
+impl Record<'_> {
+    /// How many bytes of the program's memory it carries.
+    pub fn carried(&self) -> usize {
+        match self {
+            Record::ReadRange { bytes, .. }
+            | Record::Scan { bytes, .. }
+            | Record::WriteRange { bytes, .. }
+            | Record::Copy { bytes, .. } => bytes.len(),
+            _ => 0,
+        }
+    }
+}
+
 macro_rules! sync_ops {
     ($($(#[$doc:meta])* $name:ident = $code:literal,)*) => {
         /// Operations on objects that are named by their address (threads: by their number).
@@ -454,6 +467,7 @@ mod tests {
         for record in &records {
             let mut room = [0; LONGEST_RECORD + 32];
             let length = context.encode(record, &mut room);
+            assert!(length <= LONGEST_RECORD + record.carried());
             out.extend_from_slice(&room[..length]);
         }
         let (mut rest, mut context) = (out.as_slice(), Context::NEW);

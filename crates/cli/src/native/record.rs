@@ -69,14 +69,8 @@ pub(crate) fn run(
     folder: &Folder,
 ) -> Result<Vec<Trace>, Failure> {
     let name = manner.name;
-    let started = Command::new(program)
-        .args(arguments)
-        .env(LOG_FOLDER, folder.path())
-        .env(SEED, manner.seed.to_string())
-        .env(ORDER, if manner.order == Order::Striped { "striped" } else { "serial" })
-        .spawn();
-    let child = started.map_err(|error| {
-        let known = "a program is a file that ends in .cimp, .c or .cpp, or a command";
+    let child = command(program, manner, folder).args(arguments).spawn().map_err(|error| {
+        let known = "a program is a file that ends in .cimp, .c, .cpp or .rs, or a command";
         Failure::Usage(format!("cannot run {}: {error}; {known}", name.display()))
     })?;
     let waited = watch::wait(child, manner.stop_after);
@@ -85,10 +79,26 @@ pub(crate) fn run(
     if let Some(ending) = ending(status, ended_by) {
         eprintln!("{}: {ending}", name.display());
     }
+    collect(name, folder)
+}
+
+/// A command whose processes write down what they do.
+pub(crate) fn command(program: &Path, manner: Manner<'_>, folder: &Folder) -> Command {
+    let mut command = Command::new(program);
+    command
+        .env(LOG_FOLDER, folder.path())
+        .env(SEED, manner.seed.to_string())
+        .env(ORDER, if manner.order == Order::Striped { "striped" } else { "serial" });
+    command
+}
+
+/// What the processes of a command have written down, in the order of their numbers.
+pub(crate) fn collect(name: &Path, folder: &Folder) -> Result<Vec<Trace>, Failure> {
     let logs = logs(folder)?;
     if logs.is_empty() {
         return Err(Failure::Usage(format!(
-            "{} has not recorded anything: programs must be built with `foretell cc` or `foretell c++`",
+            "{} has not recorded anything: programs must be built with `foretell cc`, `foretell c++` or \
+             `cargo foretell`",
             name.display()
         )));
     }

@@ -1,4 +1,4 @@
-//! Programs in C and C++, from their source to the report: compiled, recorded, predicted, each over several seeds.
+//! Programs in C, C++ and Rust, from their source to the report: compiled, recorded, predicted, each over several seeds.
 
 mod behaviour;
 mod calls;
@@ -6,7 +6,9 @@ mod code;
 mod corpus;
 mod ending;
 mod modules;
+mod processes;
 mod recording;
+mod wrappers;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -52,10 +54,10 @@ fn build(name: &str) -> String {
     let number = BUILT.fetch_add(1, Ordering::Relaxed);
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{number}_{}", name.replace('.', "_")));
     let (source, program) = (programs().join(name), program.display().to_string());
-    let compiler = if name.ends_with(".c") { "cc" } else { "c++" };
     let known = foretell_testkit::native::programs().into_iter().find(|program| program.name == name);
+    let compiler = known.as_ref().map_or(["cc", "-O1"], |program| program.compiler());
     let options = known.map(|program| program.options).unwrap_or_default();
-    let mut arguments = vec![compiler, "-O1"];
+    let mut arguments = compiler.to_vec();
     arguments.extend(options.iter().map(String::as_str));
     let source = source.display().to_string();
     arguments.extend([source.as_str(), "-o", &program]);

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use libc::timespec;
 
+use crate::primitives;
 use crate::scheduler::{Reason, wake_waiters};
 use crate::system::{kernel, nanoseconds, set_errno, until};
 use crate::turn::{Turn, deadline_in};
@@ -22,12 +23,19 @@ unsafe extern "C" fn syscall(number: i64, a: usize, b: usize, c: usize, d: usize
     match operation & libc::FUTEX_CMD_MASK {
         libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => wait(&turn, a, c, deadline(operation, d)),
         libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
-            turn.fence(turn.me.site.get());
+            fence(&turn);
             let woken = wake_waiters(a, c).len();
             // Somebody whom we do not know may wait in the kernel.
             kernel(number, arguments).max(0) + i64::try_from(woken).unwrap_or(0)
         }
         _ => kernel(number, arguments),
+    }
+}
+
+/// What is synchronised is not known, unless the thread is in a library that is.
+fn fence(turn: &Turn) {
+    if !primitives::is_inside(turn) {
+        turn.fence(turn.me.site.get());
     }
 }
 
@@ -47,14 +55,16 @@ fn deadline(operation: i32, time: usize) -> Option<u64> {
 fn wait(turn: &Turn, word: usize, expected: usize, deadline: Option<u64>) -> i64 {
     turn.meeting();
     let content = unsafe { AtomicU32::from_ptr(word as *mut u32) }.load(Ordering::SeqCst);
-    turn.fence(turn.me.site.get());
+    fence(turn);
     if u64::from(content) != expected as u64 & u64::from(u32::MAX) {
         set_errno(libc::EAGAIN);
         return -1;
     }
     // Futexes may wake without a reason, so looking again is always allowed.
+    primitives::begins_to_wait(turn, word);
     let reason = turn.wait(word, deadline, true);
-    turn.fence(turn.me.site.get());
+    primitives::has_waited(turn, reason);
+    fence(turn);
     if reason == Reason::TimedOut {
         set_errno(libc::ETIMEDOUT);
         return -1;

@@ -1,0 +1,27 @@
+// Rounds that are kept apart by a barrier: each writes its own field, then reads that of the other.
+use std::cell::UnsafeCell;
+use std::sync::{Arc, Barrier};
+use std::thread;
+
+struct Field(UnsafeCell<u32>);
+
+unsafe impl Sync for Field {}
+
+fn main() {
+    let fields = Arc::new([Field(UnsafeCell::new(0)), Field(UnsafeCell::new(0))]);
+    let barrier = Arc::new(Barrier::new(2));
+    let work = |me: usize| {
+        let (fields, barrier) = (Arc::clone(&fields), Arc::clone(&barrier));
+        move || {
+            for round in 1..4 {
+                unsafe { *fields[me].0.get() = round };
+                barrier.wait();
+                assert_eq!(unsafe { *fields[1 - me].0.get() }, round);
+                barrier.wait();
+            }
+        }
+    };
+    let (one, two) = (thread::spawn(work(0)), thread::spawn(work(1)));
+    one.join().unwrap();
+    two.join().unwrap();
+}

@@ -1,0 +1,16 @@
+// A thread gets its token before it may look.
+// race: 10 14
+use std::thread;
+
+static mut VALUE: u32 = 0;
+
+fn main() {
+    let reader = thread::spawn(|| {
+        thread::park();
+        unsafe { VALUE }
+    });
+    reader.thread().unpark();
+    // Too late.
+    unsafe { VALUE = 3 };
+    reader.join().unwrap();
+}

@@ -1,0 +1,206 @@
+//! `cargo foretell test`: each test in a process of its own, recorded and looked at.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use foretell_report::{Report, repeats};
+
+use crate::Outcome;
+use crate::analysis::outcome;
+use crate::args::{CargoArgs, OutputFormat};
+use crate::error::Failure;
+use crate::native::cargo::Program;
+use crate::native::predict_as;
+use crate::native::record::{self, Folder, Manner};
+use crate::native::watch::{self, EndedBy};
+use crate::predict::tell;
+use crate::stop;
+use crate::suppress::Rules;
+
+/// How long a test may take unless told otherwise.
+const LONGEST_TEST: Duration = Duration::from_secs(60);
+
+/// What has become of all tests.
+#[derive(Default)]
+struct Tally {
+    tests: usize,
+    failed: Vec<String>,
+    stopped: Vec<String>,
+    /// Tests that could not be looked at, and why.
+    lost: Vec<String>,
+    events: usize,
+}
+
+/// How a test has ended.
+enum Ending {
+    Passed,
+    Failed,
+    /// It took too long.
+    Stopped,
+}
+
+/// Runs the tests of all programs, one after the other.
+pub(crate) fn run(args: &CargoArgs, programs: &[Program]) -> Result<Outcome, Failure> {
+    let rules = Rules::load(&args.wanted)?;
+    let (mut tally, mut reports) = (Tally::default(), Vec::new());
+    for program in programs {
+        for test in names(program, &args.given)? {
+            if stop::is_requested() {
+                break;
+            }
+            reports.extend(run_test(args, program, test.as_deref(), &mut tally)?);
+        }
+    }
+    repeats::mark(&mut reports);
+    rules.apply(&mut reports);
+    let shown: Vec<Report> = match args.wanted.format {
+        OutputFormat::Json => reports,
+        // What has nothing to say was told in one line.
+        OutputFormat::Text => {
+            reports.into_iter().filter(|report| outcome(report) != Outcome::Clean).collect()
+        }
+    };
+    tell(&shown, &args.wanted)?;
+    Ok(sum_up(&tally, &shown))
+}
+
+/// The names of a program's tests that are wanted; one nameless test if it has no list of them.
+fn names(program: &Program, given: &[OsString]) -> Result<Vec<Option<String>>, Failure> {
+    let Some(all) = list(program, given, None)? else { return Ok(vec![None]) };
+    let wants_ignored = given.iter().any(|option| option == "--ignored" || option == "--include-ignored");
+    let ignored = if wants_ignored { None } else { list(program, given, Some("--ignored"))? };
+    let ignored = ignored.unwrap_or_default();
+    Ok(all.into_iter().filter(|name| !ignored.contains(name)).map(Some).collect())
+}
+
+/// Asks a program for its tests. None if it was not made to be asked.
+fn list(program: &Program, given: &[OsString], more: Option<&str>) -> Result<Option<Vec<String>>, Failure> {
+    let output = Command::new(&program.path)
+        .args(given)
+        .args(more)
+        .args(["--list", "--format", "terse"])
+        .current_dir(&program.folder)
+        .stderr(Stdio::null())
+        .output()
+        .map_err(|error| Failure::Usage(format!("cannot run {}: {error}", program.path.display())))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let is_list = output.status.success() && text.lines().all(|line| line.contains(": "));
+    let names = text.lines().filter_map(|line| line.strip_suffix(": test")).map(String::from);
+    Ok(is_list.then(|| names.collect()))
+}
+
+/// Runs a test, and finds races in what it did.
+fn run_test(
+    args: &CargoArgs,
+    program: &Program,
+    test: Option<&str>,
+    tally: &mut Tally,
+) -> Result<Vec<Report>, Failure> {
+    let name = test.map_or_else(|| program.name.clone(), |test| format!("{}::{test}", program.name));
+    let folder = Folder::new()?;
+    let output = folder.path().join("output");
+    let ending = record_test(args, program, test, &folder, &output)?;
+    tally.tests += 1;
+    let traces = match record::collect(&program.path, &folder) {
+        Ok(traces) => traces,
+        Err(failure) => {
+            eprintln!("{name}: {failure}");
+            tally.lost.push(name);
+            return Ok(Vec::new());
+        }
+    };
+    let (mut reports, mut events) = (Vec::new(), 0);
+    for (index, trace) in traces.iter().enumerate() {
+        events += trace.events().len();
+        reports.extend(predict_as(Path::new(&name), &args.wanted, args.no_progress, trace, index)?);
+    }
+    tally.events += events;
+    let found = reports.iter().map(outcome).max().unwrap_or(Outcome::Clean);
+    let how = match ending {
+        Ending::Passed => "passed",
+        Ending::Failed => "FAILED",
+        Ending::Stopped => "stopped at its time limit",
+    };
+    let races = match found {
+        Outcome::Race => ", RACES",
+        Outcome::Undecided => ", some pairs undecided",
+        Outcome::Clean | Outcome::Incomplete => ", no race",
+    };
+    eprintln!("{name}: {how}, {events} events{races}");
+    match ending {
+        Ending::Passed => {}
+        Ending::Failed => {
+            eprintln!("{}", fs::read_to_string(&output).unwrap_or_default().trim_end());
+            tally.failed.push(name);
+        }
+        Ending::Stopped => tally.stopped.push(name),
+    }
+    Ok(reports)
+}
+
+/// Runs a test as cargo would, alone, with its output in a file.
+fn record_test(
+    args: &CargoArgs,
+    program: &Program,
+    test: Option<&str>,
+    folder: &Folder,
+    output: &Path,
+) -> Result<Ending, Failure> {
+    let failed = |error| Failure::file(output, "write", error);
+    let file = File::create(output).map_err(failed)?;
+    let stop_after = Some(args.stop_after.unwrap_or(LONGEST_TEST));
+    let manner = Manner { name: &program.path, seed: args.seed, order: args.order, stop_after };
+    let mut command = record::command(&program.path, manner, folder);
+    match test {
+        // It was picked from the list: that it is the one, and may run, is settled.
+        Some(test) => command.args([test, "--exact", "--nocapture", "--include-ignored", "--test-threads=1"]),
+        None => command.args(&args.given),
+    };
+    let child = command
+        .current_dir(&program.folder)
+        .env("CARGO_MANIFEST_DIR", &program.folder)
+        .stdin(Stdio::null())
+        .stdout(file.try_clone().map_err(failed)?)
+        .stderr(file)
+        .spawn()
+        .map_err(|error| Failure::Usage(format!("cannot run {}: {error}", program.path.display())))?;
+    let waited = watch::wait(child, stop_after);
+    let (status, ended_by) =
+        waited.map_err(|error| Failure::Usage(format!("cannot wait for a test: {error}")))?;
+    Ok(match ended_by {
+        EndedBy::Itself if status.success() => Ending::Passed,
+        EndedBy::Itself => Ending::Failed,
+        EndedBy::User | EndedBy::Time(_) => Ending::Stopped,
+    })
+}
+
+fn sum_up(tally: &Tally, reports: &[Report]) -> Outcome {
+    let with = |wanted: Outcome| {
+        let tests = reports.iter().filter(|report| outcome(report) == wanted);
+        tests.map(|report| report.trace.file.as_str()).collect::<BTreeSet<_>>().len()
+    };
+    eprintln!(
+        "{} tests, {} events: {} with races, {} with undecided pairs, {} failed, {} stopped, {} not recorded",
+        tally.tests,
+        tally.events,
+        with(Outcome::Race),
+        with(Outcome::Undecided),
+        tally.failed.len(),
+        tally.stopped.len(),
+        tally.lost.len(),
+    );
+    for (what, names) in
+        [("failed", &tally.failed), ("stopped", &tally.stopped), ("not recorded", &tally.lost)]
+    {
+        for name in names {
+            eprintln!("  {what}: {name}");
+        }
+    }
+    let found = reports.iter().map(outcome).max().unwrap_or(Outcome::Clean);
+    let all_well = tally.failed.is_empty() && tally.stopped.is_empty() && tally.lost.is_empty();
+    if all_well { found } else { found.max(Outcome::Incomplete) }
+}

@@ -1,0 +1,69 @@
+//! Names of Rust's functions as the source has them.
+
+use rustc_demangle::try_demangle;
+
+/// The path of a function of Rust, without what its types are instantiated with:
+/// `<std::sync::Mutex<T> as Debug>::fmt` is `std::sync::Mutex::fmt`. None for other languages.
+pub(crate) fn path(mangled: &str) -> Option<String> {
+    text(mangled).map(|text| without_arguments(&text))
+}
+
+/// The whole name of a function of Rust, without the hash at its end.
+pub(crate) fn text(mangled: &str) -> Option<String> {
+    let mangled = mangled.split('.').next().unwrap_or(mangled);
+    try_demangle(mangled).ok().map(|name| format!("{name:#}"))
+}
+
+/// Brackets at the beginning hold the type whose function it is, all others what something is instantiated with.
+fn without_arguments(name: &str) -> String {
+    let (owner, rest) = match name.strip_prefix('<').and_then(split_at_closing) {
+        Some((inside, rest)) => (without_arguments(before_as(inside)), rest),
+        None => (String::new(), name),
+    };
+    let mut path = owner;
+    let mut depth = 0_u32;
+    let mut last = ' ';
+    for letter in rest.chars() {
+        match letter {
+            '<' => depth += 1,
+            // `->` closes nothing.
+            '>' if last != '-' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => path.push(letter),
+            _ => {}
+        }
+        last = letter;
+    }
+    path.replace("::::", "::").trim_end_matches("::").to_string()
+}
+
+/// What stands before the bracket that closes what is open, and what stands after it.
+fn split_at_closing(text: &str) -> Option<(&str, &str)> {
+    let mut depth = 1_u32;
+    let mut last = ' ';
+    for (position, letter) in text.char_indices() {
+        match letter {
+            '<' => depth += 1,
+            '>' if last != '-' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some((&text[..position], &text[position + 1..]));
+        }
+        last = letter;
+    }
+    None
+}
+
+/// The type of `Type as Trait`.
+fn before_as(text: &str) -> &str {
+    let mut depth = 0_u32;
+    for (position, letter) in text.char_indices() {
+        match letter {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            ' ' if depth == 0 && text[position..].starts_with(" as ") => return &text[..position],
+            _ => {}
+        }
+    }
+    text
+}

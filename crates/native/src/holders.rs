@@ -1,0 +1,121 @@
+//! Who holds which lock, and what to tell when that does not fit together.
+//!
+//! Locks of libraries are known by the functions that take and give them up; code that does so in another way (a guard that
+//! is forgotten and its lock given up by force, or by another thread) is not. Then somebody must have given the lock up
+//! unseen.
+
+use foretell_trace::LockId;
+use rustc_hash::FxHashMap;
+
+/// How a thread holds a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    /// Nobody else can have it.
+    Alone,
+    /// Together with other readers.
+    Shared,
+}
+
+/// The holders of all locks.
+#[derive(Debug, Default)]
+pub(crate) struct Holders {
+    /// Each hold of each lock, by a thread and how it holds it.
+    held: FxHashMap<LockId, Vec<(u32, Mode)>>,
+    /// How often each waiting thread held the lock that it gave up.
+    given_up: FxHashMap<u32, usize>,
+}
+
+impl Holders {
+    /// Those who stand in the way of a thread that is seen to take the lock: they must have given it up unseen.
+    pub(crate) fn in_the_way(&mut self, lock: LockId, thread: u32, mode: Mode) -> Vec<(u32, Mode)> {
+        let held = self.held.entry(lock).or_default();
+        let clashes =
+            |&(holder, how): &(u32, Mode)| holder != thread && (mode == Mode::Alone || how == Mode::Alone);
+        let (gone, stay) = held.iter().copied().partition(clashes);
+        *held = stay;
+        gone
+    }
+
+    /// The thread takes the lock.
+    pub(crate) fn take(&mut self, lock: LockId, thread: u32, mode: Mode) {
+        self.held.entry(lock).or_default().push((thread, mode));
+    }
+
+    /// The thread gives the lock up: whose hold ends, and how it was held. That is another thread's if it has none itself.
+    pub(crate) fn give_up(&mut self, lock: LockId, thread: u32) -> Option<(u32, Mode)> {
+        let held = self.held.get_mut(&lock)?;
+        let own = held.iter().rposition(|&(holder, _)| holder == thread);
+        let position = own.or_else(|| held.len().checked_sub(1))?;
+        Some(held.remove(position))
+    }
+
+    /// Whether an attempt to take the lock could fail.
+    pub(crate) fn is_held(&self, lock: LockId, mode: Mode) -> bool {
+        let keeps_out = |&(_, how): &(u32, Mode)| mode == Mode::Alone || how == Mode::Alone;
+        self.held.get(&lock).is_some_and(|held| held.iter().any(keeps_out))
+    }
+
+    /// The thread waits, and gives the lock up however often it holds it. Says whether it holds it.
+    pub(crate) fn wait(&mut self, lock: LockId, thread: u32) -> bool {
+        let held = self.held.entry(lock).or_default();
+        let before = held.len();
+        held.retain(|&(holder, mode)| holder != thread || mode != Mode::Alone);
+        let count = before - held.len();
+        self.given_up.insert(thread, count);
+        count > 0
+    }
+
+    /// The thread has waited, and holds the lock as often as before. Says whether it did.
+    pub(crate) fn has_waited(&mut self, lock: LockId, thread: u32) -> bool {
+        let count = self.given_up.remove(&thread).unwrap_or(0);
+        self.held.entry(lock).or_default().extend(std::iter::repeat_n((thread, Mode::Alone), count));
+        count > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lock() -> LockId {
+        LockId::from_index(0).expect("there is room for one")
+    }
+
+    #[test]
+    fn a_lock_that_is_taken_twice_was_given_up_between() {
+        let mut holders = Holders::default();
+        holders.take(lock(), 1, Mode::Alone);
+        assert_eq!(holders.in_the_way(lock(), 1, Mode::Alone), [], "it may be taken again");
+        assert_eq!(holders.in_the_way(lock(), 2, Mode::Shared), [(1, Mode::Alone)]);
+        assert!(!holders.is_held(lock(), Mode::Alone));
+    }
+
+    #[test]
+    fn readers_do_not_stand_in_the_way_of_readers() {
+        let mut holders = Holders::default();
+        holders.take(lock(), 1, Mode::Shared);
+        assert_eq!(holders.in_the_way(lock(), 2, Mode::Shared), []);
+        holders.take(lock(), 2, Mode::Shared);
+        assert!(holders.is_held(lock(), Mode::Alone) && !holders.is_held(lock(), Mode::Shared));
+        assert_eq!(holders.in_the_way(lock(), 3, Mode::Alone), [(1, Mode::Shared), (2, Mode::Shared)]);
+    }
+
+    #[test]
+    fn a_lock_can_be_given_up_for_another() {
+        let mut holders = Holders::default();
+        holders.take(lock(), 1, Mode::Alone);
+        assert_eq!(holders.give_up(lock(), 2), Some((1, Mode::Alone)));
+        assert_eq!(holders.give_up(lock(), 1), None);
+    }
+
+    #[test]
+    fn who_waits_gets_back_what_it_had() {
+        let mut holders = Holders::default();
+        holders.take(lock(), 1, Mode::Alone);
+        holders.take(lock(), 1, Mode::Alone);
+        assert!(holders.wait(lock(), 1) && !holders.is_held(lock(), Mode::Alone));
+        assert!(holders.has_waited(lock(), 1));
+        assert_eq!(holders.give_up(lock(), 1), Some((1, Mode::Alone)));
+        assert!(holders.is_held(lock(), Mode::Alone), "it was held twice");
+    }
+}

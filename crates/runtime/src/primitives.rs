@@ -1,0 +1,466 @@
+//! Libraries that build their own locks on atomics and futexes, see [`foretell_wire::primitive`].
+//!
+//! What they do is told as what it means. The original always runs: a lock is told as taken after it was, and as given up
+//! before it is. While a thread is in such a library, its futexes are part of what is told already.
+//!
+//! Safety of all hooks: the program would have made the same access at the same address.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a value is as wide as its access; what is above that is nothing"
+)]
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use foretell_wire::hook::{Order, Update};
+use foretell_wire::primitive::{Primitive, Role};
+use foretell_wire::record::{Record, SyncOp};
+
+use crate::order::is_striped;
+use crate::scheduler::{Reason, wake_waiters};
+use crate::system::read_word;
+use crate::turn::{Turn, content};
+
+/// What is not in memory, but told as if it was, has this bit in its address: no memory has.
+const IMAGINED: u64 = 1 << 62;
+
+/// Values of the word that holds the token of a thread.
+const NO_TOKEN: u32 = 0;
+const TOKEN: u32 = 1;
+
+/// What has to be known of primitives across threads.
+struct Known {
+    /// The words of tokens, and what was told last about each.
+    tokens: BTreeMap<usize, u32>,
+    /// Where a thread with an unknown token may find it: words that had one when it entered.
+    candidates: BTreeMap<u32, Vec<usize>>,
+    /// Who waits at each barrier.
+    barriers: BTreeMap<u64, Vec<u32>>,
+    /// Who is within each lock that a function takes itself, and how often.
+    within: BTreeMap<u64, (u32, u32)>,
+    /// How often each object was used.
+    uses: BTreeMap<u64, u64>,
+}
+
+static KNOWN: Mutex<Known> = Mutex::new(Known {
+    tokens: BTreeMap::new(),
+    candidates: BTreeMap::new(),
+    barriers: BTreeMap::new(),
+    within: BTreeMap::new(),
+    uses: BTreeMap::new(),
+});
+
+fn known() -> MutexGuard<'static, Known> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether the thread is in a library that tells what it does. Not if it has called unknown code from there.
+pub(crate) fn is_inside(turn: &Turn) -> bool {
+    turn.me.library.entered.get() == calls(turn)
+}
+
+/// The calls that the thread is in, as [`crate::thread::Library::entered`] has them.
+fn calls(turn: &Turn) -> u64 {
+    u64::from(turn.me.stack.calls()).wrapping_add(1)
+}
+
+/// The thread is about to wait on a futex.
+pub(crate) fn begins_to_wait(turn: &Turn, word: usize) {
+    let library = &turn.me.library;
+    if is_inside(turn) {
+        library.waited.set(true);
+        if library.parks.get() {
+            library.token.set(word);
+        }
+    }
+}
+
+/// The thread has waited on a futex.
+pub(crate) fn has_waited(turn: &Turn, reason: Reason) {
+    if is_inside(turn) && reason == Reason::TimedOut {
+        turn.me.library.timed_out.set(true);
+    }
+}
+
+/// The highest bit of what is remembered of an outer library, which no number of calls has: the thread has waited there.
+const WAITED: u64 = 1 << 63;
+
+#[unsafe(no_mangle)]
+extern "C" fn __foretell_begin(site: u64, primitive: u32, object: u64, other: u64) -> u64 {
+    let Some(turn) = Turn::alone() else { return 0 };
+    let library = &turn.me.library;
+    turn.me.site.set(site);
+    let outer = library.entered.get() | if library.waited.get() { WAITED } else { 0 };
+    if let Some(primitive) = Primitive::from_code(primitive) {
+        begin(&turn, primitive, object, other);
+    }
+    library.waited.set(false);
+    library.timed_out.set(false);
+    library.entered.set(calls(&turn));
+    outer
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __foretell_end(site: u64, primitive: u32, object: u64, other: u64, outer: u64, result: u64) {
+    let Some(turn) = Turn::alone() else { return };
+    let library = &turn.me.library;
+    turn.me.site.set(site);
+    if let Some(primitive) = Primitive::from_code(primitive) {
+        end(&turn, primitive, object, other, result & 1 != 0);
+    }
+    library.parks.set(false);
+    library.entered.set(outer & !WAITED);
+    library.waited.set(outer & WAITED != 0);
+}
+
+fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
+    match primitive {
+        Primitive::Silent | Primitive::Use => {}
+        Primitive::Spawn => turn.me.library.spawns.set(true),
+        Primitive::Lock | Primitive::LockShared | Primitive::TryLock | Primitive::TryLockShared => {
+            turn.meeting();
+        }
+        Primitive::Unlock => turn.log_sync(SyncOp::Unlock, object as usize, 0),
+        Primitive::Wait => turn.log_sync(SyncOp::Wait, object as usize, other),
+        Primitive::Notify => {
+            turn.meeting();
+            turn.log_sync(SyncOp::Notify, object as usize, 0);
+        }
+        Primitive::NotifyAll => {
+            turn.meeting();
+            turn.log_sync(SyncOp::NotifyAll, object as usize, 0);
+        }
+        Primitive::Once => {
+            turn.meeting();
+            turn.me.library.found.set([u64::from(word_at(object)), 0, 0]);
+        }
+        Primitive::Barrier => begin_barrier(turn, object),
+        Primitive::Park => {
+            turn.meeting();
+            turn.me.library.parks.set(true);
+            look_for_token(turn);
+        }
+        Primitive::Count => turn.me.library.found.set(words_at(object)),
+        Primitive::Within => begin_within(turn, object),
+        Primitive::Change => {
+            log_change(turn, object, other, |site, addr, bytes| Record::ReadRange { site, addr, bytes })
+        }
+    }
+}
+
+fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool) {
+    match primitive {
+        Primitive::Silent | Primitive::Unlock | Primitive::Notify | Primitive::NotifyAll => turn.meeting(),
+        Primitive::Spawn => turn.me.library.spawns.set(false),
+        Primitive::Lock => turn.log_sync(SyncOp::Lock, object as usize, 0),
+        Primitive::LockShared => turn.log_sync(SyncOp::LockShared, object as usize, 0),
+        Primitive::TryLock if result => turn.log_sync(SyncOp::Lock, object as usize, 0),
+        Primitive::TryLockShared if result => turn.log_sync(SyncOp::LockShared, object as usize, 0),
+        // Whoever had the lock when the time was over may have given it up since.
+        Primitive::TryLock | Primitive::TryLockShared => turn.fence(turn.me.site.get()),
+        Primitive::Wait if turn.me.library.timed_out.get() => {
+            turn.log_sync(SyncOp::TimedOut, object as usize, other);
+        }
+        Primitive::Wait => turn.log_sync(SyncOp::Woken, object as usize, other),
+        Primitive::Once => end_once(turn, object, other),
+        Primitive::Barrier => end_barrier(turn, object),
+        Primitive::Park => end_park(turn),
+        Primitive::Count => end_count(turn, object),
+        Primitive::Within => end_within(turn, object),
+        Primitive::Change => {
+            log_change(turn, object, other, |site, addr, bytes| Record::WriteRange { site, addr, bytes })
+        }
+        Primitive::Use => {
+            let mut known = known();
+            let uses = known.uses.entry(object).or_default();
+            log_imagined(turn, object, (*uses, *uses + 1), Order::AcqRel);
+            *uses += 1;
+        }
+    }
+}
+
+/// An update of a word that is not in memory, on which the thread depends from now on.
+fn log_imagined(turn: &Turn, object: u64, (read, written): (u64, u64), order: Order) {
+    let (site, addr) = (turn.me.site.get(), object | IMAGINED);
+    turn.at(addr as usize, 8, || turn.log_read(&Record::Rmw { site, addr, size: 8, read, written, order }));
+    turn.log_branch(site, None);
+}
+
+/// The bytes of an object as they are now.
+fn log_change(turn: &Turn, object: u64, length: u64, record: impl Fn(u64, u64, &[u8]) -> Record<'_>) {
+    let site = turn.me.site.get();
+    turn.at(object as usize, length as usize, || {
+        turn.log_range(content(object as *const c_void, length as usize), |offset, bytes| {
+            record(site, object + offset, bytes)
+        });
+    });
+}
+
+/// Whoever changed the word without having waited has done the work. What it was before, nobody else has changed.
+fn end_once(turn: &Turn, object: u64, before: u64) {
+    let site = turn.me.site.get();
+    turn.at(object as usize, 4, || {
+        let now = u64::from(word_at(object));
+        let did_it = !turn.me.library.waited.get() && turn.me.library.found.get()[0] != now;
+        turn.log_read(&if did_it {
+            Record::Rmw { site, addr: object, size: 4, read: before, written: now, order: Order::AcqRel }
+        } else {
+            Record::AtomicLoad { site, addr: object, size: 4, value: now, order: Order::Acquire }
+        });
+    });
+    turn.log_branch(site, None);
+}
+
+/// Who comes and who leaves at the same time cannot be told apart where threads do not take turns.
+fn begin_barrier(turn: &Turn, object: u64) {
+    if is_striped() {
+        return turn.fence(turn.me.site.get());
+    }
+    turn.meeting();
+    turn.log_sync(SyncOp::Arrive, object as usize, 0);
+    known().barriers.entry(object).or_default().push(turn.me.id);
+}
+
+/// The first one to leave has opened the barrier, and all leave in one step.
+fn end_barrier(turn: &Turn, object: u64) {
+    if is_striped() {
+        return turn.fence(turn.me.site.get());
+    }
+    let mut known = known();
+    let Some(waiting) = known.barriers.get_mut(&object).filter(|waiting| waiting.contains(&turn.me.id))
+    else {
+        return;
+    };
+    for thread in std::mem::take(waiting) {
+        turn.log_sync(SyncOp::Depart, object as usize, thread.into());
+    }
+}
+
+/// A thread that has never waited for its token does not know where it is: it is one of those that are there now.
+fn look_for_token(turn: &Turn) {
+    if turn.me.library.token.get() == 0 {
+        let mut known = known();
+        let there = |&word: &usize| read_word(word) == Some(TOKEN);
+        let found: Vec<usize> = known.tokens.keys().copied().filter(there).collect();
+        known.candidates.insert(turn.me.id, found);
+    }
+}
+
+/// A token that was there is gone. Else the thread came back without one that was told of, which it may at any time:
+/// whoever parks has to look for what it waits for.
+fn end_park(turn: &Turn) {
+    let library = &turn.me.library;
+    let mut known = known();
+    let candidates = known.candidates.remove(&turn.me.id).unwrap_or_default();
+    if library.token.get() == 0 && is_striped() {
+        // Others may have taken theirs meanwhile.
+        return turn.fence(turn.me.site.get());
+    }
+    if library.token.get() == 0 {
+        let is_gone = |&word: &usize| read_word(word) != Some(TOKEN);
+        let gone: Vec<usize> = candidates.into_iter().filter(is_gone).collect();
+        match gone[..] {
+            [] => return,
+            [word] => library.token.set(word),
+            _ => return turn.fence(turn.me.site.get()),
+        }
+    }
+    let word = library.token.get();
+    if known.tokens.insert(word, NO_TOKEN) == Some(TOKEN) {
+        drop(known);
+        log_imagined(turn, word as u64, (TOKEN.into(), NO_TOKEN.into()), Order::Acquire);
+    }
+}
+
+/// One of the words has become one more or one less.
+fn end_count(turn: &Turn, object: u64) {
+    let (before, after) = (turn.me.library.found.get(), words_at(object));
+    let changed = before.into_iter().zip(after).zip(0_u64..).find(|((before, after), _)| before != after);
+    match changed {
+        Some(((read, written), index)) if read.abs_diff(written) == 1 => {
+            let (site, addr, order) = (turn.me.site.get(), object + 8 * index, Order::AcqRel);
+            turn.at(addr as usize, 8, || {
+                turn.log_read(&Record::Rmw { site, addr, size: 8, read, written, order });
+            });
+        }
+        _ => turn.fence(turn.me.site.get()),
+    }
+}
+
+/// The lock that a function takes itself cannot be seen; so there is one more around it, which is.
+fn begin_within(turn: &Turn, object: u64) {
+    loop {
+        turn.meeting();
+        let mut known = known();
+        let (owner, count) = known.within.entry(object).or_insert((turn.me.id, 0));
+        if *count == 0 || *owner == turn.me.id {
+            *owner = turn.me.id;
+            *count += 1;
+            if *count == 1 {
+                turn.log_sync(SyncOp::Lock, (object | IMAGINED) as usize, 0);
+            }
+            return;
+        }
+        drop(known);
+        turn.wait((object | IMAGINED) as usize, None, true);
+    }
+}
+
+fn end_within(turn: &Turn, object: u64) {
+    let mut known = known();
+    let Some((_, count)) = known.within.get_mut(&object) else { return };
+    *count = count.saturating_sub(1);
+    if *count == 0 {
+        turn.log_sync(SyncOp::Unlock, (object | IMAGINED) as usize, 0);
+        drop(known);
+        wake_waiters((object | IMAGINED) as usize, usize::MAX);
+        turn.meeting();
+    }
+}
+
+fn word_at(object: u64) -> u32 {
+    unsafe { AtomicU32::from_ptr(object as *mut u32) }.load(Ordering::SeqCst)
+}
+
+fn words_at(object: u64) -> [u64; 3] {
+    let word = |index: u64| unsafe { AtomicU64::from_ptr((object + 8 * index) as *mut u64) };
+    [0, 1, 2].map(|index| word(index).load(Ordering::SeqCst))
+}
+
+/// What it means that the word could not be, or is not to be, changed.
+fn judge(turn: &Turn, role: Role, lock: u64, value: u64, held: u64, blocked: u64) -> bool {
+    match role {
+        Role::TryLock if value & held != 0 => turn.log_sync(SyncOp::TryFailed, lock as usize, 0),
+        Role::TryLockShared if value & held == held => {
+            turn.log_sync(SyncOp::TrySharedFailed, lock as usize, 0);
+        }
+        Role::TryLockShared if value & blocked != 0 => turn.fence(turn.me.site.get()),
+        _ => return false,
+    }
+    true
+}
+
+/// The word was changed.
+fn changed(turn: &Turn, role: Role, word: u64) {
+    let (object, site) = (word as usize, turn.me.site.get());
+    match role {
+        Role::Silent | Role::Done => {}
+        Role::Lock | Role::TryLock => turn.log_sync(SyncOp::Lock, object, 0),
+        Role::LockShared | Role::TryLockShared => turn.log_sync(SyncOp::LockShared, object, 0),
+        Role::Unlock => {
+            turn.log_sync(SyncOp::Unlock, object, 0);
+            turn.meeting();
+        }
+        Role::Downgrade => {
+            // Nobody can come between the two.
+            turn.fence(site);
+            turn.log_sync(SyncOp::Unlock, object, 0);
+            turn.log_sync(SyncOp::LockShared, object, 0);
+            turn.fence(site);
+        }
+        Role::Poison => turn.fence(site),
+        Role::Unpark => {
+            let told = known().tokens.insert(object, TOKEN).unwrap_or(NO_TOKEN);
+            log_imagined(turn, word, (told.into(), TOKEN.into()), Order::Release);
+        }
+    }
+}
+
+/// Whether others may go on before a thread tries.
+fn is_attempt(role: Role) -> bool {
+    matches!(role, Role::Lock | Role::LockShared | Role::TryLock | Role::TryLockShared | Role::Unpark)
+}
+
+/// The turn for an access to a word.
+fn begin_access(site: u64, role: u32, attempts: bool) -> (Option<Turn>, Role) {
+    let role = Role::from_code(role).unwrap_or(Role::Silent);
+    let turn = if role == Role::Done { Turn::take() } else { Turn::alone() };
+    if let Some(turn) = &turn {
+        turn.me.site.set(site);
+        if attempts && is_attempt(role) {
+            turn.meeting();
+        }
+    }
+    (turn, role)
+}
+
+macro_rules! words {
+    ($($size:literal $word:ty, $atomic:ty: $load:ident $store:ident $rmw:ident $cmpxchg:ident;)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $load(site: u64, addr: *mut $word, role: u32, held: u64, blocked: u64) -> u64 {
+            let (turn, role) = begin_access(site, role, false);
+            let load = || u64::from(unsafe { <$atomic>::from_ptr(addr) }.load(Ordering::SeqCst));
+            let Some(turn) = turn else { return load() };
+            if role != Role::Done {
+                let value = load();
+                judge(&turn, role, addr as u64, value, held, blocked);
+                return value;
+            }
+            turn.access(addr as usize, $size, || {
+                let found = load();
+                let is_done = found & held == !blocked & held;
+                let (addr, value, order) = (addr as u64, if is_done { found } else { blocked }, Order::Acquire);
+                turn.log_read(&Record::AtomicLoad { site, addr, size: $size, value, order });
+                found
+            })
+        }
+
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $store(site: u64, addr: *mut $word, value: u64, role: u32) {
+            let (turn, role) = begin_access(site, role, true);
+            unsafe { <$atomic>::from_ptr(addr) }.store(value as $word, Ordering::SeqCst);
+            if let Some(turn) = turn {
+                changed(&turn, role, addr as u64);
+            }
+        }
+
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $rmw(site: u64, addr: *mut $word, operand: u64, update: u32, role: u32) -> u64 {
+            let (turn, role) = begin_access(site, role, true);
+            let update = Update::from_code(update).unwrap_or(Update::Xchg);
+            let apply = |old: $word| Some(update.apply(old.into(), operand, $size) as $word);
+            let atomic = unsafe { <$atomic>::from_ptr(addr) };
+            // What is given up is told before others can take it, all else after it was done.
+            if let Some(turn) = &turn && role == Role::Unlock {
+                changed(turn, role, addr as u64);
+            }
+            let found = atomic.fetch_update(Ordering::SeqCst, Ordering::SeqCst, apply);
+            if let Some(turn) = &turn && role != Role::Unlock {
+                changed(turn, role, addr as u64);
+            }
+            found.unwrap_or_else(|found| found).into()
+        }
+
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $cmpxchg(
+            site: u64, addr: *mut $word, expected: u64, desired: u64, role: u32, held: u64,
+        ) -> u64 {
+            let (turn, role) = begin_access(site, role, true);
+            let atomic = unsafe { <$atomic>::from_ptr(addr) };
+            let found = atomic.compare_exchange(
+                expected as $word, desired as $word, Ordering::SeqCst, Ordering::SeqCst);
+            if let Some(turn) = turn {
+                match found {
+                    Ok(_) => changed(&turn, role, addr as u64),
+                    Err(value) => {
+                        let told = judge(&turn, role, addr as u64, value.into(), held, 0);
+                        if !told && role == Role::TryLock {
+                            turn.fence(site);
+                        }
+                    }
+                }
+            }
+            found.unwrap_or_else(|found| found).into()
+        }
+    )*};
+}
+
+words! {
+    1 u8, AtomicU8: __foretell_word_load1 __foretell_word_store1 __foretell_word_rmw1 __foretell_word_cmpxchg1;
+    2 u16, AtomicU16: __foretell_word_load2 __foretell_word_store2 __foretell_word_rmw2 __foretell_word_cmpxchg2;
+    4 u32, AtomicU32: __foretell_word_load4 __foretell_word_store4 __foretell_word_rmw4 __foretell_word_cmpxchg4;
+    8 u64, AtomicU64: __foretell_word_load8 __foretell_word_store8 __foretell_word_rmw8 __foretell_word_cmpxchg8;
+}

@@ -1,0 +1,130 @@
+//! Synchronisation that a library is built on atomics and futexes for, seen as what it means: locks as locks.
+//!
+//! The compiler pass knows such code by the names of its functions. Two kinds of hooks stand in it:
+//!
+//! | hook | C signature |
+//! |---|---|
+//! | [`WORD_LOAD`]N | `u64 (site, addr, u32 role, u64 held, u64 blocked)` |
+//! | [`WORD_STORE`]N | `void (site, addr, u64 value, u32 role)` |
+//! | [`WORD_RMW`]N | `u64 (site, addr, u64 operand, u32 update, u32 role)` |
+//! | [`WORD_CMPXCHG`]N | `u64 (site, addr, u64 expected, u64 desired, u32 role, u64 held)` |
+//! | [`BEGIN`] | `u64 (site, u32 primitive, object, u64 other)`: a function of the library is called that tells nothing itself |
+//! | [`END`] | `void (site, u32 primitive, object, u64 other, u64 entered, u64 result)`: the thread is back from it |
+//!
+//! The first four perform an access to the word that a primitive keeps its state in. `N` is 1, 2, 4 or 8 bytes.
+
+/// A load of a primitive's word.
+pub const WORD_LOAD: &str = "__foretell_word_load";
+/// A store to a primitive's word.
+pub const WORD_STORE: &str = "__foretell_word_store";
+/// A read-modify-write of a primitive's word.
+pub const WORD_RMW: &str = "__foretell_word_rmw";
+/// A compare-exchange of a primitive's word.
+pub const WORD_CMPXCHG: &str = "__foretell_word_cmpxchg";
+/// A call of a function that is a primitive, or part of one.
+pub const BEGIN: &str = "__foretell_begin";
+/// Back from such a call, be it by an exception.
+pub const END: &str = "__foretell_end";
+
+macro_rules! codes {
+    ($(#[$about:meta])* $kind:ident { $($(#[$doc:meta])* $name:ident = $code:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[repr(u8)]
+        pub enum $kind { $($(#[$doc])* $name = $code,)* }
+
+        impl $kind {
+            /// The one with this code.
+            pub fn from_code(code: u32) -> Option<$kind> {
+                match code {
+                    $($code => Some($kind::$name),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    /// What a change of a primitive's word means. A load means nothing, unless the role says so.
+    Role {
+        /// Nothing: other code tells what happens.
+        Silent = 0,
+        /// Whoever changes the word has the lock; who fails goes on to wait.
+        Lock = 1,
+        /// As [`Role::Lock`], together with other readers.
+        LockShared = 2,
+        /// Whoever changes the word has the lock; who fails gives up. It is held if the word has one of the bits `held`.
+        TryLock = 3,
+        /// As [`Role::TryLock`], together with other readers. It is held by somebody alone if the word has all of the
+        /// bits `held`; a word with one of the bits `blocked` keeps readers out for another reason.
+        TryLockShared = 4,
+        /// Whoever changes the word has given the lock up; who fails goes on to do so otherwise.
+        Unlock = 5,
+        /// Whoever changes the word had the lock alone, and now shares it.
+        Downgrade = 6,
+        /// A mark that a thread has failed while it held the lock: hardly ever set.
+        Poison = 7,
+        /// Whether something is done that is done once. The bits `held` of the word tell: before, they are as in `blocked`.
+        Done = 8,
+        /// Gives a thread the token with which it returns from its park.
+        Unpark = 9,
+    }
+}
+
+codes! {
+    /// What a called function of a library does.
+    Primitive {
+        /// It only waits or wakes; what that is for is told elsewhere.
+        Silent = 0,
+        /// Afterwards the thread holds the lock (object).
+        Lock = 1,
+        /// Afterwards the thread holds the lock together with other readers.
+        LockShared = 2,
+        /// As [`Primitive::Lock`] if the result is true, otherwise it could not have the lock in time.
+        TryLock = 3,
+        /// As [`Primitive::LockShared`] if the result is true.
+        TryLockShared = 4,
+        /// Gives the lock up.
+        Unlock = 5,
+        /// Waits for the condition (object), and gives up the lock (other) meanwhile.
+        Wait = 6,
+        /// Wakes one waiter of the condition.
+        Notify = 7,
+        /// Wakes all waiters of the condition.
+        NotifyAll = 8,
+        /// Does what is done once, or waits for it. The object is its word of 4 bytes, which was `other` before.
+        Once = 9,
+        /// Waits at a barrier.
+        Barrier = 10,
+        /// Waits for the token of this thread.
+        Park = 11,
+        /// Adds to one of the three words at the object, or takes from it.
+        Count = 12,
+        /// Does something under a lock that it takes and gives up itself (object: any number that stands for it).
+        Within = 13,
+        /// Reads so many bytes (other) at the object, and writes them.
+        Change = 14,
+        /// Depends on what others did to the object, and is noticed by others who use it; on nothing else.
+        Use = 15,
+        /// Starts a thread. What that runs first is the library's, calls the program's function, and touches none of its
+        /// memory but what was made for the new thread.
+        Spawn = 16,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_come_back() {
+        for code in 0..=9 {
+            assert_eq!(Role::from_code(code).map(|role| role as u32), Some(code));
+        }
+        for code in 0..=16 {
+            assert_eq!(Primitive::from_code(code).map(|primitive| primitive as u32), Some(code));
+        }
+        assert_eq!((Role::from_code(10), Primitive::from_code(17)), (None, None));
+    }
+}
