@@ -211,10 +211,10 @@ fn what_is_no_program_is_refused() {
     for (path, said) in [
         (
             file(&folder, "trace.std", "T1|w(x)|1\n"),
-            "a program is a file that ends in .cimp, .c or .cpp, or a command",
+            "a program is a file that ends in .cimp, .c, .cpp or .rs, or a command",
         ),
-        ("-".to_string(), "a program is a file that ends in .cimp, .c or .cpp, or a command"),
-        (here.to_string(), "a program is a file that ends in .cimp, .c or .cpp, or a command"),
+        ("-".to_string(), "a program is a file that ends in .cimp, .c, .cpp or .rs, or a command"),
+        (here.to_string(), "a program is a file that ends in .cimp, .c, .cpp or .rs, or a command"),
         (format!("{here}/missing.cimp"), "cannot read"),
         (format!("{here}/folder.cimp"), "cannot read"),
         (file(&folder, "bytes.cimp", b"shared x\xff;\n{ x := 1; }\n"), "not UTF-8 text"),
