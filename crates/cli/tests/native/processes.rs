@@ -18,7 +18,10 @@ fn the_same_race_of_two_processes_is_told_once() {
     };
     let text = run("text");
     assert_eq!(text.matches("found in 2 processes").count(), text.matches("\nrace ").count(), "{text}");
-    assert!(text.contains("sh (process 2) · auto") && text.contains("told above, of an earlier process"), "{text}");
+    assert!(
+        text.contains("sh (process 2) · auto") && text.contains("told above, of an earlier process"),
+        "{text}"
+    );
     let reports: Value = serde_json::from_str(&run("json")).expect("JSON");
     assert_eq!(reports[0]["races"][0]["processes"], 2);
     assert_eq!(reports[1]["races"][0]["repeated"], true);
