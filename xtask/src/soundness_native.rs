@@ -176,8 +176,8 @@ impl Judge {
         if !matches!(output.status.code(), Some(0..=3)) {
             return Err(problem(&format!("recorded {order} with seed {seed}, it fails")));
         }
-        let report: Value =
-            serde_json::from_str(told.lines().last().unwrap_or_default()).map_err(|_| problem("no report"))?;
+        let report: Value = serde_json::from_str(told.lines().last().unwrap_or_default())
+            .map_err(|_| problem("no report"))?;
         let races = report["races"].as_array().ok_or_else(|| problem("no list of races"))?;
         let races = races.iter().map(|race| race_of(race).ok_or_else(|| problem("an unknown place")));
         races.collect()

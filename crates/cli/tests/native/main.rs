@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod calls;
+mod cargo;
 mod corpus;
 mod ending;
 mod recording;

@@ -132,7 +132,8 @@ impl Printer<'_> {
             }
             Declaration::Lock(name, None) => format!("Lock {name} = LOCK({});", self.next_lock()),
             Declaration::Lock(name, Some(length)) => {
-                let locks: Vec<String> = (0..*length).map(|_| format!("LOCK({})", self.next_lock())).collect();
+                let locks: Vec<String> =
+                    (0..*length).map(|_| format!("LOCK({})", self.next_lock())).collect();
                 format!("Lock {name}[{length}] = {{{}}};", locks.join(", "))
             }
             Declaration::Semaphore(name, _) => format!("sem_t {name};"),
