@@ -455,6 +455,11 @@ pub(crate) enum TraceCommand {
         #[command(flatten)]
         input: InputArgs,
     },
+    /// Print the code of a recorded program, as it was instrumented, from its raw log
+    Code {
+        /// The raw log: a `.ftraw` file in the folder that FORETELL_LOG names
+        log: PathBuf,
+    },
     /// Print the events, a column for each thread
     View {
         /// The trace; `-` is standard input

@@ -1,6 +1,7 @@
 //! `foretell trace`: look at traces.
 
 mod check;
+mod code;
 pub(crate) mod convert;
 mod stats;
 mod view;
@@ -17,6 +18,7 @@ pub(crate) fn run(args: &TraceArgs) -> Result<Outcome, Failure> {
         TraceCommand::Convert { trace, output, to, lossy, input } => {
             convert::run(&Input::new(trace, input), output, *to, *lossy)
         }
+        TraceCommand::Code { log } => code::run(log),
         TraceCommand::View { trace, from, count, input } => {
             view::run(&Input::new(trace, input), *from, *count)
         }

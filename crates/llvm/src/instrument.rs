@@ -11,10 +11,11 @@ use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
 use crate::hooks::{Hooks, Shape};
 use crate::ir::{Block, Module, Opcode, Type, Value};
 use crate::manner::Manner;
+use crate::needless;
 use crate::primitives::{self, Primitives};
 use crate::private::{is_local, is_private};
 use crate::reads::Reads;
-use crate::sites::Sites;
+use crate::sites::{Described, Sites};
 use crate::telling::Telling;
 
 /// What functions may claim about themselves, and no longer do once they call hooks.
@@ -55,9 +56,9 @@ pub(crate) fn module(module: Module) -> bool {
     let telling = Telling::of(&functions);
     withdraw_promises(module);
     for &function in &functions {
-        let name = function.name();
         primitive::separate(function);
         let instructions = function.instructions();
+        let described = sites.describe(function, &instructions);
         let reads = Reads::of(function, &instructions);
         let mut walk = Walk {
             hooks: &hooks,
@@ -66,7 +67,7 @@ pub(crate) fn module(module: Module) -> bool {
             telling: &telling,
             reads,
             function,
-            name: &name,
+            described,
             stack: None,
             returns: HashSet::new(),
         };
@@ -76,6 +77,7 @@ pub(crate) fn module(module: Module) -> bool {
         for instruction in instructions {
             walk.instruction(instruction);
         }
+        needless::remove(function);
     }
     let is_empty = sites.is_empty();
     let table = sites.finish(&globals, module).encode();
@@ -113,7 +115,7 @@ struct Walk<'a> {
     telling: &'a Telling,
     reads: Reads,
     function: Value,
-    name: &'a str,
+    described: Described,
     /// Which calls the thread is in when the function begins, if that was asked.
     stack: Option<Value>,
     /// The blocks that begin with a return to these.
@@ -131,10 +133,7 @@ impl Walk<'_> {
             Some(Opcode::LLVMAtomicRMW) => self.update(instruction),
             Some(Opcode::LLVMAtomicCmpXchg) => self.exchange(instruction),
             Some(Opcode::LLVMFence) if !instruction.is_single_thread() => self.fence(instruction),
-            Some(Opcode::LLVMBr | Opcode::LLVMSwitch | Opcode::LLVMIndirectBr) => {
-                let condition = instruction.condition();
-                self.decision(instruction, condition);
-            }
+            Some(Opcode::LLVMBr | Opcode::LLVMSwitch | Opcode::LLVMIndirectBr) => self.branch(instruction),
             // A division by zero ends the program: whether it happens is a decision.
             Some(Opcode::LLVMSDiv | Opcode::LLVMUDiv | Opcode::LLVMSRem | Opcode::LLVMURem) => {
                 self.decision(instruction, Some(instruction.operand(1)));
@@ -148,7 +147,7 @@ impl Walk<'_> {
     /// The site of an instruction, before which hooks are put from now on.
     fn begin(&mut self, instruction: Value) -> Value {
         self.hooks.build.before(instruction);
-        self.hooks.site(self.sites.add(instruction, self.name))
+        self.hooks.site(self.sites.add(instruction, &self.described))
     }
 
     /// As [`Walk::begin`], for an access: if the address depends on what was read, that was a decision.
@@ -278,6 +277,16 @@ impl Walk<'_> {
         self.hooks.tell(hook::FENCE, &[self.hooks.order(fence.ordering())]);
     }
 
+    /// A condition is 0 or 1, and a target is an address. Of wider values than that the lowest bits must do.
+    fn branch(&mut self, branch: Value) {
+        let Some(condition) = branch.condition().filter(|&condition| self.reads.decide(condition)) else {
+            return;
+        };
+        let site = self.begin(branch);
+        let value = self.hooks.to_number(condition);
+        self.hooks.tell(hook::BRANCH_BY, &[site, value]);
+    }
+
     /// Also for addresses in private memory: an index that depends on what was read may lead out of it.
     fn decision(&mut self, instruction: Value, by: Option<Value>) {
         if by.is_some_and(|by| self.reads.decide(by)) {
@@ -357,8 +366,10 @@ impl Walk<'_> {
             self.hooks.ask_sized(hook::LOAD, 8, &[site, call.operand(argument)]);
             self.hooks.tell(hook::BRANCH, &[site]);
         }
+        // What unknown code is given matters only if it is not instrumented, which the runtime knows.
         let decides = |value: &Value| self.reads.decide(*value);
-        if decides(&callee) || call.arguments().iter().any(decides) {
+        let sees_arguments = manner != Manner::Unknown && call.arguments().iter().any(decides);
+        if decides(&callee) || sees_arguments {
             self.hooks.tell(hook::BRANCH, &[site]);
         }
         match manner {
@@ -392,9 +403,17 @@ impl Walk<'_> {
         self.replace(call, result);
     }
 
-    /// Whoever is called in place of a return takes the place of its caller in the stack, too.
+    /// Of a function that several modules have, the linker may have taken one that is not instrumented. Whoever is called in
+    /// place of a return takes the place of its caller in the stack, too.
     fn enter(&mut self, call: Value) {
-        if self.telling.contains(call.callee()) && !call.is_last_of_function() {
+        let callee = call.callee();
+        if !self.telling.contains(callee) {
+            return;
+        }
+        if callee.is_shared() {
+            let site = self.begin(call);
+            self.leave(call, site);
+        } else if !call.is_last_of_function() {
             let site = self.begin(call);
             let before = self.hooks.ask(hook::ENTER, &[site]);
             self.come_back(call, before);

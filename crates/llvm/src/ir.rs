@@ -6,6 +6,7 @@
 
 use std::ffi::{CString, c_char, c_uint};
 
+use foretell_wire::hook::PREFIX;
 use llvm_sys::comdat::LLVMGetComdat;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
@@ -34,7 +35,7 @@ const FUNCTION: c_uint = c_uint::MAX;
 pub(crate) struct Module(LLVMModuleRef);
 
 /// A type.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Type(LLVMTypeRef);
 
 /// Anything that has a type: constants, arguments, instructions, functions.
@@ -193,6 +194,16 @@ impl Type {
         }
     }
 
+    /// The type as LLVM writes it.
+    pub(crate) fn text(self) -> String {
+        unsafe {
+            let start = LLVMPrintTypeToString(self.0);
+            let found = text(start, std::ffi::CStr::from_ptr(start).to_bytes().len());
+            LLVMDisposeMessage(start);
+            found
+        }
+    }
+
     pub(crate) fn is_void(self) -> bool {
         self.kind() == LLVMTypeKind::LLVMVoidTypeKind
     }
@@ -224,17 +235,53 @@ impl Value {
         text(name, length)
     }
 
+    /// The blocks of a function.
+    pub(crate) fn blocks(self) -> Vec<Block> {
+        let first = unsafe { LLVMGetFirstBasicBlock(self.0) };
+        let there = |block: LLVMBasicBlockRef| (!block.is_null()).then_some(Block(block));
+        let next = |block: &Block| there(unsafe { LLVMGetNextBasicBlock(block.0) });
+        std::iter::successors(there(first), next).collect()
+    }
+
     /// All instructions of a function, block by block. A list, because the function is about to be changed.
     pub(crate) fn instructions(self) -> Vec<Value> {
-        let first = unsafe { LLVMGetFirstBasicBlock(self.0) };
-        let mut found = Vec::new();
-        let mut block = first;
-        while !block.is_null() {
-            let first = unsafe { LLVMGetFirstInstruction(block) };
-            found.extend(chain(first, |instruction| unsafe { LLVMGetNextInstruction(instruction) }));
-            block = unsafe { LLVMGetNextBasicBlock(block) };
-        }
-        found
+        self.blocks().into_iter().flat_map(Block::instructions).collect()
+    }
+
+    /// What an instruction uses, but for the blocks that it may lead to.
+    pub(crate) fn used_values(self) -> Vec<Value> {
+        let count = u32::try_from(unsafe { LLVMGetNumOperands(self.0) }).unwrap_or(0);
+        (0..count).map(|index| self.operand(index)).filter(|operand| !operand.is_block()).collect()
+    }
+
+    fn is_block(self) -> bool {
+        unsafe { LLVMValueIsBasicBlock(self.0) != 0 }
+    }
+
+    /// The blocks that the values of a phi come from.
+    pub(crate) fn incoming_blocks(self) -> Vec<Block> {
+        let count = unsafe { LLVMCountIncoming(self.0) };
+        (0..count).map(|index| Block(unsafe { LLVMGetIncomingBlock(self.0, index) })).collect()
+    }
+
+    pub(crate) fn is_terminator(self) -> bool {
+        !unsafe { LLVMIsATerminatorInst(self.0) }.is_null()
+    }
+
+    pub(crate) fn is_constant(self) -> bool {
+        unsafe { LLVMIsConstant(self.0) != 0 }
+    }
+
+    /// A function, variable or another name for one.
+    pub(crate) fn is_global(self) -> bool {
+        !unsafe { LLVMIsAGlobalValue(self.0) }.is_null()
+    }
+
+    /// The number that a constant is, if it has up to 64 bits.
+    pub(crate) fn constant_number(self) -> Option<i64> {
+        let is_number = !unsafe { LLVMIsAConstantInt(self.0) }.is_null();
+        let is_narrow = (1..=64).contains(&self.type_of().int_width());
+        (is_number && is_narrow).then(|| unsafe { LLVMConstIntGetSExtValue(self.0) })
     }
 
     pub(crate) fn parameters(self) -> Vec<Value> {
@@ -282,6 +329,13 @@ impl Value {
         )
     }
 
+    /// Whether other modules may have the same function, of which the linker takes one. What is always inlined is no matter of it.
+    pub(crate) fn is_shared(self) -> bool {
+        let linkage = unsafe { LLVMGetLinkage(self.0) };
+        matches!(linkage, LLVMLinkage::LLVMLinkOnceODRLinkage | LLVMLinkage::LLVMWeakODRLinkage)
+            && !self.has_attribute("alwaysinline")
+    }
+
     /// A function whose body is here to be looked at, while calls go to another module, becomes one of this module.
     pub(crate) fn adopt(self) {
         unsafe {
@@ -301,12 +355,12 @@ impl Value {
         }
     }
 
-    /// Whether the function's address is used for anything but direct calls.
+    /// Whether the function's address is used for anything but direct calls and hooks.
     pub(crate) fn is_handed_on(self) -> bool {
         let calls = |user: Value| {
             matches!(user.opcode(), Some(Opcode::LLVMCall | Opcode::LLVMInvoke))
-                && user.callee() == self
-                && !user.arguments().contains(&self)
+                && (user.callee().name().starts_with(PREFIX)
+                    || user.callee() == self && !user.arguments().contains(&self))
         };
         !self.users().into_iter().all(calls)
     }
@@ -414,7 +468,6 @@ impl Value {
         is_call && unsafe { LLVMGetTailCallKind(self.0) } == LLVMTailCallKind::LLVMTailCallKindMustTail
     }
 
-    /// What stands after an instruction, unless it is the last one of its block.
     /// Where a function can still do something before this return: a call in place of a return stays right before it.
     pub(crate) fn before_return(self) -> Value {
         let before = unsafe { LLVMGetPreviousInstruction(self.0) };
@@ -422,14 +475,21 @@ impl Value {
         tail.unwrap_or(self)
     }
 
+    /// What stands after an instruction, unless it is the last one of its block.
     pub(crate) fn next_in_block(self) -> Option<Value> {
         let next = unsafe { LLVMGetNextInstruction(self.0) };
         (!next.is_null()).then_some(Value(next))
     }
 
-    /// The blocks that the last instruction of a block may lead to.
+    /// The block that an instruction stands in.
+    pub(crate) fn block(self) -> Block {
+        Block(unsafe { LLVMGetInstructionParent(self.0) })
+    }
+
+    /// The blocks that an instruction may lead to, if it is the last one of its block.
     pub(crate) fn successors(self) -> Vec<Block> {
-        let count = unsafe { LLVMGetNumSuccessors(self.0) };
+        let is_last = !unsafe { LLVMIsATerminatorInst(self.0) }.is_null();
+        let count = if is_last { unsafe { LLVMGetNumSuccessors(self.0) } } else { 0 };
         (0..count).map(|index| Block(unsafe { LLVMGetSuccessor(self.0, index) })).collect()
     }
 
@@ -524,6 +584,11 @@ impl Value {
 }
 
 impl Block {
+    pub(crate) fn instructions(self) -> Vec<Value> {
+        let first = unsafe { LLVMGetFirstInstruction(self.0) };
+        chain(first, |instruction| unsafe { LLVMGetNextInstruction(instruction) }).collect()
+    }
+
     /// The first instruction that others may stand before.
     pub(crate) fn first_ordinary(self) -> Value {
         let next = |instruction| unsafe { LLVMGetNextInstruction(instruction) };

@@ -8,7 +8,7 @@
 //! * `telling`: which functions record anything that one wants to know the calls of
 //! * `sites`: the table of places in the source
 //! * `hooks`: calls of the functions that the runtime provides
-//! * `instrument`: the walk over a module that puts them in
+//! * `instrument`: the walk over a module that puts them in; `needless`: those of them that would never record anything
 //!
 //! It runs at the beginning of the pipeline, right after SROA: the accesses are those of the source. Later, the
 //! optimiser has made reads that the source never executes (both arms of an `if`, say), and those would be false races.
@@ -21,6 +21,8 @@ mod instrument;
 mod ir;
 #[cfg(has_llvm)]
 mod manner;
+#[cfg(has_llvm)]
+mod needless;
 #[cfg(has_llvm)]
 mod plugin;
 #[cfg(has_llvm)]

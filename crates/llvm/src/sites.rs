@@ -1,64 +1,169 @@
-//! The table of places in the source, as it is built up.
+//! The table that goes with a module, as it is built up: places in the source, and the code.
 
 use std::collections::HashMap;
 
-use foretell_wire::site::{Global, Site, Table};
+use foretell_wire::code::{Code, Function, Operand, Position};
+use foretell_wire::site::{Global, Site};
 
-use crate::ir::{Module, Place, Value};
+use crate::ir::{Block, Module, Opcode, Place, Type, Value};
 
 /// A table in the making. Sites are numbered in the order in which they are asked for.
 #[derive(Default)]
 pub(crate) struct Sites {
-    table: Table,
+    code: Code,
     texts: HashMap<String, u32>,
+    types: HashMap<Type, u32>,
+}
+
+/// A function whose code has been described: where its instructions stand.
+pub(crate) struct Described {
+    name: String,
+    function: u32,
+    instructions: HashMap<Value, u32>,
+}
+
+impl Described {
+    /// The function's name, as the linker knows it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
 }
 
 impl Sites {
+    /// Describes a function as it is now.
+    pub(crate) fn describe(&mut self, function: Value, instructions: &[Value]) -> Described {
+        let name = function.name();
+        let names = Names {
+            instructions: numbered(instructions),
+            parameters: numbered(&function.parameters()),
+            blocks: numbered(&function.blocks()),
+        };
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let mut code = Function {
+            name: self.text(&name),
+            parameters: count(names.parameters.len()),
+            blocks: function.blocks().into_iter().map(|block| count(block.instructions().len())).collect(),
+            ..Function::default()
+        };
+        for &instruction in instructions {
+            let operands = self.operands(instruction, &names);
+            let places = instruction.places();
+            let place =
+                places.first().map_or((0, 0, 0), |place| (self.text(&place.file), place.line, place.column));
+            code.add(opcode(instruction), self.type_name(instruction.type_of()), place, &operands);
+        }
+        self.code.functions.push(code);
+        let function = count(self.code.functions.len() - 1);
+        Described { name, function, instructions: names.instructions }
+    }
+
+    fn operands(&mut self, instruction: Value, names: &Names) -> Vec<Operand> {
+        let block =
+            |block: &Block| names.blocks.get(block).map_or(Operand::Other, |&index| Operand::Block(index));
+        let values: Vec<_> =
+            instruction.used_values().into_iter().map(|value| self.operand(value, names)).collect();
+        if instruction.opcode() == Some(Opcode::LLVMPHI) {
+            let blocks = instruction.incoming_blocks();
+            return values.into_iter().zip(&blocks).flat_map(|(value, from)| [value, block(from)]).collect();
+        }
+        let ways = if instruction.is_terminator() { instruction.successors() } else { Vec::new() };
+        values.into_iter().chain(ways.iter().map(block)).collect()
+    }
+
+    fn operand(&mut self, value: Value, names: &Names) -> Operand {
+        if let Some(&index) = names.instructions.get(&value) {
+            Operand::Instruction(index)
+        } else if let Some(&index) = names.parameters.get(&value) {
+            Operand::Parameter(index)
+        } else if let Some(number) = value.constant_number() {
+            Operand::Number(number)
+        } else if value.is_global() {
+            Operand::Global(self.text(&value.name()))
+        } else if value.is_constant() {
+            Operand::Constant
+        } else {
+            Operand::Other
+        }
+    }
+
     /// The number of the site for an instruction of this function. What had been inlined has the sites of its callers, too.
-    pub(crate) fn add(&mut self, instruction: Value, function: &str) -> u64 {
+    pub(crate) fn add(&mut self, instruction: Value, function: &Described) -> u64 {
         let places = instruction.places();
         // What Rust's libraries do for the program is done where it uses them.
         let used = places.iter().position(|place| !place.is_in_library).unwrap_or(0);
         let places = places.get(used..).unwrap_or_default();
         let mut caller = None;
         for place in places.iter().skip(1).rev() {
-            caller = Some(self.add_at(&place.function, Some(place), caller));
+            let site = self.site(&place.function, Some(place));
+            caller = Some(self.push(Site { caller, ..site }));
         }
         let own = places.first();
-        let function = own.filter(|_| caller.is_some()).map_or(function, |place| &place.function);
-        u64::from(self.add_at(function, own, caller))
+        let name = own.filter(|_| caller.is_some()).map_or(function.name.as_str(), |place| &place.function);
+        let index = function.instructions.get(&instruction);
+        let position = index.map(|&instruction| Position { function: function.function, instruction });
+        let site = self.site(name, own);
+        u64::from(self.push(Site { caller, position, ..site }))
     }
 
-    fn add_at(&mut self, function: &str, place: Option<&Place>, caller: Option<u32>) -> u32 {
-        let file = self.text(place.map_or("", |place| &place.file));
-        let function = self.text(function);
+    fn site(&mut self, function: &str, place: Option<&Place>) -> Site {
         let (line, column) = place.map_or((0, 0), |place| (place.line, place.column));
-        let number = u32::try_from(self.table.sites.len()).unwrap_or(u32::MAX);
-        self.table.sites.push(Site { file, function, line, column, caller });
-        number
+        let file = self.text(place.map_or("", |place| &place.file));
+        Site { file, function: self.text(function), line, column, ..Site::default() }
+    }
+
+    fn push(&mut self, site: Site) -> u32 {
+        let sites = &mut self.code.table.sites;
+        sites.push(site);
+        u32::try_from(sites.len() - 1).unwrap_or(u32::MAX)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.table.sites.is_empty()
+        self.code.table.sites.is_empty()
     }
 
     /// The finished table, with the variables of the module.
-    pub(crate) fn finish(mut self, globals: &[Value], module: Module) -> Table {
+    pub(crate) fn finish(mut self, globals: &[Value], module: Module) -> Code {
         for global in globals {
             let name = self.text(&global.name());
             let size = module.store_size(global.content_type());
-            self.table.globals.push(Global { name, size });
+            self.code.table.globals.push(Global { name, size });
         }
-        self.table
+        self.code
+    }
+
+    fn type_name(&mut self, of: Type) -> u32 {
+        if let Some(&position) = self.types.get(&of) {
+            return position;
+        }
+        let position = self.text(&of.text());
+        self.types.insert(of, position);
+        position
     }
 
     fn text(&mut self, text: &str) -> u32 {
         if let Some(&position) = self.texts.get(text) {
             return position;
         }
-        let position = u32::try_from(self.table.texts.len()).unwrap_or(u32::MAX);
-        self.table.texts.push(text.to_string());
+        let texts = &mut self.code.table.texts;
+        let position = u32::try_from(texts.len()).unwrap_or(u32::MAX);
+        texts.push(text.to_string());
         self.texts.insert(text.to_string(), position);
         position
     }
+}
+
+/// What the values of a function are called in its description.
+struct Names {
+    instructions: HashMap<Value, u32>,
+    parameters: HashMap<Value, u32>,
+    blocks: HashMap<Block, u32>,
+}
+
+fn numbered<T: Copy + Eq + std::hash::Hash>(things: &[T]) -> HashMap<T, u32> {
+    things.iter().copied().zip(0..).collect()
+}
+
+/// The opcode as a number; they are all small.
+fn opcode(instruction: Value) -> u8 {
+    instruction.opcode().and_then(|opcode| u8::try_from(opcode as u32).ok()).unwrap_or(0)
 }

@@ -9,8 +9,12 @@ pub(crate) fn demangle(name: &str) -> String {
     }
     let options = DemangleOptions::new().no_params().no_return_type();
     let cpp = || Symbol::new(name).ok()?.demangle_with_options(&options).ok();
-    if name.starts_with("_Z") { cpp() } else { None }.unwrap_or_else(|| name.to_string())
+    let full = if name.starts_with("_Z") { cpp() } else { None };
+    full.map_or_else(|| name.to_string(), |full| full.replace(STRING, "std::string"))
 }
+
+/// What `std::string` is short for.
+const STRING: &str = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >";
 
 #[cfg(test)]
 mod tests {
@@ -23,6 +27,8 @@ mod tests {
         assert_eq!(demangle("_ZN4bank7deposit17h05af221e174051e9E"), "bank::deposit");
         assert_eq!(demangle("_RNvCsbDqzXfLQacH_4bank7deposit"), "bank::deposit");
         assert_eq!(demangle("_Z3maxIiET_S0_S0_"), "max<int>");
+        let size = "_ZNKSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE4sizeEv";
+        assert_eq!(demangle(size), "std::string::size");
         assert_eq!(demangle("_Znonsense"), "_Znonsense");
     }
 }

@@ -420,6 +420,10 @@ impl<'a> Writer<'a> {
             self.outside = Some(outside);
             self.push(Op::Store { var: outside, value: Some(Value::ZERO), order: MemOrder::Relaxed })?;
         }
+        // A copy of a process begins with the locks of the original.
+        for &lock in &self.survey.held {
+            self.lock_op(SyncOp::Lock, lock)?;
+        }
         self.all_kept(Era::STATIC, Op::Alloc)
     }
 
@@ -620,7 +624,7 @@ fn site_of(record: &Record<'_>) -> u64 {
         | Record::WriteRange { site, .. }
         | Record::Copy { site, .. }
         | Record::Fill { site, .. }
-        | Record::Branch { site }
+        | Record::Branch { site, .. }
         | Record::Opaque { site }
         | Record::Enter { site }
         | Record::Sync { site, .. } => site,

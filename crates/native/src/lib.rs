@@ -4,9 +4,11 @@
 //! pieces memory falls and who touches them ([`cells`]), the second writes the events ([`events`]).
 //!
 //! * [`merge`]: the log, in the order in which things happened; [`records`]: what it tells
+//! * [`held`]: which locks the first thread holds from the beginning
 //! * [`memory`]: which allocation an address belongs to at each moment
 //! * [`holders`]: who holds which lock
 //! * [`places`]: sites and addresses as people know them; [`demangle`]: functions, too
+//! * [`Program`]: the code behind the log, to follow values through it
 //! * [`calls`]: which calls a thread is in
 //!
 //! **What is left out, and why that is sound.** A cell that only one thread ever touches: whatever the schedule, its reads
@@ -19,13 +21,17 @@ mod calls;
 mod cells;
 mod demangle;
 mod events;
+mod held;
 mod holders;
 mod memory;
 mod merge;
 mod places;
+mod program;
 mod records;
 
 use foretell_trace::Listed;
+
+pub use program::{Definition, Program, Source};
 
 /// Why a log is no trace.
 #[derive(Debug, thiserror::Error)]

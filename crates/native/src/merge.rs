@@ -79,7 +79,13 @@ fn streams<'a>(chunks: &mut Chunks<'a>) -> Result<Vec<Stream<'a>>, LogError> {
             Content::Records(_) => by_thread.entry(chunk.thread).or_default().push(part),
         }
     }
-    streams.extend(by_thread.into_iter().map(|(thread, chunks)| Stream::new(thread, chunks)));
+    for (thread, mut chunks) in by_thread {
+        // A thread writes to the same place again and again, and appends what it wrote: what stands first may be the last.
+        chunks.sort_by_key(|&(clock, _)| clock);
+        // A copy does not count as long as the original is there, which stands before it.
+        chunks.dedup_by_key(|&mut (clock, _)| clock);
+        streams.push(Stream::new(thread, chunks));
+    }
     Ok(streams)
 }
 
@@ -169,6 +175,13 @@ mod tests {
             (0, 8, vec![write(8)]),
         ]);
         assert_eq!(order(&log), [(0, 1), (0, 2), (1, 3), (1, 5), (1, 6), (0, 7), (0, 8)]);
+    }
+
+    #[test]
+    fn the_place_that_is_written_to_again_comes_last_and_before_its_copy() {
+        let whole = vec![write(4), write(5)];
+        let log = log(&[(0, 4, whole), (0, 1, vec![write(1)]), (0, 4, vec![write(4)])]);
+        assert_eq!(order(&log), [(0, 1), (0, 4), (0, 5)]);
     }
 
     #[test]

@@ -1,10 +1,11 @@
-//! The file of the log: pages that are mapped into the process, so that nothing is lost whatever ends it.
+//! The file of the log. What is being written to is mapped into the process, so that nothing is lost whatever ends it; what is
+//! complete is appended, which costs the kernel much less than ever new pages.
 //!
-//! Space is allocated before it is mapped. A full disk is an error at that moment, after which the log is cut: the program
-//! goes on, and nothing that depends on a record that could not be written is taken for true.
+//! Space is allocated before it is mapped. A full disk is an error at that moment, or when something is appended; after which
+//! the log is cut: the program goes on, and nothing that depends on a record that could not be written is taken for true.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use foretell_wire::log::{CUT, ENDED, MAGIC, PAGE};
 
@@ -15,7 +16,7 @@ const POPULATE_WRITE: usize = 23;
 
 static FILE: AtomicI32 = AtomicI32::new(-1);
 /// Where in the file the next pages are taken from.
-static NEXT: AtomicU64 = AtomicU64::new(0);
+static NEXT: AtomicUsize = AtomicUsize::new(0);
 /// The first page.
 static FIRST: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -53,64 +54,84 @@ fn cut(clock: u64) {
     let _ = place.fetch_update(Ordering::SeqCst, Ordering::SeqCst, earlier);
 }
 
-/// New pages of the log. If there are none, records from this clock on are missing, and the user is told once.
+/// New pages of the log. If there are none, records from this clock on are missing.
 pub(crate) fn map(bytes: usize, clock: u64) -> Option<*mut u8> {
+    take(bytes, clock, |file, offset| {
+        allocate(file, offset, bytes)?;
+        map_at(file, offset, bytes)
+    })
+}
+
+/// Appends a chunk, whose magic is written last. Otherwise as [`map`].
+pub(crate) fn append(chunk: &[u8], clock: u64) -> Option<()> {
+    take(chunk.len(), clock, |file, offset| {
+        may_grow(offset, chunk.len())?;
+        let (magic, rest) = chunk.split_at_checked(MAGIC.len()).ok_or(libc::EINVAL)?;
+        write_at(file, offset + magic.len(), rest)?;
+        write_at(file, offset, magic)
+    })
+}
+
+/// Does something with so many new bytes of the file. If that fails, the user is told once.
+fn take<R>(bytes: usize, clock: u64, act: impl FnOnce(c_int, usize) -> Result<R, c_int>) -> Option<R> {
     let file = FILE.load(Ordering::Relaxed);
     if file < 0 {
         cut(clock);
         return None;
     }
-    let offset = NEXT.fetch_add(bytes as u64, Ordering::Relaxed);
-    let pages = allocate(file, offset, bytes).and_then(|()| map_at(file, offset, bytes));
-    if let Err(error) = pages {
+    let result = act(file, NEXT.fetch_add(bytes, Ordering::Relaxed));
+    if let Err(error) = result {
         cut(clock);
         if FILE.swap(-1, Ordering::Relaxed) >= 0 {
             let error = std::io::Error::from_raw_os_error(error);
             say(&format!("the recording ends here, it cannot be written: {error}"));
         }
     }
-    pages.ok()
+    result.ok()
 }
 
-fn allocate(file: c_int, offset: u64, bytes: usize) -> Result<(), c_int> {
-    // To exceed the limit of the process would send it a signal.
+/// To exceed the limit of the process would send it a signal.
+fn may_grow(offset: usize, bytes: usize) -> Result<(), c_int> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    let limited = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } == 0;
-    if limited && offset + bytes as u64 > limit.rlim_cur {
-        return Err(libc::EFBIG);
-    }
-    let start = usize::try_from(offset).map_err(|_| libc::EFBIG)?;
+    let known = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } == 0;
+    if known && (offset + bytes) as u64 > limit.rlim_cur { Err(libc::EFBIG) } else { Ok(()) }
+}
+
+fn allocate(file: c_int, offset: usize, bytes: usize) -> Result<(), c_int> {
+    may_grow(offset, bytes)?;
     loop {
-        if kernel(libc::SYS_fallocate, [system::word(file), 0, start, bytes, 0, 0]) == 0 {
+        if kernel(libc::SYS_fallocate, [system::word(file), 0, offset, bytes, 0, 0]) == 0 {
             return Ok(());
         }
         match errno() {
             libc::EINTR => {}
-            libc::EOPNOTSUPP => return write_zeros(file, start, bytes),
+            // Where the file system cannot allocate space, writing does.
+            libc::EOPNOTSUPP => return write_at(file, offset, &vec![0; bytes]),
             error => return Err(error),
         }
     }
 }
 
-/// Where the file system cannot allocate space, writing does.
-fn write_zeros(file: c_int, start: usize, bytes: usize) -> Result<(), c_int> {
-    for page in 0..bytes / PAGE {
-        let zeros = [0_u8; PAGE];
-        let arguments = [system::word(file), zeros.as_ptr() as usize, PAGE, start + page * PAGE, 0, 0];
-        match kernel(libc::SYS_pwrite64, arguments) {
-            written if written == PAGE as i64 => {}
-            0.. => return Err(libc::ENOSPC),
-            _ => return Err(errno()),
+fn write_at(file: c_int, mut offset: usize, mut bytes: &[u8]) -> Result<(), c_int> {
+    while !bytes.is_empty() {
+        let arguments = [system::word(file), bytes.as_ptr() as usize, bytes.len(), offset, 0, 0];
+        match usize::try_from(kernel(libc::SYS_pwrite64, arguments)) {
+            Ok(0) => return Err(libc::ENOSPC),
+            Ok(written) => {
+                bytes = bytes.get(written..).unwrap_or_default();
+                offset += written;
+            }
+            Err(_) if errno() == libc::EINTR => {}
+            Err(_) => return Err(errno()),
         }
     }
     Ok(())
 }
 
-fn map_at(file: c_int, offset: u64, bytes: usize) -> Result<*mut u8, c_int> {
+fn map_at(file: c_int, offset: usize, bytes: usize) -> Result<*mut u8, c_int> {
     let how = system::word(libc::PROT_READ | libc::PROT_WRITE);
-    let place = usize::try_from(offset).map_err(|_| libc::EFBIG)?;
     let shared = system::word(libc::MAP_SHARED);
-    let start = kernel(libc::SYS_mmap, [0, bytes, how, shared, system::word(file), place]);
+    let start = kernel(libc::SYS_mmap, [0, bytes, how, shared, system::word(file), offset]);
     let start = usize::try_from(start).map_err(|_| errno())?;
     // It is only a hint.
     kernel(libc::SYS_madvise, [start, bytes, POPULATE_WRITE, 0, 0, 0]);

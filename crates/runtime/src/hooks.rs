@@ -22,28 +22,39 @@ macro_rules! words {
     ($($size:literal $log:literal $word:ty, $atomic:ty: $load:ident $store:ident $atomic_load:ident $atomic_store:ident $rmw:ident $cmpxchg:ident;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $load(site: u64, addr: *const $word) -> u64 {
-            let read = || u64::from(unsafe { addr.read_unaligned() });
-            let Some(me) = enter() else { return read() };
+            let read = move || u64::from(unsafe { addr.read_unaligned() });
+            let Some(me) = me() else { return read() };
+            if !me.enter() {
+                return missed(me, read);
+            }
             if !me.may_go_on() {
                 return load_with_care(me, $log, site, addr as u64, read);
             }
             let value = read();
             me.log().has_read = true;
-            me.log().access(false, $log, site, addr as u64, value);
+            if !me.log().short(false, $log, site, addr as u64, value) {
+                return log_longer(me, false, $log, site, addr as u64, value);
+            }
             me.leave();
             value
         }
 
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $store(site: u64, addr: *mut $word, value: u64) {
-            let write = || unsafe { addr.write_unaligned(value as $word) };
-            let Some(me) = enter() else { return write() };
+            let write = move || unsafe { addr.write_unaligned(value as $word) };
+            let Some(me) = me() else { return write() };
+            if !me.enter() {
+                return missed(me, write);
+            }
             let value = u64::from(value as $word);
             if !me.may_go_on() {
                 return store_with_care(me, $log, site, addr as u64, value, write);
             }
             write();
-            me.log().access(true, $log, site, addr as u64, value);
+            if !me.log().short(true, $log, site, addr as u64, value) {
+                log_longer(me, true, $log, site, addr as u64, value);
+                return;
+            }
             me.leave();
         }
 
@@ -107,7 +118,7 @@ macro_rules! words {
                         let (value, order) = (read.into(), order_of(failure).of_load());
                         turn.log_read(&Record::AtomicLoad { site, addr, size: $size, value, order });
                         // That it failed is a decision.
-                        turn.log_branch(site);
+                        turn.log_branch(site, None);
                         value
                     }
                 }
@@ -127,6 +138,22 @@ fn enter() -> Option<&'static Thread> {
     Some(me)
 }
 
+/// A signal handler in our code.
+#[cold]
+#[inline(never)]
+fn missed<R>(me: &'static Thread, act: impl FnOnce() -> R) -> R {
+    me.miss();
+    act()
+}
+
+/// An access that has no short form. Gives the value back.
+#[inline(never)]
+fn log_longer(me: &'static Thread, writes: bool, size: u32, site: u64, addr: u64, value: u64) -> u64 {
+    me.log().access(writes, size, site, addr, value);
+    me.leave();
+    value
+}
+
 #[cold]
 #[inline(never)]
 fn load_with_care(me: &'static Thread, size: u32, site: u64, addr: u64, read: impl FnOnce() -> u64) -> u64 {
@@ -135,7 +162,7 @@ fn load_with_care(me: &'static Thread, size: u32, site: u64, addr: u64, read: im
         let value = read();
         me.log().has_read = true;
         turn.tell_calls();
-        me.log().counted_access(false, size, site, addr, value);
+        me.log().access(false, size, site, addr, value);
         value
     })
 }
@@ -147,7 +174,7 @@ fn store_with_care(me: &'static Thread, size: u32, site: u64, addr: u64, value: 
     turn.access(addr as usize, 1 << size, || {
         write();
         turn.tell_calls();
-        me.log().counted_access(true, size, site, addr, value);
+        me.log().access(true, size, site, addr, value);
     });
 }
 
@@ -222,25 +249,36 @@ extern "C" fn __foretell_fence(order: u32) {
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_branch(site: u64) {
+    decide(site, None);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __foretell_branch_by(site: u64, value: u64) {
+    decide(site, Some(value));
+}
+
+#[inline(always)]
+fn decide(site: u64, by: Option<u64>) {
     let Some(me) = me() else { return };
     if !me.log().has_read {
         return;
     }
-    let Some(me) = enter() else { return };
-    if !me.log().may_go_on() {
-        return branch_with_care(me, site);
+    if !me.enter() {
+        return missed(me, || {});
+    }
+    if !me.log().may_go_on() || !me.log().short_branch(site, by) {
+        return decide_with_care(me, site, by);
     }
     me.log().has_read = false;
-    me.log().branch(site);
     me.leave();
 }
 
 #[cold]
 #[inline(never)]
-fn branch_with_care(me: &'static Thread, site: u64) {
+fn decide_with_care(me: &'static Thread, site: u64, by: Option<u64>) {
     let turn = Turn::of(me);
     turn.step();
-    turn.log_branch(site);
+    turn.log_branch(site, by);
 }
 
 #[unsafe(no_mangle)]
@@ -265,26 +303,28 @@ extern "C" fn __foretell_enter(site: u64) -> u64 {
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_leave(site: u64, callee: u64) -> u64 {
-    let Some(turn) = Turn::alone() else { return 0 };
-    turn.me.site.set(site);
-    let before = if functions::is_instrumented(callee) {
-        turn.me.stack.enter(site)
-    } else {
-        turn.fence(site);
-        turn.me.stack.leave(site)
-    };
-    before.into()
+    __foretell_call(site);
+    if functions::is_instrumented(callee) {
+        return __foretell_enter(site);
+    }
+    Turn::take().map_or(0, |turn| leave(&turn, site).into())
+}
+
+/// Code is called that sees what it is given, and any memory.
+fn leave(turn: &Turn, site: u64) -> Calls {
+    turn.log_branch(site, None);
+    turn.fence(site);
+    turn.me.stack.leave(site)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_tail(site: u64, callee: u64) {
-    if let Some(turn) = Turn::alone() {
-        turn.me.site.set(site);
-        // A chain of instrumented functions may go on for ever: they take each other's places.
-        if !functions::is_instrumented(callee) {
-            turn.fence(site);
-            turn.me.stack.leave(site);
-        }
+    __foretell_call(site);
+    // A chain of instrumented functions may go on for ever: they take each other's places.
+    if !functions::is_instrumented(callee)
+        && let Some(turn) = Turn::take()
+    {
+        leave(&turn, site);
     }
 }
 

@@ -8,9 +8,8 @@ use foretell_wire::record::{Context, LONGEST_RECORD, Record};
 
 use crate::file;
 
-/// The first chunk of a thread; each further one is twice as large.
-const FIRST_CHUNK: usize = 16 << 10;
-const LARGEST_CHUNK: usize = 1 << 20;
+/// What a thread writes to. It stays in the caches.
+const CHUNK: usize = 32 << 10;
 /// So many bytes of memory go into one record at most; longer ranges are several records.
 pub(crate) const LONGEST_RANGE: usize = 1 << 12;
 /// Room for any record that carries no bytes, for the clock before it, and for what is written too far.
@@ -25,13 +24,15 @@ pub(crate) struct Writer {
     cursor: usize,
     /// Where the thread has to look up before it writes on: at the end of its quantum, of the chunk, or at once.
     limit: AtomicUsize,
+    /// What is left of the quantum after that.
+    left: usize,
     /// The thread has read something since its last recorded decision.
     pub(crate) has_read: bool,
     context: Context,
     /// The end of the room in the chunk.
     end: usize,
-    /// Start and length of the chunk.
-    chunk: (usize, usize),
+    /// The chunk, mapped from the log.
+    chunk: *mut u8,
     /// Whose records these are.
     thread: u32,
     /// The log could not be written, so the chunk is none.
@@ -48,10 +49,11 @@ impl Writer {
         Writer {
             cursor: 0,
             limit: AtomicUsize::new(0),
+            left: 0,
             has_read: false,
             context: Context::NEW,
             end: 0,
-            chunk: (0, 0),
+            chunk: std::ptr::null_mut(),
             thread,
             is_lost: false,
             since: (0, 0),
@@ -65,9 +67,21 @@ impl Writer {
         self.cursor < self.limit.load(Ordering::Relaxed)
     }
 
-    /// The thread may write so many bytes before it looks up.
+    /// The thread may write so many bytes before its quantum is over, if need be in several chunks.
     pub(crate) fn set_quantum(&mut self, bytes: usize) {
-        self.limit.store(self.end.min(self.cursor.saturating_add(bytes)), Ordering::SeqCst);
+        self.make_room(0);
+        let here = bytes.min(self.end - self.cursor);
+        self.left = bytes - here;
+        self.limit.store(self.cursor + here, Ordering::SeqCst);
+    }
+
+    /// Goes on in a new chunk if the quantum is not over; says whether it is.
+    pub(crate) fn quantum_is_over(&mut self) -> bool {
+        let left = std::mem::take(&mut self.left);
+        if left > 0 {
+            self.set_quantum(left);
+        }
+        left == 0
     }
 
     /// The thread has to look up before its next record. Anybody may say so.
@@ -85,43 +99,43 @@ impl Writer {
         self.cursor
     }
 
-    /// A plain access, with room for it.
+    /// A plain access, with room for it; says whether it is short.
     #[inline(always)]
+    pub(crate) fn short(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) -> bool {
+        let Some(short) = self.context.short(writes, size, site, addr, value) else { return false };
+        let at = self.cursor as *mut u8;
+        // There is room for it. The kind is among the first bytes, and these are written last.
+        unsafe { at.add(4).cast::<u64>().write_unaligned(value.to_le()) };
+        compiler_fence(Ordering::Release);
+        unsafe { at.cast::<u32>().write_unaligned(short.first.to_le()) };
+        self.cursor += short.length;
+        true
+    }
+
+    /// A decision, with room for it; says whether it is short.
+    #[inline(always)]
+    pub(crate) fn short_branch(&mut self, site: u64, by: Option<u64>) -> bool {
+        let Some(short) = self.context.short_branch(site, by) else { return false };
+        // There is room for it.
+        unsafe { (self.cursor as *mut u32).write_unaligned(short.first.to_le()) };
+        self.cursor += short.length;
+        true
+    }
+
+    /// Any plain access.
     pub(crate) fn access(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) {
-        match self.context.pack(writes, size, site, addr, value) {
-            Some(packed) => self.place(packed),
-            None => self.unpacked_access(writes, size, site, addr, value),
-        }
-    }
-
-    /// A plain access, with its clock counted.
-    pub(crate) fn counted_access(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) {
         self.make_room(0);
-        self.access(writes, size, site, addr, value);
         self.clock += 1;
-    }
-
-    #[cold]
-    fn unpacked_access(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) {
-        let size = 1 << size;
-        if writes {
-            self.encode(&Record::Write { site, addr, size, value });
-        } else {
-            self.encode(&Record::Read { site, addr, size, value });
+        if self.short(writes, size, site, addr, value) {
+            return;
         }
-    }
-
-    /// A decision, with room for it.
-    #[inline(always)]
-    pub(crate) fn branch(&mut self, site: u64) {
-        match self.context.pack_branch(site) {
-            Some(packed) => self.place(packed),
-            None => self.encode(&Record::Branch { site }),
-        }
-    }
-
-    #[inline(always)]
-    fn place(&mut self, packed: Packed) {
+        let Some(packed) = self.context.pack(writes, size, site, addr, value) else {
+            let size = 1 << size;
+            return self.encode(&match writes {
+                true => Record::Write { site, addr, size, value },
+                false => Record::Read { site, addr, size, value },
+            });
+        };
         let at = self.cursor as *mut u8;
         // There is room for it. The kind is among the first bytes, and these are written last.
         unsafe { at.add(packed.offset).cast::<u64>().write_unaligned(packed.last.to_le()) };
@@ -132,20 +146,14 @@ impl Writer {
 
     /// Any record. Ranges are no longer than [`LONGEST_RANGE`].
     pub(crate) fn put(&mut self, record: &Record<'_>) {
-        let carried = match record {
-            Record::ReadRange { bytes, .. }
-            | Record::WriteRange { bytes, .. }
-            | Record::Copy { bytes, .. } => bytes.len(),
-            _ => 0,
-        };
-        self.make_room(carried);
+        self.make_room(record.carried());
         self.encode(record);
         self.clock += 1;
     }
 
     #[inline(never)]
     fn encode(&mut self, record: &Record<'_>) {
-        let room = (self.chunk.0 + self.chunk.1).saturating_sub(self.cursor);
+        let room = (self.chunk as usize + CHUNK).saturating_sub(self.cursor);
         // The rest of the chunk is ours.
         let room = unsafe { std::slice::from_raw_parts_mut(self.cursor as *mut u8, room) };
         self.cursor += self.context.encode(record, room);
@@ -158,44 +166,46 @@ impl Writer {
         }
     }
 
-    /// A new chunk; where there is none, memory that nobody will read.
+    /// Begins the chunk anew, after its content was appended to the log; where that fails, in memory that nobody will read.
     #[cold]
     fn begin_chunk(&mut self) {
         let clock = self.now();
-        let bytes = if self.chunk.1 == 0 { FIRST_CHUNK } else { (2 * self.chunk.1).min(LARGEST_CHUNK) };
-        let chunk = Chunk { thread: self.thread, clock, content: Content::Records(&[]) };
-        if !self.is_lost {
-            match file::map(bytes, clock) {
-                Some(start) => {
-                    self.give_back();
-                    put_header(start, chunk.header(bytes).unwrap_or_default());
-                    self.chunk = (start as usize, bytes);
-                }
-                None => self.lose(),
-            }
+        if !self.is_lost && (self.chunk.is_null() || self.keep(clock).is_none()) {
+            self.chunk = file::map(CHUNK, clock).unwrap_or_else(|| self.lose());
         }
-        self.cursor = self.chunk.0 + HEADER;
-        self.end = self.chunk.0 + self.chunk.1 - ROOM;
+        let chunk = Chunk { thread: self.thread, clock, content: Content::Records(&[]) };
+        put_header(self.chunk, chunk.header(CHUNK).unwrap_or_default());
+        self.cursor = self.chunk as usize + HEADER;
+        self.end = self.chunk as usize + CHUNK - ROOM;
         self.context = Context::NEW;
         self.since = (clock, self.cursor);
         self.stop();
     }
 
+    /// Appends the chunk to the log and empties it. While it says what it is, its copy does not count; as soon as it says
+    /// nothing, the copy does.
+    fn keep(&mut self, clock: u64) -> Option<()> {
+        // The chunk is ours.
+        let content = unsafe { std::slice::from_raw_parts_mut(self.chunk, CHUNK) };
+        file::append(content, clock)?;
+        unsafe { self.chunk.cast::<u64>().write_volatile(0) };
+        compiler_fence(Ordering::Release);
+        content.get_mut(HEADER..)?.fill(0);
+        Some(())
+    }
+
     /// From now on records go where nobody reads them.
-    fn lose(&mut self) {
-        self.give_back();
-        let memory = Box::leak(vec![0_u8; FIRST_CHUNK].into_boxed_slice());
-        self.chunk = (memory.as_ptr() as usize, FIRST_CHUNK);
+    fn lose(&mut self) -> *mut u8 {
         self.is_lost = true;
+        Box::leak(vec![0_u8; CHUNK].into_boxed_slice()).as_mut_ptr()
     }
 
     /// The thread needs its chunk no longer.
     pub(crate) fn give_back(&mut self) {
-        let (start, bytes) = std::mem::take(&mut self.chunk);
-        if bytes > 0 && !self.is_lost {
-            file::unmap(start as *mut u8, bytes);
+        if !self.chunk.is_null() && !self.is_lost {
+            file::unmap(self.chunk, CHUNK);
         }
-        (self.cursor, self.end) = (0, 0);
+        (self.chunk, self.cursor, self.end) = (std::ptr::null_mut(), 0, 0);
         self.stop();
     }
 
@@ -240,13 +250,11 @@ impl Writer {
         let clock = self.now();
         let bytes = (HEADER + content.len()).next_multiple_of(PAGE);
         let chunk = Chunk { thread: self.thread, clock, content: Content::Module(content) };
-        if let Ok(header) = chunk.header(bytes)
-            && let Some(start) = file::map(bytes, clock)
-        {
-            // There is room for the content after the header.
-            unsafe { start.add(HEADER).copy_from_nonoverlapping(content.as_ptr(), content.len()) };
-            put_header(start, header);
-            file::unmap(start, bytes);
+        if let Ok(header) = chunk.header(bytes) {
+            let mut whole = [&header, content].concat();
+            whole.resize(bytes, 0);
+            // If that fails, the log is cut.
+            let _ = file::append(&whole, clock);
         }
         if !crate::order::is_striped() {
             self.jump(clock);

@@ -205,7 +205,7 @@ fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool)
 fn log_imagined(turn: &Turn, object: u64, (read, written): (u64, u64), order: Order) {
     let (site, addr) = (turn.me.site.get(), object | IMAGINED);
     turn.at(addr as usize, 8, || turn.log_read(&Record::Rmw { site, addr, size: 8, read, written, order }));
-    turn.log_branch(site);
+    turn.log_branch(site, None);
 }
 
 /// The bytes of an object as they are now.
@@ -230,7 +230,7 @@ fn end_once(turn: &Turn, object: u64, before: u64) {
             Record::AtomicLoad { site, addr: object, size: 4, value: now, order: Order::Acquire }
         });
     });
-    turn.log_branch(site);
+    turn.log_branch(site, None);
 }
 
 /// Who comes and who leaves at the same time cannot be told apart where threads do not take turns.

@@ -55,6 +55,8 @@ pub(crate) struct Waiting {
     pub(crate) deadline: Option<u64>,
     /// Woken without a reason it would look again and go on to wait.
     pub(crate) looks_again: bool,
+    /// It goes on if somebody cancels it.
+    pub(crate) cancellable: bool,
 }
 
 /// Why a thread goes on.
@@ -64,6 +66,8 @@ pub(crate) enum Reason {
     Woken,
     /// Its time was over.
     TimedOut,
+    /// Somebody has cancelled it.
+    Cancelled,
 }
 
 struct Slot {
@@ -139,6 +143,11 @@ pub(crate) fn begin(main: &'static Thread, seed: u64) {
         scheduler.owner = Some(main.id);
     });
     main.go.store(RUN, Ordering::SeqCst);
+}
+
+/// The process is a copy: whoever held the lock is not here.
+pub(crate) fn forget() {
+    SCHEDULER.taken.store(false, Ordering::SeqCst);
 }
 
 /// The number for the next thread.
@@ -224,6 +233,17 @@ pub(crate) fn wake_waiters(on: usize, count: usize) -> Vec<u32> {
         }
         waiters.into_iter().map(|(_, id)| id).collect()
     })
+}
+
+/// The thread is to end where it can be cancelled.
+pub(crate) fn cancel(thread: &'static Thread) {
+    thread.is_cancelled.store(true, Ordering::SeqCst);
+    SCHEDULER.with(|scheduler| {
+        let state = scheduler.slot(thread).map(|slot| slot.state);
+        if matches!(state, Some(State::Waiting(waiting)) if waiting.cancellable) {
+            scheduler.make_ready(thread.id, Reason::Cancelled);
+        }
+    });
 }
 
 /// Something happened that those who wait may have waited for.

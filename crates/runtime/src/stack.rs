@@ -46,6 +46,15 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
+    /// The same calls, for a log that was not told of any.
+    pub(crate) fn copy(&self) -> Stack {
+        let copy = Stack::default();
+        copy.sites.borrow_mut().clone_from(&self.sites.borrow());
+        copy.calls.set(self.calls.get());
+        copy.changed.set(true);
+        copy
+    }
+
     #[inline]
     pub(crate) fn calls(&self) -> Calls {
         self.calls.get()

@@ -1,17 +1,20 @@
 //! The beginning and the end of the recording.
 
+use std::cell::UnsafeCell;
 use std::ffi::{CStr, CString, c_char, c_int};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use foretell_wire::log::module::Module;
 use foretell_wire::record::SyncOp;
 
 use crate::file;
-use crate::interpose::thread::make_end_key;
+use crate::interpose::thread::{make_end_key, set_end};
+use crate::modules;
 use crate::order::set_striped;
 use crate::scheduler;
-use crate::system::{close, errno, kernel_id, say};
-use crate::thread::{Thread, set_me};
+use crate::stripes;
+use crate::system::{close, errno, kernel_id, process_id, say};
+use crate::thread::{Thread, me, set_me};
 use crate::turn::Turn;
 
 /// The folder for the log; without it nothing is recorded. Each process makes a file of its own.
@@ -24,6 +27,8 @@ const ORDER: &CStr = c"FORETELL_ORDER";
 const STARTED_AGAIN: &CStr = c"FORETELL_STARTED_AGAIN";
 
 static RECORDING: AtomicBool = AtomicBool::new(false);
+/// The process that records.
+static PROCESS: AtomicI32 = AtomicI32::new(0);
 
 /// The loader calls this before the constructors of the program, as it is linked with us.
 #[used]
@@ -33,29 +38,60 @@ static BEGIN: extern "C" fn(c_int, *const *const c_char) = begin;
 extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
     let Some(folder) = variable(LOG_FOLDER) else { return };
     fix_addresses(arguments);
-    let Some(file) = open_log(&folder) else { return };
-    if !file::open(file) {
-        return;
-    }
     set_striped(variable(ORDER).as_deref() == Some("striped"));
-    scheduler::prepare();
     let seed = variable(SEED).and_then(|seed| seed.parse().ok()).unwrap_or(1);
-    let main = Thread::new(0, None);
-    main.kernel_id.store(kernel_id(), Ordering::Relaxed);
-    main.handle.store(unsafe { libc::pthread_self() }, Ordering::Relaxed);
-    scheduler::begin(main, seed);
-    set_me(Some(main));
-    make_end_key(main);
-    Turn::of(main).log_sync(SyncOp::Begin, 0, 0);
-    RECORDING.store(true, Ordering::SeqCst);
-    unsafe {
-        libc::atexit(end);
-        libc::pthread_atfork(None, None, Some(forget));
+    // There is no other thread yet.
+    unsafe { *SETTINGS.0.get() = Some(Settings { folder, seed }) };
+    make_end_key();
+    if record(Thread::new(0, None)) {
+        unsafe {
+            libc::atexit(end);
+            libc::pthread_atfork(None, None, Some(begin_copy));
+        }
     }
 }
 
-/// The process ends here. What follows is not recorded, be it the destructors of other libraries.
+/// What the environment said at the start.
+struct Settings {
+    folder: String,
+    seed: u64,
+}
+
+/// Written once, before there is a second thread.
+struct SettingsCell(UnsafeCell<Option<Settings>>);
+
+// See above.
+unsafe impl Sync for SettingsCell {}
+
+static SETTINGS: SettingsCell = SettingsCell(UnsafeCell::new(None));
+
+/// Begins a log for this process, whose only thread is the calling one; says whether that worked.
+fn record(main: &'static Thread) -> bool {
+    // Nobody writes to it any more.
+    let Some(settings) = (unsafe { &*SETTINGS.0.get() }) else { return false };
+    if !open_log(&settings.folder).is_some_and(file::open) {
+        return false;
+    }
+    PROCESS.store(process_id(), Ordering::SeqCst);
+    scheduler::prepare();
+    main.kernel_id.store(kernel_id(), Ordering::Relaxed);
+    main.handle.store(unsafe { libc::pthread_self() }, Ordering::Relaxed);
+    scheduler::begin(main, settings.seed);
+    set_me(Some(main));
+    set_end(main);
+    let turn = Turn::of(main);
+    turn.log_sync(SyncOp::Begin, 0, 0);
+    modules::tell_all(&turn);
+    RECORDING.store(true, Ordering::SeqCst);
+    true
+}
+
+/// The process ends here. What follows is not recorded, be it the destructors of other libraries. A child that still shares
+/// our memory, as after `vfork`, is another process.
 pub(crate) extern "C" fn end() {
+    if PROCESS.load(Ordering::SeqCst) != process_id() {
+        return;
+    }
     let turn = Turn::alone();
     if turn.is_none() && !scheduler::all_are_done() {
         return;
@@ -69,11 +105,28 @@ pub(crate) extern "C" fn end() {
     set_me(None);
 }
 
-/// A copy of the process has only one thread, and the log belongs to the original: the copy goes on unrecorded.
-extern "C" fn forget() {
+/// Another program takes the place of this one, unless the attempt fails.
+pub(crate) fn replace<R>(act: impl FnOnce() -> R) -> R {
+    let ours = RECORDING.load(Ordering::SeqCst) && PROCESS.load(Ordering::SeqCst) == process_id();
+    if ours {
+        file::set_ended(true);
+    }
+    let result = act();
+    if ours {
+        file::set_ended(false);
+    }
+    result
+}
+
+/// A copy of the process has only one thread, and the log belongs to the original: the copy begins one of its own.
+extern "C" fn begin_copy() {
+    let Some(me) = me() else { return };
     set_me(None);
     RECORDING.store(false, Ordering::SeqCst);
     file::disown();
+    stripes::forget();
+    scheduler::forget();
+    record(me.copy());
 }
 
 /// A module of the program tells where its hooks stand.
@@ -89,7 +142,7 @@ unsafe extern "C" fn __foretell_module(
     let content = unsafe { std::slice::from_raw_parts(table, bytes) };
     let globals = unsafe { std::slice::from_raw_parts(globals, globals_count) };
     let module = Module { address: table as u64, table: content, globals: globals.to_vec() };
-    turn.me.log().module(&module.encode());
+    modules::add(&turn, module.encode());
 }
 
 /// Addresses become values in the trace; for the same run to give the same trace they must not be random. If they are,
@@ -113,23 +166,32 @@ fn fix_addresses(arguments: *const *const c_char) {
 /// The file for the log of this process, with a number that the program does not use itself.
 fn open_log(folder: &str) -> Option<c_int> {
     const HIGH: c_int = 900;
-    let path = format!("{folder}/{}.ftraw", std::process::id());
-    let name = CString::new(path.as_str()).ok()?;
-    let how = libc::O_CREAT | libc::O_TRUNC | libc::O_RDWR | libc::O_CLOEXEC;
-    let low = unsafe { libc::open(name.as_ptr(), how, 0o644) };
-    if low < 0 {
-        say(&format!(
-            "nothing is recorded: cannot write {path}: {}",
-            std::io::Error::from_raw_os_error(errno())
-        ));
-        return None;
+    let mut number = 0;
+    let mut created = create(folder, number);
+    while created.is_none() && errno() == libc::EEXIST {
+        number += 1;
+        created = create(folder, number);
     }
+    let Some(low) = created else {
+        let error = std::io::Error::from_raw_os_error(errno());
+        say(&format!("nothing is recorded: cannot write to {folder}: {error}"));
+        return None;
+    };
     let high = unsafe { libc::fcntl(low, libc::F_DUPFD_CLOEXEC, HIGH) };
     if high < 0 {
         return Some(low);
     }
     close(low);
     Some(high)
+}
+
+/// A new file. A process that has become another program has more than one.
+fn create(folder: &str, number: u32) -> Option<c_int> {
+    let again = if number == 0 { String::new() } else { format!("-{number}") };
+    let name = CString::new(format!("{folder}/{}{again}.ftraw", process_id())).ok()?;
+    let how = libc::O_CREAT | libc::O_EXCL | libc::O_RDWR | libc::O_CLOEXEC;
+    let file = unsafe { libc::open(name.as_ptr(), how, 0o644) };
+    (file >= 0).then_some(file)
 }
 
 fn variable(name: &CStr) -> Option<String> {

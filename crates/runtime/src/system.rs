@@ -88,6 +88,11 @@ pub(crate) fn wake(word: &AtomicU32) {
     kernel(libc::SYS_futex, [word.as_ptr() as usize, what, 1, 0, 0, 0]);
 }
 
+/// Does nothing for so long.
+pub(crate) fn pause(nanoseconds: u64) {
+    wait_on(&AtomicU32::new(0), 0, Some(nanoseconds));
+}
+
 /// Lets other threads of the machine run.
 pub(crate) fn yield_processor() {
     kernel(libc::SYS_sched_yield, [0; 6]);
@@ -125,10 +130,14 @@ pub(crate) fn kernel_id() -> i32 {
     i32::try_from(kernel(libc::SYS_gettid, [0; 6])).unwrap_or(0)
 }
 
+/// The number of the process, which the C library may remember wrongly.
+pub(crate) fn process_id() -> i32 {
+    i32::try_from(kernel(libc::SYS_getpid, [0; 6])).unwrap_or(0)
+}
+
 /// Whether the kernel still has a thread with this number in our process.
 pub(crate) fn is_alive(kernel_id: i32) -> bool {
-    let process = unsafe { libc::getpid() };
-    kernel(libc::SYS_tgkill, [word(process), word(kernel_id), 0, 0, 0, 0]) == 0
+    kernel(libc::SYS_tgkill, [word(process_id()), word(kernel_id), 0, 0, 0, 0]) == 0
 }
 
 pub(crate) fn errno() -> c_int {

@@ -26,6 +26,8 @@ pub(crate) struct Thread {
     pub(crate) handle: AtomicU64,
     /// Its turn was given to others while it ran code without hooks.
     pub(crate) is_overtaken: AtomicBool,
+    /// Somebody wants it to end where it can be cancelled.
+    pub(crate) is_cancelled: AtomicBool,
     /// A signal handler has touched memory while the thread was in our code.
     pub(crate) has_missed: Cell<bool>,
     /// How often it has handed over at the end of a quantum.
@@ -75,7 +77,11 @@ unsafe impl Send for Thread {}
 
 impl Thread {
     pub(crate) fn new(id: u32, start: Option<(Start, *mut c_void)>) -> &'static Thread {
-        Box::leak(Box::new(Thread {
+        Box::leak(Box::new(Thread::fresh(id, start)))
+    }
+
+    fn fresh(id: u32, start: Option<(Start, *mut c_void)>) -> Thread {
+        Thread {
             log: UnsafeCell::new(Writer::new(id)),
             inside: AtomicBool::new(true),
             id,
@@ -83,6 +89,7 @@ impl Thread {
             kernel_id: AtomicI32::new(0),
             handle: AtomicU64::new(0),
             is_overtaken: AtomicBool::new(false),
+            is_cancelled: AtomicBool::new(false),
             has_missed: Cell::new(false),
             changes: Cell::new(0),
             meetings: Cell::new(0),
@@ -91,7 +98,14 @@ impl Thread {
             library: Library::default(),
             endings: Cell::new(0),
             start,
-        }))
+        }
+    }
+
+    /// The first thread of a copy of the process, which is in the same calls as this one.
+    pub(crate) fn copy(&self) -> &'static Thread {
+        let copy = Thread { stack: self.stack.copy(), ..Thread::fresh(0, self.start) };
+        copy.site.set(self.site.get());
+        Box::leak(Box::new(copy))
     }
 
     /// Where its records go. Only the thread itself writes there, and never holds on to it while it calls anything that

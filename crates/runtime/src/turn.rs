@@ -11,7 +11,7 @@ use crate::log::LONGEST_RANGE;
 use crate::order::is_striped;
 use crate::scheduler::{self, Reason, State, Waiting, hand_over, random};
 use crate::stripes::{self, MEMORY, SYNC, Set};
-use crate::system::{errno, set_errno};
+use crate::system::{errno, pause, set_errno};
 use crate::thread::{Thread, me};
 
 /// A thread writes at most so many bytes of records before it hands over, half of them on average,
@@ -42,6 +42,23 @@ impl Drop for Turn {
         self.end_alone();
         self.me.leave();
     }
+}
+
+/// The thread is away; comes back when this is dropped.
+struct Away<'a>(&'a Turn);
+
+impl Drop for Away<'_> {
+    fn drop(&mut self) {
+        let error = errno();
+        scheduler::come_back(self.0.me);
+        self.0.begin_alone();
+        self.0.fence_if_outside();
+        set_errno(error);
+    }
+}
+
+unsafe extern "C-unwind" {
+    fn pthread_testcancel();
 }
 
 impl Turn {
@@ -116,7 +133,7 @@ impl Turn {
         if is_striped() {
             // Code that is not instrumented may just have been told something by the like of another thread.
             self.fence_if_outside();
-        } else {
+        } else if self.me.log().quantum_is_over() {
             self.change();
         }
     }
@@ -127,7 +144,8 @@ impl Turn {
         if self.me.has_missed.take() {
             self.fence(self.me.site.get());
         }
-        if self.me.is_overtaken.swap(false, Ordering::SeqCst) {
+        if self.me.is_overtaken.load(Ordering::Relaxed) && self.me.is_overtaken.swap(false, Ordering::SeqCst)
+        {
             scheduler::come_back(self.me);
             self.fence(self.me.site.get());
         }
@@ -145,29 +163,58 @@ impl Turn {
         }
     }
 
+    /// The program lets others go on. Who waits in this way for somebody else shall not fill the log.
+    pub(crate) fn yield_turn(&self) {
+        const PAUSE: u64 = 100_000;
+        if is_striped() {
+            pause(PAUSE);
+        } else {
+            self.change();
+        }
+    }
+
     /// Lets others go on first.
     #[cold]
-    pub(crate) fn change(&self) {
-        if is_striped() {
-            return crate::system::yield_processor();
-        }
+    fn change(&self) {
         let changes = self.me.changes.get();
         self.me.changes.set(changes.saturating_add(1));
         let long = LONG_QUANTUM << (changes / QUANTA_TO_DOUBLE).min(DOUBLINGS);
         let quantum = 1 + random(if random(4) == 0 { SHORT_QUANTUM } else { long });
         self.hand_over(State::Ready);
-        self.me.log().make_room(0);
         self.me.log().set_quantum(quantum as usize);
     }
 
     /// Waits until somebody wakes those who wait on the address, or looks again after a while if `looks_again`.
     pub(crate) fn wait(&self, on: usize, deadline: Option<u64>, looks_again: bool) -> Reason {
-        self.hand_over(State::Waiting(Waiting { on, deadline, looks_again }))
+        self.hand_over(State::Waiting(Waiting { on, deadline, looks_again, cancellable: false }))
+    }
+
+    /// As [`Turn::wait`]; but the thread may be cancelled, or has been. Then the caller makes up its mind and calls
+    /// [`Turn::end_if_cancelled`].
+    pub(crate) fn wait_or_end(&self, on: usize, deadline: Option<u64>, looks_again: bool) -> Reason {
+        if self.me.is_cancelled.load(Ordering::SeqCst) {
+            return Reason::Cancelled;
+        }
+        self.hand_over(State::Waiting(Waiting { on, deadline, looks_again, cancellable: true }))
+    }
+
+    /// Ends the thread, if it was cancelled and allows that.
+    pub(crate) fn end_if_cancelled(self) -> Turn {
+        let me = self.me;
+        me.is_cancelled.store(false, Ordering::SeqCst);
+        drop(self);
+        unsafe { pthread_testcancel() };
+        me.enter();
+        let turn = Turn::of(me);
+        turn.begin_alone();
+        turn
     }
 
     /// Waits for so long, in counted time.
-    pub(crate) fn sleep(&self, nanoseconds: u64) {
-        self.wait(0, Some(deadline_in(nanoseconds)), false);
+    pub(crate) fn sleep(self, nanoseconds: u64) {
+        if self.wait_or_end(0, Some(deadline_in(nanoseconds)), false) == Reason::Cancelled {
+            self.end_if_cancelled();
+        }
     }
 
     /// Does something that may block, while others go on.
@@ -175,13 +222,9 @@ impl Turn {
         self.fence_if_outside();
         scheduler::go_away(self.me, State::Away);
         self.end_alone();
-        let result = act();
-        let error = errno();
-        scheduler::come_back(self.me);
-        self.begin_alone();
-        self.fence_if_outside();
-        set_errno(error);
-        result
+        // Who is cancelled comes back as well.
+        let _away = Away(self);
+        act()
     }
 
     fn hand_over(&self, state: State) -> Reason {
@@ -223,7 +266,7 @@ impl Turn {
             let written = read.wrapping_add(1);
             self.log_read(&Record::Rmw { site, addr, size: 8, read, written, order });
         });
-        self.log_branch(site);
+        self.log_branch(site, None);
     }
 
     /// A thread that hands over while it is in code that is not instrumented (it was called back, or a library has met one
@@ -298,9 +341,9 @@ impl Turn {
 
     /// A decision; of no interest if nothing was read since the last one.
     #[inline]
-    pub(crate) fn log_branch(&self, site: u64) {
+    pub(crate) fn log_branch(&self, site: u64, by: Option<u64>) {
         if std::mem::take(&mut self.me.log().has_read) {
-            self.me.log().put(&Record::Branch { site });
+            self.me.log().put(&Record::Branch { site, by });
         }
     }
 

@@ -17,6 +17,7 @@
 //! | [`FILL`] | `void (site, addr, u32 byte, u64 bytes)` |
 //! | [`FENCE`] | `void (u32 order)` |
 //! | [`BRANCH`] | `void (site)`: what the thread has read decides what it does next |
+//! | [`BRANCH_BY`] | `void (site, u64 value)`: as [`BRANCH`], with the condition, the value of a switch, or the target |
 //! | [`CALL`] | `void (site)`: code out of the module is called that the runtime may want to know the caller of |
 //! | [`STACK`] | `u64 ()`: which calls the thread is in |
 //! | [`ENTER`] | `u64 (site)`: an instrumented function is called; returns which calls the thread was in before |
@@ -52,6 +53,8 @@ pub const FILL: &str = "__foretell_fill";
 pub const FENCE: &str = "__foretell_fence";
 /// A decision, or an address that was computed from what was read.
 pub const BRANCH: &str = "__foretell_branch";
+/// A branch in the code, which goes one of several ways.
+pub const BRANCH_BY: &str = "__foretell_branch_by";
 /// A call out of the module, of a function that is known to touch no memory of the program unseen.
 pub const CALL: &str = "__foretell_call";
 /// Asks which calls the thread is in.

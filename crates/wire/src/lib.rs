@@ -3,6 +3,7 @@
 //! * [`hook`]: the names of the functions that instrumented code calls, and the codes that it passes to them
 //! * [`library`]: the functions of the C library whose calls become hooks
 //! * [`site`]: the table that every instrumented module carries: where in the source each hook stands
+//! * [`code`]: what follows in that table: every instruction of the instrumented functions
 //! * [`primitive`]: hooks in libraries that synchronise, and what their functions mean
 //! * [`record`]: what happened, one record each; [`pack`]: those that happen most, in few bytes and fewer instructions
 //! * [`log`]: how records are put into a file such that it can be read after a crash
@@ -10,6 +11,7 @@
 //!
 //! All of it depends on the standard library alone, because it is loaded into other people's programs.
 
+pub mod code;
 pub mod hook;
 pub mod library;
 pub mod log;

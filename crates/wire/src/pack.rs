@@ -4,9 +4,12 @@
 //! access = 1 w ss S AA V (one byte), site step, address step, value
 //! ```
 //!
-//! `w`: it writes; `ss`: the logarithm of its size; `S`: the site step has two bytes, not one; `AA`: the address step has 1, 2
+//! `w`: it writes; `ss`: the logarithm of its size; `S`: the site step has two bytes, not one; `AA`: the address step has 2
 //! or 4 bytes, or else the address itself stands there in six; `V`: the value has as many bytes as the access, not one.
 //! All numbers are little-endian, steps are signed. What does not fit in here is written as any other record.
+//!
+//! Of these, the *short* ones have a site step of one byte and an address step of two: so the value always stands in the
+//! same place, which makes them quicker still.
 
 use crate::Malformed;
 use crate::record::{Context, Record, kind};
@@ -17,6 +20,15 @@ const WRITES: u8 = 0x40;
 
 /// The bytes of an address that is written as it is.
 const WHOLE: u32 = 6;
+
+/// A short record: four bytes, and then the value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Short {
+    /// The first four bytes. Zero bytes follow the value, or these if the record has no more.
+    pub first: u32,
+    /// How many bytes the record has.
+    pub length: usize,
+}
 
 /// A record as two numbers, of which the second one follows after so many bytes of the first. Zero bytes follow it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,8 +49,25 @@ pub(crate) fn is_packed(kind: u8) -> bool {
 }
 
 impl Context {
-    /// A plain access of `1 << size` bytes, if it fits; the value has nothing above its size.
+    /// A plain access of `1 << size` bytes, if it is short; the value has nothing above its size.
     #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "what does not fit is looked at before")]
+    pub fn short(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) -> Option<Short> {
+        let site_step = site.wrapping_sub(self.site) as i64;
+        let last_addr = self.addr_at(site);
+        let step = addr.wrapping_sub(*last_addr) as i64;
+        if site_step != i64::from(site_step as i8) || step != i64::from(step as i16) {
+            return None;
+        }
+        *last_addr = addr;
+        self.site = site;
+        let full = u32::from(value > 0xFF);
+        let kind = u32::from(PACKED) | u32::from(writes) << 6 | size << 4 | full;
+        let first = kind | u32::from(site_step as u8) << 8 | u32::from(step as u16) << 16;
+        Some(Short { first, length: 5 + ((1 << size) - 1) * full as usize })
+    }
+
+    /// A plain access of `1 << size` bytes, if it fits; the value has nothing above its size.
     #[expect(clippy::cast_possible_truncation, reason = "what does not fit is looked at before")]
     pub fn pack(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) -> Option<Packed> {
         let site_step = site.wrapping_sub(self.site).cast_signed();
@@ -56,7 +85,7 @@ impl Context {
                 self.site = before;
                 return None;
             }
-            (class, bytes, number) = (3, WHOLE, addr);
+            (class, bytes, number) = (2, WHOLE, addr);
         }
         *last_addr = addr;
         let full = u32::from(value > 0xFF);
@@ -72,15 +101,16 @@ impl Context {
         Some(Packed { first, offset: offset as usize, last: value, length: length as usize })
     }
 
-    /// A decision, if it fits.
+    /// A decision, if it is short.
     #[inline(always)]
-    pub fn pack_branch(&mut self, site: u64) -> Option<Packed> {
-        let step = step(self.site, site);
+    #[expect(clippy::cast_possible_truncation, reason = "the step has seven bits")]
+    pub fn short_branch(&mut self, site: u64, by: Option<u64>) -> Option<Short> {
+        let (kind, step) = (kind::of_branch(by)?, step(self.site, site));
         if step > 0x7F {
             return None;
         }
         self.site = site;
-        Some(Packed { first: u64::from(kind::BRANCH) | step << 8, offset: 2, last: 0, length: 2 })
+        Some(Short { first: u32::from(kind) | (step as u32) << 8, length: 2 })
     }
 
     /// The opposite of [`Context::pack`], after the first byte.
@@ -88,8 +118,9 @@ impl Context {
         let site_bytes = 1 + usize::from(kind >> 3 & 1);
         self.site = self.site.wrapping_add(signed(bytes, site_bytes)?);
         let addr = match kind >> 1 & 3 {
-            3 => number(bytes, WHOLE as usize)?,
-            class => self.last_addr().wrapping_add(signed(bytes, 1 << class)?),
+            class @ 0..2 => self.last_addr().wrapping_add(signed(bytes, 2 << class)?),
+            2 => number(bytes, WHOLE as usize)?,
+            _ => return Err(Malformed),
         };
         *self.last_addr() = addr;
         let size = 1 << (kind >> 4 & 3);
@@ -103,11 +134,10 @@ impl Context {
 }
 
 /// The class, the length and the bytes of a step that needs at most four.
-#[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "whether it fits is the question")]
 fn narrow(step: i64) -> (u32, u32, u64) {
-    let class = u32::from(step != i64::from(step as i8)) + u32::from(step != i64::from(step as i16));
-    let bytes = 1 << class;
+    let class = u32::from(step != i64::from(step as i16));
+    let bytes = 2 << class;
     (class, bytes, step.cast_unsigned() & (u64::from(u32::MAX) >> (32 - 8 * bytes)))
 }
 
@@ -127,7 +157,7 @@ fn signed(bytes: &mut &[u8], length: usize) -> Result<u64, Malformed> {
 mod tests {
     use super::*;
 
-    /// What the runtime does with it.
+    /// What the runtime does with them.
     fn place(packed: Packed) -> Vec<u8> {
         let mut out = vec![0; 24];
         out[packed.offset..packed.offset + 8].copy_from_slice(&packed.last.to_le_bytes());
@@ -136,13 +166,20 @@ mod tests {
         out
     }
 
+    fn place_short(short: Short, value: u64) -> Vec<u8> {
+        let mut out = short.first.to_le_bytes().to_vec();
+        out.extend_from_slice(&value.to_le_bytes());
+        assert!(out.drain(short.length..).all(|byte| byte == 0), "the next kind is not there yet");
+        out
+    }
+
     #[test]
     fn packed_records_come_back_whatever_the_steps() {
         let sites = [0_u64, 1, 127, 128, 40_000, 40_001, 1 << 40, 39_000];
         let addrs =
-            [0x7fff_0000_1234_u64, 0x7fff_0000_1230, 0x5555_0000_0000, 0x5555_0001_0000, 0, (1 << 48) - 1];
+            [0x7fff_0000_1234_u64, 0x7fff_0000_1230, 0x5555_0000_0000, 0x5555_0001_0000, 0, (1 << 48) - 3];
         let (mut writer, mut reader) = (Context::NEW, Context::NEW);
-        let (mut random, mut fitting) = (1_u64, 0);
+        let (mut random, mut short, mut long) = (1_u64, 0, 0);
         for round in 0_u64..20_000 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(round);
             let pick = |shift: u32, from: &[u64]| from[(random >> shift) as usize % from.len()];
@@ -151,13 +188,22 @@ mod tests {
             let (site, addr, writes) =
                 (pick(20, &sites), pick(30, &addrs) + random % 3, random >> 59 & 1 == 1);
             let before = writer.clone();
-            let Some(packed) = writer.pack(writes, size, site, addr, value) else {
+            let bytes = if let Some(packed) = writer.short(writes, size, site, addr, value) {
+                short += 1;
+                let bytes = place_short(packed, value);
+                assert_eq!(
+                    before.clone().pack(writes, size, site, addr, value).map(place),
+                    Some(bytes.clone())
+                );
+                bytes
+            } else if let Some(packed) = writer.pack(writes, size, site, addr, value) {
+                long += 1;
+                place(packed)
+            } else {
                 assert_eq!(writer, before, "what does not fit changes nothing");
                 (writer.site, reader.site) = (site, site);
                 continue;
             };
-            fitting += 1;
-            let bytes = place(packed);
             let mut rest = bytes.as_slice();
             let size = 1 << size;
             let expected = match writes {
@@ -170,17 +216,18 @@ mod tests {
                 assert_eq!(reader.clone().decode(&mut &bytes[..length]), Err(Malformed));
             }
         }
-        assert!(fitting > 5_000, "only {fitting} fit");
+        assert!(short > 1_000 && long > 1_000, "{short} short, {long} long");
     }
 
     #[test]
     fn decisions_are_two_bytes() {
         let (mut writer, mut reader) = (Context::NEW, Context::NEW);
         for site in [1_u64, 60, 3, 3] {
-            let bytes = place(writer.pack_branch(site).unwrap());
+            let bytes = place_short(writer.short_branch(site, Some(1)).unwrap(), 0);
             assert_eq!(bytes.len(), 2);
-            assert_eq!(reader.decode(&mut bytes.as_slice()), Ok(Record::Branch { site }));
+            assert_eq!(reader.decode(&mut bytes.as_slice()), Ok(Record::Branch { site, by: Some(1) }));
         }
-        assert_eq!(writer.pack_branch(1 << 30), None);
+        assert_eq!(writer.short_branch(1 << 30, None), None);
+        assert_eq!(writer.short_branch(1, Some(2)), None);
     }
 }

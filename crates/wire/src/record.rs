@@ -49,7 +49,8 @@ pub enum Record<'a> {
     /// A memory fence.
     Fence { order: Order },
     /// What the thread has read decides what it does next.
-    Branch { site: u64 },
+    /// If it is a branch or a switch, this is the value that it went by.
+    Branch { site: u64, by: Option<u64> },
     /// Something happened that the recorder does not understand: it may have communicated with any other thread.
     Opaque { site: u64 },
     /// What follows happened within a call that was made there.
@@ -58,6 +59,19 @@ pub enum Record<'a> {
     Exit { calls: u32 },
     /// Synchronisation, or the life of a thread or of memory.
     Sync { site: u64, op: SyncOp, object: u64, other: u64 },
+}
+
+impl Record<'_> {
+    /// How many bytes of the program's memory it carries.
+    pub fn carried(&self) -> usize {
+        match self {
+            Record::ReadRange { bytes, .. }
+            | Record::Scan { bytes, .. }
+            | Record::WriteRange { bytes, .. }
+            | Record::Copy { bytes, .. } => bytes.len(),
+            _ => 0,
+        }
+    }
 }
 
 macro_rules! sync_ops {
@@ -142,7 +156,21 @@ pub(crate) mod kind {
     pub(crate) const OPAQUE: u8 = 30;
     pub(crate) const ENTER: u8 = 31;
     pub(crate) const EXIT: u8 = 32;
+    pub(crate) const BRANCH_BY_0: u8 = 33;
+    pub(crate) const BRANCH_BY_1: u8 = 34;
+    pub(crate) const BRANCH_BY: u8 = 35;
     pub(crate) const SYNC: u8 = 64;
+
+    /// The kind of a decision, if that tells everything beside the site.
+    #[inline(always)]
+    pub(crate) fn of_branch(by: Option<u64>) -> Option<u8> {
+        match by {
+            None => Some(BRANCH),
+            Some(0) => Some(BRANCH_BY_0),
+            Some(1) => Some(BRANCH_BY_1),
+            Some(_) => None,
+        }
+    }
 }
 
 /// For so many sites it is remembered what they accessed last; sites with the same remainder share a place.
@@ -192,11 +220,17 @@ impl Context {
     /// What the first record of a piece is relative to.
     pub const NEW: Context = Context { site: 0, addrs: [0; REMEMBERED] };
 
-    /// What the last site accessed last.
+    /// What a site accessed last.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the remainder is what is wanted")]
+    pub(crate) fn addr_at(&mut self, site: u64) -> &mut u64 {
+        &mut self.addrs[site as usize % REMEMBERED]
+    }
+
+    /// What the last site accessed last.
+    #[inline]
     pub(crate) fn last_addr(&mut self) -> &mut u64 {
-        &mut self.addrs[self.site as usize % REMEMBERED]
+        self.addr_at(self.site)
     }
 
     /// Writes the record to the beginning of `out`, which has room for [`LONGEST_RECORD`] bytes and the bytes that the
@@ -263,9 +297,13 @@ impl Context {
                 to.kind = kind::FENCE;
                 to.byte(order as u8);
             }
-            Record::Branch { site } => {
-                to.kind = kind::BRANCH;
+            Record::Branch { site, by } => {
+                let short = kind::of_branch(by);
+                to.kind = short.unwrap_or(kind::BRANCH_BY);
                 to.step(&mut self.site, site);
+                if short.is_none() {
+                    to.number(by.unwrap_or(0));
+                }
             }
             Record::Opaque { site } => {
                 to.kind = kind::OPAQUE;
@@ -312,7 +350,10 @@ impl Context {
             kind::CLOCK => Ok(Record::Clock(take(bytes)?)),
             kind::AHEAD => Ok(Record::Ahead(take(bytes)?)),
             kind::FENCE => Ok(Record::Fence { order: Order::from_code(byte(bytes)?) }),
-            kind::BRANCH => Ok(Record::Branch { site: self.next_site(bytes)? }),
+            kind::BRANCH => Ok(Record::Branch { site: self.next_site(bytes)?, by: None }),
+            kind::BRANCH_BY_0 => Ok(Record::Branch { site: self.next_site(bytes)?, by: Some(0) }),
+            kind::BRANCH_BY_1 => Ok(Record::Branch { site: self.next_site(bytes)?, by: Some(1) }),
+            kind::BRANCH_BY => Ok(Record::Branch { site: self.next_site(bytes)?, by: Some(take(bytes)?) }),
             kind::OPAQUE => Ok(Record::Opaque { site: self.next_site(bytes)? }),
             kind::ENTER => Ok(Record::Enter { site: self.next_site(bytes)? }),
             kind::EXIT => Ok(Record::Exit { calls: small(bytes)? }),
@@ -412,7 +453,10 @@ mod tests {
             Record::Copy { site, to: 1, from: addr, bytes: b"abc" },
             Record::Fill { site: 0, addr, byte: 255, length: 1 << 40 },
             Record::Fence { order },
-            Record::Branch { site },
+            Record::Branch { site, by: None },
+            Record::Branch { site, by: Some(0) },
+            Record::Branch { site, by: Some(1) },
+            Record::Branch { site: site + 1, by: Some(u64::MAX) },
             Record::Opaque { site },
             Record::Enter { site: site + 9 },
             Record::Exit { calls: u32::MAX },
@@ -423,6 +467,7 @@ mod tests {
         for record in &records {
             let mut room = [0; LONGEST_RECORD + 32];
             let length = context.encode(record, &mut room);
+            assert!(length <= LONGEST_RECORD + record.carried());
             out.extend_from_slice(&room[..length]);
         }
         let (mut rest, mut context) = (out.as_slice(), Context::NEW);

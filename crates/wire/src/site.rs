@@ -1,13 +1,15 @@
-//! Where in the source each hook stands: a table that every instrumented module carries in its own data.
+//! Where in the source each hook stands: a table that every instrumented module carries in its own data, followed by its code
+//! ([`crate::code`]).
 //!
 //! A hook is told its site as the address of the byte at the site's index in the encoded table. That costs the program no
 //! arithmetic, and an address names module and site at once. The table has at least one byte for each site.
 
 use crate::Malformed;
-use crate::varint::{push, take};
+use crate::code::Position;
+use crate::varint::{follow, push, step, take};
 
 /// The place of one hook.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Site {
     /// Position in [`Table::texts`] of the file.
     pub file: u32,
@@ -19,6 +21,46 @@ pub struct Site {
     pub column: u32,
     /// The site of the call that had been inlined here before the pass ran, if there was one. It stands before this one.
     pub caller: Option<u32>,
+    /// The instruction that the hook stands for, unless the site is only a place.
+    pub position: Option<Position>,
+}
+
+impl Site {
+    /// The numbers of a site, as steps from those of the one before: neighbours have much in common.
+    fn numbers(&self) -> [u32; 7] {
+        let (caller, position) = (self.caller.map_or(0, |caller| caller + 1), self.position);
+        let [function, instruction] =
+            position.map_or([0, 0], |position| [position.function + 1, position.instruction]);
+        [self.file, self.function, self.line, self.column, caller, function, instruction]
+    }
+
+    fn from_numbers([file, name, line, column, caller, function, instruction]: [u32; 7]) -> Site {
+        let position = function.checked_sub(1).map(|function| Position { function, instruction });
+        Site { file, function: name, line, column, caller: caller.checked_sub(1), position }
+    }
+
+    /// First which numbers differ from those of the site before, then by how much.
+    fn encode(&self, last: &Site, out: &mut Vec<u8>) {
+        let pairs = last.numbers().into_iter().zip(self.numbers());
+        let differs = (0..).zip(pairs.clone()).map(|(bit, (last, next))| u8::from(last != next) << bit);
+        out.push(differs.sum());
+        for (last, next) in pairs.filter(|(last, next)| last != next) {
+            push(step(u64::from(last), u64::from(next)), out);
+        }
+    }
+
+    fn decode(last: &Site, bytes: &mut &[u8]) -> Result<Site, Malformed> {
+        let (&differs, rest) = bytes.split_first().ok_or(Malformed)?;
+        *bytes = rest;
+        let mut numbers = last.numbers();
+        for (bit, number) in (0..).zip(&mut numbers) {
+            if differs & 1 << bit != 0 {
+                let next = follow(u64::from(*number), take(bytes)?);
+                *number = u32::try_from(next).map_err(|_| Malformed)?;
+            }
+        }
+        Ok(Site::from_numbers(numbers))
+    }
 }
 
 /// A variable with an address of its own.
@@ -51,11 +93,10 @@ impl Table {
             out.extend_from_slice(text.as_bytes());
         }
         push(self.sites.len() as u64, &mut out);
+        let mut last = &Site::default();
         for site in &self.sites {
-            for number in [site.file, site.function, site.line, site.column] {
-                push(u64::from(number), &mut out);
-            }
-            push(site.caller.map_or(0, |caller| u64::from(caller) + 1), &mut out);
+            site.encode(last, &mut out);
+            last = site;
         }
         push(self.globals.len() as u64, &mut out);
         for global in &self.globals {
@@ -65,9 +106,13 @@ impl Table {
         out
     }
 
-    /// The table behind the bytes.
+    /// The table behind the bytes, without the code that may follow.
     pub fn decode(mut bytes: &[u8]) -> Result<Table, Malformed> {
-        let bytes = &mut bytes;
+        Table::take(&mut bytes)
+    }
+
+    /// Takes the table from the beginning of the bytes.
+    pub(crate) fn take(bytes: &mut &[u8]) -> Result<Table, Malformed> {
         let mut table = Table::default();
         for _ in 0..take(bytes)? {
             let length = usize::try_from(take(bytes)?).map_err(|_| Malformed)?;
@@ -75,13 +120,13 @@ impl Table {
             table.texts.push(String::from_utf8_lossy(text).into_owned());
             *bytes = rest;
         }
+        let mut last = Site::default();
         for index in 0..take(bytes)? {
-            let [file, function, line, column] = [small(bytes)?, small(bytes)?, small(bytes)?, small(bytes)?];
-            let caller = small(bytes)?.checked_sub(1);
-            if caller.is_some_and(|caller| u64::from(caller) >= index) {
+            last = Site::decode(&last, bytes)?;
+            if last.caller.is_some_and(|caller| u64::from(caller) >= index) {
                 return Err(Malformed);
             }
-            table.sites.push(Site { file, function, line, column, caller });
+            table.sites.push(last);
         }
         for _ in 0..take(bytes)? {
             table.globals.push(Global { name: small(bytes)?, size: take(bytes)? });
@@ -95,7 +140,7 @@ impl Table {
     }
 }
 
-fn small(bytes: &mut &[u8]) -> Result<u32, Malformed> {
+pub(crate) fn small(bytes: &mut &[u8]) -> Result<u32, Malformed> {
     u32::try_from(take(bytes)?).map_err(|_| Malformed)
 }
 
@@ -108,12 +153,10 @@ mod tests {
         let table = Table {
             texts: vec!["bank.c".to_string(), "main".to_string(), "balance".to_string()],
             sites: (0..9_u32)
-                .map(|index| Site {
-                    file: 0,
-                    function: 1,
-                    line: 300,
-                    column: 7,
-                    caller: index.checked_sub(1),
+                .map(|index| {
+                    let caller = index.checked_sub(1);
+                    let position = caller.map(|function| Position { function, instruction: 7 * index });
+                    Site { file: 0, function: 1, line: 300, column: 7 + index % 3, caller, position }
                 })
                 .collect(),
             globals: vec![Global { name: 2, size: 4 }],

@@ -56,10 +56,6 @@ fn command(tools: &Tools, language: Language, arguments: &[OsString]) -> Command
     command.arg("-Qunused-arguments").arg("-g").arg(joined("-fpass-plugin=", &tools.pass()));
     // Without optimisation, the pass could not take local variables out of memory.
     command.args(["-Xclang", "-disable-O0-optnone"]);
-    if language == Language::Cpp {
-        // Templates that libstdc++ has instantiated (strings, streams) are compiled with the program and tell what they do.
-        command.arg("-D_GLIBCXX_EXTERN_TEMPLATE=0");
-    }
     if links(arguments) {
         command.arg("-Wl,--push-state,--no-as-needed").arg(tools.runtime()).arg("-Wl,--pop-state");
         command.arg(joined("-Wl,-rpath,", tools.folder())).arg("-pthread");

@@ -45,8 +45,13 @@ pub(crate) fn wait(child: Child, limit: Option<Duration>) -> io::Result<(ExitSta
     loop {
         match receiver.recv_timeout(TICK) {
             Ok(status) => {
+                let status = status?;
                 ending.wait_for_others();
-                return Ok((status?, if presses.count() > 0 { EndedBy::User } else { ending.ended_by }));
+                if !status.success() {
+                    // A press of Ctrl-C that has ended the program may not have come to us yet.
+                    thread::sleep(TICK);
+                }
+                return Ok((status, if presses.count() > 0 { EndedBy::User } else { ending.ended_by }));
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {

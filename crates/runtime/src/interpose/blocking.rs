@@ -125,7 +125,7 @@ fn count(result: isize) -> usize {
 macro_rules! told {
     ($($name:ident, $text:literal ($($argument:ident: $type:ty),*) -> $result:ty, |$turn:ident| $before:expr, |$outcome:ident| $after:expr;)*) => {$(
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name($($argument: $type),*) -> $result {
+        unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
             let original = original!($text: fn($($type),*) -> $result);
             let Some(turn) = Turn::alone() else { return unsafe { original($($argument),*) } };
             let $turn = &turn;
@@ -180,14 +180,14 @@ fn as_count(number: c_int) -> usize {
 
 /// What goes to a device is not told to the world.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn write(file: c_int, from: Any, bytes: usize) -> isize {
+unsafe extern "C-unwind" fn write(file: c_int, from: Any, bytes: usize) -> isize {
     let original = original!(c"write": fn(c_int, Any, usize) -> isize);
     let Some(turn) = Turn::alone() else { return unsafe { original(file, from, bytes) } };
     deliver(&turn, file, || sent(&turn, from, bytes), || unsafe { original(file, from, bytes) })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn writev(file: c_int, list: Any, parts: c_int) -> isize {
+unsafe extern "C-unwind" fn writev(file: c_int, list: Any, parts: c_int) -> isize {
     let original = original!(c"writev": fn(c_int, Any, c_int) -> isize);
     let Some(turn) = Turn::alone() else { return unsafe { original(file, list, parts) } };
     deliver(
@@ -213,7 +213,7 @@ fn deliver(turn: &Turn, file: c_int, tell: impl FnOnce(), act: impl FnOnce() -> 
 macro_rules! fenced {
     ($($name:ident, $text:literal ($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name($($argument: $type),*) -> $result {
+        unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
             let original = original!($text: fn($($type),*) -> $result);
             let Some(turn) = Turn::alone() else { return unsafe { original($($argument),*) } };
             fence(&turn);

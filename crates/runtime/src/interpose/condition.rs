@@ -12,7 +12,7 @@ use crate::turn::Turn;
 
 type Object = *mut c_void;
 
-fn wait(turn: &Turn, condition: Object, mutex: Object, deadline: Option<u64>) -> c_int {
+fn wait(turn: Turn, condition: Object, mutex: Object, deadline: Option<u64>) -> c_int {
     turn.meeting();
     let result = unlock_mutex(mutex);
     if result != 0 {
@@ -20,7 +20,7 @@ fn wait(turn: &Turn, condition: Object, mutex: Object, deadline: Option<u64>) ->
     }
     turn.log_sync(SyncOp::Wait, condition as usize, mutex as u64);
     wake_waiters(mutex as usize, usize::MAX);
-    let reason = turn.wait(condition as usize, deadline, false);
+    let reason = turn.wait_or_end(condition as usize, deadline, false);
     let mut result = try_mutex(mutex);
     while result == libc::EBUSY {
         turn.wait(mutex as usize, None, true);
@@ -29,8 +29,13 @@ fn wait(turn: &Turn, condition: Object, mutex: Object, deadline: Option<u64>) ->
     let (op, outcome) = match reason {
         Reason::Woken => (SyncOp::Woken, 0),
         Reason::TimedOut => (SyncOp::TimedOut, libc::ETIMEDOUT),
+        // It holds the lock while it ends.
+        Reason::Cancelled => (SyncOp::TimedOut, 0),
     };
     turn.log_sync(op, condition as usize, mutex as u64);
+    if reason == Reason::Cancelled {
+        turn.end_if_cancelled();
+    }
     if result == 0 { outcome } else { result }
 }
 
@@ -42,16 +47,16 @@ fn clock_of(time: *const timespec) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_cond_wait(condition: Object, mutex: Object) -> c_int {
+unsafe extern "C-unwind" fn pthread_cond_wait(condition: Object, mutex: Object) -> c_int {
     let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_cond_wait" of c"GLIBC_2.3.2": fn(Object, Object) -> c_int);
         return unsafe { original(condition, mutex) };
     };
-    wait(&turn, condition, mutex, None)
+    wait(turn, condition, mutex, None)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_cond_timedwait(
+unsafe extern "C-unwind" fn pthread_cond_timedwait(
     condition: Object,
     mutex: Object,
     time: *const timespec,
@@ -62,11 +67,11 @@ unsafe extern "C" fn pthread_cond_timedwait(
         );
         return unsafe { original(condition, mutex, time) };
     };
-    wait(&turn, condition, mutex, Some(deadline(clock_of(time), time)))
+    wait(turn, condition, mutex, Some(deadline(clock_of(time), time)))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_cond_clockwait(
+unsafe extern "C-unwind" fn pthread_cond_clockwait(
     condition: Object,
     mutex: Object,
     clock: c_int,
@@ -77,7 +82,7 @@ unsafe extern "C" fn pthread_cond_clockwait(
             original!(c"pthread_cond_clockwait": fn(Object, Object, c_int, *const timespec) -> c_int);
         return unsafe { original(condition, mutex, clock, time) };
     };
-    wait(&turn, condition, mutex, Some(deadline(clock, time)))
+    wait(turn, condition, mutex, Some(deadline(clock, time)))
 }
 
 #[unsafe(no_mangle)]

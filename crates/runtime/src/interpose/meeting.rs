@@ -94,7 +94,7 @@ fn try_semaphore(semaphore: Object) -> c_int {
     unsafe { original!(c"sem_trywait": fn(Object) -> c_int)(semaphore) }
 }
 
-fn take_permit(turn: &Turn, semaphore: Object, deadline: Option<u64>) -> c_int {
+fn take_permit(mut turn: Turn, semaphore: Object, deadline: Option<u64>) -> c_int {
     turn.meeting();
     let mut out_of_time = false;
     while try_semaphore(semaphore) != 0 {
@@ -102,11 +102,15 @@ fn take_permit(turn: &Turn, semaphore: Object, deadline: Option<u64>) -> c_int {
             return -1;
         }
         if out_of_time {
-            no_permit(turn);
+            no_permit(&turn);
             set_errno(libc::ETIMEDOUT);
             return -1;
         }
-        out_of_time = turn.wait(semaphore as usize, deadline, true) == Reason::TimedOut;
+        match turn.wait_or_end(semaphore as usize, deadline, true) {
+            Reason::Woken => {}
+            Reason::TimedOut => out_of_time = true,
+            Reason::Cancelled => turn = turn.end_if_cancelled(),
+        }
     }
     turn.log_sync(SyncOp::SemWait, semaphore as usize, 0);
     0
@@ -118,28 +122,28 @@ fn no_permit(turn: &Turn) {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn sem_wait(semaphore: Object) -> c_int {
+unsafe extern "C-unwind" fn sem_wait(semaphore: Object) -> c_int {
     let Some(turn) = Turn::alone() else {
         return unsafe { original!(c"sem_wait": fn(Object) -> c_int)(semaphore) };
     };
-    take_permit(&turn, semaphore, None)
+    take_permit(turn, semaphore, None)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn sem_timedwait(semaphore: Object, time: *const timespec) -> c_int {
+unsafe extern "C-unwind" fn sem_timedwait(semaphore: Object, time: *const timespec) -> c_int {
     let Some(turn) = Turn::alone() else {
         return unsafe { original!(c"sem_timedwait": fn(Object, *const timespec) -> c_int)(semaphore, time) };
     };
-    take_permit(&turn, semaphore, Some(deadline(libc::CLOCK_REALTIME, time)))
+    take_permit(turn, semaphore, Some(deadline(libc::CLOCK_REALTIME, time)))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn sem_clockwait(semaphore: Object, clock: c_int, time: *const timespec) -> c_int {
+unsafe extern "C-unwind" fn sem_clockwait(semaphore: Object, clock: c_int, time: *const timespec) -> c_int {
     let Some(turn) = Turn::alone() else {
         let original = original!(c"sem_clockwait": fn(Object, c_int, *const timespec) -> c_int);
         return unsafe { original(semaphore, clock, time) };
     };
-    take_permit(&turn, semaphore, Some(deadline(clock, time)))
+    take_permit(turn, semaphore, Some(deadline(clock, time)))
 }
 
 #[unsafe(no_mangle)]

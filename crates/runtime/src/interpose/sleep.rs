@@ -9,16 +9,16 @@ use crate::system::{nanoseconds, until};
 use crate::turn::Turn;
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn sched_yield() -> c_int {
-    match Turn::alone() {
-        Some(turn) => turn.change(),
+unsafe extern "C-unwind" fn sched_yield() -> c_int {
+    match Turn::take() {
+        Some(turn) => turn.yield_turn(),
         None => crate::system::yield_processor(),
     }
     0
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn sleep(seconds: c_uint) -> c_uint {
+unsafe extern "C-unwind" fn sleep(seconds: c_uint) -> c_uint {
     match Turn::alone() {
         Some(turn) => {
             turn.sleep(u64::from(seconds) * 1_000_000_000);
@@ -29,7 +29,7 @@ unsafe extern "C" fn sleep(seconds: c_uint) -> c_uint {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn usleep(microseconds: c_uint) -> c_int {
+unsafe extern "C-unwind" fn usleep(microseconds: c_uint) -> c_int {
     match Turn::alone() {
         Some(turn) => {
             turn.sleep(u64::from(microseconds) * 1000);
@@ -40,7 +40,7 @@ unsafe extern "C" fn usleep(microseconds: c_uint) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn nanosleep(time: *const timespec, rest: *mut timespec) -> c_int {
+unsafe extern "C-unwind" fn nanosleep(time: *const timespec, rest: *mut timespec) -> c_int {
     match Turn::alone() {
         Some(turn) => {
             turn.sleep(nanoseconds(unsafe { &*time }));
@@ -51,7 +51,7 @@ unsafe extern "C" fn nanosleep(time: *const timespec, rest: *mut timespec) -> c_
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn clock_nanosleep(
+unsafe extern "C-unwind" fn clock_nanosleep(
     clock: c_int,
     flags: c_int,
     time: *const timespec,

@@ -8,7 +8,7 @@ use libc::pthread_t;
 
 use super::original;
 use crate::functions;
-use crate::scheduler::{self, State, wake_waiters};
+use crate::scheduler::{self, Reason, State, wake_waiters};
 use crate::system::{is_alive, kernel_id, say, yield_processor};
 use crate::thread::{Start, Thread, set_me};
 use crate::turn::Turn;
@@ -19,17 +19,17 @@ static END_KEY: AtomicU32 = AtomicU32::new(0);
 /// Destructors of thread-specific values run in rounds; so many of them are left to those of the program.
 const ROUNDS: u32 = 3;
 
-/// Makes the key, and uses it for the first thread.
-pub(crate) fn make_end_key(main: &'static Thread) {
+/// Makes the key.
+pub(crate) fn make_end_key() {
     let mut key = 0;
     if unsafe { libc::pthread_key_create(&mut key, Some(ending)) } != 0 {
         say("cannot follow the ends of threads");
     }
     END_KEY.store(key, Ordering::Relaxed);
-    set_end(main);
 }
 
-fn set_end(thread: &'static Thread) {
+/// The end of the calling thread is to be told.
+pub(crate) fn set_end(thread: &'static Thread) {
     unsafe { libc::pthread_setspecific(END_KEY.load(Ordering::Relaxed), (thread as *const Thread).cast()) };
 }
 
@@ -130,9 +130,9 @@ fn waiting_place(thread: &'static Thread) -> usize {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_join(handle: pthread_t, result: *mut *mut c_void) -> c_int {
+unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *mut *mut c_void) -> c_int {
     let original = original!(c"pthread_join": fn(pthread_t, *mut *mut c_void) -> c_int);
-    let Some(turn) = Turn::alone() else { return unsafe { original(handle, result) } };
+    let Some(mut turn) = Turn::alone() else { return unsafe { original(handle, result) } };
     turn.meeting();
     let Some(thread) = scheduler::by_handle(handle) else {
         return turn.away(|| unsafe { original(handle, result) });
@@ -141,7 +141,9 @@ unsafe extern "C" fn pthread_join(handle: pthread_t, result: *mut *mut c_void) -
         return libc::EDEADLK;
     }
     while !scheduler::is_done(thread) {
-        turn.wait(waiting_place(thread), None, true);
+        if turn.wait_or_end(waiting_place(thread), None, true) == Reason::Cancelled {
+            turn = turn.end_if_cancelled();
+        }
     }
     // It has handed over for the last time: what is left of its end takes no turn.
     let outcome = unsafe { original(handle, result) };
@@ -150,4 +152,18 @@ unsafe extern "C" fn pthread_join(handle: pthread_t, result: *mut *mut c_void) -
         turn.log_sync(SyncOp::Join, thread.id as usize, 0);
     }
     outcome
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_cancel(handle: pthread_t) -> c_int {
+    let cancel = || unsafe { original!(c"pthread_cancel": fn(pthread_t) -> c_int)(handle) };
+    let Some(turn) = Turn::alone() else { return cancel() };
+    let result = cancel();
+    if let Some(thread) = scheduler::by_handle(handle)
+        && result == 0
+    {
+        scheduler::cancel(thread);
+    }
+    drop(turn);
+    result
 }

@@ -1,0 +1,25 @@
+// No file may become larger than it is: the log cannot be written on, and the program must not notice.
+#include <pthread.h>
+#include <sys/resource.h>
+
+enum { COUNT = 100000 };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int shared;
+
+static void *count(void *unused) {
+    for (int i = 0; i < COUNT; i++) {
+        pthread_mutex_lock(&lock);
+        shared++;
+        pthread_mutex_unlock(&lock);
+    }
+    return unused;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    struct rlimit limit = {1 << 20, 1 << 20};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, count, 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    return shared != 2 * COUNT;
+}

@@ -1,0 +1,28 @@
+//! What the modules of the program have told about themselves.
+
+use std::cell::UnsafeCell;
+
+use crate::turn::Turn;
+
+/// As the log has them, to be touched by a thread that is alone.
+struct Modules(UnsafeCell<Vec<Vec<u8>>>);
+
+// Only one thread at a time is alone: it has its turn, or holds the stripe for synchronisation.
+unsafe impl Sync for Modules {}
+
+static MODULES: Modules = Modules(UnsafeCell::new(Vec::new()));
+
+/// A module was loaded.
+pub(crate) fn add(turn: &Turn, content: Vec<u8>) {
+    turn.me.log().module(&content);
+    // We are alone, and the borrow ends here.
+    unsafe { &mut *MODULES.0.get() }.push(content);
+}
+
+/// Tells a new log of all modules that were loaded before it.
+pub(crate) fn tell_all(turn: &Turn) {
+    // There is one thread.
+    for content in unsafe { &*MODULES.0.get() } {
+        turn.me.log().module(content);
+    }
+}
