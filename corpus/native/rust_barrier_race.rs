@@ -1,5 +1,6 @@
 // As it should be, but for the second barrier: the next round may begin while the other still reads.
-// race: 18 20
+// race: 19 21
+// shown by: serial
 use std::cell::UnsafeCell;
 use std::sync::{Arc, Barrier};
 use std::thread;

@@ -1,5 +1,6 @@
 // A thread gets its token before it may look.
-// race: 10 14
+// race: 11 15
+// shown by: serial
 use std::thread;
 
 static mut VALUE: u32 = 0;

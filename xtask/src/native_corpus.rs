@@ -47,7 +47,7 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
     println!("{:<32} {:<8} {:>5} {:>8} {:>6}", "program", "order", "runs", "complete", "wrong");
     for program in programs().iter().filter(|program| program.name.contains(part)) {
         let built = build(program, &folder)?;
-        for order in orders() {
+        for order in orders().filter(|&order| order == "serial" || !program.serial) {
             let tally = tally(program, &built, order, seeds);
             let (runs, complete, wrong) = (tally.runs, tally.complete, tally.wrong.len());
             println!("{:<32} {order:<8} {runs:>5} {complete:>8} {wrong:>6}", program.name);

@@ -119,10 +119,9 @@ const fn called(primitive: Primitive) -> Called {
     Called { primitive, object: Object::First, other: Other::Number(0) }
 }
 
-/// Standard output, standard error and the clock, as objects.
+/// Standard output and standard error, as objects.
 const OUTPUT: u64 = 1;
 const ERRORS: u64 = 2;
-const CLOCK: u64 = 3;
 
 /// Calls of these functions.
 const CALLS: &[(&str, Called)] = &[
@@ -162,10 +161,8 @@ const CALLS: &[(&str, Called)] = &[
         "std::io::stdio::_eprint",
         Called { primitive: Primitive::Within, object: Object::Number(ERRORS), other: Other::Number(0) },
     ),
-    (
-        "std::time::Instant::now",
-        Called { primitive: Primitive::Use, object: Object::Number(CLOCK), other: Other::Number(0) },
-    ),
+    ("std::time::Instant::now", called(Primitive::Clock)),
+    ("std::time::SystemTime::now", called(Primitive::Clock)),
     ("alloc::raw_vec::RawVecInner::grow_amortized", VECTOR),
     ("alloc::raw_vec::RawVecInner::grow_exact", VECTOR),
     ("alloc::raw_vec::RawVecInner::deallocate", VECTOR),

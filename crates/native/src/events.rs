@@ -51,6 +51,8 @@ struct Writer<'a> {
     calls: Vec<Calls>,
     /// Who holds each lock.
     holders: Holders,
+    /// Threads that something happened to while they waited which nobody understands. It is told when they go on.
+    owed: BTreeSet<u32>,
     /// How often semaphores were created at each address.
     semaphores: FxHashMap<u64, u32>,
     /// Whether each thread has read anything since its last branch.
@@ -92,6 +94,7 @@ impl<'a> Writer<'a> {
             spots: FxHashMap::default(),
             calls: Vec::new(),
             holders: Holders::default(),
+            owed: BTreeSet::new(),
             semaphores: FxHashMap::default(),
             has_read: Vec::new(),
             outside: None,
@@ -155,8 +158,14 @@ impl<'a> Writer<'a> {
     }
 
     fn push(&mut self, op: Op) -> Done {
+        if self.holders.is_waiting(self.thread) && !matches!(op, Op::Wait { .. }) {
+            // What a library does to its own memory while the thread waits in it.
+            return Ok(());
+        }
         let thread = self.thread_id(self.thread)?;
-        if has_calls(op) {
+        // A thread that waits does nothing before it is back, not even return from a call.
+        let is_back = matches!(op, Op::Woken { .. } | Op::WaitTimeout { .. });
+        if has_calls(op) && !is_back {
             self.tell_calls(thread)?;
         }
         match op {
@@ -302,6 +311,10 @@ impl<'a> Writer<'a> {
     /// after, and memory is then as it was: what was written since the last time is read between two fences, where
     /// nobody else can come to race with that. One thread alone needs none of this.
     fn opaque(&mut self) -> Done {
+        if self.holders.is_waiting(self.thread) {
+            self.owed.insert(self.thread);
+            return Ok(());
+        }
         if !self.has_forked || self.events.len() == self.fenced {
             return Ok(());
         }
@@ -487,7 +500,11 @@ impl<'a> Writer<'a> {
                 }
             }
         };
-        self.push(op)
+        self.push(op)?;
+        if !self.holders.is_waiting(self.thread) && self.owed.remove(&self.thread) {
+            self.opaque()?;
+        }
+        Ok(())
     }
 
     fn semaphore(&mut self, object: u64) -> Result<SemId, LogError> {

@@ -65,6 +65,11 @@ impl Holders {
         count > 0
     }
 
+    /// Whether the thread waits.
+    pub(crate) fn is_waiting(&self, thread: u32) -> bool {
+        self.given_up.get(&thread).is_some_and(|&count| count > 0)
+    }
+
     /// The thread has waited, and holds the lock as often as before. Says whether it did.
     pub(crate) fn has_waited(&mut self, lock: LockId, thread: u32) -> bool {
         let count = self.given_up.remove(&thread).unwrap_or(0);

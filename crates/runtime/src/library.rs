@@ -17,6 +17,9 @@ use crate::turn::{Turn, content};
 
 type Text = *const c_char;
 
+/// How often anybody has asked the clock.
+pub(crate) static CLOCK: AtomicU64 = AtomicU64::new(0);
+
 /// One call of such a function.
 struct Call {
     turn: Turn,
@@ -57,7 +60,6 @@ impl Call {
 
     /// The result says something about when the call was made.
     fn asked_the_clock(&self) {
-        static CLOCK: AtomicU64 = AtomicU64::new(0);
         self.turn.in_order(&CLOCK, Order::Relaxed);
     }
 }

@@ -19,6 +19,7 @@ use foretell_wire::hook::{Order, Update};
 use foretell_wire::primitive::{Primitive, Role};
 use foretell_wire::record::{Record, SyncOp};
 
+use crate::library::CLOCK;
 use crate::order::is_striped;
 use crate::scheduler::{Reason, wake_waiters};
 use crate::system::read_word;
@@ -41,8 +42,6 @@ struct Known {
     barriers: BTreeMap<u64, Vec<u32>>,
     /// Who is within each lock that a function takes itself, and how often.
     within: BTreeMap<u64, (u32, u32)>,
-    /// How often each object was used.
-    uses: BTreeMap<u64, u64>,
 }
 
 static KNOWN: Mutex<Known> = Mutex::new(Known {
@@ -50,7 +49,6 @@ static KNOWN: Mutex<Known> = Mutex::new(Known {
     candidates: BTreeMap::new(),
     barriers: BTreeMap::new(),
     within: BTreeMap::new(),
-    uses: BTreeMap::new(),
 });
 
 fn known() -> MutexGuard<'static, Known> {
@@ -59,7 +57,8 @@ fn known() -> MutexGuard<'static, Known> {
 
 /// Whether the thread is in a library that tells what it does. Not if it has called unknown code from there.
 pub(crate) fn is_inside(turn: &Turn) -> bool {
-    turn.me.library.entered.get() == calls(turn)
+    let library = &turn.me.library;
+    library.is_closed.get() || library.entered.get() == calls(turn)
 }
 
 /// The calls that the thread is in, as [`crate::thread::Library::entered`] has them.
@@ -71,10 +70,19 @@ fn calls(turn: &Turn) -> u64 {
 pub(crate) fn begins_to_wait(turn: &Turn, word: usize) {
     let library = &turn.me.library;
     if is_inside(turn) {
+        log_wait(turn);
         library.waited.set(true);
         if library.parks.get() {
             library.token.set(word);
         }
+    }
+}
+
+/// The lock is told as given up at the last moment at which nobody else can have taken it: while it waits, a thread cannot
+/// do anything, and the library may have to make room for it before.
+fn log_wait(turn: &Turn) {
+    if let Some((condition, lock)) = turn.me.library.waits_with.take() {
+        turn.log_sync(SyncOp::Wait, condition, lock);
     }
 }
 
@@ -85,29 +93,34 @@ pub(crate) fn has_waited(turn: &Turn, reason: Reason) {
     }
 }
 
-/// The highest bit of what is remembered of an outer library, which no number of calls has: the thread has waited there.
+/// Bits of what is remembered of an outer library that no number of calls has: the thread has waited there,
 const WAITED: u64 = 1 << 63;
+/// or it is still there, and nothing is to be told.
+const CLOSED: u64 = 1 << 62;
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_begin(site: u64, primitive: u32, object: u64, other: u64) -> u64 {
     let Some(turn) = Turn::alone() else { return 0 };
     let library = &turn.me.library;
+    let Some(primitive) = Primitive::from_code(primitive).filter(|_| !library.is_closed.get()) else {
+        return CLOSED;
+    };
     turn.me.site.set(site);
     let outer = library.entered.get() | if library.waited.get() { WAITED } else { 0 };
-    if let Some(primitive) = Primitive::from_code(primitive) {
-        begin(&turn, primitive, object, other);
-    }
+    begin(&turn, primitive, object, other);
     library.waited.set(false);
     library.timed_out.set(false);
     library.entered.set(calls(&turn));
+    library.is_closed.set(!calls_back(primitive));
     outer
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_end(site: u64, primitive: u32, object: u64, other: u64, outer: u64, result: u64) {
-    let Some(turn) = Turn::alone() else { return };
+    let Some(turn) = Turn::alone().filter(|_| outer & CLOSED == 0) else { return };
     let library = &turn.me.library;
     turn.me.site.set(site);
+    library.is_closed.set(false);
     if let Some(primitive) = Primitive::from_code(primitive) {
         end(&turn, primitive, object, other, result & 1 != 0);
     }
@@ -116,15 +129,25 @@ extern "C" fn __foretell_end(site: u64, primitive: u32, object: u64, other: u64,
     library.waited.set(outer & WAITED != 0);
 }
 
+/// Whether the library may call functions of the program from there.
+fn calls_back(primitive: Primitive) -> bool {
+    matches!(primitive, Primitive::Once | Primitive::Within)
+}
+
 fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
     match primitive {
-        Primitive::Silent | Primitive::Use => {}
+        Primitive::Silent | Primitive::Clock => {}
         Primitive::Spawn => turn.me.library.spawns.set(true),
         Primitive::Lock | Primitive::LockShared | Primitive::TryLock | Primitive::TryLockShared => {
             turn.meeting();
         }
         Primitive::Unlock => turn.log_sync(SyncOp::Unlock, object as usize, 0),
-        Primitive::Wait => turn.log_sync(SyncOp::Wait, object as usize, other),
+        Primitive::Wait => {
+            turn.me.library.waits_with.set(Some((object as usize, other)));
+            if is_striped() {
+                log_wait(turn);
+            }
+        }
         Primitive::Notify => {
             turn.meeting();
             turn.log_sync(SyncOp::Notify, object as usize, 0);
@@ -155,16 +178,18 @@ fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool)
     match primitive {
         Primitive::Silent | Primitive::Unlock | Primitive::Notify | Primitive::NotifyAll => turn.meeting(),
         Primitive::Spawn => turn.me.library.spawns.set(false),
+        Primitive::Clock => turn.in_order(&CLOCK, Order::Relaxed),
         Primitive::Lock => turn.log_sync(SyncOp::Lock, object as usize, 0),
         Primitive::LockShared => turn.log_sync(SyncOp::LockShared, object as usize, 0),
         Primitive::TryLock if result => turn.log_sync(SyncOp::Lock, object as usize, 0),
         Primitive::TryLockShared if result => turn.log_sync(SyncOp::LockShared, object as usize, 0),
         // Whoever had the lock when the time was over may have given it up since.
         Primitive::TryLock | Primitive::TryLockShared => turn.fence(turn.me.site.get()),
-        Primitive::Wait if turn.me.library.timed_out.get() => {
-            turn.log_sync(SyncOp::TimedOut, object as usize, other);
+        Primitive::Wait => {
+            log_wait(turn);
+            let timed_out = turn.me.library.timed_out.get();
+            turn.log_sync(if timed_out { SyncOp::TimedOut } else { SyncOp::Woken }, object as usize, other);
         }
-        Primitive::Wait => turn.log_sync(SyncOp::Woken, object as usize, other),
         Primitive::Once => end_once(turn, object, other),
         Primitive::Barrier => end_barrier(turn, object),
         Primitive::Park => end_park(turn),
@@ -172,12 +197,6 @@ fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool)
         Primitive::Within => end_within(turn, object),
         Primitive::Change => {
             log_change(turn, object, other, |site, addr, bytes| Record::WriteRange { site, addr, bytes })
-        }
-        Primitive::Use => {
-            let mut known = known();
-            let uses = known.uses.entry(object).or_default();
-            log_imagined(turn, object, (*uses, *uses + 1), Order::AcqRel);
-            *uses += 1;
         }
     }
 }
@@ -377,7 +396,9 @@ fn is_attempt(role: Role) -> bool {
 /// The turn for an access to a word.
 fn begin_access(site: u64, role: u32, attempts: bool) -> (Option<Turn>, Role) {
     let role = Role::from_code(role).unwrap_or(Role::Silent);
+    let is_closed = |turn: &Turn| turn.me.library.is_closed.get();
     let turn = if role == Role::Done { Turn::take() } else { Turn::alone() };
+    let turn = turn.filter(|turn| !is_closed(turn));
     if let Some(turn) = &turn {
         turn.me.site.set(site);
         if attempts && is_attempt(role) {

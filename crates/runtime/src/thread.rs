@@ -51,10 +51,14 @@ pub(crate) struct Thread {
 pub(crate) struct Library {
     /// One more than the number of the calls in which it has entered the library; 0 if it has not.
     pub(crate) entered: Cell<u64>,
+    /// Nothing that the library calls is the program's: whatever has hooks there is part of what is told already.
+    pub(crate) is_closed: Cell<bool>,
     /// It has waited there.
     pub(crate) waited: Cell<bool>,
     /// Its waiting was over without anybody waking it.
     pub(crate) timed_out: Cell<bool>,
+    /// The condition and the lock that it is about to wait with, if it is there for that and has not begun to.
+    pub(crate) waits_with: Cell<Option<(usize, u64)>>,
     /// It is there to start a thread.
     pub(crate) spawns: Cell<bool>,
     /// It was started there, so that what it runs first is known.

@@ -1,7 +1,7 @@
 //! Programs in C, C++ and Rust with known races: `corpus/native`.
 //!
 //! Their first lines tell what is expected of them: `// race: 12 20` for a race between two lines, all of them and no other,
-//! and `// options: …` for what the compiler has to be told.
+//! `// options: …` for what the compiler has to be told, and `// shown by: serial` if its races only show if threads take turns.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,6 +21,8 @@ pub struct Program {
     pub path: PathBuf,
     /// What the compiler has to be told beside the usual.
     pub options: Vec<String>,
+    /// Its races show only if threads take turns.
+    pub serial: bool,
     /// Its races; none if its name says so.
     pub races: BTreeSet<Lines>,
 }
@@ -50,7 +52,8 @@ fn program(folder: &Path, name: String) -> Program {
     let races: BTreeSet<Lines> = told("// race: ").map(|text| two_lines(&name, text)).collect();
     assert_eq!(races.is_empty(), name.contains("_norace."), "{name} says what is expected");
     let options = told("// options: ").flat_map(str::split_whitespace).map(str::to_string).collect();
-    Program { name, path, options, races }
+    let serial = source.lines().any(|line| line == "// shown by: serial");
+    Program { name, path, options, serial, races }
 }
 
 fn two_lines(name: &str, text: &str) -> Lines {

@@ -105,11 +105,11 @@ codes! {
         Within = 13,
         /// Reads so many bytes (other) at the object, and writes them.
         Change = 14,
-        /// Depends on what others did to the object, and is noticed by others who use it; on nothing else.
-        Use = 15,
         /// Starts a thread. What that runs first is the library's, calls the program's function, and touches none of its
         /// memory but what was made for the new thread.
-        Spawn = 16,
+        Spawn = 15,
+        /// Asks the clock.
+        Clock = 16,
     }
 }
 

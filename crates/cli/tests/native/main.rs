@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod calls;
+mod cargo;
 mod code;
 mod corpus;
 mod ending;
