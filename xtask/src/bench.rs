@@ -7,6 +7,7 @@
 mod cpu;
 mod explore;
 mod files;
+mod native;
 mod pairs;
 mod record;
 
@@ -30,7 +31,7 @@ use record::{Record, Row, Target};
 /// A measurement that can be asked for by name.
 type Measurement = (&'static str, fn(&mut Record) -> Result<(), String>);
 
-const MEASUREMENTS: [Measurement; 10] = [
+const MEASUREMENTS: [Measurement; 11] = [
     ("read", reading),
     ("detect", detecting),
     ("syncp", sync_preserving),
@@ -41,6 +42,7 @@ const MEASUREMENTS: [Measurement; 10] = [
     ("auto", everything),
     ("explore", explore::exploring),
     ("z3", pairs::deciding),
+    ("native", native::recording),
 ];
 
 /// How often each figure is taken; the best counts.

@@ -1,5 +1,6 @@
 //! Installing what building and testing need.
 
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use crate::process::must;
@@ -31,12 +32,26 @@ pub(crate) fn run() -> Result<ExitCode, String> {
         must("apt-get", &["update", "--quiet"])?;
         must("apt-get", &["install", "--yes", "--quiet", "--no-install-recommends", need.package])?;
     }
+    install_sanitizer()?;
     for component in ["rustfmt", "clippy"] {
         if !has_component(component) {
             must("rustup", &["component", "add", component])?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The runtime of ThreadSanitizer, which recording is compared with, is no program: clang knows whether it is there.
+fn install_sanitizer() -> Result<(), String> {
+    const PACKAGE: &str = "libclang-rt-22-dev";
+    let file = format!("-print-file-name=libclang_rt.tsan-{}.a", std::env::consts::ARCH);
+    let asked = Command::new("clang-22").arg(file).output();
+    let path =
+        asked.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string()).unwrap_or_default();
+    if Path::new(&path).is_absolute() || !is_there("apt-get") || !is_root() {
+        return Ok(());
+    }
+    must("apt-get", &["install", "--yes", "--quiet", "--no-install-recommends", PACKAGE])
 }
 
 fn is_there(program: &str) -> bool {

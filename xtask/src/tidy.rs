@@ -50,6 +50,7 @@ const ROOMS: [Rule; 17] = [
         "xtask",
         &[
             "foretell-trace",
+            "foretell-wire",
             "foretell-witness",
             "foretell-detect",
             "foretell-predict",

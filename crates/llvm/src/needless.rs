@@ -73,6 +73,6 @@ fn may_read(callee: Value) -> bool {
 }
 
 fn is_decision(instruction: Value) -> bool {
-    let is_call = instruction.opcode() == Some(Opcode::LLVMCall);
+    let is_call = instruction.opcode() == Some(Opcode::LLVMCall) && instruction.callee().is_function();
     is_call && [hook::BRANCH, hook::BRANCH_BY].contains(&instruction.callee().name().as_str())
 }

@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use foretell_wire::record::{Record, SyncOp};
 
 use crate::LogError;
+use crate::held::Held;
 use crate::memory::{Change, Era, Memory};
 use crate::merge::for_each;
 use crate::places::Places;
@@ -104,6 +105,8 @@ pub(crate) struct Survey {
     used_after: FxHashSet<Era>,
     /// Whether anything happened that the recorder does not understand.
     pub(crate) has_opaque: bool,
+    /// The locks that the first thread holds from the beginning.
+    pub(crate) held: Vec<u64>,
     /// Names of variables.
     pub(crate) places: Places,
 }
@@ -163,11 +166,15 @@ impl Survey {
 /// Goes through the log for the first time.
 pub(crate) fn survey(log: &[u8]) -> Result<Survey, LogError> {
     let (mut survey, mut memory, mut forked) = (Survey::default(), Memory::default(), false);
+    let mut held = Held::default();
     for_each(log, |entry| {
         let (thread, record) = match entry {
             Entry::Module(module) => return survey.places.add(&module),
             Entry::Record(thread, record) => (thread, record),
         };
+        if let Record::Sync { op, object, other, .. } = record {
+            held.follow(thread, op, object, other);
+        }
         forked |= matches!(record, Record::Sync { op: SyncOp::Fork, .. });
         survey.has_opaque |= matches!(record, Record::Opaque { .. }) || is_torn_atomic(&record);
         if let Some(Change::Ends(era)) = memory.follow(thread, &record) {
@@ -178,6 +185,8 @@ pub(crate) fn survey(log: &[u8]) -> Result<Survey, LogError> {
         }
         Ok(())
     })?;
+    survey.has_opaque |= held.has_unseen;
+    survey.held = held.from_the_beginning();
     for words in survey.by_era.values_mut() {
         words.sort_unstable();
     }

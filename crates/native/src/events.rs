@@ -407,6 +407,10 @@ impl<'a> Writer<'a> {
             self.outside = Some(outside);
             self.push(Op::Store { var: outside, value: Some(Value::ZERO), order: MemOrder::Relaxed })?;
         }
+        // A copy of a process begins with the locks of the original.
+        for &lock in &self.survey.held {
+            self.lock_op(SyncOp::Lock, lock)?;
+        }
         self.all_kept(Era::STATIC, Op::Alloc)
     }
 

@@ -4,6 +4,7 @@
 //! pieces memory falls and who touches them ([`cells`]), the second writes the events ([`events`]).
 //!
 //! * [`merge`]: the log, in the order in which things happened; [`records`]: what it tells
+//! * [`held`]: which locks the first thread holds from the beginning
 //! * [`memory`]: which allocation an address belongs to at each moment
 //! * [`holders`]: who holds which lock
 //! * [`places`]: sites and addresses as people know them; [`demangle`]: functions, too
@@ -20,6 +21,7 @@ mod calls;
 mod cells;
 mod demangle;
 mod events;
+mod held;
 mod holders;
 mod memory;
 mod merge;

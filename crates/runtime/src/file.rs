@@ -62,12 +62,13 @@ pub(crate) fn map(bytes: usize, clock: u64) -> Option<*mut u8> {
     })
 }
 
-/// Appends whole pages, the first bytes of which, up to `header`, are written last. Otherwise as [`map`].
-pub(crate) fn append(content: &[u8], header: usize, clock: u64) -> Option<()> {
-    take(content.len(), clock, |file, offset| {
-        may_grow(offset, content.len())?;
-        write_at(file, offset + header, content.get(header..).unwrap_or_default())?;
-        write_at(file, offset, content.get(..header).unwrap_or_default())
+/// Appends a chunk, whose magic is written last. Otherwise as [`map`].
+pub(crate) fn append(chunk: &[u8], clock: u64) -> Option<()> {
+    take(chunk.len(), clock, |file, offset| {
+        may_grow(offset, chunk.len())?;
+        let (magic, rest) = chunk.split_at_checked(MAGIC.len()).ok_or(libc::EINVAL)?;
+        write_at(file, offset + magic.len(), rest)?;
+        write_at(file, offset, magic)
     })
 }
 

@@ -187,10 +187,10 @@ impl Writer {
     fn keep(&mut self, clock: u64) -> Option<()> {
         // The chunk is ours.
         let content = unsafe { std::slice::from_raw_parts_mut(self.chunk, CHUNK) };
-        file::append(content, 8, clock)?;
+        file::append(content, clock)?;
         unsafe { self.chunk.cast::<u64>().write_volatile(0) };
         compiler_fence(Ordering::Release);
-        content.fill(0);
+        content.get_mut(HEADER..)?.fill(0);
         Some(())
     }
 
@@ -254,7 +254,7 @@ impl Writer {
             let mut whole = [&header, content].concat();
             whole.resize(bytes, 0);
             // If that fails, the log is cut.
-            let _ = file::append(&whole, HEADER, clock);
+            let _ = file::append(&whole, clock);
         }
         if !crate::order::is_striped() {
             self.jump(clock);

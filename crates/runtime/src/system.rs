@@ -88,6 +88,11 @@ pub(crate) fn wake(word: &AtomicU32) {
     kernel(libc::SYS_futex, [word.as_ptr() as usize, what, 1, 0, 0, 0]);
 }
 
+/// Does nothing for so long.
+pub(crate) fn pause(nanoseconds: u64) {
+    wait_on(&AtomicU32::new(0), 0, Some(nanoseconds));
+}
+
 /// Lets other threads of the machine run.
 pub(crate) fn yield_processor() {
     kernel(libc::SYS_sched_yield, [0; 6]);

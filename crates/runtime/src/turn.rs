@@ -11,7 +11,7 @@ use crate::log::LONGEST_RANGE;
 use crate::order::is_striped;
 use crate::scheduler::{self, Reason, State, Waiting, hand_over, random};
 use crate::stripes::{self, MEMORY, SYNC, Set};
-use crate::system::{errno, set_errno};
+use crate::system::{errno, pause, set_errno};
 use crate::thread::{Thread, me};
 
 /// A thread writes at most so many bytes of records before it hands over, half of them on average,
@@ -144,7 +144,8 @@ impl Turn {
         if self.me.has_missed.take() {
             self.fence(self.me.site.get());
         }
-        if self.me.is_overtaken.swap(false, Ordering::SeqCst) {
+        if self.me.is_overtaken.load(Ordering::Relaxed) && self.me.is_overtaken.swap(false, Ordering::SeqCst)
+        {
             scheduler::come_back(self.me);
             self.fence(self.me.site.get());
         }
@@ -162,12 +163,19 @@ impl Turn {
         }
     }
 
+    /// The program lets others go on. Who waits in this way for somebody else shall not fill the log.
+    pub(crate) fn yield_turn(&self) {
+        const PAUSE: u64 = 100_000;
+        if is_striped() {
+            pause(PAUSE);
+        } else {
+            self.change();
+        }
+    }
+
     /// Lets others go on first.
     #[cold]
-    pub(crate) fn change(&self) {
-        if is_striped() {
-            return crate::system::yield_processor();
-        }
+    fn change(&self) {
         let changes = self.me.changes.get();
         self.me.changes.set(changes.saturating_add(1));
         let long = LONG_QUANTUM << (changes / QUANTA_TO_DOUBLE).min(DOUBLINGS);

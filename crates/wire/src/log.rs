@@ -8,7 +8,7 @@
 //! ```
 //!
 //! All numbers are little-endian. What is not written yet is zero. A chunk counts once its magic is there, which is
-//! written last; so does a record once its kind is there. So whatever kills the program, and whenever, the log has
+//! written last, after its length; so does a record once its kind is there. So whatever kills the program, and whenever, the log has
 //! every record that was complete by then.
 //!
 //! A thread writes to the same chunk again and again, and appends a copy of it whenever it is full. If the log was left between
@@ -91,15 +91,15 @@ impl<'a> Chunks<'a> {
         Ok(Chunks { rest, ended: number(ENDED)? == 1, cut })
     }
 
-    /// The next chunk. Pages of which nobody has begun to make one are passed over.
+    /// The next chunk. What is not complete is passed over, and so are pages of which nobody has begun to make one.
     pub fn next_chunk(&mut self) -> Result<Option<Chunk<'a>>, Malformed> {
         while let Some(header) = self.rest.first_chunk::<HEADER>() {
             let magic = *field(header, 0)?;
+            let length = usize::try_from(u64::from_le_bytes(*field(header, 8)?)).map_err(|_| Malformed)?;
             if magic == [0; 8] {
-                self.rest = self.rest.get(PAGE..).unwrap_or_default();
+                self.rest = self.rest.get(length.max(PAGE)..).unwrap_or_default();
                 continue;
             }
-            let length = usize::try_from(u64::from_le_bytes(*field(header, 8)?)).map_err(|_| Malformed)?;
             if length < PAGE || !length.is_multiple_of(PAGE) {
                 return Err(Malformed);
             }
@@ -190,7 +190,9 @@ mod tests {
             Chunk { thread: 0, clock: 1, content: Content::Module(b"m") },
             Chunk { thread: 3, clock: 1 << 40, content: Content::Records(&records) },
         ];
-        let bytes = log(1, &[Some(written[0]), None, Some(written[1]), None]);
+        let mut bytes = log(1, &[Some(written[0]), None, Some(written[1]), Some(written[1]), None]);
+        let incomplete = bytes.len() - 4 * PAGE;
+        bytes[incomplete..incomplete + 8].fill(0);
         let mut chunks = Chunks::new(&bytes).unwrap();
         assert_eq!((chunks.ended, chunks.cut), (true, Some(9)));
         assert_eq!(chunks.next_chunk(), Ok(Some(written[0])));

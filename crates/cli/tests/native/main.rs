@@ -8,6 +8,7 @@ mod ending;
 mod modules;
 mod processes;
 mod recording;
+mod stress;
 mod wrappers;
 
 use std::path::{Path, PathBuf};
@@ -52,10 +53,12 @@ fn foretell(args: &[&str]) -> Output {
 fn build(name: &str) -> String {
     static BUILT: AtomicU32 = AtomicU32::new(0);
     let number = BUILT.fetch_add(1, Ordering::Relaxed);
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{number}_{}", name.replace('.', "_")));
+    let program =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{number}_{}", name.replace(['.', '/'], "_")));
     let (source, program) = (programs().join(name), program.display().to_string());
     let known = foretell_testkit::native::programs().into_iter().find(|program| program.name == name);
-    let compiler = known.as_ref().map_or(["cc", "-O1"], |program| program.compiler());
+    let other = if name.ends_with(".c") { "cc" } else { "c++" };
+    let compiler = known.as_ref().map_or([other, "-O1"], |program| program.compiler());
     let options = known.map(|program| program.options).unwrap_or_default();
     let mut arguments = compiler.to_vec();
     arguments.extend(options.iter().map(String::as_str));

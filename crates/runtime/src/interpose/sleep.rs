@@ -10,8 +10,8 @@ use crate::turn::Turn;
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sched_yield() -> c_int {
-    match Turn::alone() {
-        Some(turn) => turn.change(),
+    match Turn::take() {
+        Some(turn) => turn.yield_turn(),
         None => crate::system::yield_processor(),
     }
     0

@@ -55,7 +55,8 @@ pub(super) fn look(me: &'static Thread) {
 impl Scheduler {
     /// How long the thread waits for its turn before it looks at who has it.
     pub(super) fn patience(&self, me: &Thread) -> Option<u64> {
-        let ready = self.slots.get(me.id as usize).is_some_and(|slot| slot.state == State::Ready);
+        // A new thread may come before it is known.
+        let ready = self.slots.get(me.id as usize).is_none_or(|slot| slot.state == State::Ready);
         ready.then(|| INTERVAL.saturating_mul(self.slots.len().max(2) as u64 - 1))
     }
 

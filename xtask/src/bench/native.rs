@@ -1,0 +1,116 @@
+//! What it costs to record a native program, beside what ThreadSanitizer costs.
+//!
+//! The program sums, counts, sorts and meets at a lock (`bench/native/work.c`); it is built plain, with `-fsanitize=thread`, and
+//! with `foretell cc`, all with `-O2`, and runs in all these ways in turn.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use foretell_wire::log::{Chunks, Content};
+use foretell_wire::record::{Context, Record as Logged};
+
+use super::cpu::CpuTime;
+use super::record::{Record, Row, Target};
+use crate::process::{must, release, root};
+
+/// How many rounds each thread of the program makes: some seconds when it is recorded.
+const ROUNDS: &str = "200";
+/// How often each way is measured; the best counts.
+const RUNS: usize = 3;
+
+/// Recording over ThreadSanitizer in CPU time, for both orders, and the size of the log.
+pub(crate) fn recording(record: &mut Record) -> Result<(), String> {
+    must(
+        "cargo",
+        &["build", "--quiet", "--release", "--package", "foretell-llvm", "--package", "foretell-runtime"],
+    )?;
+    let folder = release("bench-native");
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let foretell = release("foretell");
+    let plain = build(&folder, "plain", Path::new("clang-22"), &[])?;
+    let watched = build(&folder, "tsan", Path::new("clang-22"), &["-fsanitize=thread"])?;
+    let recorded = build(&folder, "recorded", &foretell, &["cc"])?;
+    let best = |act: &dyn Fn() -> Result<f64, String>| -> Result<f64, String> {
+        (0..RUNS).try_fold(f64::INFINITY, |best, _| Ok(best.min(act()?)))
+    };
+    let plain = best(&|| run(&plain, None, &folder))?;
+    let watched = best(&|| run(&watched, None, &folder))?;
+    record.add(Row::times(
+        "native, ThreadSanitizer over plain".to_string(),
+        1e3 * watched,
+        1e3 * plain,
+        None,
+    ));
+    for order in ["serial", "striped"] {
+        let seconds = best(&|| run(&recorded, Some(order), &folder))?;
+        let target = (order == "serial").then_some(Target::AtMost(2.0));
+        let what = format!("native, recording ({order}) over ThreadSanitizer");
+        record.add(Row::times(what, 1e3 * seconds, 1e3 * watched, target));
+        let (events, bytes) = count(&folder)?;
+        record.add(Row::size(format!("native, log ({order})"), bytes, events, Some(Target::AtMost(6.0))));
+    }
+    fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))
+}
+
+fn build(folder: &Path, name: &str, compiler: &Path, options: &[&str]) -> Result<PathBuf, String> {
+    let (program, source) = (folder.join(name), root().join("bench/native/work.c"));
+    let status =
+        Command::new(compiler).args(options).args(["-O2", "-g"]).arg(source).arg("-o").arg(&program).status();
+    match status {
+        Ok(status) if status.success() => Ok(program),
+        Ok(status) => {
+            Err(format!("cannot build {name}: {status}; `cargo xtask setup` installs what is needed"))
+        }
+        Err(error) => Err(format!("cannot run {}: {error}", compiler.display())),
+    }
+}
+
+/// Runs the program, recorded in this order if there is one; the CPU seconds that it took.
+fn run(program: &Path, order: Option<&str>, folder: &Path) -> Result<f64, String> {
+    for log in logs(folder)? {
+        fs::remove_file(&log).map_err(|error| format!("{}: {error}", log.display()))?;
+    }
+    let mut command = Command::new(program);
+    command.arg(ROUNDS).stdout(Stdio::null());
+    if let Some(order) = order {
+        command.env("FORETELL_LOG", folder).env("FORETELL_ORDER", order);
+    }
+    let begin = CpuTime::of_children();
+    let status = command.status().map_err(|error| format!("{}: {error}", program.display()))?;
+    if !status.success() {
+        return Err(format!("{}: {status}", program.display()));
+    }
+    Ok(begin.elapsed())
+}
+
+fn logs(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let failed = |error| format!("{}: {error}", folder.display());
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|ending| ending == "ftraw") {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+/// How many records the log in the folder has, and how many bytes.
+fn count(folder: &Path) -> Result<(usize, u64), String> {
+    let (mut events, mut bytes) = (0, 0);
+    for path in logs(folder)? {
+        let log = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        bytes += log.len() as u64;
+        let mut chunks = Chunks::new(&log).map_err(|error| error.to_string())?;
+        while let Some(chunk) = chunks.next_chunk().map_err(|error| error.to_string())? {
+            let Content::Records(mut records) = chunk.content else { continue };
+            let mut context = Context::NEW;
+            while records.first().is_some_and(|&kind| kind != 0) {
+                let record = context.decode(&mut records).map_err(|error| error.to_string())?;
+                events += usize::from(!matches!(record, Logged::Clock(_) | Logged::Ahead(_)));
+            }
+        }
+    }
+    Ok((events, bytes))
+}
