@@ -17,7 +17,7 @@ struct Account {
 
 static bank::Account account;
 static int caught, jumps, compared, depth, after;
-static jmp_buf back;
+static thread_local jmp_buf back;
 
 static void jump() {
   jumps++;

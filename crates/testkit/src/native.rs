@@ -78,12 +78,18 @@ impl Program {
         }
     }
 
-    /// The races in what foretell has printed as JSON; what the program has printed may come before.
+    /// The races in what foretell has printed as JSON, a list if there were several processes; what the program has printed may
+    /// come before.
     pub fn reported(output: &str) -> Result<BTreeSet<Lines>, String> {
         let report = output.lines().last().unwrap_or_default();
         let report: Value = serde_json::from_str(report).map_err(|error| format!("{error}: {output}"))?;
-        let races = report["races"].as_array().ok_or("no races in the report")?;
-        races.iter().map(|race| Ok(in_order(line(&race["first"])?, line(&race["second"])?))).collect()
+        let mut found = BTreeSet::new();
+        for report in report.as_array().unwrap_or(&vec![report.clone()]) {
+            for race in report["races"].as_array().ok_or("no races in the report")? {
+                found.insert(in_order(line(&race["first"])?, line(&race["second"])?));
+            }
+        }
+        Ok(found)
     }
 }
 

@@ -58,7 +58,8 @@ fn build(name: &str) -> String {
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{number}_{}", name.replace(['.', '/'], "_")));
     let (source, program) = (programs().join(name), program.display().to_string());
     let known = foretell_testkit::native::programs().into_iter().find(|program| program.name == name);
-    let compiler = known.as_ref().map_or(["cc", "-O1"], |program| program.compiler());
+    let other = if name.ends_with(".c") { "cc" } else { "c++" };
+    let compiler = known.as_ref().map_or([other, "-O1"], |program| program.compiler());
     let options = known.map(|program| program.options).unwrap_or_default();
     let mut arguments = compiler.to_vec();
     arguments.extend(options.iter().map(String::as_str));
