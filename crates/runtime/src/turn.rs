@@ -144,7 +144,8 @@ impl Turn {
         if self.me.has_missed.take() {
             self.fence(self.me.site.get());
         }
-        if self.me.is_overtaken.load(Ordering::Relaxed) && self.me.is_overtaken.swap(false, Ordering::SeqCst) {
+        if self.me.is_overtaken.load(Ordering::Relaxed) && self.me.is_overtaken.swap(false, Ordering::SeqCst)
+        {
             scheduler::come_back(self.me);
             self.fence(self.me.site.get());
         }
