@@ -10,7 +10,7 @@ fn main() {
     match ask(&config, "--includedir") {
         Some(headers) => build(&headers, &config),
         None => println!(
-            "cargo::warning=LLVM 22 is missing, so the compiler pass is not built: on Debian, apt-get install clang-22 llvm-22-dev"
+            "cargo::warning=LLVM 22 is missing ({config} does not run), so the compiler pass is not built. On Debian: apt-get install clang-22 llvm-22-dev lld-22; elsewhere name its llvm-config in LLVM_CONFIG. Then build again."
         ),
     }
 }

@@ -52,7 +52,10 @@ pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
     let manner = Manner { name: program, seed: args.seed, order: args.order, stop_after: args.stop_after };
     let traces = record::run(program, arguments, manner, &folder)?;
     for (index, trace) in traces.iter().enumerate() {
-        convert::save(trace, &record::numbered(&args.output, index))?;
+        let path = record::numbered(&args.output, index);
+        convert::save(trace, &path)?;
+        let (events, threads) = (trace.events().len(), trace.thread_count());
+        eprintln!("{}: {events} events of {threads} threads", path.display());
     }
     Ok(Outcome::Clean)
 }

@@ -366,8 +366,10 @@ impl Walk<'_> {
             self.hooks.ask_sized(hook::LOAD, 8, &[site, call.operand(argument)]);
             self.hooks.tell(hook::BRANCH, &[site]);
         }
+        // What unknown code is given matters only if it is not instrumented, which the runtime knows.
         let decides = |value: &Value| self.reads.decide(*value);
-        if decides(&callee) || call.arguments().iter().any(decides) {
+        let sees_arguments = manner != Manner::Unknown && call.arguments().iter().any(decides);
+        if decides(&callee) || sees_arguments {
             self.hooks.tell(hook::BRANCH, &[site]);
         }
         match manner {
@@ -401,9 +403,17 @@ impl Walk<'_> {
         self.replace(call, result);
     }
 
-    /// Whoever is called in place of a return takes the place of its caller in the stack, too.
+    /// Of a function that several modules have, the linker may have taken one that is not instrumented. Whoever is called in
+    /// place of a return takes the place of its caller in the stack, too.
     fn enter(&mut self, call: Value) {
-        if self.telling.contains(call.callee()) && !call.is_last_of_function() {
+        let callee = call.callee();
+        if !self.telling.contains(callee) {
+            return;
+        }
+        if callee.is_shared() {
+            let site = self.begin(call);
+            self.leave(call, site);
+        } else if !call.is_last_of_function() {
             let site = self.begin(call);
             let before = self.hooks.ask(hook::ENTER, &[site]);
             self.come_back(call, before);

@@ -6,6 +6,7 @@
 
 use std::ffi::{CString, c_char, c_uint};
 
+use foretell_wire::hook::PREFIX;
 use llvm_sys::comdat::LLVMGetComdat;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
@@ -328,6 +329,13 @@ impl Value {
         )
     }
 
+    /// Whether other modules may have the same function, of which the linker takes one. What is always inlined is no matter of it.
+    pub(crate) fn is_shared(self) -> bool {
+        let linkage = unsafe { LLVMGetLinkage(self.0) };
+        matches!(linkage, LLVMLinkage::LLVMLinkOnceODRLinkage | LLVMLinkage::LLVMWeakODRLinkage)
+            && !self.has_attribute("alwaysinline")
+    }
+
     /// A function whose body is here to be looked at, while calls go to another module, becomes one of this module.
     pub(crate) fn adopt(self) {
         unsafe {
@@ -347,12 +355,12 @@ impl Value {
         }
     }
 
-    /// Whether the function's address is used for anything but direct calls.
+    /// Whether the function's address is used for anything but direct calls and hooks.
     pub(crate) fn is_handed_on(self) -> bool {
         let calls = |user: Value| {
             matches!(user.opcode(), Some(Opcode::LLVMCall | Opcode::LLVMInvoke))
-                && user.callee() == self
-                && !user.arguments().contains(&self)
+                && (user.callee().name().starts_with(PREFIX)
+                    || user.callee() == self && !user.arguments().contains(&self))
         };
         !self.users().into_iter().all(calls)
     }

@@ -22,6 +22,13 @@ pub(crate) struct Described {
     instructions: HashMap<Value, u32>,
 }
 
+impl Described {
+    /// The function's name, as the linker knows it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
 impl Sites {
     /// Describes a function as it is now.
     pub(crate) fn describe(&mut self, function: Value, instructions: &[Value]) -> Described {

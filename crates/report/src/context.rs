@@ -9,6 +9,9 @@ use crate::report::Access;
 use crate::story::Step;
 use crate::surroundings::{Call, Held, Start, Surroundings};
 
+/// The location of what happens outside the program.
+const NOWHERE: &str = "?";
+
 /// A function that is being executed, and where in it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Frame {
@@ -72,7 +75,9 @@ impl Access {
         self.function = self.stack.first().map(|frame| frame.function.clone());
         self.locks = Some(around.locks.iter().map(|held| HeldLock::new(held, names)).collect());
         self.thread_started = around.started.as_ref().map(|start| Origin::new(start, names));
-        self.memory_allocated = around.allocated.as_ref().map(|start| Origin::new(start, names));
+        // Memory that was there before the program was allocated nowhere.
+        let allocated = around.allocated.as_ref().map(|start| Origin::new(start, names));
+        self.memory_allocated = allocated.filter(|origin| origin.location != NOWHERE);
     }
 }
 
@@ -129,8 +134,13 @@ pub(crate) fn own_frame(stack: &[Frame]) -> Option<&Frame> {
 
 /// Whether a location is in what came with the system or the compiler.
 pub(crate) fn is_of_library(location: &str) -> bool {
-    const LIBRARIES: [&str; 4] = ["/usr/include/", "/usr/lib/", "/usr/local/include/", "/rustc/"];
-    LIBRARIES.iter().any(|folder| location.starts_with(folder)) || location.contains("/rustlib/src/")
+    const SYSTEM: [&str; 3] = ["/usr/include/", "/usr/lib/", "/usr/local/include/"];
+    // The libraries of Rust, as their own build names them, and what their compiler makes up.
+    const RUST: [&str; 5] =
+        ["/rustc/", "library/core/src/", "library/alloc/src/", "library/std/src/", "__rust_try"];
+    const WITHIN: [&str; 2] = ["/rustlib/src/", "/.cargo/registry/src/"];
+    SYSTEM.iter().chain(&RUST).any(|folder| location.starts_with(folder))
+        || WITHIN.iter().any(|folder| location.contains(folder))
 }
 
 /// Replaces locations of steps within libraries by those of the calls that led there.
@@ -183,6 +193,8 @@ mod tests {
             [frame("/usr/lib/gcc/12/../../include/thread:3:1"), frame("bank.cpp:7:5"), frame("main.cpp:1:1")];
         assert_eq!(own_frame(&stack), Some(&stack[1]));
         assert_eq!(own_frame(&stack[..1]), None);
+        assert!(is_of_library("library/std/src/thread/lifecycle.rs:91:13"));
+        assert!(!is_of_library("src/library.rs:91:13"));
     }
 
     #[test]

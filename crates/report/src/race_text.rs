@@ -29,8 +29,7 @@ pub(crate) fn write(out: &mut String, number: usize, race: &Race, detail: Detail
     }
     write_access(out, &race.first);
     write_access(out, &race.second);
-    // Memory that was there before the program is allocated nowhere.
-    if let Some(origin) = race.second.memory_allocated.as_ref().filter(|origin| origin.location != "?") {
+    if let Some(origin) = &race.second.memory_allocated {
         wrapped(out, 2, &format!("{target} was allocated by {}", origin_text(origin)));
     }
     if let Some(observed) = &race.observed {

@@ -212,9 +212,10 @@ impl Pattern {
 
 #[cfg(test)]
 mod tests {
-    use crate::report::Candidate;
+    use proptest::prelude::*;
 
     use super::*;
+    use crate::report::Candidate;
 
     #[test]
     fn patterns_are_those_of_thread_sanitizer() {
@@ -236,6 +237,30 @@ mod tests {
             ("^*.c$", "bank.c", true),
         ] {
             assert_eq!(Pattern::parse(pattern).unwrap().is_found_in(name), expected, "{pattern} in {name}");
+        }
+    }
+
+    /// The same by trying everything; `*` alone is left.
+    fn matches(pattern: &[u8], name: &[u8]) -> bool {
+        match (pattern.split_first(), name.split_first()) {
+            (None, _) => name.is_empty(),
+            (Some((b'*', rest)), after) => {
+                matches(rest, name) || after.is_some_and(|(_, after)| matches(pattern, after))
+            }
+            (Some((letter, rest)), Some((first, after))) => letter == first && matches(rest, after),
+            (Some(_), None) => false,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn patterns_find_what_trying_everything_finds(
+            start in any::<bool>(), text in "[ab*]{1,5}", end in any::<bool>(), name in "[ab]{0,7}"
+        ) {
+            let written = format!("{}{text}{}", if start { "^" } else { "" }, if end { "$" } else { "" });
+            let stars = format!("{}{text}{}", if start { "" } else { "*" }, if end { "" } else { "*" });
+            let found = Pattern::parse(&written).is_some_and(|pattern| pattern.is_found_in(&name));
+            prop_assert_eq!(found, matches(stars.as_bytes(), name.as_bytes()), "{} in {}", written, name);
         }
     }
 

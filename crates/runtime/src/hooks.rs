@@ -303,26 +303,28 @@ extern "C" fn __foretell_enter(site: u64) -> u64 {
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_leave(site: u64, callee: u64) -> u64 {
-    let Some(turn) = Turn::take() else { return 0 };
-    turn.me.site.set(site);
-    let before = if functions::is_instrumented(callee) {
-        turn.me.stack.enter(site)
-    } else {
-        turn.fence(site);
-        turn.me.stack.leave(site)
-    };
-    before.into()
+    __foretell_call(site);
+    if functions::is_instrumented(callee) {
+        return __foretell_enter(site);
+    }
+    Turn::take().map_or(0, |turn| leave(&turn, site).into())
+}
+
+/// Code is called that sees what it is given, and any memory.
+fn leave(turn: &Turn, site: u64) -> Calls {
+    turn.log_branch(site, None);
+    turn.fence(site);
+    turn.me.stack.leave(site)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_tail(site: u64, callee: u64) {
-    if let Some(turn) = Turn::take() {
-        turn.me.site.set(site);
-        // A chain of instrumented functions may go on for ever: they take each other's places.
-        if !functions::is_instrumented(callee) {
-            turn.fence(site);
-            turn.me.stack.leave(site);
-        }
+    __foretell_call(site);
+    // A chain of instrumented functions may go on for ever: they take each other's places.
+    if !functions::is_instrumented(callee)
+        && let Some(turn) = Turn::take()
+    {
+        leave(&turn, site);
     }
 }
 

@@ -5,6 +5,7 @@ mod calls;
 mod code;
 mod corpus;
 mod ending;
+mod modules;
 mod processes;
 mod recording;
 mod stress;

@@ -29,8 +29,7 @@ impl Walk<'_> {
             Some(Opcode::LLVMBr | Opcode::LLVMSwitch) => false,
             _ => return false,
         };
-        let name = self.function.name();
-        let Some(word) = self.primitives.word(instruction, &name) else { return false };
+        let Some(word) = self.primitives.word(instruction, self.described.name()) else { return false };
         // What a primitive decides by is its word. A plain access is none of its own.
         let is_branch = matches!(instruction.opcode(), Some(Opcode::LLVMBr | Opcode::LLVMSwitch));
         if is_atomic {

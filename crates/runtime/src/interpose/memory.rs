@@ -18,33 +18,38 @@ unsafe extern "C" {
     fn malloc_usable_size(block: Block) -> usize;
 }
 
-fn allocated(block: Block, bytes: usize) -> Block {
+fn allocated(block: Block) -> Block {
     if !block.is_null()
         && let Some(turn) = Turn::take()
     {
-        turn.log_memory(SyncOp::Alloc, block as usize, bytes);
+        log_new(&turn, block);
     }
     block
 }
 
+/// A block is larger than was asked for, and programs that ask how large it is use all of it.
+fn log_new(turn: &Turn, block: Block) {
+    turn.log_memory(SyncOp::Alloc, block as usize, unsafe { malloc_usable_size(block) });
+}
+
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn malloc(bytes: usize) -> Block {
-    allocated(unsafe { __libc_malloc(bytes) }, bytes)
+    allocated(unsafe { __libc_malloc(bytes) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn calloc(count: usize, bytes: usize) -> Block {
-    allocated(unsafe { __libc_calloc(count, bytes) }, count.saturating_mul(bytes))
+    allocated(unsafe { __libc_calloc(count, bytes) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memalign(alignment: usize, bytes: usize) -> Block {
-    allocated(unsafe { __libc_memalign(alignment, bytes) }, bytes)
+    allocated(unsafe { __libc_memalign(alignment, bytes) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn aligned_alloc(alignment: usize, bytes: usize) -> Block {
-    allocated(unsafe { __libc_memalign(alignment, bytes) }, bytes)
+    allocated(unsafe { __libc_memalign(alignment, bytes) })
 }
 
 #[unsafe(no_mangle)]
@@ -52,7 +57,7 @@ unsafe extern "C" fn posix_memalign(block: *mut Block, alignment: usize, bytes: 
     if !alignment.is_power_of_two() || !alignment.is_multiple_of(size_of::<usize>()) {
         return libc::EINVAL;
     }
-    let found = allocated(unsafe { __libc_memalign(alignment, bytes) }, bytes);
+    let found = allocated(unsafe { __libc_memalign(alignment, bytes) });
     if found.is_null() {
         return libc::ENOMEM;
     }
@@ -83,7 +88,7 @@ unsafe extern "C" fn realloc(block: Block, bytes: usize) -> Block {
         return new;
     }
     if !new.is_null() {
-        turn.log_memory(SyncOp::Alloc, new as usize, bytes);
+        log_new(&turn, new);
         move_content(&turn, new, block, unsafe { malloc_usable_size(block) }.min(bytes));
     }
     turn.log_memory(SyncOp::Free, block as usize, 0);
