@@ -55,7 +55,7 @@ impl Held {
     }
 
     /// What the first thread held from the beginning.
-    pub(crate) fn from_the_beginning(self) -> Vec<u64> {
+    pub(crate) fn at_the_beginning(self) -> Vec<u64> {
         self.from_the_beginning
     }
 }
@@ -81,6 +81,6 @@ mod tests {
             held.follow(thread, op, object, other);
         }
         assert!(held.has_unseen, "the second thread held nothing at the beginning");
-        assert_eq!(held.from_the_beginning(), [2, 4]);
+        assert_eq!(held.at_the_beginning(), [2, 4]);
     }
 }
