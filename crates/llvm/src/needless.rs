@@ -69,7 +69,8 @@ fn after(instruction: Value, before: bool) -> bool {
 }
 
 fn may_read(callee: Value) -> bool {
-    !callee.is_intrinsic() && !(callee.is_function() && callee.name().starts_with(hook::STORE))
+    let is_store = callee.is_function() && callee.name().starts_with(hook::STORE);
+    !callee.is_intrinsic() && !is_store
 }
 
 fn is_decision(instruction: Value) -> bool {
