@@ -336,10 +336,12 @@ impl Value {
             && !self.has_attribute("alwaysinline")
     }
 
-    /// A function whose body is here to be looked at, while calls go to another module, becomes one of this module.
+    /// A function of C++ whose body is here to be looked at, while calls go to another module, becomes one of this module.
+    /// Not so in C, where the body may call the very function that it stands for: glibc's checked `memcpy` does.
     pub(crate) fn adopt(self) {
+        let is_cpp = self.name().starts_with("_Z");
         unsafe {
-            if LLVMGetLinkage(self.0) == LLVMLinkage::LLVMAvailableExternallyLinkage {
+            if is_cpp && LLVMGetLinkage(self.0) == LLVMLinkage::LLVMAvailableExternallyLinkage {
                 LLVMSetLinkage(self.0, LLVMLinkage::LLVMInternalLinkage);
                 LLVMSetVisibility(self.0, LLVMVisibility::LLVMDefaultVisibility);
             }

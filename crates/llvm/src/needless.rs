@@ -70,7 +70,7 @@ fn after(instruction: Value, before: bool) -> bool {
 
 fn may_read(callee: Value) -> bool {
     let is_store = callee.is_function() && callee.name().starts_with(hook::STORE);
-    !is_store && !callee.is_intrinsic()
+    !callee.is_intrinsic() && !is_store
 }
 
 fn is_decision(instruction: Value) -> bool {

@@ -12,7 +12,7 @@ pub(crate) struct Held {
     /// How often each waiting thread held the lock that it gave up.
     given_up: FxHashMap<u32, u32>,
     /// The locks that the first thread gave up without having taken them.
-    from_the_beginning: Vec<u64>,
+    since_the_beginning: Vec<u64>,
     /// Whether a lock was given up that somebody else must have taken unseen.
     pub(crate) has_unseen: bool,
 }
@@ -47,16 +47,16 @@ impl Held {
             return;
         }
         let by_others = self.holds.iter().any(|(&(_, other), &depth)| other == lock && depth > 0);
-        if thread == 0 && !by_others && !self.from_the_beginning.contains(&lock) {
-            self.from_the_beginning.push(lock);
+        if thread == 0 && !by_others && !self.since_the_beginning.contains(&lock) {
+            self.since_the_beginning.push(lock);
         } else {
             self.has_unseen = true;
         }
     }
 
     /// What the first thread held from the beginning.
-    pub(crate) fn at_the_beginning(self) -> Vec<u64> {
-        self.from_the_beginning
+    pub(crate) fn since_the_beginning(self) -> Vec<u64> {
+        self.since_the_beginning
     }
 }
 
@@ -81,6 +81,6 @@ mod tests {
             held.follow(thread, op, object, other);
         }
         assert!(held.has_unseen, "the second thread held nothing at the beginning");
-        assert_eq!(held.at_the_beginning(), [2, 4]);
+        assert_eq!(held.since_the_beginning(), [2, 4]);
     }
 }
