@@ -59,7 +59,7 @@ fn build(name: &str) -> String {
     let (source, program) = (programs().join(name), program.display().to_string());
     let known = foretell_testkit::native::programs().into_iter().find(|program| program.name == name);
     let other = if name.ends_with(".c") { "cc" } else { "c++" };
-    let compiler = known.as_ref().map_or([other, "-O1"], |program| program.compiler());
+    let compiler = known.as_ref().map_or([other, "-O1"], foretell_testkit::native::Program::compiler);
     let options = known.map(|program| program.options).unwrap_or_default();
     let mut arguments = compiler.to_vec();
     arguments.extend(options.iter().map(String::as_str));
