@@ -154,7 +154,9 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>, String> {
     for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.is_dir() && name != "target" && !name.starts_with('.') {
+        // The programs of the corpus are data.
+        let is_ours = !matches!(name.as_str(), "target" | "corpus") && !name.starts_with('.');
+        if path.is_dir() && is_ours {
             found.extend(sources(&path)?);
         } else if name.ends_with(".rs") {
             found.push(path);

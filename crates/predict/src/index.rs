@@ -525,7 +525,7 @@ mod tests {
                     open.retain(|&begin| index.section_end(begin) != event);
                 }
             }
-            assert_eq!(index.sections_after(0, index.len()), []);
+            assert!(index.sections_after(0, index.len()).is_empty());
         }
     }
 

@@ -146,27 +146,27 @@ functions! {
     __foretell_on_strstr = libc::strstr: (text: Text, part: Text) -> *mut c_char, |call, found| {
         call.scanned(part, size(part));
         let whole = found.is_null();
-        call.scanned(text, if whole { size(text) } else { distance(text, found) + size(part) - 1 })
+        call.scanned(text, if whole { size(text) } else { distance(text, found) + size(part) - 1 });
     };
     __foretell_on_gettimeofday = libc::gettimeofday: (time: *mut libc::timeval, zone: *mut libc::timezone) -> c_int, |call, _| {
         call.asked_the_clock();
-        call.wrote(time.cast(), size_of::<libc::timeval>())
+        call.wrote(time.cast(), size_of::<libc::timeval>());
     };
     __foretell_on_clock_gettime = libc::clock_gettime: (clock: c_int, time: *mut libc::timespec) -> c_int, |call, result| {
         call.asked_the_clock();
-        call.wrote(time.cast(), if result == 0 { size_of::<libc::timespec>() } else { 0 })
+        call.wrote(time.cast(), if result == 0 { size_of::<libc::timespec>() } else { 0 });
     };
     __foretell_on_time = libc::time: (time: *mut i64) -> i64, |call, _| {
         call.asked_the_clock();
-        call.wrote(time.cast(), if time.is_null() { 0 } else { size_of::<i64>() })
+        call.wrote(time.cast(), if time.is_null() { 0 } else { size_of::<i64>() });
     };
     __foretell_on_localtime_r = libc::localtime_r: (time: *const i64, parts: *mut libc::tm) -> *mut libc::tm, |call, result| {
         call.read(time.cast(), size_of::<i64>());
-        call.wrote(parts.cast(), if result.is_null() { 0 } else { size_of::<libc::tm>() })
+        call.wrote(parts.cast(), if result.is_null() { 0 } else { size_of::<libc::tm>() });
     };
     __foretell_on_gmtime_r = libc::gmtime_r: (time: *const i64, parts: *mut libc::tm) -> *mut libc::tm, |call, result| {
         call.read(time.cast(), size_of::<i64>());
-        call.wrote(parts.cast(), if result.is_null() { 0 } else { size_of::<libc::tm>() })
+        call.wrote(parts.cast(), if result.is_null() { 0 } else { size_of::<libc::tm>() });
     };
 }
 
@@ -225,8 +225,8 @@ unsafe extern "C" fn __foretell_on_strdup(site: u64, text: Text) -> *mut c_char 
     let copy = unsafe { malloc(bytes) };
     if !copy.is_null() {
         unsafe {
-            std::ptr::copy_nonoverlapping(text.cast::<c_void>().cast::<u8>(), copy.cast::<u8>(), bytes)
-        };
+            std::ptr::copy_nonoverlapping(text.cast::<c_void>().cast::<u8>(), copy.cast::<u8>(), bytes);
+        }
         if let Some(call) = Call::begin(site) {
             call.wrote(copy, bytes);
         }

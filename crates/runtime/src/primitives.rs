@@ -169,7 +169,7 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
         Primitive::Count => turn.me.library.found.set(words_at(object)),
         Primitive::Within => begin_within(turn, object),
         Primitive::Change => {
-            log_change(turn, object, other, |site, addr, bytes| Record::ReadRange { site, addr, bytes })
+            log_change(turn, object, other, |site, addr, bytes| Record::ReadRange { site, addr, bytes });
         }
     }
 }
@@ -196,7 +196,7 @@ fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool)
         Primitive::Count => end_count(turn, object),
         Primitive::Within => end_within(turn, object),
         Primitive::Change => {
-            log_change(turn, object, other, |site, addr, bytes| Record::WriteRange { site, addr, bytes })
+            log_change(turn, object, other, |site, addr, bytes| Record::WriteRange { site, addr, bytes });
         }
     }
 }

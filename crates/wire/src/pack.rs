@@ -182,8 +182,10 @@ mod tests {
         let (mut random, mut short, mut long) = (1_u64, 0, 0);
         for round in 0_u64..20_000 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(round);
-            let pick = |shift: u32, from: &[u64]| from[(random >> shift) as usize % from.len()];
-            let size = (random >> 60) as u32 & 3;
+            let pick = |shift: u32, from: &[u64]| {
+                from[usize::try_from((random >> shift) % from.len() as u64).unwrap()]
+            };
+            let size = u32::try_from(random >> 62).unwrap();
             let value = pick(50, &[0, 7, 255, 256, u64::MAX, random]) & (u64::MAX >> (64 - (8 << size)));
             let (site, addr, writes) =
                 (pick(20, &sites), pick(30, &addrs) + random % 3, random >> 59 & 1 == 1);

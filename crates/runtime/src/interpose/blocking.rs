@@ -133,7 +133,6 @@ macro_rules! told {
             world($turn);
             let $outcome = $turn.away(|| unsafe { original($($argument),*) });
             world($turn);
-            #[expect(clippy::redundant_closure_call, reason = "what was kept has a different type for each call")]
             ($after)(kept);
             $outcome
         }
