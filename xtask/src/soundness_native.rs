@@ -171,10 +171,12 @@ impl Judge {
         command.arg(seed.to_string()).args(["--stop-after", "2s", "--"]).arg(binary);
         let output = finish(&mut command)?;
         let told = String::from_utf8_lossy(&output.stdout);
-        let problem =
-            |why: &str| Wrong::Defect(format!("{why}: {told}{}", String::from_utf8_lossy(&output.stderr)));
+        let problem = |why: &str| {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            Wrong::Defect(format!("recorded {order} with seed {seed}: {why}: {told}{errors}"))
+        };
         if !matches!(output.status.code(), Some(0..=3)) {
-            return Err(problem(&format!("recorded {order} with seed {seed}, it fails")));
+            return Err(problem("it fails"));
         }
         let report: Value = serde_json::from_str(told.lines().last().unwrap_or_default())
             .map_err(|_| problem("no report"))?;

@@ -36,6 +36,9 @@ pub use program::{Definition, Program, Source};
 /// Why a log is no trace.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
+    /// The program has ended before it recorded anything.
+    #[error("nothing was recorded")]
+    Empty,
     /// It was not written by a recorder of this version, or it is damaged.
     #[error("the log of the recorded program is damaged, or from another version")]
     Malformed,
@@ -52,6 +55,21 @@ impl From<foretell_wire::Malformed> for LogError {
 
 /// The trace behind the log of a program.
 pub fn convert(log: &[u8]) -> Result<Listed, LogError> {
+    if !foretell_wire::log::is_begun(log) {
+        return Err(LogError::Empty);
+    }
     let survey = cells::survey(log)?;
     events::write(log, &survey)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_that_was_never_begun_is_empty_and_not_damaged() {
+        assert!(matches!(convert(&[]), Err(LogError::Empty)));
+        assert!(matches!(convert(&[0; 8192]), Err(LogError::Empty)));
+        assert!(matches!(convert(&[7; 8192]), Err(LogError::Malformed)));
+    }
 }

@@ -81,6 +81,11 @@ pub struct Chunks<'a> {
     pub cut: Option<u64>,
 }
 
+/// Whether anything is in the log. A program may have been killed right after it had made the file.
+pub fn is_begun(log: &[u8]) -> bool {
+    log.len() >= PAGE && !log.starts_with(&[0; MAGIC.len()])
+}
+
 impl<'a> Chunks<'a> {
     /// The chunks of this log.
     pub fn new(log: &'a [u8]) -> Result<Chunks<'a>, Malformed> {

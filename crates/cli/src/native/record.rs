@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use foretell_native::convert;
+use foretell_native::{LogError, convert};
 use foretell_trace::{Trace, TraceError};
 use nix::sys::signal::Signal;
+use tempfile::TempDir;
 
 use super::watch::{self, EndedBy};
 use crate::analysis::time_text;
@@ -26,25 +27,17 @@ const ORDER: &str = "FORETELL_ORDER";
 /// What logs are called.
 const LOG_ENDING: &str = "ftraw";
 
-/// A folder that goes away with its content.
-pub(crate) struct Folder(PathBuf);
+/// A new folder that goes away with its content.
+pub(crate) struct Folder(TempDir);
 
 impl Folder {
     pub(crate) fn new() -> Result<Folder, Failure> {
-        let path = env::temp_dir().join(format!("foretell-{}", std::process::id()));
-        fs::create_dir_all(&path).map_err(|error| Failure::file(&path, "make", error))?;
-        Ok(Folder(path))
+        let made = tempfile::Builder::new().prefix("foretell-").tempdir();
+        made.map(Folder).map_err(|error| Failure::file(&env::temp_dir(), "make a folder in", error))
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // It is a temporary one: whoever cleans up there will find it.
-        let _ = fs::remove_dir_all(&self.0);
+        self.0.path()
     }
 }
 
@@ -102,7 +95,14 @@ pub(crate) fn collect(name: &Path, folder: &Folder) -> Result<Vec<Trace>, Failur
             name.display()
         )));
     }
-    logs.iter().map(|path| read(path, name)).collect()
+    let mut traces = Vec::new();
+    for path in &logs {
+        traces.extend(read(path, name)?);
+    }
+    if traces.is_empty() {
+        return Err(Failure::Usage(format!("{} ended before it recorded anything", name.display())));
+    }
+    Ok(traces)
 }
 
 /// How the program ended, if that is to be told.
@@ -133,13 +133,19 @@ fn logs(folder: &Folder) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-fn read(log: &Path, program: &Path) -> Result<Trace, Failure> {
+/// What a process did; nothing if it was ended before it began to record.
+fn read(log: &Path, program: &Path) -> Result<Option<Trace>, Failure> {
     let bytes = fs::read(log).map_err(|error| Failure::file(log, "read", error))?;
-    let recording = convert(&bytes)
-        .map_err(|error| Failure::Usage(format!("the recording of {}: {error}", program.display())))?;
-    let failed = |error: TraceError| Failure::Trace { file: program.display().to_string(), error };
+    let recording = match convert(&bytes) {
+        Ok(recording) => recording,
+        Err(LogError::Empty) => return Ok(None),
+        Err(error) => {
+            return Err(Failure::Usage(format!("the recording of {}: {error}", program.display())));
+        }
+    };
     drop(bytes);
-    Trace::check(recording).map_err(failed)
+    let failed = |error: TraceError| Failure::Trace { file: program.display().to_string(), error };
+    Trace::check(recording).map(Some).map_err(failed)
 }
 
 /// The name for the trace of the process at `index`: all but the first have their number in it.
