@@ -32,7 +32,7 @@ pub(crate) fn run_foretell(args: &[String]) -> Result<ExitCode, String> {
             |arg: &String| Path::new(arg).extension().is_some_and(|e| endings.iter().any(|&x| e == x));
         args.iter().any(is_one)
     };
-    let is_native = is_any_of(&["c", "cpp", "cc", "cxx"]);
+    let is_native = is_any_of(&["c", "cpp", "cc", "cxx", "rs"]);
     must("cargo", &["build", "--quiet", "--release", "--package", "foretell"])?;
     if is_native {
         setup::run()?;
