@@ -103,7 +103,7 @@ pub(crate) struct Survey {
     given_back: FxHashMap<Era, (u32, bool)>,
     /// The eras that were still used after that.
     used_after: FxHashSet<Era>,
-    /// Whether anything happened that the recorder does not understand.
+    /// Whether anything happened that the recorder does not understand, as far as can be told before the events are made.
     pub(crate) has_opaque: bool,
     /// The locks that the first thread holds from the beginning.
     pub(crate) held: Vec<u64>,

@@ -22,8 +22,9 @@ use crate::records::{Entry, parts};
 
 type Done = Result<(), LogError>;
 
-/// Goes through the log for the second time.
-pub(crate) fn write(log: &[u8], survey: &Survey) -> Result<Listed, LogError> {
+/// Goes through the log for the second time. None if it turns out only now that a fence is needed, see
+/// [`Survey::has_opaque`]: without it the trace would claim too much.
+pub(crate) fn write(log: &[u8], survey: &Survey) -> Result<Option<Listed>, LogError> {
     let mut writer = Writer::new(survey);
     let complete = for_each(log, |entry| match entry {
         Entry::Module(module) => {
@@ -32,8 +33,11 @@ pub(crate) fn write(log: &[u8], survey: &Survey) -> Result<Listed, LogError> {
         }
         Entry::Record(thread, record) => writer.record(thread, &record),
     })?;
+    if writer.lacks_fence {
+        return Ok(None);
+    }
     let ending = if complete { Ending::Complete } else { Ending::CutShort };
-    Ok(Listed::new(writer.events, writer.names, ending))
+    Ok(Some(Listed::new(writer.events, writer.names, ending)))
 }
 
 struct Writer<'a> {
@@ -60,6 +64,8 @@ struct Writer<'a> {
     /// The variable that everything reads which we do not understand, and how often it was read.
     outside: Option<VarId>,
     outside_reads: u32,
+    /// There should have been a read of it, but nobody had expected that.
+    lacks_fence: bool,
     /// How many events there were after the last such read.
     fenced: usize,
     /// The variables that were written since then.
@@ -99,6 +105,7 @@ impl<'a> Writer<'a> {
             has_read: Vec::new(),
             outside: None,
             outside_reads: 0,
+            lacks_fence: false,
             fenced: 0,
             written: BTreeSet::new(),
             has_forked: false,
@@ -335,7 +342,10 @@ impl<'a> Writer<'a> {
 
     /// A read of a value that nobody wrote: the check of the trace makes it a fence.
     fn fence(&mut self) -> Done {
-        let Some(var) = self.outside else { return Ok(()) };
+        let Some(var) = self.outside else {
+            self.lacks_fence = true;
+            return Ok(());
+        };
         self.outside_reads = self.outside_reads.saturating_add(1);
         let value = Symbol::number(self.outside_reads).map(Value);
         self.push(Op::Load { var, value, order: MemOrder::Relaxed })

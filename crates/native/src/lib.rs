@@ -58,8 +58,13 @@ pub fn convert(log: &[u8]) -> Result<Listed, LogError> {
     if !foretell_wire::log::is_begun(log) {
         return Err(LogError::Empty);
     }
-    let survey = cells::survey(log)?;
-    events::write(log, &survey)
+    let mut survey = cells::survey(log)?;
+    loop {
+        if let Some(trace) = events::write(log, &survey)? {
+            return Ok(trace);
+        }
+        survey.has_opaque = true;
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
-//! Futexes: what libraries that are not instrumented build their own synchronisation on.
+//! Futexes, what everybody builds synchronisation on, and other direct calls into the kernel.
 //!
-//! Waiting would block the thread whose turn it is, so it is done by the scheduler. What such a library synchronises is not
-//! known, hence nothing may be reordered around its calls.
+//! Waiting would block the thread whose turn it is, so it is done by the scheduler. To instrumented code a futex that is waited
+//! for is a word that is read; to be woken orders nothing, as it may happen without a reason. What a library that is
+//! not instrumented synchronises is not known, hence nothing may be reordered around its calls.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use foretell_wire::hook::Order;
+use foretell_wire::record::Record;
 use libc::timespec;
 
 use crate::primitives;
@@ -15,10 +18,10 @@ use crate::turn::{Turn, deadline_in};
 #[unsafe(no_mangle)]
 unsafe extern "C" fn syscall(number: i64, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> i64 {
     let arguments = [a, b, c, d, e, f];
-    if number != libc::SYS_futex {
-        return kernel(number, arguments);
-    }
     let Some(turn) = Turn::alone() else { return kernel(number, arguments) };
+    if number != libc::SYS_futex {
+        return other(&turn, number, arguments);
+    }
     let operation = i32::try_from(b).unwrap_or(0);
     match operation & libc::FUTEX_CMD_MASK {
         libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => wait(&turn, a, c, deadline(operation, d)),
@@ -32,11 +35,39 @@ unsafe extern "C" fn syscall(number: i64, a: usize, b: usize, c: usize, d: usize
     }
 }
 
-/// What is synchronised is not known, unless the thread is in a library that is.
+/// Any other call: it may tell somebody anything, but for those that only ask who one is.
+fn other(turn: &Turn, number: i64, arguments: [usize; 6]) -> i64 {
+    if matches!(number, libc::SYS_gettid | libc::SYS_getpid | libc::SYS_getppid | libc::SYS_sched_yield) {
+        return kernel(number, arguments);
+    }
+    turn.fence(turn.me.site.get());
+    let result = turn.away(|| kernel(number, arguments));
+    turn.fence(turn.me.site.get());
+    result
+}
+
+/// What is synchronised is not known, unless the thread is in a library that is, or in code that tells it.
 fn fence(turn: &Turn) {
-    if !primitives::is_inside(turn) {
+    if !primitives::is_inside(turn) && turn.me.stack.is_outside() {
         turn.fence(turn.me.site.get());
     }
+}
+
+/// The kernel reads the word, and what it does depends on that.
+fn look_at(turn: &Turn, word: usize) -> u32 {
+    let atomic = unsafe { AtomicU32::from_ptr(word as *mut u32) };
+    if primitives::is_inside(turn) || turn.me.stack.is_outside() {
+        return atomic.load(Ordering::SeqCst);
+    }
+    let (site, addr) = (turn.me.site.get(), word as u64);
+    let content = turn.at(word, size_of::<u32>(), || {
+        let content = atomic.load(Ordering::SeqCst);
+        let value = content.into();
+        turn.log_read(&Record::AtomicLoad { site, addr, size: 4, value, order: Order::Relaxed });
+        content
+    });
+    turn.log_branch(site, None);
+    content
 }
 
 /// A plain wait is told for how long, one with a mask until when.
@@ -54,8 +85,8 @@ fn deadline(operation: i32, time: usize) -> Option<u64> {
 
 fn wait(turn: &Turn, word: usize, expected: usize, deadline: Option<u64>) -> i64 {
     turn.meeting();
-    let content = unsafe { AtomicU32::from_ptr(word as *mut u32) }.load(Ordering::SeqCst);
     fence(turn);
+    let content = look_at(turn, word);
     if u64::from(content) != expected as u64 & u64::from(u32::MAX) {
         set_errno(libc::EAGAIN);
         return -1;
