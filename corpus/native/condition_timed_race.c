@@ -1,5 +1,6 @@
 // Whether the wait ended by a signal or by the clock is not looked at.
-// race: 11 22
+// race: 12 23
+// shown by: serial
 #include <pthread.h>
 #include <time.h>
 
