@@ -10,7 +10,7 @@ use foretell_wire::record::{Record, SyncOp};
 
 use crate::LogError;
 use crate::held::Held;
-use crate::memory::{Change, Era, Memory};
+use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::for_each;
 use crate::places::Places;
 use crate::records::{Entry, Part, Touch, mask, parts, touches};
@@ -101,6 +101,10 @@ pub(crate) struct Survey {
     by_era: FxHashMap<Era, Vec<u64>>,
     /// Who has given the memory of an era back, and whether there was a second thread by then.
     given_back: FxHashMap<Era, (u32, bool)>,
+    /// The eras whose memory another thread has taken over than the one that gave it back.
+    handed_on: FxHashSet<Era>,
+    /// The eras that have taken over memory which nobody had been seen to give back.
+    taken: FxHashSet<Era>,
     /// The eras that were still used after that.
     used_after: FxHashSet<Era>,
     /// Whether anything happened that the recorder does not understand, as far as can be told before the events are made.
@@ -129,6 +133,37 @@ impl Survey {
     /// Whether the era was still used after its memory had been given back.
     pub(crate) fn is_used_after(&self, era: Era) -> bool {
         self.used_after.contains(&era)
+    }
+
+    /// Whether another thread takes the memory of the era over than the one that gives it back.
+    pub(crate) fn is_handed_on(&self, era: Era) -> bool {
+        self.handed_on.contains(&era)
+    }
+
+    /// Whether the era has taken over memory which nobody had been seen to give back.
+    pub(crate) fn is_taken(&self, era: Era) -> bool {
+        self.taken.contains(&era)
+    }
+
+    /// A thread begins to use memory anew.
+    fn take_over(&mut self, memory: &Memory, era: Era, thread: u32) {
+        for &old in memory.replaced() {
+            let last = match memory.about(old).purpose {
+                Purpose::Stack(owner) => Some(owner),
+                _ => self.given_back.get(&old).map(|&(thread, _)| thread),
+            };
+            match last {
+                Some(last) if last == thread => {}
+                Some(_) => {
+                    self.handed_on.insert(old);
+                }
+                None if matches!(memory.about(old).purpose, Purpose::Heap(_)) => {
+                    self.taken.insert(era);
+                    self.has_opaque = true;
+                }
+                None => {}
+            }
+        }
     }
 
     fn touch(&mut self, memory: &Memory, thread: u32, touch: Touch, forked: bool) {
@@ -177,8 +212,10 @@ pub(crate) fn survey(log: &[u8]) -> Result<Survey, LogError> {
         }
         forked |= matches!(record, Record::Sync { op: SyncOp::Fork, .. });
         survey.has_opaque |= matches!(record, Record::Opaque { .. }) || is_torn_atomic(&record);
-        if let Some(Change::Ends(era)) = memory.follow(thread, &record) {
-            survey.give_back(era, thread, forked);
+        match memory.follow(thread, &record) {
+            Some(Change::Ends(era)) => survey.give_back(era, thread, forked),
+            Some(Change::Begins(era)) => survey.take_over(&memory, era, thread),
+            None => {}
         }
         for touch in touches(&record).into_iter().flatten() {
             survey.touch(&memory, thread, touch, forked);

@@ -15,7 +15,7 @@ use crate::LogError;
 use crate::calls::{Calls, Change as CallChange, Spot};
 use crate::cells::{Cell, Survey, is_torn_atomic};
 use crate::holders::{Holders, Mode};
-use crate::memory::{Change, Era, Memory};
+use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::for_each;
 use crate::places::Places;
 use crate::records::{Entry, parts};
@@ -57,6 +57,8 @@ struct Writer<'a> {
     holders: Holders,
     /// Threads that something happened to while they waited which nobody understands. It is told when they go on.
     owed: BTreeSet<u32>,
+    /// The stack of each thread.
+    stacks: FxHashMap<u32, Era>,
     /// How often semaphores were created at each address.
     semaphores: FxHashMap<u64, u32>,
     /// Whether each thread has read anything since its last branch.
@@ -101,6 +103,7 @@ impl<'a> Writer<'a> {
             calls: Vec::new(),
             holders: Holders::default(),
             owed: BTreeSet::new(),
+            stacks: FxHashMap::default(),
             semaphores: FxHashMap::default(),
             has_read: Vec::new(),
             outside: None,
@@ -120,8 +123,12 @@ impl<'a> Writer<'a> {
         self.site = site_of(record);
         self.loc = self.spot(self.site)?.loc;
         let change = self.memory.follow(thread, record);
-        if let Some(Change::Ends(era)) = change {
-            self.give_back(era)?;
+        match change {
+            Some(Change::Ends(era)) => self.give_back(era)?,
+            Some(Change::Begins(era)) if self.memory.about(era).purpose == Purpose::Stack(thread) => {
+                self.stacks.insert(thread, era);
+            }
+            _ => {}
         }
         match *record {
             _ if is_torn_atomic(record) => self.opaque(),
@@ -159,7 +166,10 @@ impl<'a> Writer<'a> {
             Record::Sync { op, object, other, .. } => self.sync(op, object, other),
         }?;
         match change {
-            Some(Change::Begins(era)) => self.all_kept(era, Op::Alloc),
+            Some(Change::Begins(era)) => {
+                self.take_over(era)?;
+                self.all_kept(era, Op::Alloc)
+            }
             _ => Ok(()),
         }
     }
@@ -360,9 +370,42 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// Memory is given back that another thread will have next. Its address is the same, and so would be a pointer to it; but
+    /// only once it was given back can the allocator hand it out again. That is told as a word that the one writes and
+    /// the other reads, and it orders the two, as the allocators of C and C++ promise.
+    fn hand_on(&mut self, era: Era) -> Done {
+        if !self.survey.is_handed_on(era) {
+            return Ok(());
+        }
+        let var = self.token(era)?;
+        let value = Symbol::number(1).map(Value);
+        self.push(Op::Store { var, value, order: MemOrder::Release })
+    }
+
+    /// The memory of an era was somebody else's before.
+    fn take_over(&mut self, era: Era) -> Done {
+        for old in self.memory.replaced().to_vec() {
+            if self.survey.is_handed_on(old) {
+                let var = self.token(old)?;
+                let value = Symbol::number(1).map(Value);
+                self.push(Op::Load { var, value, order: MemOrder::Acquire })?;
+                self.push(Op::Branch)?;
+            }
+        }
+        if self.survey.is_taken(era) { self.opaque() } else { Ok(()) }
+    }
+
+    /// The word that tells whether the memory of an era was given back.
+    fn token(&mut self, era: Era) -> Result<VarId, LogError> {
+        let about = self.memory.about(era);
+        let name = format!("{} given back", self.survey.places.address(about.start, about));
+        Ok(self.names.vars.intern(name.as_bytes())?)
+    }
+
     /// To give memory back that is still used afterwards is told as what it conflicts like, a write of who knows what:
     /// nothing can follow the end of a variable in a trace.
     fn give_back(&mut self, era: Era) -> Done {
+        self.hand_on(era)?;
         if self.survey.is_used_after(era) {
             self.all_kept(era, |var| Op::Write { var, value: None })
         } else {
@@ -373,7 +416,12 @@ impl<'a> Writer<'a> {
     fn sync(&mut self, op: SyncOp, object: u64, other: u64) -> Done {
         match op {
             SyncOp::Begin => self.begin(),
-            SyncOp::End => self.push(Op::End),
+            SyncOp::End => {
+                if let Some(&stack) = self.stacks.get(&self.thread) {
+                    self.hand_on(stack)?;
+                }
+                self.push(Op::End)
+            }
             SyncOp::Fork => {
                 let child = self.thread_id(number(object))?;
                 self.push(Op::Fork(child))

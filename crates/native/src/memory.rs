@@ -55,13 +55,15 @@ pub(crate) struct Memory {
     live: BTreeMap<u64, (u64, Era)>,
     /// What each era is for, by its number.
     eras: Vec<About>,
+    /// The eras whose memory, or a part of it, the newest era has taken over.
+    replaced: Vec<Era>,
     blocks: u32,
 }
 
 impl Default for Memory {
     fn default() -> Memory {
         let about = About { start: 0, purpose: Purpose::Static, given_back: false };
-        Memory { live: BTreeMap::new(), eras: vec![about], blocks: 0 }
+        Memory { live: BTreeMap::new(), eras: vec![about], replaced: Vec::new(), blocks: 0 }
     }
 }
 
@@ -78,6 +80,11 @@ impl Memory {
     pub(crate) fn about(&self, era: Era) -> About {
         let unknown = About { start: 0, purpose: Purpose::Static, given_back: false };
         self.eras.get(era.0 as usize).copied().unwrap_or(unknown)
+    }
+
+    /// The eras whose memory, or a part of it, the newest era has taken over.
+    pub(crate) fn replaced(&self) -> &[Era] {
+        &self.replaced
     }
 
     /// Follows a record of this thread.
@@ -118,8 +125,10 @@ impl Memory {
             .take_while(|&(_, &(other_end, _))| other_end > start)
             .map(|(&other, _)| other)
             .collect();
+        self.replaced.clear();
         for other in overlapping {
             if let Some((other_end, era)) = self.live.remove(&other) {
+                self.replaced.push(era);
                 self.keep(other, start.min(other_end), era);
                 self.keep(end.max(other), other_end, era);
             }

@@ -27,6 +27,8 @@ pub(crate) struct Program {
     pub(crate) path: PathBuf,
     /// The folder of its package.
     pub(crate) folder: PathBuf,
+    /// Whether it is there to be run by `cargo test`. Other programs are built for tests to use them.
+    is_test: bool,
 }
 
 /// Does what is asked.
@@ -53,7 +55,9 @@ pub(crate) fn run(args: &CargoArgs) -> Result<Outcome, Failure> {
                 options.push("--tests".into());
             }
             options.push("--no-run".into());
-            tests::run(args, &build(&tools, "test", &options)?)
+            let mut programs = build(&tools, "test", &options)?;
+            programs.retain(|program| program.is_test);
+            tests::run(args, &programs)
         }
     }
 }
@@ -170,7 +174,8 @@ fn programs(messages: &str) -> Vec<Program> {
         let message: Value = serde_json::from_str(line).ok()?;
         let path = PathBuf::from(message["executable"].as_str()?);
         let folder = Path::new(message["manifest_path"].as_str()?).parent()?.to_path_buf();
-        Some(Program { name: message["target"]["name"].as_str()?.to_string(), path, folder })
+        let is_test = message["profile"]["test"] == true;
+        Some(Program { name: message["target"]["name"].as_str()?.to_string(), path, folder, is_test })
     };
     messages.lines().filter_map(about).collect()
 }
@@ -184,18 +189,30 @@ mod tests_of_messages {
         let messages = concat!(
             r#"{"reason":"compiler-artifact","target":{"name":"a"},"manifest_path":"/p/Cargo.toml","executable":null}"#,
             "\n",
-            r#"{"reason":"compiler-artifact","target":{"name":"b"},"manifest_path":"/p/Cargo.toml","executable":"/t/b-1"}"#,
+            r#"{"reason":"compiler-artifact","target":{"name":"b"},"manifest_path":"/p/Cargo.toml","executable":"/t/b-1","profile":{"test":true}}"#,
+            "\n",
+            r#"{"reason":"compiler-artifact","target":{"name":"c"},"manifest_path":"/p/Cargo.toml","executable":"/t/c-1","profile":{"test":false}}"#,
             "\nsomething else\n",
             r#"{"reason":"build-finished","success":true}"#,
         );
         let found = programs(messages);
-        let expected = Program { name: "b".into(), path: "/t/b-1".into(), folder: "/p".into() };
-        assert_eq!(found, [expected]);
+        let program = |name: &str, is_test| Program {
+            name: name.into(),
+            path: format!("/t/{name}-1").into(),
+            folder: "/p".into(),
+            is_test,
+        };
+        assert_eq!(found, [program("b", true), program("c", false)]);
     }
 
     #[test]
     fn a_package_with_several_programs_has_none_to_run() {
-        let program = |name: &str| Program { name: name.into(), path: name.into(), folder: "/p".into() };
+        let program = |name: &str| Program {
+            name: name.into(),
+            path: name.into(),
+            folder: "/p".into(),
+            is_test: false,
+        };
         assert!(only(&[]).is_err());
         assert_eq!(only(&[program("a")]).map(|program| program.name.as_str()).ok(), Some("a"));
         let Err(Failure::Usage(message)) = only(&[program("a"), program("b")]) else {

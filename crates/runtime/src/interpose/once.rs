@@ -49,18 +49,32 @@ unsafe extern "C-unwind" fn pthread_once(once: *mut u32, work: unsafe extern "C-
     }
     flag.store(BUSY, Ordering::SeqCst);
     drop(turn);
+    let mut outcome = Outcome { once: flag, value: 0 };
     unsafe { work() };
-    match Turn::alone() {
-        Some(turn) => {
-            turn.at(once as usize, 4, || {
-                flag.store(DONE, Ordering::SeqCst);
-                log_done(&turn, once as usize, 4, DONE.into());
-            });
-            wake_waiters(once as usize, usize::MAX);
-        }
-        None => flag.store(DONE, Ordering::SeqCst),
-    }
+    outcome.value = DONE;
     0
+}
+
+/// What becomes of the flag when the work is over: if that ended by an exception, it is as if it had not begun.
+struct Outcome {
+    once: &'static AtomicU32,
+    value: u32,
+}
+
+impl Drop for Outcome {
+    fn drop(&mut self) {
+        let place = self.once.as_ptr() as usize;
+        let Some(turn) = Turn::alone() else { return self.once.store(self.value, Ordering::SeqCst) };
+        turn.at(place, 4, || {
+            self.once.store(self.value, Ordering::SeqCst);
+            log_done(&turn, place, 4, self.value.into());
+        });
+        if self.value != DONE {
+            // Whoever tries next finds what was there at first, but not at the same time as we.
+            turn.fence(turn.me.site.get());
+        }
+        wake_waiters(place, usize::MAX);
+    }
 }
 
 /// The second byte of a guard is ours, as it is the C++ library's: somebody is at work.
