@@ -312,6 +312,8 @@ extern "C" fn __foretell_leave(site: u64, callee: u64) -> u64 {
 
 /// Code is called that sees what it is given, and any memory.
 fn leave(turn: &Turn, site: u64) -> Calls {
+    // Who waits for something by asking for it again and again must let others go on.
+    turn.step();
     turn.log_branch(site, None);
     turn.fence(site);
     turn.me.stack.leave(site)
