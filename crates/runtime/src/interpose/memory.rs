@@ -1,6 +1,7 @@
 //! Memory that comes and goes: what is allocated anew is another variable than what was there before.
 
 use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use foretell_wire::record::{Record, SyncOp};
 
@@ -71,8 +72,21 @@ unsafe extern "C" fn free(block: Block) {
         && let Some(turn) = Turn::take()
     {
         turn.log_memory(SyncOp::Free, block as usize, 0);
+        return unsafe { __libc_free(keep_for_a_while(block)) };
     }
     unsafe { __libc_free(block) };
+}
+
+/// So many blocks are not used again at once.
+const KEPT: usize = 4096;
+
+/// Memory that goes from thread to thread by way of the allocator orders them, and that hides races. So a block is given back
+/// only when many others were freed after it. Takes a block and returns the one whose time has come, if there is any.
+fn keep_for_a_while(block: Block) -> Block {
+    static BLOCKS: [AtomicPtr<c_void>; KEPT] = [const { AtomicPtr::new(std::ptr::null_mut()) }; KEPT];
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let place = NEXT.fetch_add(1, Ordering::Relaxed) % KEPT;
+    BLOCKS[place].swap(block, Ordering::AcqRel)
 }
 
 /// Always a new block into which the content of the old one is copied: so the old one is known to be given back before
