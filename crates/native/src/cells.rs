@@ -222,7 +222,6 @@ pub(crate) fn survey(log: &[u8]) -> Result<Survey, LogError> {
         }
         Ok(())
     })?;
-    survey.has_opaque |= held.has_unseen;
     survey.held = held.since_the_beginning();
     for words in survey.by_era.values_mut() {
         words.sort_unstable();

@@ -77,14 +77,19 @@ unsafe extern "C" fn free(block: Block) {
     unsafe { __libc_free(block) };
 }
 
-/// So many blocks are not used again at once.
+/// So many blocks are not used again at once,
 const KEPT: usize = 4096;
+/// if they have no more bytes than this each: what is kept must not become much.
+const SMALL: usize = 4096;
 
-/// Memory that goes from thread to thread by way of the allocator orders them, and that hides races. So a block is given back
-/// only when many others were freed after it. Takes a block and returns the one whose time has come, if there is any.
+/// Memory that goes from thread to thread by way of the allocator orders them, and that hides races. So a small block is given
+/// back only when many others were freed after it. Takes a block and returns the one whose time has come, if there is any.
 fn keep_for_a_while(block: Block) -> Block {
     static BLOCKS: [AtomicPtr<c_void>; KEPT] = [const { AtomicPtr::new(std::ptr::null_mut()) }; KEPT];
     static NEXT: AtomicUsize = AtomicUsize::new(0);
+    if unsafe { malloc_usable_size(block) } > SMALL {
+        return block;
+    }
     let place = NEXT.fetch_add(1, Ordering::Relaxed) % KEPT;
     BLOCKS[place].swap(block, Ordering::AcqRel)
 }
