@@ -246,12 +246,13 @@ pub(crate) struct WantedArgs {
     /// Only look at what the events of a property depend on
     #[arg(long, value_parser = Purpose::parse, value_name = "PROPERTY", long_help = Purpose::HELP)]
     pub(crate) slice: Option<Purpose>,
-    /// How to print what was found
-    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
-    pub(crate) format: OutputFormat,
-    /// Where to write the report, instead of standard output
+    /// How to tell what was found; as text, or as the name of the output says, unless given
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<ReportFormat>,
+    /// Where to write the report, instead of standard output; the name's ending tells the format (.txt .json .html .sarif .xml).
+    /// May be given several times
     #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    pub(crate) output: Vec<PathBuf>,
     /// How many steps of witnesses to print in all: a number, `all` or `none`. All witnesses are checked anyway. As text, the
     /// steps that matter are printed, or every one with `all`
     #[arg(long, default_value = "1000000", value_parser = parse_limit, value_name = "STEPS")]
@@ -533,6 +534,21 @@ pub(crate) enum RuleArg {
     Sound,
     /// What the paper on sliced causality keeps, to compare with: its races prove nothing
     Published,
+}
+
+/// How a report about races is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// For people at a terminal
+    Text,
+    /// For programs, and for `foretell explain`
+    Json,
+    /// For people with a browser: one file
+    Html,
+    /// For code scanning: SARIF 2.1.0
+    Sarif,
+    /// For test dashboards: JUnit's XML
+    Junit,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -8,19 +8,21 @@ use foretell_report::{
 use foretell_trace::{EventId, Names, Trace};
 
 use crate::analysis::held::Held;
-use crate::args::{OutputFormat, WantedArgs};
+use crate::args::{ReportFormat, WantedArgs};
 use crate::error::Failure;
 use crate::sources::Sources;
 use crate::stop;
 
 /// How many events may be looked at in all to find out why the recorded run hides races.
 const LOOKED_AT: usize = 20_000_000;
+/// How many races of a report have a story: nobody reads more.
+const STORIES: usize = 1_000;
 
 /// Adds to a report what is around its accesses, and the stories of its races where somebody reads them. The events of the
 /// report are those of the held trace.
 pub(crate) fn describe(held: &Held<'_>, report: &mut Report, wanted: &WantedArgs) -> Result<(), Failure> {
-    if let (Some(trace), Some(telling)) = (held.get(), telling(wanted)) {
-        tell_stories(trace, &mut report.races, telling);
+    if let Some(trace) = held.get() {
+        tell_stories(trace, &mut report.races, telling(wanted));
     }
     let mut told = Told::default();
     for race in &mut report.races {
@@ -39,8 +41,8 @@ pub(crate) fn describe_decision(
     decision: &mut Decision,
     wanted: &WantedArgs,
 ) -> Result<(), Failure> {
-    if let (Some(trace), Some(telling), Some(witness)) = (held.get(), telling(wanted), &decision.witness) {
-        decision.story = Story::new(trace, &Recorded::new(trace), witness, telling);
+    if let (Some(trace), Some(witness)) = (held.get(), &decision.witness) {
+        decision.story = Story::new(trace, &Recorded::new(trace), witness, telling(wanted));
     }
     let mut told = Told::default();
     told.accesses.extend([&mut decision.first, &mut decision.second]);
@@ -48,13 +50,10 @@ pub(crate) fn describe_decision(
     told.look_around(held)
 }
 
-/// How much of a story is wanted. Programs do not read stories.
-fn telling(wanted: &WantedArgs) -> Option<Telling> {
-    match wanted.format {
-        OutputFormat::Json => None,
-        OutputFormat::Text if wanted.witness == usize::MAX => Some(Telling::All),
-        OutputFormat::Text => Some(Telling::Essence),
-    }
+/// How much of a story is wanted.
+fn telling(wanted: &WantedArgs) -> Telling {
+    let is_for_people = wanted.wants(ReportFormat::Text);
+    if is_for_people && wanted.witness == usize::MAX { Telling::All } else { Telling::Essence }
 }
 
 /// All that is told of events of a trace.
@@ -70,6 +69,7 @@ impl Told<'_> {
         if self.accesses.is_empty() {
             return Ok(());
         }
+        let sources = Sources::new(held.input().written());
         let numbers = self.accesses.iter().map(|access| access.event);
         let numbers = numbers.chain(self.steps.iter().map(|step| step.event));
         let mut walk = Walk::new(numbers.filter_map(EventId::from_number));
@@ -78,7 +78,7 @@ impl Told<'_> {
             let vars = accessed.filter_map(|id| trace.event(id).op.access()).map(|access| access.var);
             walk = walk.with_memory(vars);
             walk.batch(EventId::FIRST, trace.events());
-            self.enter(walk, trace.names());
+            self.enter(walk, trace.names(), sources);
         } else {
             // Whoever wants everything to stop does not wait for this.
             let mut reading = held.input().open("looks up")?;
@@ -87,18 +87,18 @@ impl Told<'_> {
                 walk.batch(first, events);
             }
             reading.done();
-            self.enter(walk, reading.names());
+            self.enter(walk, reading.names(), sources);
         }
         Ok(())
     }
 
-    fn enter(mut self, walk: Walk, names: &Names) {
+    fn enter(mut self, walk: Walk, names: &Names, mut sources: Sources) {
         let around = walk.finish();
         add_surroundings(self.accesses.iter_mut().map(|access| &mut **access), &around, names);
         add_places(self.steps, &around, names);
-        let mut sources = Sources::default();
         for access in self.accesses {
-            access.source = sources.line(&access.location);
+            access.excerpt = sources.excerpt(&access.location);
+            access.source = access.excerpt.as_ref().and_then(|excerpt| excerpt.line_of(&access.location));
         }
     }
 }
@@ -109,7 +109,7 @@ fn tell_stories(trace: &Trace, races: &mut [Race], telling: Telling) {
     }
     let recorded = Recorded::new(trace);
     let mut left = LOOKED_AT;
-    for race in races {
+    for race in races.iter_mut().take(STORIES) {
         let witness = race.witness.as_ref();
         race.story = witness.and_then(|witness| Story::new(trace, &recorded, witness, telling));
         let (Some(first), Some(second)) = (trace.id(race.first.event), trace.id(race.second.event)) else {

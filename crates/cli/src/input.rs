@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::SystemTime;
 
 use foretell_report::TraceInfo;
 use foretell_trace::check::Checker;
@@ -50,6 +51,11 @@ impl Input {
     /// Whether this comes by once only, like standard input and all pipes.
     pub(crate) fn comes_once(&self) -> bool {
         self.is_stdin() || self.path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir())
+    }
+
+    /// When the recording was written, where that can be known: what runs was written before.
+    pub(crate) fn written(&self) -> Option<SystemTime> {
+        self.path.metadata().and_then(|data| data.modified()).ok()
     }
 
     /// Whether reading this and writing to `path` would meet in one file.

@@ -13,6 +13,7 @@ mod output;
 mod predict;
 mod program;
 mod progress;
+mod render;
 mod run;
 mod slice;
 mod sources;

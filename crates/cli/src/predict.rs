@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use foretell_report::text::Detail;
-use foretell_report::{Decision, Report, json, text};
+use foretell_report::{Decision, Report};
 
 use crate::analysis::held::Held;
 use crate::analysis::{Plan, analyse, outcome, pair};
-use crate::args::{OutputFormat, PredictArgs, WantedArgs};
+use crate::args::{PredictArgs, WantedArgs};
 use crate::describe::{describe, describe_decision};
 use crate::error::{Failure, Failures};
 use crate::input::Input;
+use crate::render::{self, tell};
 use crate::slice::{self, Purpose, Sliced};
 use crate::suppress::Rules;
-use crate::{Outcome, output, stop};
+use crate::{Outcome, stop};
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
     Input::refuse_repeated_stdin(&args.traces)?;
@@ -100,22 +100,6 @@ pub(crate) fn decide_on_slice(
         .collect()
 }
 
-/// Writes the reports where they are wanted, if there are any.
-pub(crate) fn tell(reports: &[Report], wanted: &WantedArgs) -> Result<(), Failure> {
-    if reports.is_empty() {
-        return Ok(());
-    }
-    let rendered = match wanted.format {
-        OutputFormat::Json => json::render(reports).map_err(Failure::json)?,
-        OutputFormat::Text => {
-            let texts: Vec<_> =
-                reports.iter().map(|report| text::render(report, Detail::default())).collect();
-            texts.join("\n")
-        }
-    };
-    output::write(wanted.output.as_deref(), &rendered)
-}
-
 /// Only one pair, but that in detail.
 fn decide(args: &PredictArgs, numbers: (u32, u32)) -> Result<Outcome, Failure> {
     stop::listen()?;
@@ -141,13 +125,6 @@ fn decide(args: &PredictArgs, numbers: (u32, u32)) -> Result<Outcome, Failure> {
 
 /// Writes the decisions where they are wanted.
 pub(crate) fn tell_decisions(decisions: &[Decision], wanted: &WantedArgs) -> Result<Outcome, Failure> {
-    let rendered = match wanted.format {
-        OutputFormat::Json => json::render(decisions).map_err(Failure::json)?,
-        OutputFormat::Text => {
-            let render = |decision| text::render_decision(decision, Detail::default());
-            decisions.iter().map(render).collect::<Vec<_>>().join("\n")
-        }
-    };
-    output::write(wanted.output.as_deref(), &rendered)?;
+    render::tell_decisions(decisions, wanted)?;
     Ok(decisions.iter().map(pair::outcome).max().unwrap_or(Outcome::Clean))
 }

@@ -3,41 +3,88 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
+use std::time::SystemTime;
 
-use foretell_report::Place;
+use foretell_report::{Doubt, Excerpt, Place};
 
 /// No source file that somebody wrote is larger.
 const LARGEST: u64 = 16 << 20;
+/// So many lines before and after a place are shown with it,
+const AROUND: usize = 3;
+/// and of each so many characters: lines that somebody wrote are shorter.
+const LONGEST: usize = 400;
 
 /// What source files are called. A trace may come from anywhere and name any file: what is no program is not shown.
 const ENDINGS: [&str; 13] =
     ["c", "h", "cc", "cpp", "cxx", "C", "hh", "hpp", "hxx", "inl", "rs", "java", "cimp"];
 
-/// The files that were read so far, line by line; those that cannot be read are empty.
-#[derive(Default)]
+/// The files that were read so far.
 pub(crate) struct Sources {
-    files: HashMap<String, Vec<String>>,
+    /// When the run was recorded, where that is known.
+    recorded: Option<SystemTime>,
+    files: HashMap<String, Result<Source, Doubt>>,
+}
+
+/// A file, line by line.
+struct Source {
+    lines: Vec<String>,
+    is_changed: bool,
 }
 
 impl Sources {
-    /// The line that a location names, if it can be read.
-    pub(crate) fn line(&mut self, location: &str) -> Option<String> {
+    /// Nothing is read yet. Files that were changed after the recording are marked.
+    pub(crate) fn new(recorded: Option<SystemTime>) -> Sources {
+        Sources { recorded, files: HashMap::new() }
+    }
+
+    /// What is around the place that a location names, if it names one.
+    pub(crate) fn excerpt(&mut self, location: &str) -> Option<Excerpt> {
         let place = Place::parse(location)?;
         if !self.files.contains_key(place.file) {
-            let lines = read(Path::new(place.file)).unwrap_or_default();
-            self.files.insert(place.file.to_string(), lines);
+            let source = read(Path::new(place.file), self.recorded);
+            self.files.insert(place.file.to_string(), source);
         }
-        let index = usize::try_from(place.line).ok()?.checked_sub(1)?;
-        self.files.get(place.file)?.get(index).cloned()
+        let of_nothing = |doubt| Excerpt { first: place.line, lines: Vec::new(), doubt: Some(doubt) };
+        match self.files.get(place.file)? {
+            Ok(source) => Some(source.around(place.line).unwrap_or_else(|| of_nothing(Doubt::Shorter))),
+            Err(doubt) => Some(of_nothing(*doubt)),
+        }
     }
 }
 
-fn read(path: &Path) -> Option<Vec<String>> {
-    let ending = path.extension()?.to_str()?;
-    let data = path.metadata().ok()?;
-    if !ENDINGS.contains(&ending) || !data.is_file() || data.len() > LARGEST {
-        return None;
+impl Source {
+    /// The lines around this one, if there is such a line.
+    fn around(&self, line: u32) -> Option<Excerpt> {
+        let index = usize::try_from(line).ok()?.checked_sub(1).filter(|&index| index < self.lines.len())?;
+        let (first, end) = (index.saturating_sub(AROUND), (index + AROUND + 1).min(self.lines.len()));
+        let shown = |line: &String| line.chars().take(LONGEST).collect();
+        Some(Excerpt {
+            first: u32::try_from(first + 1).ok()?,
+            lines: self.lines.get(first..end)?.iter().map(shown).collect(),
+            doubt: self.is_changed.then_some(Doubt::Changed),
+        })
     }
-    let bytes = fs::read(path).ok()?;
-    Some(String::from_utf8_lossy(&bytes).lines().map(String::from).collect())
+}
+
+fn read(path: &Path, recorded: Option<SystemTime>) -> Result<Source, Doubt> {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    if !ENDINGS.contains(&ending) {
+        return Err(Doubt::NoSource);
+    }
+    let data = path.metadata().map_err(|_| Doubt::Missing)?;
+    if !data.is_file() {
+        return Err(Doubt::NoSource);
+    }
+    if data.len() > LARGEST {
+        return Err(Doubt::Huge);
+    }
+    let bytes = fs::read(path).map_err(|_| Doubt::Missing)?;
+    if bytes.contains(&0) {
+        return Err(Doubt::NoSource);
+    }
+    let modified = data.modified().ok();
+    Ok(Source {
+        lines: String::from_utf8_lossy(&bytes).lines().map(String::from).collect(),
+        is_changed: recorded.zip(modified).is_some_and(|(recorded, modified)| modified > recorded),
+    })
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use foretell_trace::{EventId, LockMode, Names};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::report::Access;
 use crate::story::Step;
@@ -13,7 +13,7 @@ use crate::surroundings::{Call, Held, Start, Surroundings};
 const NOWHERE: &str = "?";
 
 /// A function that is being executed, and where in it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Frame {
     /// The function.
     pub function: String,
@@ -22,7 +22,7 @@ pub struct Frame {
 }
 
 /// A lock that is held.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct HeldLock {
     /// Which one.
     pub lock: String,
@@ -31,12 +31,12 @@ pub struct HeldLock {
     /// Where it was taken.
     pub location: String,
     /// The functions that were being executed there, the innermost first. Empty if the trace shows none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<Frame>,
 }
 
 /// How a lock is held.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HeldMode {
     /// Alone.
@@ -55,7 +55,7 @@ impl From<LockMode> for HeldMode {
 }
 
 /// How a thread, or the memory of a variable, came to be.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Origin {
     /// The number of the event that started or allocated it.
     pub event: u32,
@@ -64,7 +64,7 @@ pub struct Origin {
     /// Where.
     pub location: String,
     /// The functions that were being executed there, the innermost first. Empty if the trace shows none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<Frame>,
 }
 

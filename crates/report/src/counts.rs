@@ -1,10 +1,10 @@
 //! What a trace is made of.
 
 use foretell_trace::{AccessKind, Event, Op};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Figures of a trace.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counts {
     /// Plain reads.
     pub reads: u64,

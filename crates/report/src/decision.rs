@@ -1,15 +1,15 @@
 //! The word on one pair that somebody asked about.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::report::{Access, TraceInfo};
 use crate::story::Story;
 
 /// What a technique says about one pair.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Decision {
     /// Who says so.
-    pub tool: &'static str,
+    pub tool: String,
     /// The technique, by its name on the command line.
     pub technique: String,
     /// What was looked at.
@@ -27,7 +27,7 @@ pub struct Decision {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness: Option<Vec<u32>>,
     /// The witness as a story.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub story: Option<Story>,
     /// For a pair that is no race: what leads to the contradiction. Empty if the search was exhausted without a short
     /// argument.
@@ -40,14 +40,14 @@ pub struct Decision {
 }
 
 /// Figures of one decision.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DecisionStats {
     /// Time on the clock, reading included.
     pub seconds: f64,
 }
 
 /// Whether two accesses race.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
     /// Yes, and the referee has accepted the proof.

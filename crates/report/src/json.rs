@@ -1,6 +1,8 @@
-//! Reports for programs. The form is stable; see the user documentation.
+//! Reports for programs, and for those who come back to them. The form is stable; see the user documentation.
 
 use serde::Serialize;
+
+use crate::report::Report;
 
 /// One report or decision as an object, several as an array of objects. Ends with a line break.
 pub fn render(reports: &[impl Serialize]) -> serde_json::Result<String> {
@@ -10,4 +12,13 @@ pub fn render(reports: &[impl Serialize]) -> serde_json::Result<String> {
     };
     text.push('\n');
     Ok(text)
+}
+
+/// Reads what [`render`] has made of reports.
+pub fn parse(text: &str) -> serde_json::Result<Vec<Report>> {
+    if text.trim_start().starts_with('[') {
+        serde_json::from_str(text)
+    } else {
+        Ok(vec![serde_json::from_str(text)?])
+    }
 }

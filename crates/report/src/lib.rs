@@ -1,7 +1,7 @@
 //! What foretell found, as data; and one renderer per file, each a pure function from that data to text.
 //!
 //! * [`report`], [`decision`], [`counts`]: the data
-//! * [`surroundings`], [`context`]: the stacks, locks and source lines of accesses
+//! * [`surroundings`], [`context`], [`excerpt`]: the stacks, locks and source lines of accesses
 //! * [`story`]: a witness as something to read, with the values of [`replayed`]; [`observed`]: why the recorded run did not show the race
 //! * [`closure`]: what was found among all runs that a trace implies; [`closure_text`]: for people
 //! * [`executions`]: what was found among all executions of a program; [`executions_text`]: for people
@@ -15,14 +15,18 @@ pub mod closure_text;
 pub mod context;
 pub mod counts;
 pub mod decision;
+pub mod excerpt;
 pub mod executions;
 pub mod executions_text;
+pub mod html;
 pub mod json;
+pub mod junit;
 pub mod observed;
 mod race_text;
 pub mod repeats;
 pub mod replayed;
 pub mod report;
+pub mod sarif;
 pub mod story;
 mod story_text;
 pub mod suppressions;
@@ -36,6 +40,7 @@ pub use closure::{Amount, ClosureReport, ClosureStats, ExploredRace, PropertyRep
 pub use context::{Frame, HeldLock, HeldMode, Origin, Place, add_places, add_surroundings};
 pub use counts::Counts;
 pub use decision::{Answer, Decision, DecisionStats};
+pub use excerpt::{Doubt, Excerpt};
 pub use executions::{
     ProgramAccess, ProgramDeadlock, ProgramFailure, ProgramProperty, ProgramRace, ProgramReport, ProgramStats,
 };

@@ -2,6 +2,7 @@
 
 use foretell_trace::{BarrierId, CondId, Event, EventId, LockId, Op, SemId, ThreadId, Trace, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 
 use crate::words::words;
 
@@ -9,7 +10,8 @@ use crate::words::words;
 const LINKS: usize = 3;
 
 /// How the recorded run ordered the two accesses of a race.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Observed {
     /// By these synchronisations, one after the other.
     Ordered(Vec<Link>),
@@ -18,7 +20,7 @@ pub enum Observed {
 }
 
 /// Two events that synchronise: the first came before the second.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Link {
     /// The first.
     pub from: Deed,
@@ -27,7 +29,7 @@ pub struct Link {
 }
 
 /// Who did what.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Deed {
     /// Who.
     pub thread: String,

@@ -3,19 +3,20 @@
 use foretell_trace::format::text::op_text;
 use foretell_trace::{Ending, Event, EventId, Names, Op, Trace};
 use foretell_witness::{Finding, Proof as Proven};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::context::{Frame, HeldLock, Origin};
 use crate::counts::Counts;
+use crate::excerpt::Excerpt;
 use crate::observed::Observed;
 use crate::story::Story;
 use crate::suppressions::Suppressed;
 
 /// What one technique found in one trace.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
     /// Who says so.
-    pub tool: &'static str,
+    pub tool: String,
     /// The technique, by its name on the command line.
     pub technique: String,
     /// What was looked at.
@@ -47,7 +48,7 @@ pub struct Report {
 }
 
 /// The trace that was looked at.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TraceInfo {
     /// Where it came from.
     pub file: String,
@@ -69,12 +70,12 @@ pub struct TraceInfo {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quick_check: Option<u64>,
     /// There are so many that not all were counted.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub quick_check_is_partial: bool,
 }
 
 /// A part of a trace: what the events of a property depend on.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SliceInfo {
     /// The property, as it was asked for.
     pub property: String,
@@ -87,7 +88,7 @@ pub struct SliceInfo {
 }
 
 /// A race that the referee has accepted.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Race {
     /// The access that stands first in the trace.
     pub first: Access,
@@ -103,21 +104,21 @@ pub struct Race {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness_length: Option<usize>,
     /// The witness as a story, where it was made up.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub story: Option<Story>,
     /// What kept the two apart in the recorded run, where that is known.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub observed: Option<Observed>,
     /// In how many of the recorded processes it was found; only told of the first of them, and only if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processes: Option<usize>,
     /// It was found in an earlier process already.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeated: bool,
 }
 
 /// Why a race is one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Proof {
     /// A schedule brings the two accesses next to each other.
@@ -127,7 +128,7 @@ pub enum Proof {
 }
 
 /// A pair that a technique reported but that is not proven.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Candidate {
     /// The access that stands first in the trace.
     pub first: Access,
@@ -136,12 +137,12 @@ pub struct Candidate {
     /// Why it is not proven.
     pub reason: String,
     /// How many more pairs of the same two locations are not decided either.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub more: u64,
 }
 
 /// One of two accesses.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Access {
     /// Its number in the trace, counted from 1.
     pub event: u32,
@@ -160,7 +161,7 @@ pub struct Access {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
     /// The functions that are being executed, the innermost first. Empty if the trace shows none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<Frame>,
     /// The locks that the thread holds; absent if nobody has looked.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -174,10 +175,13 @@ pub struct Access {
     /// The line of the program, where it could be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// The lines around it, where they could be read, and what is to be known about them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<Excerpt>,
 }
 
 /// Figures of one run of one technique.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Stats {
     /// How many pairs are proven or not decided.
     pub candidates: usize,
@@ -205,7 +209,7 @@ impl Report {
     /// A report that says nothing yet.
     pub fn new(technique: &str) -> Report {
         Report {
-            tool: "foretell",
+            tool: "foretell".to_string(),
             technique: technique.to_string(),
             trace: TraceInfo::default(),
             window: None,

@@ -2,6 +2,7 @@
 
 use foretell_trace::{Event, EventId, Op, ThreadId, Trace};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::replayed::{Recorded, Replay, with_values};
 use crate::words::words;
@@ -14,7 +15,7 @@ const LAST_ACCESSES: usize = 4;
 const ROWS: usize = 30;
 
 /// How a race comes about.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Story {
     /// The threads that appear in it, in the order of their first rows.
     pub threads: Vec<String>,
@@ -23,7 +24,8 @@ pub struct Story {
 }
 
 /// One line of a story. Threads are positions in [`Story::threads`].
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Row {
     /// A thread takes a step.
     Step(Step),
@@ -44,7 +46,7 @@ pub enum Row {
 }
 
 /// One step of one thread.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Step {
     /// Who.
     pub thread: usize,
@@ -55,6 +57,7 @@ pub struct Step {
     /// Where.
     pub location: String,
     /// Whether it is one of the racing two.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub races: bool,
 }
 

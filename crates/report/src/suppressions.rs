@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::context::{Frame, Place};
 use crate::report::{Access, Report};
@@ -56,7 +56,7 @@ impl fmt::Display for BadRule {
 }
 
 /// What was suppressed in a report.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Suppressed {
     /// The file with the rules.
     pub file: String,
@@ -67,7 +67,7 @@ pub struct Suppressed {
 }
 
 /// A pair that is not told.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SuppressedPair {
     /// The access that stands first in the trace.
     pub first: Access,

@@ -35,6 +35,18 @@ pub fn render(report: &Report, detail: Detail) -> String {
     out
 }
 
+/// What was found in all, in a few words.
+pub fn summary(reports: &[Report]) -> String {
+    let races = reports.iter().flat_map(|report| &report.races).filter(|race| !race.repeated).count();
+    let open = reports.iter().map(|report| report.undecided.len() as u64 + report.stats.not_listed).sum();
+    match (races, open) {
+        (0, 0) => "no race proven".to_string(),
+        (0, open) => format!("no race proven, {} not proven", count(open, "candidate")),
+        (races, 0) => format!("{} proven", count(races, "race")),
+        (races, open) => format!("{} proven, {} not proven", count(races, "race"), count(open, "candidate")),
+    }
+}
+
 /// The word on one pair as text.
 pub fn render_decision(decision: &Decision, detail: Detail) -> String {
     let mut out = String::new();

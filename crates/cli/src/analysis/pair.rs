@@ -28,7 +28,7 @@ pub(crate) fn decide(held: &Held<'_>, numbers: (u32, u32), plan: &Plan) -> Resul
     let pair = find(trace, numbers).map_err(Failure::Usage)?;
     let exact = Exact::new(trace, technique, plan)?;
     let mut decision = Decision {
-        tool: "foretell",
+        tool: "foretell".to_string(),
         technique: plan.choice.name().to_string(),
         trace: TraceInfo::of(trace, &held.input().name()),
         window: plan.window,

@@ -15,7 +15,7 @@ use crate::native::record::{self, Folder, Manner};
 use crate::native::rust::AS_COMPILER;
 use crate::native::tools::Tools;
 use crate::native::{predict_as, tests};
-use crate::predict::tell;
+use crate::render::tell;
 use crate::suppress::Rules;
 use crate::{Outcome, analysis, stop};
 

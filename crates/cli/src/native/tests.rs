@@ -11,13 +11,13 @@ use foretell_report::{Report, repeats};
 
 use crate::Outcome;
 use crate::analysis::outcome;
-use crate::args::{CargoArgs, OutputFormat};
+use crate::args::{CargoArgs, ReportFormat};
 use crate::error::Failure;
 use crate::native::cargo::Program;
 use crate::native::predict_as;
 use crate::native::record::{self, Folder, Manner};
 use crate::native::watch::{self, EndedBy};
-use crate::predict::tell;
+use crate::render::tell;
 use crate::stop;
 use crate::suppress::Rules;
 
@@ -57,13 +57,10 @@ pub(crate) fn run(args: &CargoArgs, programs: &[Program]) -> Result<Outcome, Fai
     }
     repeats::mark(&mut reports);
     rules.apply(&mut reports);
-    let shown: Vec<Report> = match args.wanted.format {
-        OutputFormat::Json => reports,
-        // What has nothing to say was told in one line.
-        OutputFormat::Text => {
-            reports.into_iter().filter(|report| outcome(report) != Outcome::Clean).collect()
-        }
-    };
+    // What has nothing to say was told in one line.
+    let is_read_as_it_comes = args.wanted.targets().iter().all(|target| target.format == ReportFormat::Text);
+    let is_shown = |report: &Report| !is_read_as_it_comes || outcome(report) != Outcome::Clean;
+    let shown: Vec<Report> = reports.into_iter().filter(is_shown).collect();
     tell(&shown, &args.wanted)?;
     Ok(sum_up(&tally, &shown))
 }

@@ -1,0 +1,117 @@
+//! In which forms a report is told, and where each of them goes.
+
+use std::path::Path;
+
+use foretell_report::text::Detail;
+use foretell_report::{Decision, Report, html, json, junit, sarif, text};
+
+use crate::args::{ReportFormat, WantedArgs};
+use crate::error::Failure;
+use crate::output;
+
+/// One form of a report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Target<'a> {
+    /// The form.
+    pub(crate) format: ReportFormat,
+    /// Where it goes; to standard output unless given.
+    path: Option<&'a Path>,
+}
+
+impl WantedArgs {
+    /// All forms that are wanted.
+    pub(crate) fn targets(&self) -> Vec<Target<'_>> {
+        if self.output.is_empty() {
+            return vec![Target { format: self.format.unwrap_or(ReportFormat::Text), path: None }];
+        }
+        let target = |path| {
+            let format = self.format.unwrap_or_else(|| ReportFormat::of_name(path));
+            Target { format, path: Some(path) }
+        };
+        self.output.iter().map(|path| target(path.as_path())).collect()
+    }
+
+    /// Whether the report is told in this form.
+    pub(crate) fn wants(&self, format: ReportFormat) -> bool {
+        self.targets().iter().any(|target| target.format == format)
+    }
+}
+
+impl ReportFormat {
+    /// The form that the ending of a file's name tells; what tells nothing is text.
+    fn of_name(path: &Path) -> ReportFormat {
+        let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
+        let is_sarif =
+            || path.file_stem().is_some_and(|stem| Path::new(stem).extension() == Some("sarif".as_ref()));
+        match ending.as_deref() {
+            Some("html" | "htm") => ReportFormat::Html,
+            Some("sarif") => ReportFormat::Sarif,
+            Some("json") if is_sarif() => ReportFormat::Sarif,
+            Some("json") => ReportFormat::Json,
+            Some("xml") => ReportFormat::Junit,
+            _ => ReportFormat::Text,
+        }
+    }
+}
+
+/// Writes the reports in all forms that are wanted, if there are any.
+pub(crate) fn tell(reports: &[Report], wanted: &WantedArgs) -> Result<(), Failure> {
+    if reports.is_empty() {
+        return Ok(());
+    }
+    for target in wanted.targets() {
+        output::write(target.path, &render(reports, target.format)?)?;
+        if let (Some(path), true) = (target.path, target.format != ReportFormat::Text) {
+            eprintln!("{}: {}", path.display(), text::summary(reports));
+        }
+    }
+    Ok(())
+}
+
+fn render(reports: &[Report], format: ReportFormat) -> Result<String, Failure> {
+    Ok(match format {
+        ReportFormat::Json => json::render(reports).map_err(Failure::json)?,
+        ReportFormat::Html => html::render(reports).map_err(Failure::json)?,
+        ReportFormat::Sarif => sarif::render(reports).map_err(Failure::json)?,
+        ReportFormat::Junit => junit::render(reports),
+        ReportFormat::Text => {
+            let texts: Vec<_> =
+                reports.iter().map(|report| text::render(report, Detail::default())).collect();
+            texts.join("\n")
+        }
+    })
+}
+
+/// Writes the words on single pairs in all forms that are wanted.
+pub(crate) fn tell_decisions(decisions: &[Decision], wanted: &WantedArgs) -> Result<(), Failure> {
+    for target in wanted.targets() {
+        let rendered = match target.format {
+            ReportFormat::Json => json::render(decisions).map_err(Failure::json)?,
+            ReportFormat::Text => {
+                let render = |decision| text::render_decision(decision, Detail::default());
+                decisions.iter().map(render).collect::<Vec<_>>().join("\n")
+            }
+            ReportFormat::Html | ReportFormat::Sarif | ReportFormat::Junit => {
+                return Err(Failure::Usage("the word on one pair is told as text or as JSON".to_string()));
+            }
+        };
+        output::write(target.path, &rendered)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_tells_the_form() {
+        let format = |name| ReportFormat::of_name(Path::new(name));
+        assert_eq!(format("out/report.HTML"), ReportFormat::Html);
+        assert_eq!(format("report.sarif"), ReportFormat::Sarif);
+        assert_eq!(format("report.sarif.json"), ReportFormat::Sarif);
+        assert_eq!(format("report.json"), ReportFormat::Json);
+        assert_eq!(format("junit.xml"), ReportFormat::Junit);
+        assert_eq!(format("report"), ReportFormat::Text);
+    }
+}
