@@ -211,6 +211,7 @@ fn candidate(pair: Pair, reason: String, names: &Names, event: impl Fn(EventId) 
         second: Access::new(pair.second, event(pair.second), names),
         reason,
         more: 0,
+        fingerprint: None,
     }
 }
 

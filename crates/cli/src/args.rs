@@ -90,6 +90,8 @@ pub(crate) enum Command {
     Explore(ExploreArgs),
     /// Look at traces: check, count, convert, view
     Trace(TraceArgs),
+    /// Print the JSON Schema of what `--format json` prints
+    Schema(SchemaArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -100,7 +102,7 @@ pub(crate) struct PredictArgs {
     #[command(flatten)]
     pub(crate) wanted: WantedArgs,
     /// Decide only the pair of these two events, by their numbers in the trace, and say why
-    #[arg(long, value_parser = parse_pair, value_name = "A,B")]
+    #[arg(long, value_parser = parse_pair, value_name = "A,B", conflicts_with = "baseline")]
     pub(crate) pair: Option<(u32, u32)>,
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -264,6 +266,10 @@ pub(crate) struct WantedArgs {
     /// environment variable FORETELL_SUPPRESSIONS names unless given
     #[arg(long, value_name = "FILE")]
     pub(crate) suppressions: Option<PathBuf>,
+    /// A report of an earlier run, as JSON: what it has told is counted, but neither told again nor part of the exit code.
+    /// May be given several times
+    #[arg(long, value_name = "OLD.json")]
+    pub(crate) baseline: Vec<PathBuf>,
 }
 
 impl WantedArgs {
@@ -413,6 +419,14 @@ impl fmt::Display for MaxRaces {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SchemaArgs {
+    /// Only of this kind: what `predict`, `run` and `compare` print, the word on one pair, what `explore` prints of traces or of
+    /// programs, or what `trace stats` prints
+    #[arg(value_parser = PossibleValuesParser::new(foretell_report::schema::KINDS))]
+    pub(crate) kind: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -4,6 +4,7 @@
 use foretell_report::story::Step;
 use foretell_report::{
     Access, Decision, Observed, Race, Recorded, Report, Story, Telling, Walk, add_places, add_surroundings,
+    fingerprint,
 };
 use foretell_trace::{EventId, Names, Trace};
 
@@ -18,8 +19,8 @@ const LOOKED_AT: usize = 20_000_000;
 /// How many races of a report have a story: nobody reads more.
 const STORIES: usize = 1_000;
 
-/// Adds to a report what is around its accesses, and the stories of its races where somebody reads them. The events of the
-/// report are those of the held trace.
+/// Adds to a report what is around its accesses, the stories of its races where somebody reads them, and what all that is
+/// known by from run to run. The events of the report are those of the held trace.
 pub(crate) fn describe(held: &Held<'_>, report: &mut Report, wanted: &WantedArgs) -> Result<(), Failure> {
     if let Some(trace) = held.get() {
         tell_stories(trace, &mut report.races, telling(wanted));
@@ -32,7 +33,9 @@ pub(crate) fn describe(held: &Held<'_>, report: &mut Report, wanted: &WantedArgs
     for open in &mut report.undecided {
         told.accesses.extend([&mut open.first, &mut open.second]);
     }
-    told.look_around(held)
+    told.look_around(held)?;
+    fingerprint::mark(report);
+    Ok(())
 }
 
 /// The same for the word on one pair.
@@ -69,7 +72,7 @@ impl Told<'_> {
         if self.accesses.is_empty() {
             return Ok(());
         }
-        let sources = Sources::new(held.input().written());
+        let sources = Sources::new(held.input());
         let numbers = self.accesses.iter().map(|access| access.event);
         let numbers = numbers.chain(self.steps.iter().map(|step| step.event));
         let mut walk = Walk::new(numbers.filter_map(EventId::from_number));

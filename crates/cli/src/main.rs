@@ -2,6 +2,7 @@
 
 mod analysis;
 mod args;
+mod baseline;
 mod compare;
 mod describe;
 mod error;
@@ -77,5 +78,6 @@ fn run(args: Args) -> Result<Outcome, Failure> {
         Command::Cargo(args) => native::cargo(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Trace(args) => trace::run(&args),
+        Command::Schema(args) => render::print_schema(&args),
     }
 }

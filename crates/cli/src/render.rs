@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use foretell_report::text::Detail;
-use foretell_report::{Decision, Report, html, json, junit, sarif, text};
+use foretell_report::{Decision, Report, html, json, junit, sarif, schema, text};
 
-use crate::args::{ReportFormat, WantedArgs};
+use crate::args::{ReportFormat, SchemaArgs, WantedArgs};
 use crate::error::Failure;
-use crate::output;
+use crate::{Outcome, output};
 
 /// One form of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,12 +54,13 @@ impl ReportFormat {
     }
 }
 
-/// Writes the reports in all forms that are wanted, if there are any.
+/// Writes the reports in all forms that are wanted. That there are none is worth telling to programs alone.
 pub(crate) fn tell(reports: &[Report], wanted: &WantedArgs) -> Result<(), Failure> {
-    if reports.is_empty() {
-        return Ok(());
-    }
     for target in wanted.targets() {
+        let is_for_people = matches!(target.format, ReportFormat::Text | ReportFormat::Html);
+        if reports.is_empty() && is_for_people {
+            continue;
+        }
         output::write(target.path, &render(reports, target.format)?)?;
         if let (Some(path), true) = (target.path, target.format != ReportFormat::Text) {
             eprintln!("{}: {}", path.display(), text::summary(reports));
@@ -72,7 +73,7 @@ fn render(reports: &[Report], format: ReportFormat) -> Result<String, Failure> {
     Ok(match format {
         ReportFormat::Json => json::render(reports).map_err(Failure::json)?,
         ReportFormat::Html => html::render(reports).map_err(Failure::json)?,
-        ReportFormat::Sarif => sarif::render(reports).map_err(Failure::json)?,
+        ReportFormat::Sarif => sarif::render(reports, &current_folder()).map_err(Failure::json)?,
         ReportFormat::Junit => junit::render(reports),
         ReportFormat::Text => {
             let texts: Vec<_> =
@@ -80,6 +81,21 @@ fn render(reports: &[Report], format: ReportFormat) -> Result<String, Failure> {
             texts.join("\n")
         }
     })
+}
+
+/// The folder that relative paths start from.
+fn current_folder() -> String {
+    std::env::current_dir().map_or_else(|_| "/".to_string(), |folder| folder.display().to_string())
+}
+
+/// `foretell schema`: prints the form of what is printed as JSON.
+pub(crate) fn print_schema(args: &SchemaArgs) -> Result<Outcome, Failure> {
+    let text = match &args.kind {
+        Some(kind) => schema::of(kind).map_err(Failure::json)?,
+        None => schema::SCHEMA.to_string(),
+    };
+    output::write(None, &text)?;
+    Ok(Outcome::Clean)
 }
 
 /// Writes the words on single pairs in all forms that are wanted.

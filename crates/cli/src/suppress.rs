@@ -1,12 +1,13 @@
-//! Files with rules about races that somebody does not want to hear of.
+//! What somebody does not want to hear of: files with rules about races, and reports that have told of them before.
 
 use std::env;
 use std::fs;
 use std::path::PathBuf;
 
-use foretell_report::{Report, Suppressions};
+use foretell_report::{Baseline, Report, Suppressions};
 
 use crate::args::WantedArgs;
+use crate::baseline;
 use crate::error::Failure;
 
 /// The file with the rules, if none is given on the command line.
@@ -14,35 +15,51 @@ const VARIABLE: &str = "FORETELL_SUPPRESSIONS";
 /// So many rules that were good for nothing are listed; of more, the number is told.
 const LISTED: usize = 10;
 
-/// The rules that are to be applied, if there are any.
-pub(crate) struct Rules(Option<Suppressions>);
+/// The rules and earlier reports that are to be applied, if there are any.
+pub(crate) struct Rules {
+    suppressions: Option<Suppressions>,
+    baseline: Option<Baseline>,
+}
 
 impl Rules {
-    /// Reads the rules. Best done before there is much work that would be lost.
+    /// Reads the rules and the earlier reports. Best done before there is much work that would be lost.
     pub(crate) fn load(wanted: &WantedArgs) -> Result<Rules, Failure> {
-        let named = env::var_os(VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from);
-        let Some(path) = wanted.suppressions.clone().or(named) else { return Ok(Rules(None)) };
-        let text = fs::read_to_string(&path).map_err(|error| Failure::file(&path, "read", error))?;
-        let file = path.display().to_string();
-        let rules = Suppressions::parse(&text, &file)
-            .map_err(|bad| Failure::Program(format!("error: {file}:{bad}")))?;
-        for rule in rules.ignored() {
-            eprintln!("note: {file}: `{rule}` has no effect here; race: and race_top: have");
-        }
-        Ok(Rules(Some(rules)))
+        Ok(Rules { suppressions: suppressions(wanted)?, baseline: baseline::load(&wanted.baseline)? })
     }
 
-    /// Takes out of the reports what nobody wants to hear of, and says which rules were good for nothing.
-    pub(crate) fn apply(mut self, reports: &mut [Report]) {
-        let Some(rules) = &mut self.0 else { return };
-        reports.iter_mut().for_each(|report| rules.apply(report));
-        let unused: Vec<_> = rules.unused().collect();
-        if unused.len() > LISTED {
-            eprintln!("note: {}: {} rules have suppressed nothing", rules.file(), unused.len());
-            return;
+    /// Takes out of the reports what nobody wants to hear of, and says what was good for nothing.
+    pub(crate) fn apply(self, reports: &mut [Report]) {
+        if let Some(rules) = self.suppressions {
+            suppress(rules, reports);
         }
-        for (line, rule) in unused {
-            eprintln!("note: {}:{line}: `{rule}` has suppressed nothing", rules.file());
+        if let Some(baseline) = &self.baseline {
+            baseline::apply(baseline, reports);
         }
+    }
+}
+
+fn suppressions(wanted: &WantedArgs) -> Result<Option<Suppressions>, Failure> {
+    let named = env::var_os(VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from);
+    let Some(path) = wanted.suppressions.clone().or(named) else { return Ok(None) };
+    let text = fs::read_to_string(&path).map_err(|error| Failure::file(&path, "read", error))?;
+    let file = path.display().to_string();
+    let rules =
+        Suppressions::parse(&text, &file).map_err(|bad| Failure::Program(format!("error: {file}:{bad}")))?;
+    for rule in rules.ignored() {
+        eprintln!("note: {file}: `{rule}` has no effect here; race: and race_top: have");
+    }
+    Ok(Some(rules))
+}
+
+/// Applies the rules, and says which were good for nothing.
+fn suppress(mut rules: Suppressions, reports: &mut [Report]) {
+    reports.iter_mut().for_each(|report| rules.apply(report));
+    let unused: Vec<_> = rules.unused().collect();
+    if unused.len() > LISTED {
+        eprintln!("note: {}: {} rules have suppressed nothing", rules.file(), unused.len());
+        return;
+    }
+    for (line, rule) in unused {
+        eprintln!("note: {}:{line}: `{rule}` has suppressed nothing", rules.file());
     }
 }

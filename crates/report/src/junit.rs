@@ -1,8 +1,285 @@
-//! Reports for test dashboards.
+//! Reports for test dashboards: the XML that JUnit made common.
+//!
+//! Each report is a suite. What it is asked for is that there is no race: each race is a case that fails, each candidate one
+//! that was skipped, and if there are none, one case says so. A test that was run is a case of its own as well.
 
-use crate::report::Report;
+use std::collections::HashSet;
+
+use crate::context::Place;
+use crate::race_text;
+use crate::report::{Access, Candidate, Race, Report, TestEnding, TestRun};
+use crate::text::{Detail, count};
+use crate::visible::visible;
+
+mod xml;
+
+use xml::Element;
 
 /// The reports in this form.
 pub fn render(reports: &[Report]) -> String {
-    crate::text::summary(reports)
+    let mut told = HashSet::new();
+    let suites: Vec<Suite> = reports
+        .iter()
+        .map(|report| {
+            // A test that several techniques look at, or that has several processes, is still one test.
+            let test = report.test.as_ref().filter(|test| told.insert(test.name.as_str()));
+            Suite::new(report, test)
+        })
+        .collect();
+    let mut root = Element::new("testsuites").with("name", "foretell");
+    for (name, number) in Tally::of(suites.iter().flat_map(|suite| &suite.cases)).counts() {
+        root = root.with(name, &number.to_string());
+    }
+    let seconds: f64 = suites.iter().map(|suite| suite.seconds).sum();
+    root = root.with("time", &time(seconds));
+    for suite in suites {
+        root.push(suite.element());
+    }
+    root.document()
 }
+
+/// A report as tests.
+struct Suite {
+    name: String,
+    seconds: f64,
+    properties: Vec<(&'static str, String)>,
+    cases: Vec<Case>,
+}
+
+/// One test.
+struct Case {
+    class: String,
+    name: String,
+    seconds: f64,
+    outcome: Outcome,
+}
+
+/// How a test ended.
+enum Outcome {
+    Passed,
+    /// It shows what must not be: in one word, in one line, and in full.
+    Failed {
+        kind: &'static str,
+        message: String,
+        text: String,
+    },
+    /// It could not be brought to its end.
+    Error {
+        kind: &'static str,
+        message: String,
+    },
+    /// It says nothing, for this reason.
+    Skipped {
+        message: String,
+    },
+}
+
+/// How many tests ended how.
+#[derive(Default)]
+struct Tally {
+    tests: usize,
+    failures: usize,
+    errors: usize,
+    skipped: usize,
+}
+
+impl Suite {
+    fn new(report: &Report, test: Option<&TestRun>) -> Suite {
+        let file = &report.trace.file;
+        let test_seconds = test.map_or(0.0, |test| test.seconds);
+        Suite {
+            name: format!("{file} ({})", report.technique),
+            seconds: report.stats.seconds + test_seconds,
+            properties: properties(report),
+            cases: test.map(Case::of_test).into_iter().chain(cases(report)).collect(),
+        }
+    }
+
+    fn element(self) -> Element {
+        let mut suite = Element::new("testsuite").with("name", &self.name);
+        for (name, number) in Tally::of(&self.cases).counts() {
+            suite = suite.with(name, &number.to_string());
+        }
+        suite = suite.with("time", &time(self.seconds));
+        let mut properties = Element::new("properties");
+        for (name, value) in self.properties {
+            properties.push(Element::new("property").with("name", name).with("value", &value));
+        }
+        suite.push(properties);
+        for case in self.cases {
+            suite.push(case.element());
+        }
+        suite
+    }
+}
+
+fn properties(report: &Report) -> Vec<(&'static str, String)> {
+    vec![
+        ("foretell.version", report.version.clone()),
+        ("foretell.technique", report.technique.clone()),
+        ("foretell.events", report.trace.events.to_string()),
+        ("foretell.threads", report.trace.threads.to_string()),
+        ("foretell.complete", report.complete.to_string()),
+    ]
+}
+
+/// What a report comes to.
+fn cases(report: &Report) -> Vec<Case> {
+    let mut cases: Vec<Case> = report.races.iter().filter(|race| !race.repeated).map(Case::of_race).collect();
+    cases.extend(report.undecided.iter().map(Case::of_candidate));
+    for pair in report.known.iter().flat_map(|known| &known.pairs) {
+        let message = "known from an earlier report".to_string();
+        cases.push(Case::of_pair(
+            &pair.first,
+            &pair.second,
+            Some(&pair.fingerprint),
+            Outcome::Skipped { message },
+        ));
+    }
+    for pair in report.suppressed.iter().flat_map(|suppressed| &suppressed.pairs) {
+        let message = format!("suppressed by the rule {}", pair.rule);
+        let fingerprint = pair.fingerprint.as_deref();
+        cases.push(Case::of_pair(&pair.first, &pair.second, fingerprint, Outcome::Skipped { message }));
+    }
+    if cases.is_empty() {
+        cases.push(Case::of_nothing(report));
+    }
+    if let Some(ending) = &report.ending {
+        let outcome = Outcome::Error { kind: "ending", message: ending.clone() };
+        cases.push(Case {
+            class: report.trace.file.clone(),
+            name: "ends well".into(),
+            seconds: 0.0,
+            outcome,
+        });
+    }
+    cases
+}
+
+impl Case {
+    fn of_test(test: &TestRun) -> Case {
+        let (class, name) = test.name.split_once("::").unwrap_or((&test.name, &test.name));
+        let outcome = match test.ending {
+            TestEnding::Passed => Outcome::Passed,
+            TestEnding::Failed => Outcome::Failed {
+                kind: "test-failed",
+                message: "the test failed".to_string(),
+                text: test.output.clone().unwrap_or_default(),
+            },
+            TestEnding::Stopped => {
+                Outcome::Error { kind: "timeout", message: "stopped at its time limit".to_string() }
+            }
+        };
+        Case { class: class.to_string(), name: name.to_string(), seconds: test.seconds, outcome }
+    }
+
+    fn of_race(race: &Race) -> Case {
+        let mut text = String::new();
+        race_text::write(&mut text, 1, race, Detail::default());
+        let message = words(&race.first, &race.second);
+        let outcome = Outcome::Failed { kind: "data-race", message, text };
+        Case::of_pair(&race.first, &race.second, race.fingerprint.as_deref(), outcome)
+    }
+
+    fn of_candidate(open: &Candidate) -> Case {
+        let message = format!("{}: {}", words(&open.first, &open.second), open.reason);
+        Case::of_pair(&open.first, &open.second, open.fingerprint.as_deref(), Outcome::Skipped { message })
+    }
+
+    /// Named by what is the same from run to run.
+    fn of_pair(first: &Access, second: &Access, fingerprint: Option<&str>, outcome: Outcome) -> Case {
+        let side = |access: &Access| match &access.function {
+            Some(function) => format!("{} in {function}", access.op),
+            None => format!("{} at {}", access.op, access.location),
+        };
+        let mut sides = [side(first), side(second)];
+        sides.sort();
+        let fingerprint = fingerprint.map(|text| format!(" [{text}]")).unwrap_or_default();
+        let name = format!("data race: {}{fingerprint}", sides.join(" and "));
+        let class = match Place::parse(&first.location) {
+            Some(place) if !place.file.is_empty() => place.file.to_string(),
+            _ => first.function.clone().unwrap_or_else(|| first.target.clone()),
+        };
+        Case { class, name, seconds: 0.0, outcome }
+    }
+
+    /// Nothing was found, and nothing else is there or something keeps the answer open.
+    fn of_nothing(report: &Report) -> Case {
+        let outcome = match why_open(report) {
+            None => Outcome::Passed,
+            Some(message) => Outcome::Skipped { message },
+        };
+        let (class, name) = (report.trace.file.clone(), "no data race".to_string());
+        Case { class, name, seconds: report.stats.seconds, outcome }
+    }
+
+    fn element(self) -> Element {
+        let case = Element::new("testcase").with("classname", &self.class).with("name", &self.name);
+        let mut case = case.with("time", &time(self.seconds));
+        match self.outcome {
+            Outcome::Passed => {}
+            Outcome::Failed { kind, message, text } => {
+                let failure = Element::new("failure").with("message", &message).with("type", kind);
+                case.push(failure.with_text(&text));
+            }
+            Outcome::Error { kind, message } => {
+                let error = Element::new("error").with("message", &message).with("type", kind);
+                case.push(error.with_text(&message));
+            }
+            Outcome::Skipped { message } => case.push(Element::new("skipped").with("message", &message)),
+        }
+        case
+    }
+}
+
+/// What keeps an answer from being complete, if anything does.
+fn why_open(report: &Report) -> Option<String> {
+    let mut reasons = report.notes.clone();
+    reasons.extend(report.interrupted.then(|| "interrupted".to_string()));
+    reasons.extend(report.trace.cut_short.then(|| "the recording was cut short".to_string()));
+    let left = report.stats.not_in_window + report.stats.not_examined;
+    reasons.extend((left > 0).then(|| format!("{} not decided", count(left, "pair"))));
+    let forgotten = report.stats.forgotten_accesses;
+    reasons.extend((forgotten > 0).then(|| format!("{} forgotten", count(forgotten, "access"))));
+    (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+/// Both accesses in one line.
+fn words(first: &Access, second: &Access) -> String {
+    let side = |access: &Access| {
+        format!("{} {} at {}", visible(&access.thread), race_text::deed(access), visible(&access.location))
+    };
+    format!("{} while {}", side(first), side(second))
+}
+
+impl Tally {
+    fn of<'a>(cases: impl IntoIterator<Item = &'a Case>) -> Tally {
+        let mut tally = Tally::default();
+        for case in cases {
+            tally.tests += 1;
+            match case.outcome {
+                Outcome::Passed => {}
+                Outcome::Failed { .. } => tally.failures += 1,
+                Outcome::Error { .. } => tally.errors += 1,
+                Outcome::Skipped { .. } => tally.skipped += 1,
+            }
+        }
+        tally
+    }
+
+    fn counts(&self) -> [(&'static str, usize); 4] {
+        [
+            ("tests", self.tests),
+            ("failures", self.failures),
+            ("errors", self.errors),
+            ("skipped", self.skipped),
+        ]
+    }
+}
+
+fn time(seconds: f64) -> String {
+    format!("{seconds:.3}")
+}
+
+#[cfg(test)]
+mod tests;

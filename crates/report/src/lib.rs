@@ -6,10 +6,12 @@
 //! * [`closure`]: what was found among all runs that a trace implies; [`closure_text`]: for people
 //! * [`executions`]: what was found among all executions of a program; [`executions_text`]: for people
 //! * [`suppressions`]: what somebody does not want to hear of; [`repeats`]: what several processes have in common
-//! * [`json`]: for programs
+//! * [`fingerprint`]: what a race is known by from run to run; [`baseline`]: what earlier reports have told already
+//! * [`json`]: for programs, in the form that [`schema`] describes; [`sarif`]: for code scanning; [`junit`]: for test dashboards
 //! * [`text`]: for people at a terminal; with `race_text` for one race and `story_text` for how it comes about
 //! * [`table`]: techniques side by side
 
+pub mod baseline;
 pub mod closure;
 pub mod closure_text;
 pub mod context;
@@ -18,6 +20,7 @@ pub mod decision;
 pub mod excerpt;
 pub mod executions;
 pub mod executions_text;
+pub mod fingerprint;
 pub mod html;
 pub mod json;
 pub mod junit;
@@ -26,7 +29,10 @@ mod race_text;
 pub mod repeats;
 pub mod replayed;
 pub mod report;
+#[cfg(test)]
+mod sample;
 pub mod sarif;
+pub mod schema;
 pub mod story;
 mod story_text;
 pub mod suppressions;
@@ -36,6 +42,7 @@ pub mod text;
 mod visible;
 mod words;
 
+pub use baseline::{Baseline, Known, KnownPair};
 pub use closure::{Amount, ClosureReport, ClosureStats, ExploredRace, PropertyReport, PropertyVerdict};
 pub use context::{Frame, HeldLock, HeldMode, Origin, Place, add_places, add_surroundings};
 pub use counts::Counts;
@@ -46,7 +53,7 @@ pub use executions::{
 };
 pub use observed::Observed;
 pub use replayed::Recorded;
-pub use report::{Access, Candidate, Proof, Race, Report, SliceInfo, Stats, TraceInfo};
+pub use report::{Access, Candidate, Proof, Race, Report, SliceInfo, Stats, TestEnding, TestRun, TraceInfo};
 pub use story::{Story, Telling};
 pub use suppressions::{Suppressed, SuppressedPair, Suppressions};
 pub use surroundings::{Surroundings, Walk};

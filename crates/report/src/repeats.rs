@@ -43,23 +43,13 @@ fn key(race: &Race) -> [String; 2] {
 
 #[cfg(test)]
 mod tests {
-    use crate::report::{Access, Proof};
-
     use super::*;
+    use crate::report::Access;
+    use crate::sample;
 
     fn race(one: &str, other: &str) -> Race {
         let access = |location: &str| Access { location: location.to_string(), ..Access::default() };
-        Race {
-            first: access(one),
-            second: access(other),
-            proof: Proof::Unordered,
-            witness: None,
-            witness_length: None,
-            story: None,
-            observed: None,
-            processes: None,
-            repeated: false,
-        }
+        sample::race(access(one), access(other))
     }
 
     #[test]

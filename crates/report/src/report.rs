@@ -5,6 +5,7 @@ use foretell_trace::{Ending, Event, EventId, Names, Op, Trace};
 use foretell_witness::{Finding, Proof as Proven};
 use serde::{Deserialize, Serialize};
 
+use crate::baseline::Known;
 use crate::context::{Frame, HeldLock, Origin};
 use crate::counts::Counts;
 use crate::excerpt::Excerpt;
@@ -12,11 +13,20 @@ use crate::observed::Observed;
 use crate::story::Story;
 use crate::suppressions::Suppressed;
 
+/// The version of the form that a report has as JSON. It grows when a field changes its meaning or goes away.
+pub const SCHEMA: u32 = 1;
+
 /// What one technique found in one trace.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
     /// Who says so.
     pub tool: String,
+    /// Which version of it; empty in reports of versions that did not say.
+    #[serde(default)]
+    pub version: String,
+    /// The version of the report's form, [`SCHEMA`]; 0 in reports of versions that did not say.
+    #[serde(default)]
+    pub schema: u32,
     /// The technique, by its name on the command line.
     pub technique: String,
     /// What was looked at.
@@ -36,15 +46,47 @@ pub struct Report {
     /// How many of the races the program itself was driven into, where that could be done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub driven: Option<usize>,
+    /// The test that was run, if the trace was recorded from one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<TestRun>,
     /// What is not told because somebody does not want to hear of it; absent if nobody said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suppressed: Option<Suppressed>,
+    /// What is not told because earlier reports have it; absent if none were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub known: Option<Known>,
     /// Proven races.
     pub races: Vec<Race>,
     /// Pairs that are not decided, or were reported but not proven.
     pub undecided: Vec<Candidate>,
     /// Figures.
     pub stats: Stats,
+}
+
+/// A test that was run and recorded.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TestRun {
+    /// The program that the test is in, and the test: `locks::writers_keep_apart`.
+    pub name: String,
+    /// How it ended.
+    pub ending: TestEnding,
+    /// How long it ran, being recorded.
+    pub seconds: f64,
+    /// The end of what it printed, if it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+}
+
+/// How a test ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TestEnding {
+    /// Well.
+    Passed,
+    /// Not well.
+    Failed,
+    /// It took too long.
+    Stopped,
 }
 
 /// The trace that was looked at.
@@ -115,6 +157,9 @@ pub struct Race {
     /// It was found in an earlier process already.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeated: bool,
+    /// What it is known by from run to run; see [`crate::fingerprint`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
 }
 
 /// Why a race is one.
@@ -139,6 +184,9 @@ pub struct Candidate {
     /// How many more pairs of the same two locations are not decided either.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more: u64,
+    /// What it is known by from run to run; see [`crate::fingerprint`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
 }
 
 /// One of two accesses.
@@ -210,6 +258,8 @@ impl Report {
     pub fn new(technique: &str) -> Report {
         Report {
             tool: "foretell".to_string(),
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            schema: SCHEMA,
             technique: technique.to_string(),
             trace: TraceInfo::default(),
             window: None,
@@ -218,11 +268,18 @@ impl Report {
             notes: Vec::new(),
             ending: None,
             driven: None,
+            test: None,
             suppressed: None,
+            known: None,
             races: Vec::new(),
             undecided: Vec::new(),
             stats: Stats::default(),
         }
+    }
+
+    /// The file of places that name none: a program that is one file knows lines and columns only.
+    pub fn program(&self) -> Option<&str> {
+        Some(self.trace.file.as_str()).filter(|file| file.ends_with(".cimp"))
     }
 
     /// Whether something remains that might be a race.
@@ -274,6 +331,7 @@ impl Race {
             observed: None,
             processes: None,
             repeated: false,
+            fingerprint: None,
         }
     }
 

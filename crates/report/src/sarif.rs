@@ -1,8 +1,391 @@
-//! Reports for code scanning.
+//! Reports for code scanning: SARIF 2.1.0, in the subset that dashboards show.
+//!
+//! All reports are one run with two rules, as dashboards keep apart what comes in several runs. A race that several techniques
+//! find in one trace is one result. Its story is a code flow with a flow for each thread.
 
-use crate::report::Report;
+use std::collections::HashSet;
 
-/// The reports in this form.
-pub fn render(reports: &[Report]) -> serde_json::Result<String> {
-    crate::json::render(reports)
+use serde_json::{Map, Value, json};
+
+use crate::context::{Frame, Place};
+use crate::fingerprint;
+use crate::race_text::deed;
+use crate::report::{Access, Proof, Report};
+use crate::story::{Row, Step, Story};
+use crate::visible::{place as shown_place, visible};
+
+mod uri;
+
+use uri::Folder;
+
+/// What the folder is called that paths are relative to.
+const ROOT: &str = "SRCROOT";
+/// How many steps a code flow may have: dashboards refuse more.
+const STEPS: usize = 10_000;
+
+/// What a result is about.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Rule {
+    Race,
+    Candidate,
 }
+
+/// What is known about a result from elsewhere.
+#[derive(Clone, Copy, Debug)]
+enum Standing<'a> {
+    /// Nobody has said anything.
+    Plain,
+    /// There are earlier reports, and none has it.
+    New,
+    /// An earlier report has it.
+    Known,
+    /// This rule suppresses it.
+    Suppressed(&'a str),
+}
+
+/// One result, whichever list of a report it comes from.
+#[derive(Clone, Copy, Debug)]
+struct Finding<'a> {
+    report: &'a Report,
+    rule: Rule,
+    first: &'a Access,
+    second: &'a Access,
+    /// What is to be said of the two, after who does what.
+    words: &'a str,
+    story: Option<&'a Story>,
+    fingerprint: Option<&'a str>,
+    standing: Standing<'a>,
+}
+
+/// The reports in this form. Relative paths start from `folder`, which is absolute.
+pub fn render(reports: &[Report], folder: &str) -> serde_json::Result<String> {
+    let folder = Folder::new(folder);
+    let mut findings: Vec<Finding<'_>> = reports.iter().flat_map(findings).collect();
+    // A candidate of one technique may be proven by another: races first, and then the first word on a pair of a trace counts.
+    findings.sort_by_key(|finding| finding.rule == Rule::Candidate);
+    let mut told = HashSet::new();
+    findings.retain(|&Finding { report, fingerprint, .. }| {
+        fingerprint.is_none_or(|fingerprint| told.insert((report.trace.file.as_str(), fingerprint)))
+    });
+    let results: Vec<Value> = findings.iter().map(|finding| result(finding, &folder)).collect();
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "foretell",
+                "fullName": "foretell, a predictive data-race detector",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": [Rule::Race.described(), Rule::Candidate.described()],
+            }},
+            "automationDetails": {"id": category(reports)},
+            "originalUriBaseIds": {ROOT: {"uri": folder.uri()}},
+            "columnKind": "unicodeCodePoints",
+            "invocations": [{
+                "executionSuccessful": !reports.iter().any(|report| report.interrupted),
+                "toolExecutionNotifications": reports.iter().flat_map(notifications).collect::<Vec<_>>(),
+            }],
+            "results": results,
+        }],
+    });
+    let mut text = serde_json::to_string(&without_nulls(log))?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// What is not known is left out.
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let known = fields.into_iter().filter(|(_, value)| !value.is_null());
+            Value::Object(known.map(|(name, value)| (name, without_nulls(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(without_nulls).collect()),
+        other => other,
+    }
+}
+
+impl Rule {
+    fn id(self) -> &'static str {
+        match self {
+            Rule::Race => "data-race",
+            Rule::Candidate => "candidate",
+        }
+    }
+
+    fn level(self) -> &'static str {
+        match self {
+            Rule::Race => "error",
+            Rule::Candidate => "note",
+        }
+    }
+
+    fn described(self) -> Value {
+        let (name, short, full, help) = match self {
+            Rule::Race => (
+                "DataRace",
+                "Data race",
+                "Two threads can access the same memory at the same time, and at least one of them writes.",
+                "What a program with a data race does is undefined in C, C++ and Rust, and surprising anywhere. The race is \
+                 proven: there is a schedule of the program in which the two accesses are next to each other, and an \
+                 independent referee has checked it. The code flow shows that schedule step by step. Protect both accesses \
+                 with the same lock, or make them atomic, or let one happen before the other.",
+            ),
+            Rule::Candidate => (
+                "RaceCandidate",
+                "Possible data race, not proven",
+                "Two accesses that might race, but nobody has proven that they can happen at the same time.",
+                "This pair is not decided, or the technique cannot prove what it reports. The message tells the reason. More \
+                 time (--budget, --time-limit), more memory (--memory) or --window all may decide it; --technique auto \
+                 proves what it reports.",
+            ),
+        };
+        json!({
+            "id": self.id(),
+            "name": name,
+            "shortDescription": {"text": short},
+            "fullDescription": {"text": full},
+            "help": {"text": help, "markdown": help},
+            "defaultConfiguration": {"level": self.level()},
+            "properties": {
+                "tags": ["concurrency", "correctness"],
+                "precision": if self == Rule::Race { "very-high" } else { "low" },
+                "problem.severity": if self == Rule::Race { "error" } else { "recommendation" },
+            },
+        })
+    }
+}
+
+/// What tells this run from those of other programs and techniques, from day to day.
+fn category(reports: &[Report]) -> String {
+    let Some(report) = reports.first() else { return "foretell/".to_string() };
+    let file = report.trace.file.rsplit('/').next().unwrap_or_default();
+    // Neither the processes nor the tests of a program are runs of their own.
+    let program =
+        file.split(" (process ").next().and_then(|name| name.split("::").next()).unwrap_or_default();
+    visible(&format!("foretell/{}/{program}/", report.technique))
+}
+
+/// What keeps the answer from being complete.
+fn notifications(report: &Report) -> Vec<Value> {
+    let mut notes = report.notes.clone();
+    notes.extend(report.interrupted.then(|| "interrupted; what is not listed is not known".to_string()));
+    notes.extend(report.trace.cut_short.then(|| "the recording was cut short".to_string()));
+    notes.extend(report.ending.as_ref().map(|ending| format!("the run did not end well: {ending}")));
+    let about = format!("{} · {}", report.trace.file, report.technique);
+    let notification =
+        |note: &String| json!({"level": "warning", "message": message(&format!("{about}: {note}"))});
+    notes.iter().map(notification).collect()
+}
+
+/// All that a report has found, also what it does not tell.
+fn findings(report: &Report) -> Vec<Finding<'_>> {
+    let standing = if report.known.is_some() { Standing::New } else { Standing::Plain };
+    let rule = |proven| if proven { Rule::Race } else { Rule::Candidate };
+    let mut findings = Vec::new();
+    for race in report.races.iter().filter(|race| !race.repeated) {
+        let words = match race.proof {
+            Proof::Adjacent => "A schedule brings the two accesses next to each other.",
+            Proof::Unordered => "Nothing in the observed run orders the two accesses.",
+        };
+        findings.push(Finding {
+            report,
+            rule: Rule::Race,
+            first: &race.first,
+            second: &race.second,
+            words,
+            story: race.story.as_ref(),
+            fingerprint: race.fingerprint.as_deref(),
+            standing,
+        });
+    }
+    for open in &report.undecided {
+        findings.push(Finding {
+            report,
+            rule: Rule::Candidate,
+            first: &open.first,
+            second: &open.second,
+            words: &open.reason,
+            story: None,
+            fingerprint: open.fingerprint.as_deref(),
+            standing,
+        });
+    }
+    for pair in report.known.iter().flat_map(|known| &known.pairs) {
+        findings.push(Finding {
+            report,
+            rule: rule(pair.proven),
+            first: &pair.first,
+            second: &pair.second,
+            words: "",
+            story: None,
+            fingerprint: Some(&pair.fingerprint),
+            standing: Standing::Known,
+        });
+    }
+    for pair in report.suppressed.iter().flat_map(|suppressed| &suppressed.pairs) {
+        findings.push(Finding {
+            report,
+            rule: rule(pair.proven),
+            first: &pair.first,
+            second: &pair.second,
+            words: "",
+            story: None,
+            fingerprint: pair.fingerprint.as_deref(),
+            standing: Standing::Suppressed(&pair.rule),
+        });
+    }
+    findings
+}
+
+fn result(finding: &Finding<'_>, folder: &Folder) -> Value {
+    let Finding { report, rule, first, second, .. } = *finding;
+    let places = Places { folder, program: report.program() };
+    let stacks = [first, second].into_iter().filter(|access| !access.stack.is_empty());
+    let stacks: Vec<Value> = stacks.map(|access| places.stack(access)).collect();
+    let mut related = places.access(second);
+    related.insert("id".to_string(), json!(1));
+    let baseline = match finding.standing {
+        Standing::Plain | Standing::Suppressed(_) => None,
+        Standing::New => Some("new"),
+        Standing::Known => Some("unchanged"),
+    };
+    let suppression = match finding.standing {
+        Standing::Suppressed(rule) => Some(json!([{
+            "kind": "external",
+            "justification": visible(&format!("suppressed by the rule {rule}")),
+        }])),
+        _ => None,
+    };
+    json!({
+        "ruleId": rule.id(),
+        "ruleIndex": usize::from(rule == Rule::Candidate),
+        "level": rule.level(),
+        "message": message(&sentence(finding)),
+        "locations": [places.access(first)],
+        "relatedLocations": [related],
+        "stacks": (!stacks.is_empty()).then_some(stacks),
+        "codeFlows": finding.story.and_then(|story| places.code_flow(story)).map(|flow| json!([flow])),
+        "partialFingerprints": finding.fingerprint.and_then(partial_fingerprint),
+        "suppressions": suppression,
+        "baselineState": baseline,
+        "properties": {
+            "technique": report.technique,
+            "trace": visible(&report.trace.file),
+            "events": [first.event, second.event],
+        },
+    })
+}
+
+/// Both accesses, and what is known of them.
+fn sentence(finding: &Finding<'_>) -> String {
+    let access = |access: &Access| {
+        let function = access.function.as_ref().map(|function| format!(" in {}", visible(function)));
+        let (thread, place) = (visible(&access.thread), shown_place(&access.location));
+        format!("{thread} {}{} at {place}", deed(access), function.unwrap_or_default())
+    };
+    let (target, first, second) =
+        (visible(&finding.first.target), access(finding.first), access(finding.second));
+    let words = if finding.words.is_empty() { String::new() } else { format!(" {}", visible(finding.words)) };
+    match finding.rule {
+        Rule::Race => format!("Data race on {target}: {first} while {second}.{words}"),
+        Rule::Candidate => {
+            format!("Possible data race on {target}, not proven: {first} while {second}.{words}")
+        }
+    }
+}
+
+/// The version is part of the name, as the standard wants it.
+fn partial_fingerprint(fingerprint: &str) -> Option<Value> {
+    let (version, text) = fingerprint.split_once(':')?;
+    let name = if version == fingerprint::VERSION { "foretell/v1" } else { return None };
+    Some(json!({name: text}))
+}
+
+/// A message whose text is taken as it is: what looks like a link is none.
+fn message(text: &str) -> Value {
+    let text = visible(text);
+    let plain = if text.contains("](") { text.replace('[', "\\[").replace(']', "\\]") } else { text };
+    json!({"text": plain})
+}
+
+/// What locations of one report mean.
+struct Places<'a> {
+    folder: &'a Folder,
+    /// The file of places that name none.
+    program: Option<&'a str>,
+}
+
+impl Places<'_> {
+    /// The place of an access.
+    fn access(&self, access: &Access) -> Map<String, Value> {
+        let mut place = self.place(&access.location, access.function.as_deref(), access.source.as_deref());
+        place
+            .insert("message".to_string(), message(&format!("{} {}", visible(&access.thread), deed(access))));
+        place
+    }
+
+    /// A place in a file, if it is one, and in a function.
+    fn place(&self, location: &str, function: Option<&str>, source: Option<&str>) -> Map<String, Value> {
+        let physical = self.physical(location, source);
+        let function = function.map(|name| json!({"fullyQualifiedName": visible(name), "kind": "function"}));
+        let elsewhere = physical.is_none().then(|| json!({"fullyQualifiedName": visible(location)}));
+        let logical: Vec<Value> = function.into_iter().chain(elsewhere).collect();
+        let mut place = Map::new();
+        place.extend(physical.map(|physical| ("physicalLocation".to_string(), physical)));
+        if !logical.is_empty() {
+            place.insert("logicalLocations".to_string(), json!(logical));
+        }
+        place
+    }
+
+    fn physical(&self, location: &str, source: Option<&str>) -> Option<Value> {
+        let place = Place::parse(location)?;
+        let file = if place.file.is_empty() { self.program? } else { place.file };
+        let artifact = match self.folder.relative(file) {
+            Ok(uri) => json!({"uri": uri, "uriBaseId": ROOT}),
+            Err(uri) => json!({"uri": uri}),
+        };
+        let region = (place.line > 0).then(|| {
+            let snippet = source.map(|source| json!({"text": source}));
+            json!({"startLine": place.line, "startColumn": place.column, "snippet": snippet})
+        });
+        Some(json!({"artifactLocation": artifact, "region": region}))
+    }
+
+    fn stack(&self, access: &Access) -> Value {
+        let frame =
+            |frame: &Frame| json!({"location": self.place(&frame.location, Some(&frame.function), None)});
+        let frames: Vec<Value> = access.stack.iter().map(frame).collect();
+        let about = format!("{} at event {}", visible(&access.thread), access.event);
+        json!({"message": message(&about), "frames": frames})
+    }
+
+    /// The steps of a story, thread by thread; their order tells how they follow each other.
+    fn code_flow(&self, story: &Story) -> Option<Value> {
+        let steps = story.rows.iter().filter_map(|row| match row {
+            Row::Step(step) => Some(step),
+            Row::Waits(_) | Row::Skipped { .. } | Row::SkippedByAll { .. } => None,
+        });
+        let steps: Vec<(usize, &Step)> = (1..).zip(steps).collect();
+        let steps = steps.get(steps.len().saturating_sub(STEPS)..)?;
+        let flow = |(index, thread): (usize, &String)| {
+            let own = steps.iter().filter(|(_, step)| step.thread == index);
+            let own: Vec<Value> = own.map(|(order, step)| self.step(*order, step)).collect();
+            (!own.is_empty()).then(|| json!({"id": visible(thread), "locations": own}))
+        };
+        let flows: Vec<Value> = story.threads.iter().enumerate().filter_map(flow).collect();
+        let words = "A schedule that leads to the race: what the threads do, in the order of execution.";
+        (!flows.is_empty()).then(|| json!({"message": {"text": words}, "threadFlows": flows}))
+    }
+
+    fn step(&self, order: usize, step: &Step) -> Value {
+        let mut location = self.place(&step.location, None, None);
+        location.insert("message".to_string(), message(&step.what));
+        let importance = if step.races { "essential" } else { "important" };
+        json!({"location": location, "executionOrder": order, "importance": importance})
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -18,6 +18,7 @@ const GAP: &str = " │ ";
 pub(crate) fn write(out: &mut String, story: &Story) {
     match (column_width(story.threads.len()), common_file(story)) {
         (Some(width), Some(file)) => {
+            let file = if file.is_empty() { "the program" } else { file };
             line(out, format_args!("\n  how it happens, with lines of {}:", visible(file)));
             write_columns(out, story, width, true);
         }

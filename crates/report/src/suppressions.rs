@@ -77,6 +77,9 @@ pub struct SuppressedPair {
     pub proven: bool,
     /// The rule, as it is written.
     pub rule: String,
+    /// What it is known by from run to run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
 }
 
 /// Types that are known but mean nothing here.
@@ -129,26 +132,22 @@ impl Suppressions {
     /// Takes what is suppressed out of the report, and counts it there.
     pub fn apply(&mut self, report: &mut Report) {
         let mut pairs = Vec::new();
-        report.races.retain(|race| self.keep(&race.first, &race.second, true, &mut pairs));
-        report.undecided.retain(|open| self.keep(&open.first, &open.second, false, &mut pairs));
+        let mut keep = |first: &Access, second: &Access, proven, fingerprint: &Option<String>| {
+            let Some(rule) = self.use_rule_about(first, second) else { return true };
+            let (first, second, fingerprint) = (first.clone(), second.clone(), fingerprint.clone());
+            pairs.push(SuppressedPair { first, second, proven, rule, fingerprint });
+            false
+        };
+        report.races.retain(|race| keep(&race.first, &race.second, true, &race.fingerprint));
+        report.undecided.retain(|open| keep(&open.first, &open.second, false, &open.fingerprint));
         report.suppressed = Some(Suppressed { file: self.file.clone(), count: pairs.len(), pairs });
     }
 
-    fn keep(
-        &mut self,
-        first: &Access,
-        second: &Access,
-        proven: bool,
-        pairs: &mut Vec<SuppressedPair>,
-    ) -> bool {
-        let Some(rule) = self.rules.iter_mut().find(|rule| rule.is_about(first) || rule.is_about(second))
-        else {
-            return true;
-        };
+    /// The first rule that two accesses fall under, as it is written; that it was good for something is noted.
+    fn use_rule_about(&mut self, first: &Access, second: &Access) -> Option<String> {
+        let rule = self.rules.iter_mut().find(|rule| rule.is_about(first) || rule.is_about(second))?;
         rule.used += 1;
-        let (first, second) = (first.clone(), second.clone());
-        pairs.push(SuppressedPair { first, second, proven, rule: rule.text.clone() });
-        false
+        Some(rule.text.clone())
     }
 }
 
@@ -297,7 +296,8 @@ mod tests {
             ("race:withdraw", false),
         ] {
             let mut report = Report::new("auto");
-            let open = Candidate { first: other.clone(), second: access(), reason: String::new(), more: 0 };
+            let (first, second) = (other.clone(), access());
+            let open = Candidate { first, second, reason: String::new(), more: 0, fingerprint: None };
             report.undecided.push(open);
             let mut rules = rules(rule);
             rules.apply(&mut report);

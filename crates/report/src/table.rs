@@ -91,7 +91,7 @@ mod tests {
 
     fn candidate() -> Candidate {
         let access = Access::default();
-        Candidate { first: access.clone(), second: access, reason: String::new(), more: 0 }
+        Candidate { first: access.clone(), second: access, reason: String::new(), more: 0, fingerprint: None }
     }
 
     #[test]

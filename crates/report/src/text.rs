@@ -201,6 +201,9 @@ fn write_summary(out: &mut String, report: &Report) {
         let pairs = count(suppressed.count, "more pair");
         line(out, format_args!("  {pairs} suppressed by {}", visible(&suppressed.file)));
     }
+    if let Some(known) = report.known.as_ref().filter(|known| known.count > 0) {
+        line(out, format_args!("  {} from {}", known.words(), visible(&known.files.join(", "))));
+    }
     if let Some(driven @ 1..) = report.driven {
         let races = count(driven, "race");
         line(out, format_args!("  the program itself was driven into {races}"));

@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use foretell_report::{Report, repeats};
+use foretell_report::{Report, TestEnding, TestRun, repeats};
 
 use crate::Outcome;
 use crate::analysis::outcome;
@@ -23,6 +23,8 @@ use crate::suppress::Rules;
 
 /// How long a test may take unless told otherwise.
 const LONGEST_TEST: Duration = Duration::from_secs(60);
+/// How much of what a failed test printed is kept in its report, in bytes.
+const LONGEST_OUTPUT: usize = 16 << 10;
 
 /// What has become of all tests.
 #[derive(Default)]
@@ -33,14 +35,6 @@ struct Tally {
     /// Tests that could not be looked at, and why.
     lost: Vec<String>,
     events: usize,
-}
-
-/// How a test has ended.
-enum Ending {
-    Passed,
-    Failed,
-    /// It took too long.
-    Stopped,
 }
 
 /// Runs the tests of all programs, one after the other.
@@ -59,10 +53,12 @@ pub(crate) fn run(args: &CargoArgs, programs: &[Program]) -> Result<Outcome, Fai
     rules.apply(&mut reports);
     // What has nothing to say was told in one line.
     let is_read_as_it_comes = args.wanted.targets().iter().all(|target| target.format == ReportFormat::Text);
-    let is_shown = |report: &Report| !is_read_as_it_comes || outcome(report) != Outcome::Clean;
-    let shown: Vec<Report> = reports.into_iter().filter(is_shown).collect();
-    tell(&shown, &args.wanted)?;
-    Ok(sum_up(&tally, &shown))
+    let is_lost = |report: &Report| tally.lost.contains(&report.trace.file);
+    let says_something = |report: &Report| outcome(report) != Outcome::Clean && !is_lost(report);
+    reports.retain(|report| !is_read_as_it_comes || says_something(report));
+    tell(&reports, &args.wanted)?;
+    reports.retain(|report| !is_lost(report));
+    Ok(sum_up(&tally, &reports))
 }
 
 /// The names of a program's tests that are wanted; one nameless test if it has no list of them.
@@ -100,14 +96,20 @@ fn run_test(
     let name = test.map_or_else(|| program.name.clone(), |test| format!("{}::{test}", program.name));
     let folder = Folder::new()?;
     let output = folder.path().join("output");
+    let started = Instant::now();
     let ending = record_test(args, program, test, &folder, &output)?;
+    let seconds = started.elapsed().as_secs_f64();
+    let printed = (ending == TestEnding::Failed).then(|| fs::read(&output).unwrap_or_default());
+    let printed = printed.map(|printed| String::from_utf8_lossy(&printed).trim_end().to_string());
+    let ran = TestRun { name: name.clone(), ending, seconds, output: printed.as_deref().map(end_of) };
     tally.tests += 1;
     let traces = match record::collect(&program.path, &folder) {
         Ok(traces) => traces,
         Err(failure) => {
             eprintln!("{name}: {failure}");
+            let report = not_recorded(args, ran, &failure);
             tally.lost.push(name);
-            return Ok(Vec::new());
+            return Ok(report.into_iter().collect());
         }
     };
     let (mut reports, mut events) = (Vec::new(), 0);
@@ -115,12 +117,13 @@ fn run_test(
         events += trace.events().len();
         reports.extend(predict_as(Path::new(&name), &args.wanted, args.no_progress, trace, index)?);
     }
+    reports.iter_mut().for_each(|report| report.test = Some(ran.clone()));
     tally.events += events;
     let found = reports.iter().map(outcome).max().unwrap_or(Outcome::Clean);
     let how = match ending {
-        Ending::Passed => "passed",
-        Ending::Failed => "FAILED",
-        Ending::Stopped => "stopped at its time limit",
+        TestEnding::Passed => "passed",
+        TestEnding::Failed => "FAILED",
+        TestEnding::Stopped => "stopped at its time limit",
     };
     let races = match found {
         Outcome::Race => ", RACES",
@@ -129,14 +132,30 @@ fn run_test(
     };
     eprintln!("{name}: {how}, {events} events{races}");
     match ending {
-        Ending::Passed => {}
-        Ending::Failed => {
-            eprintln!("{}", fs::read_to_string(&output).unwrap_or_default().trim_end());
+        TestEnding::Passed => {}
+        TestEnding::Failed => {
+            eprintln!("{}", printed.unwrap_or_default());
             tally.failed.push(name);
         }
-        Ending::Stopped => tally.stopped.push(name),
+        TestEnding::Stopped => tally.stopped.push(name),
     }
     Ok(reports)
+}
+
+/// What is to be said to programs of a test that could not be looked at; people were told.
+fn not_recorded(args: &CargoArgs, ran: TestRun, failure: &Failure) -> Option<Report> {
+    let mut report = Report::new(args.wanted.technique.first()?.name());
+    report.trace.file.clone_from(&ran.name);
+    report.notes = vec![format!("not recorded: {failure}")];
+    report.test = Some(ran);
+    Some(report)
+}
+
+/// As much of the end of a text as a report has room for.
+fn end_of(text: &str) -> String {
+    let start = text.len().saturating_sub(LONGEST_OUTPUT);
+    let start = (start..=text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or_default();
+    text.get(start..).unwrap_or_default().to_string()
 }
 
 /// Runs a test as cargo would, alone, with its output in a file.
@@ -146,7 +165,7 @@ fn record_test(
     test: Option<&str>,
     folder: &Folder,
     output: &Path,
-) -> Result<Ending, Failure> {
+) -> Result<TestEnding, Failure> {
     let failed = |error| Failure::file(output, "write", error);
     let file = File::create(output).map_err(failed)?;
     let stop_after = Some(args.stop_after.unwrap_or(LONGEST_TEST));
@@ -169,9 +188,9 @@ fn record_test(
     let (status, ended_by) =
         waited.map_err(|error| Failure::Usage(format!("cannot wait for a test: {error}")))?;
     Ok(match ended_by {
-        EndedBy::Itself if status.success() => Ending::Passed,
-        EndedBy::Itself => Ending::Failed,
-        EndedBy::User | EndedBy::Time(_) => Ending::Stopped,
+        EndedBy::Itself if status.success() => TestEnding::Passed,
+        EndedBy::Itself => TestEnding::Failed,
+        EndedBy::User | EndedBy::Time(_) => TestEnding::Stopped,
     })
 }
 

@@ -7,6 +7,7 @@ mod documents;
 mod exact;
 mod explore;
 mod interrupt;
+mod machine;
 mod predict;
 mod programs;
 mod readable;

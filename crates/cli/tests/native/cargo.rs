@@ -47,6 +47,26 @@ fn a_test_that_fails_is_not_hidden() {
     assert_eq!(output.status.code(), Some(2), "{errors}");
 }
 
+/// Dashboards are told of each test how it ended, beside its races.
+#[test]
+fn dashboards_are_told_of_each_test() {
+    if !is_ready() {
+        return;
+    }
+    let output = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tests.xml").display().to_string();
+    let ran = cargo_foretell(&["test", "--no-progress", "--seed", "1", "-o", &output, "--test", "locks"]);
+    assert_eq!(ran.status.code(), Some(1), "{}", String::from_utf8_lossy(&ran.stderr));
+    let xml = std::fs::read_to_string(&output).expect("a report");
+    let test = |name: &str| format!("<testcase classname=\"locks\" name=\"{name}\"");
+    for name in ["a_mutex_keeps_apart", "writers_keep_apart", "readers_do_not_keep_apart", "failing"] {
+        assert_eq!(xml.matches(&test(name)).count(), 1, "{name}: {xml}");
+    }
+    let failing = xml.split(&test("failing")).nth(1).expect("the test");
+    let failing = failing.split("</testcase>").next().expect("its end");
+    assert!(failing.contains("type=\"test-failed\"") && failing.contains("panicked"), "{failing}");
+    assert!(xml.contains("type=\"data-race\""), "{xml}");
+}
+
 #[test]
 fn the_program_of_a_package_is_run() {
     if !is_ready() {

@@ -6,6 +6,7 @@ mod cargo;
 mod code;
 mod corpus;
 mod ending;
+mod known;
 mod modules;
 mod processes;
 mod recording;

@@ -1,0 +1,342 @@
+//! The schema describes what can be printed as JSON: no less, and no more.
+
+use std::collections::BTreeSet;
+
+use foretell_report::baseline::{Known, KnownPair};
+use foretell_report::observed::{Deed, Link};
+use foretell_report::story::{Row, Step};
+use foretell_report::{
+    Access, Amount, Answer, Candidate, ClosureReport, ClosureStats, Counts, Decision, DecisionStats, Doubt,
+    Excerpt, ExploredRace, Frame, HeldLock, HeldMode, Observed, Origin, ProgramAccess, ProgramDeadlock,
+    ProgramFailure, ProgramProperty, ProgramRace, ProgramReport, ProgramStats, Proof, PropertyReport,
+    PropertyVerdict, Race, Report, SliceInfo, Stats, Story, Suppressed, SuppressedPair, TestEnding, TestRun,
+    TraceInfo, schema,
+};
+use serde_json::{Value, json};
+
+fn text(text: &str) -> String {
+    text.to_string()
+}
+
+fn stack() -> Vec<Frame> {
+    vec![Frame { function: text("deposit"), location: text("bank.c:3:10") }]
+}
+
+fn origin() -> Option<Origin> {
+    Some(Origin { event: 1, thread: text("main"), location: text("bank.c:20"), stack: stack() })
+}
+
+// None of these says "and the rest as usual": a new field must be added here, and then to the schema.
+
+fn access(mode: HeldMode, doubt: Doubt) -> Access {
+    Access {
+        event: 4,
+        thread: text("teller"),
+        op: text("w"),
+        target: text("note"),
+        value: Some(text("1")),
+        location: text("bank.c:3:10"),
+        function: Some(text("deposit")),
+        stack: stack(),
+        locks: Some(vec![HeldLock { lock: text("l"), mode, location: text("bank.c:2"), stack: stack() }]),
+        thread_started: origin(),
+        memory_allocated: origin(),
+        source: Some(text("note = 1;")),
+        excerpt: Some(Excerpt { first: 3, lines: vec![text("note = 1;")], doubt: Some(doubt) }),
+    }
+}
+
+fn accesses() -> [Access; 2] {
+    [access(HeldMode::Exclusive, Doubt::Changed), access(HeldMode::Shared, Doubt::Missing)]
+}
+
+fn trace() -> TraceInfo {
+    TraceInfo {
+        file: text("bank.std"),
+        events: 17,
+        threads: 3,
+        cut_short: true,
+        unexplained_reads: 1,
+        slice: Some(SliceInfo { property: text("on x"), sound: true, events: 17, of: 20 }),
+        counts: Some(Counts { reads: 1, writes: 2, atomics: 3, syncs: 4, branches: 5, with_values: 6 }),
+        quick_check: Some(7),
+        quick_check_is_partial: true,
+    }
+}
+
+fn story() -> Story {
+    let step = || Step { thread: 0, event: 4, what: text("writes"), location: text("bank.c:3"), races: true };
+    let skipped = Row::Skipped { thread: 0, steps: 2 };
+    let rows = vec![Row::Step(step()), Row::Waits(step()), skipped, Row::SkippedByAll { steps: 3 }];
+    Story { threads: vec![text("teller")], rows }
+}
+
+fn fingerprint() -> Option<String> {
+    Some(text("v1:0123456789abcdef-2"))
+}
+
+fn race(proof: Proof, observed: Observed) -> Race {
+    let [first, second] = accesses();
+    Race {
+        first,
+        second,
+        proof,
+        witness: Some(vec![1, 4, 14]),
+        witness_length: Some(3),
+        story: Some(story()),
+        observed: Some(observed),
+        processes: Some(2),
+        repeated: true,
+        fingerprint: fingerprint(),
+    }
+}
+
+fn races() -> [Race; 2] {
+    let deed = |event| Deed { thread: text("teller"), event, what: text("unlocks l") };
+    let ordered = Observed::Ordered(vec![Link { from: deed(1), to: deed(2) }]);
+    [race(Proof::Adjacent, ordered), race(Proof::Unordered, Observed::Unordered)]
+}
+
+fn report() -> Report {
+    let [first, second] = accesses();
+    let pair = (first.clone(), second.clone());
+    Report {
+        tool: text("foretell"),
+        version: text("0.1.0"),
+        schema: foretell_report::report::SCHEMA,
+        technique: text("auto"),
+        trace: trace(),
+        window: Some(1000),
+        complete: false,
+        interrupted: true,
+        notes: vec![text("the time is over")],
+        ending: Some(text("deadlock")),
+        driven: Some(1),
+        test: Some(TestRun {
+            name: text("locks::a"),
+            ending: TestEnding::Failed,
+            seconds: 0.5,
+            output: Some(text("no")),
+        }),
+        suppressed: Some(Suppressed {
+            file: text("rules"),
+            count: 1,
+            pairs: vec![SuppressedPair {
+                first: pair.0.clone(),
+                second: pair.1.clone(),
+                proven: true,
+                rule: text("race:x"),
+                fingerprint: fingerprint(),
+            }],
+        }),
+        known: Some(Known {
+            files: vec![text("old.json")],
+            count: 1,
+            not_seen: 0,
+            pairs: vec![KnownPair {
+                first: pair.0,
+                second: pair.1,
+                proven: false,
+                fingerprint: text("v1:0123456789abcdef"),
+            }],
+        }),
+        races: races().to_vec(),
+        undecided: vec![Candidate {
+            first,
+            second,
+            reason: text("no time"),
+            more: 2,
+            fingerprint: fingerprint(),
+        }],
+        stats: Stats {
+            candidates: 3,
+            seconds: 0.5,
+            peak_memory_bytes: Some(1 << 40),
+            forgotten_accesses: 1,
+            refuted: 2,
+            not_in_window: 3,
+            not_examined: 4,
+            not_listed: 5,
+            witnesses_not_printed: 6,
+        },
+    }
+}
+
+fn decision() -> Decision {
+    let [first, second] = accesses();
+    Decision {
+        tool: text("foretell"),
+        technique: text("rv"),
+        trace: trace(),
+        window: Some(2),
+        first,
+        second,
+        verdict: Answer::NotInWindow,
+        witness: Some(vec![4, 14]),
+        story: Some(story()),
+        steps: vec![text("because")],
+        reason: Some(text("no time")),
+        stats: DecisionStats { seconds: 0.1 },
+    }
+}
+
+fn exploration() -> ClosureReport {
+    // Larger than what 64 bits hold.
+    let amount = Some(Amount { count: u128::MAX, exact: false });
+    ClosureReport {
+        tool: "foretell",
+        trace: trace(),
+        shared_variables: 2,
+        happens_before: amount,
+        maximal: amount,
+        feasible: amount,
+        complete: true,
+        interrupted: false,
+        explored: 0.5,
+        notes: vec![text("the time is over")],
+        races: races().map(|race| ExploredRace { race, strays: vec![1] }).to_vec(),
+        properties: vec![PropertyReport {
+            property: text("race 1,2"),
+            verdict: PropertyVerdict::Violated,
+            schedule: Some(vec![1]),
+            strays: vec![1],
+        }],
+        stats: ClosureStats { steps: 1, happens_before_steps: 2, seconds: 0.1, peak_memory_bytes: Some(1) },
+    }
+}
+
+fn program() -> ProgramReport {
+    let access = || ProgramAccess { thread: text("t1"), op: "w", location: text("1:1") };
+    let schedule = || text("t1*2");
+    ProgramReport {
+        tool: "foretell",
+        program: text("bank.cimp"),
+        complete: true,
+        interrupted: false,
+        notes: vec![text("no execution ends")],
+        races: vec![ProgramRace {
+            target: text("x"),
+            first: access(),
+            second: access(),
+            schedule: schedule(),
+        }],
+        failures: vec![ProgramFailure {
+            message: text("assert fails"),
+            thread: text("t1"),
+            location: text("1:1"),
+            source: text("assert x > 0;"),
+            schedule: schedule(),
+        }],
+        deadlocks: vec![ProgramDeadlock { waiting: vec![text("t1 waits")], schedule: schedule() }],
+        properties: vec![ProgramProperty {
+            property: text("assert x > 0"),
+            verdict: PropertyVerdict::Unknown,
+            schedule: Some(schedule()),
+        }],
+        stats: ProgramStats {
+            states: 3,
+            final_states: 1,
+            executions: Some(u128::MAX),
+            seconds: 0.1,
+            peak_memory_bytes: Some(1),
+        },
+    }
+}
+
+/// Everything that can be printed, with the definition that describes it.
+fn printed() -> Vec<(&'static str, Value)> {
+    vec![
+        ("report", json!(report())),
+        ("decision", json!(decision())),
+        // Numbers of 128 bits are numbers of a text only.
+        ("exploration", serde_json::from_str(&serde_json::to_string(&exploration()).unwrap()).unwrap()),
+        ("program", serde_json::from_str(&serde_json::to_string(&program()).unwrap()).unwrap()),
+    ]
+}
+
+#[test]
+fn all_that_can_be_printed_is_described() {
+    for (kind, value) in printed() {
+        let mut schema = schema::strict().unwrap();
+        schema["anyOf"] = json!([{"$ref": format!("#/$defs/{kind}")}]);
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let errors: Vec<String> = validator
+            .iter_errors(&value)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert!(errors.is_empty(), "{kind}: {errors:#?}");
+    }
+}
+
+/// Notes which fields of the schema the value has.
+fn visit<'a>(root: &'a Value, schema: &'a Value, value: &Value, seen: &mut BTreeSet<*const Value>) {
+    if let Some(definition) = schema["$ref"].as_str() {
+        visit(root, root.pointer(definition.trim_start_matches('#')).unwrap(), value, seen);
+    }
+    for branch in schema["oneOf"].as_array().into_iter().flatten() {
+        visit(root, branch, value, seen);
+    }
+    for item in value.as_array().into_iter().flatten() {
+        visit(root, &schema["items"], item, seen);
+    }
+    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+        if let Some(value) = value.get(name) {
+            seen.insert(field);
+            visit(root, field, value, seen);
+        }
+    }
+}
+
+/// All fields that are described, by where.
+fn fields<'a>(schema: &'a Value, path: &str, all: &mut Vec<(String, &'a Value)>) {
+    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+        all.push((format!("{path}.{name}"), field));
+        fields(field, &format!("{path}.{name}"), all);
+    }
+    for branch in schema["oneOf"].as_array().into_iter().flatten() {
+        fields(branch, path, all);
+    }
+}
+
+#[test]
+fn all_that_is_described_can_be_printed() {
+    let schema: Value = serde_json::from_str(schema::SCHEMA).unwrap();
+    let mut seen = BTreeSet::new();
+    for (kind, value) in printed() {
+        visit(&schema, &schema["$defs"][kind], &value, &mut seen);
+    }
+    let mut all = Vec::new();
+    for (name, definition) in schema["$defs"].as_object().unwrap() {
+        assert!(definition["description"].is_string(), "{name}");
+        // What traces are made of is printed by the command line.
+        if name != "statistics" {
+            fields(definition, name, &mut all);
+        }
+    }
+    assert!(all.len() > 100);
+    for (path, field) in all {
+        assert!(
+            field["description"].as_str().is_some_and(|text| text.ends_with('.')),
+            "{path} is not described"
+        );
+        assert!(seen.contains(&std::ptr::from_ref(field)), "nobody prints {path}");
+    }
+}
+
+/// What is read back says the same.
+#[test]
+fn reports_can_be_read_back() {
+    let value = json!(report());
+    let read: Report = serde_json::from_value(value.clone()).unwrap();
+    assert_eq!(json!(read), value);
+}
+
+#[test]
+fn each_kind_has_a_schema_of_its_own() {
+    for kind in schema::KINDS {
+        let schema: Value = serde_json::from_str(&schema::of(kind).unwrap()).unwrap();
+        assert!(jsonschema::meta::is_valid(&schema), "{kind}");
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        assert_eq!(validator.is_valid(&json!(report())), kind == "report", "{kind}");
+    }
+}
