@@ -7,6 +7,7 @@
 //! * [`executions`]: what was found among all executions of a program; [`executions_text`]: for people
 //! * [`suppressions`]: what somebody does not want to hear of; [`repeats`]: what several processes have in common
 //! * [`json`]: for programs
+//! * [`html`]: for people with a browser; with [`picture`] for what a race looks like, and [`moved`] for what the witness reorders
 //! * [`text`]: for people at a terminal; with `race_text` for one race and `story_text` for how it comes about
 //! * [`table`]: techniques side by side
 
@@ -21,7 +22,10 @@ pub mod executions_text;
 pub mod html;
 pub mod json;
 pub mod junit;
+pub mod moved;
+mod notes;
 pub mod observed;
+pub mod picture;
 mod race_text;
 pub mod repeats;
 pub mod replayed;
@@ -45,6 +49,7 @@ pub use executions::{
     ProgramAccess, ProgramDeadlock, ProgramFailure, ProgramProperty, ProgramRace, ProgramReport, ProgramStats,
 };
 pub use observed::Observed;
+pub use picture::{Picture, Room};
 pub use replayed::Recorded;
 pub use report::{Access, Candidate, Proof, Race, Report, SliceInfo, Stats, TraceInfo};
 pub use story::{Story, Telling};

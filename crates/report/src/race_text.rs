@@ -85,7 +85,7 @@ pub(crate) fn write_access(out: &mut String, access: &Access) {
 }
 
 /// What the access does, in words.
-fn deed(access: &Access) -> String {
+pub(crate) fn deed(access: &Access) -> String {
     let (kind, order) = access.op.split_once('.').unwrap_or((&access.op, ""));
     let verb = match kind {
         "r" => "reads",

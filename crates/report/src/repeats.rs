@@ -57,6 +57,7 @@ mod tests {
             witness_length: None,
             story: None,
             observed: None,
+            picture: None,
             processes: None,
             repeated: false,
         }

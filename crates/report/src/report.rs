@@ -1,5 +1,7 @@
 //! The data of a report.
 
+use std::collections::BTreeMap;
+
 use foretell_trace::format::text::op_text;
 use foretell_trace::{Ending, Event, EventId, Names, Op, Trace};
 use foretell_witness::{Finding, Proof as Proven};
@@ -9,6 +11,7 @@ use crate::context::{Frame, HeldLock, Origin};
 use crate::counts::Counts;
 use crate::excerpt::Excerpt;
 use crate::observed::Observed;
+use crate::picture::Picture;
 use crate::story::Story;
 use crate::suppressions::Suppressed;
 
@@ -43,6 +46,9 @@ pub struct Report {
     pub races: Vec<Race>,
     /// Pairs that are not decided, or were reported but not proven.
     pub undecided: Vec<Candidate>,
+    /// What source files show around the places of pictures, by location.
+    #[serde(skip)]
+    pub excerpts: BTreeMap<String, Excerpt>,
     /// Figures.
     pub stats: Stats,
 }
@@ -109,6 +115,9 @@ pub struct Race {
     /// What kept the two apart in the recorded run, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed: Option<Observed>,
+    /// What it looks like, where somebody looks.
+    #[serde(skip)]
+    pub picture: Option<Box<Picture>>,
     /// In how many of the recorded processes it was found; only told of the first of them, and only if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processes: Option<usize>,
@@ -221,6 +230,7 @@ impl Report {
             suppressed: None,
             races: Vec::new(),
             undecided: Vec::new(),
+            excerpts: BTreeMap::new(),
             stats: Stats::default(),
         }
     }
@@ -272,6 +282,7 @@ impl Race {
             witness,
             story: None,
             observed: None,
+            picture: None,
             processes: None,
             repeated: false,
         }
