@@ -3,9 +3,13 @@
 const ROW = 30;
 /** The narrowest lane that has room for words; narrower ones have a dot, and the words stand beside all lanes. */
 const NARROWEST = 118;
+/** From here on there is room for places, too. */
+const ROOMY = 210;
 const DOT_LANE = 15;
 /** So many lanes at most; threads beyond share the last one. The racing threads are always the first two. */
 const LANES = 12;
+/** So many steps are not worth a fold. */
+const FOLDED = 2;
 const NUMBERS = 52;
 const GUTTER = 72;
 /** From this width on the two orders fit side by side. */
@@ -13,23 +17,28 @@ const BESIDE = 820;
 /** So many lines are drawn at most between the two orders. */
 const TIES = 150;
 
-/** What a panel shows of its sequence of events, row by row: steps, folds of steps that do not matter, and threads that wait. */
+/**
+ * What a panel shows of its sequence of events, row by row: steps, folds of steps that do not matter, and threads that wait. Steps
+ * that no other thread could notice are part of folds, but make none. `panel.rowAt` says where each event went.
+ */
 function rowsOf(picture, panel) {
   const rows = [];
-  panel.rowAt = new Int32Array(panel.sequence.length).fill(-1);
+  panel.rowAt = new Int32Array(panel.sequence.length);
   let [hidden, from] = [0, 0];
   const waits = new Map();
   if (panel.isPredicted) {
     for (const [before, next] of picture.waits) waits.set(before, [...(waits.get(before) || []), next]);
   }
   const endFold = (to) => {
-    const inside = to - from;
-    if (inside === 1 && hidden === 1) addStep(from);
-    else if (hidden > 0) {
-      panel.rowAt.fill(rows.length, from, to);
-      rows.push({ fold: [from, to], hidden });
-    }
+    panel.rowAt.fill(rows.length, from, to);
+    const steps = hidden > FOLDED ? [] : noticeable(from, to);
+    if (steps.length && steps.length === hidden) steps.forEach(addStep);
+    else if (hidden > 0) rows.push({ fold: [from, to], hidden });
     hidden = 0;
+  };
+  const noticeable = (start, end) => {
+    const positions = Array.from({ length: end - start }, (_, at) => start + at);
+    return positions.filter((position) => picture.kind(panel.sequence[position]) !== "silent");
   };
   const addStep = (position) => {
     panel.rowAt[position] = rows.length;
@@ -47,7 +56,7 @@ function rowsOf(picture, panel) {
       endFold(position);
       addStep(position);
       from = position + 1;
-    } else hidden += 1;
+    } else if (picture.kind(at) !== "silent") hidden += 1;
   });
   endFold(panel.sequence.length);
   return rows;
@@ -91,7 +100,11 @@ class Panel {
       this.scroller,
     );
     this.virtual = new Virtual(this.body, ROW, (row) => this.row(row));
-    this.virtual.onupdate = () => view.drawTies();
+    this.drawn = new Map();
+    this.virtual.onupdate = (from, to) => {
+      this.drawSections(from, to);
+      view.drawTies();
+    };
   }
 
   /** How many events before this one are not part of the picture. */
@@ -104,6 +117,11 @@ class Panel {
 
   isUnfolded(position) {
     return this.isAll || this.unfolded.some(([from, to]) => position >= from && position < to);
+  }
+
+  /** Whether the step at a position has a row of its own. */
+  isShown(position) {
+    return this.rows[this.rowAt[position]]?.position === position;
   }
 
   unfold(range) {
@@ -126,7 +144,10 @@ class Panel {
     this.lanes = Math.min(threads.length, most);
     this.laneWidth = this.hasWords ? Math.min(room / this.lanes, 420) : DOT_LANE;
     this.element.classList.toggle("dots", !this.hasWords);
+    this.element.classList.toggle("narrow", (this.hasWords ? this.laneWidth : room / 2) < ROOMY);
     this.drawHeads();
+    this.drawn.forEach((block) => block.remove());
+    this.drawn.clear();
     this.virtual.reset(this.rows.length);
     this.drawBehind();
   }
@@ -154,7 +175,7 @@ class Panel {
     this.heads.replaceChildren(...heads.map(head));
   }
 
-  /** Lanes, locks that are held, and what hid the race. */
+  /** Lanes, what hid the race, and where the two meet. */
   drawBehind() {
     this.body.querySelectorAll(".behind").forEach((old) => old.remove());
     const height = this.rows.length * ROW;
@@ -164,19 +185,30 @@ class Panel {
       line.style.height = `${height}px`;
       this.body.prepend(line);
     }
-    for (const section of this.sections) this.drawSection(section);
     if (!this.isPredicted) this.drawLinks();
     this.drawRace();
   }
 
-  drawSection({ thread, lock, from, to, depth }) {
-    if (thread >= this.lanes || (thread === this.lanes - 1 && this.view.picture.threads.length > this.lanes)) return;
-    const first = from === null ? 0 : this.rowAt[from];
-    const last = to === null ? this.rows.length - 1 : this.rowAt[to];
-    // What is inside of a fold is not seen.
-    if (first === last && this.rows[first].fold) return;
+  /** The locks that are held in these rows; those of threads that share a lane, or inside of a fold, are not seen. */
+  drawSections(from, to) {
+    const shared = this.view.picture.threads.length > this.lanes ? this.lanes - 1 : this.lanes;
+    for (const section of this.sections) {
+      if (section.thread >= shared) continue;
+      const first = section.from === null ? 0 : this.rowAt[section.from];
+      const last = section.to === null ? this.rows.length - 1 : this.rowAt[section.to];
+      const isSeen = last >= from && first < to && (first < last || this.rows[first]?.at !== undefined);
+      const known = this.drawn.get(section);
+      if (isSeen && !known) this.drawn.set(section, this.drawSection(section, first, last));
+      else if (known && !isSeen) {
+        known.remove();
+        this.drawn.delete(section);
+      }
+    }
+  }
+
+  drawSection({ thread, lock, from, to, depth }, first, last) {
     const inset = Math.min(depth, 3) * 4 + (this.hasWords ? 3 : 1);
-    const block = make("div", { class: `behind section lane-${Math.min(thread, 6)}`, title: `holds ${lock}` });
+    const block = make("div", { class: `section lane-${Math.min(thread, 6)}`, title: `holds ${lock}` });
     if (from === null) block.classList.add("open-top");
     if (to === null) block.classList.add("open-bottom");
     block.style.left = `${this.leftOf(thread) + inset}px`;
@@ -184,6 +216,7 @@ class Panel {
     block.style.top = `${first * ROW + 1}px`;
     block.style.height = `${(last - first + 1) * ROW - 2}px`;
     this.body.prepend(block);
+    return block;
   }
 
   /** An arrow for each synchronisation that made the two look ordered. */
@@ -231,7 +264,7 @@ class Panel {
   waitRow(at) {
     const { picture } = this.view;
     const [thread, lane] = [text(picture.threads[picture.lanes[at]]), picture.lanes[at]];
-    const words = `${this.hasWords ? "" : `${thread} `}waits before event ${picture.events[at]}`;
+    const words = [this.hasWords ? "" : `${thread} `, "waits", make("span", { class: "where" }, ` before event ${picture.events[at]}`)];
     return make("div", { class: `row wait lane-${Math.min(lane, 6)}` }, this.placed(make("span", { class: "chip" }, words), lane));
   }
 
@@ -391,7 +424,7 @@ class PictureView {
     const ties = [];
     for (let row = from; row < to && ties.length < TIES; row++) {
       const { at, position } = predicted.rows[row];
-      if (at === undefined || recorded.rows[recorded.rowAt[at]]?.at !== at) continue;
+      if (at === undefined || !recorded.isShown(at)) continue;
       const [y0, y1] = [recorded.rowAt[at], row].map((line) => top + line * ROW + ROW / 2);
       const moved = this.picture.moved.has(position);
       const classes = ["tie", moved && "moved", this.picture.races(at) && "racing", at === this.pointed && "pointed"];
@@ -499,7 +532,7 @@ class PictureView {
     const panel = [...this.panels].reverse().find((candidate) => at >= 0 && (!candidate.isPredicted || this.picture.ranks[at] >= 0));
     if (!panel) return;
     const position = panel.isPredicted ? this.picture.ranks[at] : at;
-    if (panel.rows[panel.rowAt[position]].fold) panel.unfold([position, position + 1]);
+    if (!panel.isShown(position)) panel.unfold([position, position + 1]);
     bringIntoSight(panel.element, "nearest");
     panel.focusRow(panel.rowAt[position]);
   }
@@ -515,7 +548,7 @@ class PictureView {
       const other = this.panels[event.key === "ArrowLeft" ? 0 : 1];
       const position = other?.isPredicted ? this.picture.ranks[at] : at;
       if (!other || other === panel || position < 0) return;
-      if (other.rows[other.rowAt[position]].fold) other.unfold([position, position + 1]);
+      if (!other.isShown(position)) other.unfold([position, position + 1]);
       other.focusRow(other.rowAt[position]);
     } else return;
     event.preventDefault();

@@ -120,6 +120,7 @@ function storyPart(item, view) {
     return at < 0 ? "" : lanes[at];
   };
   const who = (thread) => make("b", { class: `thread ${laneOf(thread)}` }, text(story.threads[thread]));
+  let number = 0;
   const row = (entry) => {
     if (entry.skipped) {
       const [thread, steps] = entry.skipped;
@@ -131,7 +132,7 @@ function storyPart(item, view) {
     }
     return make(
       "li",
-      { class: races ? "races" : "" },
+      { class: races ? "races" : "", value: ++number },
       make(
         "button",
         { class: "link", type: "button", onclick: () => view?.reveal(event), onmouseenter: () => view?.point(event) },
