@@ -38,7 +38,7 @@ pub(crate) fn describe(held: &Held<'_>, report: &mut Report, wanted: &WantedArgs
     for open in &mut report.undecided {
         told.accesses.extend([&mut open.first, &mut open.second]);
     }
-    let mut sources = Sources::new(held.input().written());
+    let mut sources = Sources::new(held.input());
     told.look_around(held, &mut sources)?;
     add_excerpts(report, &mut sources);
     Ok(())
@@ -56,7 +56,7 @@ pub(crate) fn describe_decision(
     let mut told = Told::default();
     told.accesses.extend([&mut decision.first, &mut decision.second]);
     told.steps.extend(decision.story.iter_mut().flat_map(Story::steps_mut));
-    told.look_around(held, &mut Sources::new(held.input().written()))
+    told.look_around(held, &mut Sources::new(held.input()))
 }
 
 /// How much of a story is wanted.
@@ -147,7 +147,8 @@ fn add_excerpts(report: &mut Report, sources: &mut Sources) {
             picture.take_places(story);
         }
     }
-    let shown = || report.races.iter().filter_map(|race| race.picture.as_ref()).flat_map(|picture| &picture.events);
+    let shown =
+        || report.races.iter().filter_map(|race| race.picture.as_ref()).flat_map(|picture| &picture.events);
     let places = shown().filter(|shown| shown.is_key).chain(shown()).map(|shown| &shown.location);
     for place in places {
         if report.excerpts.len() >= PLACES {

@@ -58,6 +58,11 @@ impl Input {
         self.path.metadata().and_then(|data| data.modified()).ok()
     }
 
+    /// The program, if the trace is what a program of one file did.
+    pub(crate) fn program(&self) -> Option<String> {
+        is_program(&self.path).then(|| self.name())
+    }
+
     /// Whether reading this and writing to `path` would meet in one file.
     pub(crate) fn is_same_file(&self, path: &Path) -> bool {
         match (self.path.canonicalize(), path.canonicalize()) {

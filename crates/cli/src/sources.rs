@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use foretell_report::{Doubt, Excerpt, Place};
+
+use crate::input::Input;
 
 /// No source file that somebody wrote is larger.
 const LARGEST: u64 = 16 << 20;
@@ -22,6 +24,8 @@ const ENDINGS: [&str; 13] =
 pub(crate) struct Sources {
     /// When the run was recorded, where that is known.
     recorded: Option<SystemTime>,
+    /// The file that places are in that name none.
+    program: Option<String>,
     files: HashMap<String, Result<Source, Doubt>>,
 }
 
@@ -33,19 +37,18 @@ struct Source {
 
 impl Sources {
     /// Nothing is read yet. Files that were changed after the recording are marked.
-    pub(crate) fn new(recorded: Option<SystemTime>) -> Sources {
-        Sources { recorded, files: HashMap::new() }
+    pub(crate) fn new(input: &Input) -> Sources {
+        Sources { recorded: input.written(), program: input.program(), files: HashMap::new() }
     }
 
     /// What is around the place that a location names, if it names one.
     pub(crate) fn excerpt(&mut self, location: &str) -> Option<Excerpt> {
         let place = Place::parse(location)?;
-        if !self.files.contains_key(place.file) {
-            let source = read(Path::new(place.file), self.recorded);
-            self.files.insert(place.file.to_string(), source);
-        }
+        let file = if place.file.is_empty() { self.program.clone()? } else { place.file.to_string() };
+        let recorded = self.recorded;
         let of_nothing = |doubt| Excerpt { first: place.line, lines: Vec::new(), doubt: Some(doubt) };
-        match self.files.get(place.file)? {
+        let path = PathBuf::from(&file);
+        match self.files.entry(file).or_insert_with(|| read(&path, recorded)) {
             Ok(source) => Some(source.around(place.line).unwrap_or_else(|| of_nothing(Doubt::Shorter))),
             Err(doubt) => Some(of_nothing(*doubt)),
         }

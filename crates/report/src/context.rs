@@ -158,10 +158,10 @@ pub fn add_places<'a>(
     }
 }
 
-/// A place in a source file: `bank.c:12:3` or `bank.c:12`.
+/// A place in a source file: `bank.c:12:3` or `bank.c:12`; or in a program that is one file and has no need to name it: `12:3`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place<'a> {
-    /// The file.
+    /// The file; empty if the program has only one.
     pub file: &'a str,
     /// The line, counted from 1.
     pub line: u32,
@@ -177,7 +177,10 @@ impl<'a> Place<'a> {
         let with_column = rest.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
         match with_column {
             Some((file, line)) => Some(Place { file, line, column: Some(last).filter(|&column| column > 0) }),
-            None => Some(Place { file: rest, line: last, column: None }),
+            None => match rest.parse() {
+                Ok(line) => Some(Place { file: "", line, column: Some(last).filter(|&column| column > 0) }),
+                Err(_) => Some(Place { file: rest, line: last, column: None }),
+            },
         }
     }
 }
@@ -203,6 +206,7 @@ mod tests {
         assert_eq!(Place::parse("bank.c:12:3"), place("bank.c", 12, Some(3)));
         assert_eq!(Place::parse("src/bank.c:12"), place("src/bank.c", 12, None));
         assert_eq!(Place::parse("bank.c:12:0"), place("bank.c", 12, None));
+        assert_eq!(Place::parse("12:3"), place("", 12, Some(3)));
         assert_eq!(Place::parse("12"), None);
         assert_eq!(Place::parse("main"), None);
     }

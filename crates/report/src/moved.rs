@@ -64,7 +64,12 @@ mod tests {
     fn longest(order: &[usize]) -> usize {
         let subsets = 0..1_u32 << order.len();
         let chosen = |subset: u32| -> Vec<usize> {
-            order.iter().enumerate().filter(|(at, _)| subset >> at & 1 == 1).map(|(_, &number)| number).collect()
+            order
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| subset >> at & 1 == 1)
+                .map(|(_, &number)| number)
+                .collect()
         };
         let ascents = subsets.map(chosen).filter(|chosen| chosen.is_sorted());
         ascents.map(|chosen| chosen.len()).max().unwrap_or(0)

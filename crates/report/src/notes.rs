@@ -26,7 +26,8 @@ pub(crate) fn of_trace(trace: &TraceInfo) -> Vec<String> {
 
 /// What went on while races were looked for.
 pub(crate) fn of_search(report: &Report) -> Vec<String> {
-    let interrupted = report.interrupted.then(|| "interrupted; what is not listed below is not known".to_string());
+    let interrupted =
+        report.interrupted.then(|| "interrupted; what is not listed below is not known".to_string());
     interrupted.into_iter().chain(report.notes.iter().cloned()).collect()
 }
 

@@ -270,12 +270,13 @@ impl<'a> Scene<'a> {
         let shown = |&id: &EventId| {
             let event = self.trace.event(id);
             let kind = self.kind(event.op);
-            let begins = event.op.section_begin().map(|(lock, _)| Section::Begins(names.locks.name(lock).to_string()));
-            let ends = event.op.section_end().map(|(lock, _)| Section::Ends(names.locks.name(lock).to_string()));
+            let begins =
+                event.op.section_begin().map(|(lock, _)| Section::Begins(names.locks.name(lock).to_string()));
+            let ends =
+                event.op.section_end().map(|(lock, _)| Section::Ends(names.locks.name(lock).to_string()));
             // Where nothing is told, whatever might order the two threads has to be seen.
-            let might_order = || {
-                kind == Kind::Contested || (synchronises(event.op) && self.is_of_racing_thread(id))
-            };
+            let might_order =
+                || kind == Kind::Contested || (synchronises(event.op) && self.is_of_racing_thread(id));
             Shown {
                 event: id.number(),
                 thread: lane(event.thread),
@@ -362,4 +363,124 @@ fn waits(story: &Story, events: &[Shown], predicted: &[Taken]) -> Vec<Wait> {
         }
     }
     waits
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::report::{Access, Proof};
+
+    use super::*;
+
+    const BANK: &str = "main|fork(t)|1\nmain|fork(a)|2\nt|w(note,1)|3\nt|acq(l)|4\nt|r(b,0)|5\nt|rel(l)|6\na|acq(l)|7\n\
+                        a|r(limit,0)|8\na|rel(l)|9\na|r(note,1)|10\n";
+
+    /// The race of these two events, with its story and what hid it.
+    fn race(trace: &Trace, events: [u32; 2], witness: Option<&[u32]>) -> Race {
+        let [first, second] = events.map(|event| trace.id(event).unwrap());
+        let access = |id: EventId| Access::new(id, trace.event(id), trace.names());
+        let recorded = Recorded::new(trace);
+        Race {
+            first: access(first),
+            second: access(second),
+            proof: if witness.is_some() { Proof::Adjacent } else { Proof::Unordered },
+            witness: witness.map(<[u32]>::to_vec),
+            witness_length: witness.map(<[u32]>::len),
+            story: witness.and_then(|witness| Story::new(trace, &recorded, witness, crate::Telling::Essence)),
+            observed: Observed::new(trace, first, second),
+            picture: None,
+            processes: None,
+            repeated: false,
+        }
+    }
+
+    fn picture(trace: &Trace, race: &Race, room: &mut Room) -> Picture {
+        Picture::new(trace, &Recorded::new(trace), race, room).unwrap()
+    }
+
+    fn numbers(picture: &Picture) -> Vec<u32> {
+        picture.events.iter().map(|shown| shown.event).collect()
+    }
+
+    fn order(picture: &Picture) -> Vec<u32> {
+        picture.predicted.iter().map(|step| picture.events[step.at].event).collect()
+    }
+
+    #[test]
+    fn both_orders_have_the_same_events_and_what_lay_between() {
+        let trace = foretell_testkit::trace(BANK);
+        let witness = [1, 2, 7, 8, 9, 3, 10];
+        let picture = picture(&trace, &race(&trace, [3, 10], Some(&witness)), &mut Room::new());
+        assert_eq!(picture.threads, ["t", "a", "main"], "the racing two first");
+        assert_eq!(numbers(&picture), (1..=10).collect::<Vec<_>>());
+        assert_eq!(order(&picture), witness);
+        let moved: Vec<_> = picture
+            .predicted
+            .iter()
+            .filter_map(|step| Some((picture.events[step.at].event, step.moved?)))
+            .collect();
+        assert_eq!(moved, [(3, Moved::Later)]);
+        let key: Vec<u32> =
+            picture.events.iter().filter(|shown| shown.is_key).map(|shown| shown.event).collect();
+        assert_eq!(key, [1, 2, 3, 4, 6, 7, 8, 9, 10], "the section that hid it from its beginning on");
+        assert_eq!(picture.waits, [Wait { before: 2, next: 2 }], "the teller waits with its note");
+        assert_eq!(picture.events[3].section, Some(Section::Begins("l".to_string())));
+        assert!(picture.is_whole);
+    }
+
+    #[test]
+    fn values_are_those_of_the_order() {
+        let trace = foretell_testkit::trace("a|w(x,1)|1\na|w(y,1)|2\nb|r(x,1)|3\nb|r(y,1)|4\n");
+        let picture = picture(&trace, &race(&trace, [2, 4], Some(&[1, 3, 2, 4])), &mut Room::new());
+        let instead: Vec<_> = picture.predicted.iter().filter_map(|step| step.what.as_deref()).collect();
+        assert_eq!(instead, ["reads y"], "nobody knows what it sees");
+    }
+
+    #[test]
+    fn without_a_witness_the_recorded_order_is_shown_around_the_two() {
+        let quiet = "c|r(z)|7\n".repeat(200);
+        let trace = foretell_testkit::trace(&format!("{quiet}a|w(x,1)|1\n{quiet}b|r(x,1)|2\n{quiet}"));
+        let picture = picture(&trace, &race(&trace, [201, 402], None), &mut Room::new());
+        assert_eq!(picture.predicted, []);
+        let numbers = numbers(&picture);
+        assert_eq!((numbers.first(), numbers.last()), (Some(&161), Some(&402)));
+        assert_eq!(numbers.len(), 2 * AROUND + 1 + AROUND + 1);
+        let key: Vec<u32> =
+            picture.events.iter().filter(|shown| shown.is_key).map(|shown| shown.event).collect();
+        assert_eq!(key, [201, 402]);
+    }
+
+    #[test]
+    fn of_a_witness_that_is_too_long_what_matters_is_shown() {
+        let section = "a|acq(m)|1\na|w(own)|2\na|rel(m)|3\n".repeat(300);
+        let text = format!("a|acq(held)|0\n{section}a|w(x)|4\nb|w(x)|5\n");
+        let trace = foretell_testkit::trace(&text);
+        let witness: Vec<u32> = (1..=903).collect();
+        let mut room = Room(1_000);
+        let race = race(&trace, [902, 903], Some(&witness));
+        assert!(picture(&trace, &race, &mut room).is_whole);
+        let essence = picture(&trace, &race, &mut room);
+        assert!(!essence.is_whole, "there is no more room");
+        assert!(essence.predicted.len() <= ESSENCE + 40, "{}", essence.predicted.len());
+        assert_eq!(essence.events[0].event, 1, "the lock that is held all the time");
+        let skipped: usize = essence.predicted.iter().map(|step| step.skipped).sum();
+        assert_eq!(skipped + essence.predicted.len(), witness.len(), "what is left out is counted");
+        let mut held = 0;
+        for shown in &essence.events {
+            held += match &shown.section {
+                Some(Section::Begins(_)) => 1,
+                Some(Section::Ends(_)) => -1,
+                None => 0,
+            };
+            assert!(held >= 0, "every section that ends has begun");
+        }
+    }
+
+    #[test]
+    fn between_two_accesses_that_are_far_apart_only_what_orders_them_is_shown() {
+        let busy = "a|w(own)|2\n".repeat(1_000);
+        let text = format!("a|w(x)|1\n{busy}a|acq(l)|3\na|rel(l)|4\nb|acq(l)|5\nb|rel(l)|6\nb|w(x)|7\n");
+        let trace = foretell_testkit::trace(&text);
+        let race = race(&trace, [1, 1006], Some(&[1004, 1005, 1, 1006]));
+        assert_eq!(numbers(&picture(&trace, &race, &mut Room::new())), [1, 1002, 1003, 1004, 1005, 1006]);
+    }
 }

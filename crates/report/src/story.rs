@@ -109,7 +109,12 @@ impl Story {
 }
 
 /// What is done by those steps that are told, with the values of this schedule.
-pub(crate) fn deeds(trace: &Trace, recorded: &Recorded, events: &[EventId], matters: &[bool]) -> FxHashMap<EventId, Op> {
+pub(crate) fn deeds(
+    trace: &Trace,
+    recorded: &Recorded,
+    events: &[EventId],
+    matters: &[bool],
+) -> FxHashMap<EventId, Op> {
     let mut replay = Replay::new(recorded);
     let mut deeds = FxHashMap::default();
     for (at, &id) in events.iter().enumerate() {

@@ -168,7 +168,13 @@ impl Data {
     }
 }
 
+/// The file of places that name none: a program that is one file knows lines and columns only.
+fn program(report: &Report) -> Option<&str> {
+    Some(report.trace.file.as_str()).filter(|file| file.ends_with(".cimp"))
+}
+
 fn report_data(report: &Report, texts: &mut Texts) -> ReportData {
+    texts.enter(program(report));
     let notes = [notes::of_trace(&report.trace), notes::of_search(report), notes::of_rest(report)].concat();
     let notes = report.ending.iter().chain(&notes).map(|note| texts.text(note)).collect();
     let told = report.races.iter().filter(|race| !race.repeated);
@@ -191,7 +197,8 @@ fn facts(report: &Report) -> Vec<String> {
     let mut facts =
         vec![format!("{}, {}", count(trace.events, "recorded event"), count(trace.threads, "thread"))];
     if let Some(slice) = &trace.slice {
-        facts.push(format!("slice: {}; {} of {} events matter to it", slice.property, slice.events, slice.of));
+        facts
+            .push(format!("slice: {}; {} of {} events matter to it", slice.property, slice.events, slice.of));
     }
     if stats.refuted > 0 {
         facts.push(format!("{} proven to be no race", count(stats.refuted, "pair")));
@@ -341,9 +348,10 @@ fn growth<N: Copy + Default>(numbers: impl Iterator<Item = N>, minus: fn(N, N) -
 /// All lines of source files, each of them once.
 fn files(reports: &[Report], texts: &mut Texts) -> Vec<FileData> {
     let mut files: BTreeMap<&str, (Option<Doubt>, BTreeMap<u32, &str>)> = BTreeMap::new();
-    for (location, excerpt) in reports.iter().flat_map(excerpts) {
+    for (program, location, excerpt) in reports.iter().flat_map(excerpts) {
         let Some(place) = Place::parse(location) else { continue };
-        let (doubt, lines) = files.entry(place.file).or_default();
+        let file = if place.file.is_empty() { program.unwrap_or_default() } else { place.file };
+        let (doubt, lines) = files.entry(file).or_default();
         // That a line is missing says nothing of the others.
         *doubt = doubt.or(excerpt.doubt.filter(|&doubt| doubt != Doubt::Shorter));
         lines.extend((excerpt.first..).zip(excerpt.lines.iter().map(String::as_str)));
@@ -353,19 +361,29 @@ fn files(reports: &[Report], texts: &mut Texts) -> Vec<FileData> {
         for (number, line) in lines {
             let text = texts.line(line);
             match pieces.last_mut() {
-                Some((first, piece)) if usize::try_from(number - *first) == Ok(piece.len()) => piece.push(text),
+                Some((first, piece)) if usize::try_from(number - *first) == Ok(piece.len()) => {
+                    piece.push(text)
+                }
                 _ => pieces.push((number, vec![text])),
             }
         }
-        FileData { name: texts.place(name), library: is_of_library(name), doubt: doubt.map(Doubt::words), pieces }
+        FileData {
+            name: texts.place(name),
+            library: is_of_library(name),
+            doubt: doubt.map(Doubt::words),
+            pieces,
+        }
     };
     files.into_iter().map(&mut file).collect()
 }
 
-/// All excerpts of a report, with their locations.
-fn excerpts(report: &Report) -> impl Iterator<Item = (&str, &Excerpt)> {
+/// All excerpts of a report, with their locations and the file of those that name none.
+fn excerpts(report: &Report) -> impl Iterator<Item = (Option<&str>, &str, &Excerpt)> {
+    let program = program(report);
     let races = report.races.iter().flat_map(|race| [&race.first, &race.second]);
     let open = report.undecided.iter().flat_map(|open| [&open.first, &open.second]);
-    let of_accesses = races.chain(open).filter_map(|access| Some((&*access.location, access.excerpt.as_ref()?)));
-    of_accesses.chain(report.excerpts.iter().map(|(location, excerpt)| (&**location, excerpt)))
+    let of_accesses =
+        races.chain(open).filter_map(|access| Some((&*access.location, access.excerpt.as_ref()?)));
+    let of_pictures = report.excerpts.iter().map(|(location, excerpt)| (&**location, excerpt));
+    of_accesses.chain(of_pictures).map(move |(location, excerpt)| (program, location, excerpt))
 }

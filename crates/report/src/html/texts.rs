@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::context::Frame;
+use crate::context::{Frame, Place};
 use crate::visible::{place, visible};
 
 /// Nobody reads names that are longer.
@@ -18,11 +18,18 @@ pub(super) type StackId = usize;
 pub(super) struct Texts {
     positions: HashMap<String, Text>,
     texts: Vec<String>,
+    /// The file of places that name none.
+    program: Option<String>,
     stack_positions: HashMap<Vec<[Text; 2]>, StackId>,
     stacks: Vec<Vec<[Text; 2]>>,
 }
 
 impl Texts {
+    /// From here on, places that name no file are in this one.
+    pub(super) fn enter(&mut self, program: Option<&str>) {
+        self.program = program.map(String::from);
+    }
+
     /// A name or words, with control characters spelled out.
     pub(super) fn text(&mut self, text: &str) -> Text {
         self.keep(shortened(visible(text)))
@@ -30,7 +37,11 @@ impl Texts {
 
     /// A location, the way that places are shown.
     pub(super) fn place(&mut self, location: &str) -> Text {
-        self.keep(shortened(place(location)))
+        let names_no_file = Place::parse(location).is_some_and(|place| place.file.is_empty());
+        match &self.program {
+            Some(program) if names_no_file => self.keep(shortened(place(&format!("{program}:{location}")))),
+            _ => self.keep(shortened(place(location))),
+        }
     }
 
     /// A line of a source file. Tabs stay what they are: columns are counted with them.

@@ -31,9 +31,10 @@ const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number 
 const isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 const bringIntoSight = (element, block) => element.scrollIntoView({ block, behavior: isCalm() ? "auto" : "smooth" });
 
-/** While a page is printed, everything that is not too much is shown at once. */
+/** So many rows are not worth looking after which of them are in sight; while a page is printed, even more are not. */
+const SHORT = 120;
+const PRINTED = 1000;
 let isPrinting = false;
-const PRINTED = 400;
 
 /** All lists of which only the rows in sight exist. */
 const virtuals = new Set();
@@ -60,7 +61,7 @@ class Virtual {
 
   /** The first row in sight, and the first one that no longer is. */
   range() {
-    if (isPrinting && this.count <= PRINTED) return [0, this.count];
+    if (this.count <= (isPrinting ? PRINTED : SHORT)) return [0, this.count];
     const box = this.body.getBoundingClientRect();
     const around = this.body.closest("[data-scroller]")?.getBoundingClientRect();
     const top = Math.max(around?.top ?? 0, 0) - box.top;

@@ -3,8 +3,8 @@
 const ROW = 30;
 /** The narrowest lane that has room for words; narrower ones have a dot, and the words stand beside all lanes. */
 const NARROWEST = 118;
-/** From here on there is room for places, too. */
-const ROOMY = 210;
+/** With so much room for words there is room for places, too. */
+const ROOMY = 300;
 const DOT_LANE = 15;
 /** So many lanes at most; threads beyond share the last one. The racing threads are always the first two. */
 const LANES = 12;
@@ -144,7 +144,7 @@ class Panel {
     this.lanes = Math.min(threads.length, most);
     this.laneWidth = this.hasWords ? Math.min(room / this.lanes, 420) : DOT_LANE;
     this.element.classList.toggle("dots", !this.hasWords);
-    this.element.classList.toggle("narrow", (this.hasWords ? this.laneWidth : room / 2) < ROOMY);
+    this.element.classList.toggle("narrow", (this.hasWords ? 2 * this.laneWidth : room) < ROOMY);
     this.drawHeads();
     this.drawn.forEach((block) => block.remove());
     this.drawn.clear();
@@ -154,6 +154,10 @@ class Panel {
 
   laneOf(thread) {
     return Math.min(thread, this.lanes - 1);
+  }
+
+  colourOf(thread) {
+    return `lane-${Math.min(this.laneOf(thread), 6)}`;
   }
 
   leftOf(lane) {
@@ -265,7 +269,7 @@ class Panel {
     const { picture } = this.view;
     const [thread, lane] = [text(picture.threads[picture.lanes[at]]), picture.lanes[at]];
     const words = [this.hasWords ? "" : `${thread} `, "waits", make("span", { class: "where" }, ` before event ${picture.events[at]}`)];
-    return make("div", { class: `row wait lane-${Math.min(lane, 6)}` }, this.placed(make("span", { class: "chip" }, words), lane));
+    return make("div", { class: `row wait ${this.colourOf(lane)}` }, this.placed(make("span", { class: "chip" }, words), lane));
   }
 
   stepRow({ at, position }, index) {
@@ -274,7 +278,7 @@ class Panel {
     const lane = picture.lanes[at];
     const moved = this.isPredicted ? picture.moved.get(position) : picture.moved.get(picture.ranks[at]);
     const isIn = picture.ranks[at] >= 0 || picture.order.length === 0;
-    const classes = ["row", "step", `lane-${Math.min(lane, 6)}`, picture.kind(at)];
+    const classes = ["row", "step", this.colourOf(lane), picture.kind(at)];
     if (picture.races(at)) classes.push("racing");
     if (moved) classes.push("moved");
     if (!isIn) classes.push("absent");
@@ -312,8 +316,13 @@ class Panel {
   /** Puts words where their lane is; with narrow lanes, a dot there and the words beside. */
   placed(chip, lane) {
     if (this.hasWords) {
-      chip.style.left = `${this.leftOf(this.laneOf(lane)) + 8}px`;
-      chip.style.maxWidth = `${this.laneWidth - 16}px`;
+      // Nothing else is in this row, so long words may reach into the next lane, or from the last one into that before.
+      const own = this.laneOf(lane);
+      const reach = Math.min(2, this.lanes) * this.laneWidth - 16;
+      if (own > 0 && own === this.lanes - 1) chip.style.right = `calc(100% - ${this.leftOf(own + 1) - 8}px)`;
+      else chip.style.left = `${this.leftOf(own) + 8}px`;
+      chip.style.maxWidth = `${reach}px`;
+      chip.style.minWidth = `${Math.min(reach, this.laneWidth - 16)}px`;
       return chip;
     }
     const dot = make("span", { class: "dot" });
