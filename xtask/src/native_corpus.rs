@@ -38,7 +38,7 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
         None => SEEDS,
     };
     let part = args.get(1).map_or("", String::as_str);
-    setup::run()?;
+    setup::install()?;
     let packages = ["--package", "foretell", "--package", "foretell-llvm", "--package", "foretell-runtime"];
     must("cargo", &[&["build", "--quiet", "--release"][..], &packages].concat())?;
     let folder = root().join("target/native-corpus");

@@ -35,7 +35,7 @@ pub(crate) fn run_foretell(args: &[String]) -> Result<ExitCode, String> {
     let is_native = is_any_of(&["c", "cpp", "cc", "cxx", "rs"]);
     must("cargo", &["build", "--quiet", "--release", "--package", "foretell"])?;
     if is_native {
-        setup::run()?;
+        setup::install()?;
         let recorder = ["--package", "foretell-llvm", "--package", "foretell-runtime"];
         must("cargo", &[&["build", "--quiet", "--release"][..], &recorder].concat())?;
     }

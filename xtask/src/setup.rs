@@ -22,6 +22,13 @@ const NEEDS: [Need; 5] = [
 
 /// Installs what is missing, by apt where we are root; otherwise says what to install.
 pub(crate) fn run() -> Result<ExitCode, String> {
+    install()?;
+    install_browser()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Installs what is needed to build, record and test, but for the browser.
+pub(crate) fn install() -> Result<(), String> {
     for need in NEEDS.iter().filter(|need| !is_there(need.program)) {
         if !is_there("apt-get") || !is_root() {
             return Err(format!(
@@ -38,7 +45,23 @@ pub(crate) fn run() -> Result<ExitCode, String> {
             must("rustup", &["component", "add", component])?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
+}
+
+/// Reports for browsers are tested in one. Whoever cannot install it is told so, and can do everything else.
+fn install_browser() -> Result<(), String> {
+    const PACKAGE: &str = "chromium";
+    if [PACKAGE, "chromium-browser", "google-chrome"].into_iter().any(is_there) {
+        return Ok(());
+    }
+    if !is_there("apt-get") || !is_root() {
+        eprintln!(
+            "note: tests of reports in a browser need Chromium; on Debian: sudo apt-get install {PACKAGE}"
+        );
+        return Ok(());
+    }
+    must("apt-get", &["update", "--quiet"])?;
+    must("apt-get", &["install", "--yes", "--quiet", "--no-install-recommends", PACKAGE])
 }
 
 /// The runtime of ThreadSanitizer, which recording is compared with, is no program: clang knows whether it is there.

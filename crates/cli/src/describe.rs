@@ -3,8 +3,8 @@
 
 use foretell_report::story::Step;
 use foretell_report::{
-    Access, Decision, Observed, Race, Recorded, Report, Story, Telling, Walk, add_places, add_surroundings,
-    fingerprint,
+    Access, Decision, Observed, Picture, Race, Recorded, Report, Room, Story, Telling, Walk, add_places,
+    add_surroundings, fingerprint,
 };
 use foretell_trace::{EventId, Names, Trace};
 
@@ -18,12 +18,17 @@ use crate::stop;
 const LOOKED_AT: usize = 20_000_000;
 /// How many races of a report have a story: nobody reads more.
 const STORIES: usize = 1_000;
+/// How many places of pictures are shown with the lines of the program.
+const PLACES: usize = 5_000;
 
 /// Adds to a report what is around its accesses, the stories of its races where somebody reads them, and what all that is
 /// known by from run to run. The events of the report are those of the held trace.
 pub(crate) fn describe(held: &Held<'_>, report: &mut Report, wanted: &WantedArgs) -> Result<(), Failure> {
     if let Some(trace) = held.get() {
         tell_stories(trace, &mut report.races, telling(wanted));
+        if wanted.wants(ReportFormat::Html) {
+            draw_pictures(trace, &mut report.races);
+        }
     }
     let mut told = Told::default();
     for race in &mut report.races {
@@ -33,7 +38,9 @@ pub(crate) fn describe(held: &Held<'_>, report: &mut Report, wanted: &WantedArgs
     for open in &mut report.undecided {
         told.accesses.extend([&mut open.first, &mut open.second]);
     }
-    told.look_around(held)?;
+    let mut sources = Sources::new(held.input());
+    told.look_around(held, &mut sources)?;
+    add_excerpts(report, &mut sources);
     fingerprint::mark(report);
     Ok(())
 }
@@ -50,7 +57,7 @@ pub(crate) fn describe_decision(
     let mut told = Told::default();
     told.accesses.extend([&mut decision.first, &mut decision.second]);
     told.steps.extend(decision.story.iter_mut().flat_map(Story::steps_mut));
-    told.look_around(held)
+    told.look_around(held, &mut Sources::new(held.input()))
 }
 
 /// How much of a story is wanted.
@@ -68,11 +75,10 @@ struct Told<'a> {
 
 impl Told<'_> {
     /// Adds what is around each event.
-    fn look_around(self, held: &Held<'_>) -> Result<(), Failure> {
+    fn look_around(self, held: &Held<'_>, sources: &mut Sources) -> Result<(), Failure> {
         if self.accesses.is_empty() {
             return Ok(());
         }
-        let sources = Sources::new(held.input());
         let numbers = self.accesses.iter().map(|access| access.event);
         let numbers = numbers.chain(self.steps.iter().map(|step| step.event));
         let mut walk = Walk::new(numbers.filter_map(EventId::from_number));
@@ -95,7 +101,7 @@ impl Told<'_> {
         Ok(())
     }
 
-    fn enter(mut self, walk: Walk, names: &Names, mut sources: Sources) {
+    fn enter(mut self, walk: Walk, names: &Names, sources: &mut Sources) {
         let around = walk.finish();
         add_surroundings(self.accesses.iter_mut().map(|access| &mut **access), &around, names);
         add_places(self.steps, &around, names);
@@ -122,6 +128,37 @@ fn tell_stories(trace: &Trace, races: &mut [Race], telling: Telling) {
         if let Some(rest) = left.checked_sub(2 * second.index().saturating_sub(first.index())) {
             left = rest;
             race.observed = Observed::new(trace, first, second);
+        }
+    }
+}
+
+/// Draws those races that have a story, or could have one.
+fn draw_pictures(trace: &Trace, races: &mut [Race]) {
+    let recorded = Recorded::new(trace);
+    let mut room = Room::new();
+    for race in races.iter_mut().take(STORIES) {
+        race.picture = Picture::new(trace, &recorded, race, &mut room).map(Box::new);
+    }
+}
+
+/// Adds the lines of the program that pictures are about, those that have to be seen first.
+fn add_excerpts(report: &mut Report, sources: &mut Sources) {
+    for race in &mut report.races {
+        if let (Some(picture), Some(story)) = (&mut race.picture, &race.story) {
+            picture.take_places(story);
+        }
+    }
+    let shown =
+        || report.races.iter().filter_map(|race| race.picture.as_ref()).flat_map(|picture| &picture.events);
+    let places = shown().filter(|shown| shown.is_key).chain(shown()).map(|shown| &shown.location);
+    for place in places {
+        if report.excerpts.len() >= PLACES {
+            break;
+        }
+        if !report.excerpts.contains_key(place)
+            && let Some(excerpt) = sources.excerpt(place)
+        {
+            report.excerpts.insert(place.clone(), excerpt);
         }
     }
 }

@@ -1,8 +1,190 @@
-//! Reports for people with a browser.
+//! Reports for people with a browser: one page that needs nothing but itself.
+//!
+//! The page is written by hand in `html/`; what it shows is embedded as JSON, and its script makes all elements of it as text.
+
+mod data;
+mod texts;
 
 use crate::report::Report;
+use crate::text;
 
-/// The reports in this form.
+const PAGE: &str = include_str!("html/page.html");
+const STYLE: &str = include_str!("html/style.css");
+/// In the order in which they need each other.
+const SCRIPTS: [&str; 7] = [
+    include_str!("html/script/dom.js"),
+    include_str!("html/script/data.js"),
+    include_str!("html/script/source.js"),
+    include_str!("html/script/picture.js"),
+    include_str!("html/script/race.js"),
+    include_str!("html/script/list.js"),
+    include_str!("html/script/main.js"),
+];
+
+/// The reports as one page.
 pub fn render(reports: &[Report]) -> serde_json::Result<String> {
-    crate::json::render(reports)
+    let summary = text::summary(reports);
+    let data = inert(&serde_json::to_string(&data::Data::new(reports))?);
+    // In a block of its own, nothing of it gets in the way of what the browser calls the same.
+    let script = format!("\"use strict\";\n{{\n{}}}", SCRIPTS.concat());
+    let parts =
+        [("{{summary}}", &*summary), ("{{style}}", STYLE), ("{{data}}", &*data), ("{{script}}", &*script)];
+    Ok(filled(PAGE, &parts))
+}
+
+/// The page with its gaps filled, which come in this order. What fills them is not looked at.
+fn filled(page: &str, parts: &[(&str, &str)]) -> String {
+    let mut filled = String::new();
+    let mut rest = page;
+    for (gap, part) in parts {
+        let (before, after) = rest.split_once(gap).unwrap_or((rest, ""));
+        filled.push_str(before);
+        filled.push_str(part);
+        rest = after;
+    }
+    filled.push_str(rest);
+    filled
+}
+
+/// JSON in which nothing can be mistaken for markup, nor for the end of a line of a script: all of that can only be in strings.
+fn inert(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len());
+    for character in json.chars() {
+        match character {
+            '<' => safe.push_str("\\u003c"),
+            '>' => safe.push_str("\\u003e"),
+            '&' => safe.push_str("\\u0026"),
+            '\u{2028}' => safe.push_str("\\u2028"),
+            '\u{2029}' => safe.push_str("\\u2029"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::report::{Access, Proof, Race};
+    use crate::sample;
+    use crate::{Excerpt, Observed, Picture, Recorded, Room, Story, Telling};
+
+    const BANK: &str = "main|fork(t)|bank.c:1\nmain|fork(a)|bank.c:2\nt|w(note,1)|bank.c:3:5\nt|acq(l)|bank.c:4\nt|rel(l)|bank.c:5\n\
+                        a|acq(l)|bank.c:6\na|rel(l)|bank.c:7\na|r(note,1)|bank.c:8\n";
+
+    /// One race with everything that is told of it.
+    fn bank() -> Report {
+        let trace = foretell_testkit::trace(BANK);
+        let [first, second] = [3, 8].map(|event| trace.id(event).unwrap());
+        let access = |id| Access::new(id, trace.event(id), trace.names());
+        let witness = vec![1, 2, 6, 7, 3, 8];
+        let recorded = Recorded::new(&trace);
+        let mut race = Race {
+            proof: Proof::Adjacent,
+            witness_length: Some(witness.len()),
+            story: Story::new(&trace, &recorded, &witness, Telling::Essence),
+            witness: Some(witness),
+            observed: Observed::new(&trace, first, second),
+            ..sample::race(access(first), access(second))
+        };
+        race.first.excerpt =
+            Some(Excerpt { first: 2, lines: vec!["{".into(), "\tnote = 1;".into()], doubt: None });
+        race.picture = Picture::new(&trace, &recorded, &race, &mut Room::new()).map(Box::new);
+        let mut report = Report::new("auto");
+        report.trace.file = "bank.std".to_string();
+        report.trace.events = 8;
+        report.races = vec![race.clone(), Race { repeated: true, ..race }];
+        report
+    }
+
+    /// What is embedded in a page.
+    fn embedded(page: &str) -> Value {
+        let (_, rest) = page.split_once("<script type=\"application/json\" id=\"data\">").unwrap();
+        serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+    }
+
+    #[test]
+    fn a_race_is_embedded_in_columns_and_texts_once() {
+        let data = embedded(&render(&[bank()]).unwrap());
+        assert_eq!(data["summary"], "1 race proven");
+        let texts = data["texts"].as_array().unwrap();
+        let text =
+            |position: &Value| texts[usize::try_from(position.as_u64().unwrap()).unwrap()].as_str().unwrap();
+        let report = &data["reports"][0];
+        assert_eq!(
+            report["races"].as_array().map(Vec::len),
+            Some(1),
+            "what another process has is not told again"
+        );
+        let race = &report["races"][0];
+        assert_eq!(text(&race["first"]["deed"]), "writes note = 1");
+        assert_eq!(race["proof"], "adjacent");
+        let picture = &race["picture"];
+        assert_eq!(picture["events"], serde_json::json!([1, 1, 1, 1, 1, 1, 1, 1]));
+        assert_eq!(picture["order"], serde_json::json!([0, 1, 4, 1, -4, 5]));
+        assert_eq!(picture["moved"], serde_json::json!([[4, 1]]));
+        assert_eq!(picture["gaps"], serde_json::json!([]));
+        let pieces = &data["files"][0]["pieces"];
+        assert_eq!((text(&data["files"][0]["name"]), &pieces[0][0]), ("bank.c", &serde_json::json!(2)));
+        assert_eq!(text(&pieces[0][1][1]), "\tnote = 1;", "columns count the tab");
+        let mut sorted = texts.clone();
+        sorted.sort_by_key(ToString::to_string);
+        sorted.dedup();
+        assert_eq!(sorted.len(), texts.len(), "each text is there once");
+    }
+
+    #[test]
+    fn a_page_needs_nothing_but_itself() {
+        let page = render(&[bank()]).unwrap();
+        for foreign in ["http://www.w3.org/2000/svg"] {
+            assert!(page.contains(foreign), "a name, not an address");
+        }
+        let rest = page.replace("http://www.w3.org/2000/svg", "");
+        for needs in [
+            "http:",
+            "https:",
+            "src=",
+            "@import",
+            "url(",
+            "innerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+        ] {
+            assert!(!rest.contains(needs), "{needs}");
+        }
+        assert!(!page.contains("{{"), "all gaps are filled");
+    }
+
+    #[test]
+    fn no_name_ends_the_data_or_is_looked_at_as_a_gap() {
+        let mut report = bank();
+        let hostile = "</script><!--<script>&amp;\u{2028}\u{2029}{{script}}\u{1b}[31m";
+        report.races[0].first.target = hostile.to_string();
+        let page = render(&[report]).unwrap();
+        assert!(!page.contains("<!--<script>") && !page.contains(['\u{2028}', '\u{2029}', '\u{1b}']));
+        assert_eq!(page.matches("</script>").count(), 2, "those of the page itself");
+        let texts = embedded(&page)["texts"].to_string();
+        assert!(texts.contains("{{script}}\\\\u{1b}[31m"), "{texts}");
+    }
+
+    #[test]
+    fn long_names_are_cut_and_that_is_told() {
+        let mut report = bank();
+        report.races[0].first.target = "ä".repeat(10_000);
+        let texts = embedded(&render(&[report]).unwrap())["texts"].to_string();
+        assert!(texts.contains("ä… (9400 more characters)"));
+        assert!(texts.len() < 5_000);
+    }
+
+    #[test]
+    fn what_keeps_the_answer_open_is_told() {
+        let mut report = bank();
+        report.interrupted = true;
+        report.trace.cut_short = true;
+        report.stats.not_examined = 3;
+        let data = embedded(&render(&[report]).unwrap());
+        assert_eq!(data["reports"][0]["notes"].as_array().map(Vec::len), Some(3));
+    }
 }

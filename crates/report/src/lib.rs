@@ -8,6 +8,7 @@
 //! * [`suppressions`]: what somebody does not want to hear of; [`repeats`]: what several processes have in common
 //! * [`fingerprint`]: what a race is known by from run to run; [`baseline`]: what earlier reports have told already
 //! * [`json`]: for programs, in the form that [`schema`] describes; [`sarif`]: for code scanning; [`junit`]: for test dashboards
+//! * [`html`]: for people with a browser; with [`picture`] for what a race looks like, and [`moved`] for what the witness reorders
 //! * [`text`]: for people at a terminal; with `race_text` for one race and `story_text` for how it comes about
 //! * [`table`]: techniques side by side
 
@@ -24,7 +25,10 @@ pub mod fingerprint;
 pub mod html;
 pub mod json;
 pub mod junit;
+pub mod moved;
+mod notes;
 pub mod observed;
+pub mod picture;
 mod race_text;
 pub mod repeats;
 pub mod replayed;
@@ -52,6 +56,7 @@ pub use executions::{
     ProgramAccess, ProgramDeadlock, ProgramFailure, ProgramProperty, ProgramRace, ProgramReport, ProgramStats,
 };
 pub use observed::Observed;
+pub use picture::{Picture, Room};
 pub use replayed::Recorded;
 pub use report::{Access, Candidate, Proof, Race, Report, SliceInfo, Stats, TestEnding, TestRun, TraceInfo};
 pub use story::{Story, Telling};

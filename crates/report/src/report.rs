@@ -1,5 +1,7 @@
 //! The data of a report.
 
+use std::collections::BTreeMap;
+
 use foretell_trace::format::text::op_text;
 use foretell_trace::{Ending, Event, EventId, Names, Op, Trace};
 use foretell_witness::{Finding, Proof as Proven};
@@ -10,6 +12,7 @@ use crate::context::{Frame, HeldLock, Origin};
 use crate::counts::Counts;
 use crate::excerpt::Excerpt;
 use crate::observed::Observed;
+use crate::picture::Picture;
 use crate::story::Story;
 use crate::suppressions::Suppressed;
 
@@ -59,6 +62,9 @@ pub struct Report {
     pub races: Vec<Race>,
     /// Pairs that are not decided, or were reported but not proven.
     pub undecided: Vec<Candidate>,
+    /// What source files show around the places of pictures, by location.
+    #[serde(skip)]
+    pub excerpts: BTreeMap<String, Excerpt>,
     /// Figures.
     pub stats: Stats,
 }
@@ -151,6 +157,9 @@ pub struct Race {
     /// What kept the two apart in the recorded run, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed: Option<Observed>,
+    /// What it looks like, where somebody looks.
+    #[serde(skip)]
+    pub picture: Option<Box<Picture>>,
     /// In how many of the recorded processes it was found; only told of the first of them, and only if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processes: Option<usize>,
@@ -273,6 +282,7 @@ impl Report {
             known: None,
             races: Vec::new(),
             undecided: Vec::new(),
+            excerpts: BTreeMap::new(),
             stats: Stats::default(),
         }
     }
@@ -329,6 +339,7 @@ impl Race {
             witness,
             story: None,
             observed: None,
+            picture: None,
             processes: None,
             repeated: false,
             fingerprint: None,

@@ -19,6 +19,7 @@ pub(crate) fn race(first: Access, second: Access) -> Race {
         processes: None,
         repeated: false,
         fingerprint: None,
+        picture: None,
     }
 }
 

@@ -72,6 +72,14 @@ pub enum Telling {
 
 impl Story {
     /// All steps that are told.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.rows.iter().filter_map(|row| match row {
+            Row::Step(step) | Row::Waits(step) => Some(step),
+            Row::Skipped { .. } | Row::SkippedByAll { .. } => None,
+        })
+    }
+
+    /// The same, to be changed.
     pub fn steps_mut(&mut self) -> impl Iterator<Item = &mut Step> {
         self.rows.iter_mut().filter_map(|row| match row {
             Row::Step(step) | Row::Waits(step) => Some(step),
@@ -101,7 +109,12 @@ impl Story {
 }
 
 /// What is done by those steps that are told, with the values of this schedule.
-fn deeds(trace: &Trace, recorded: &Recorded, events: &[EventId], matters: &[bool]) -> FxHashMap<EventId, Op> {
+pub(crate) fn deeds(
+    trace: &Trace,
+    recorded: &Recorded,
+    events: &[EventId],
+    matters: &[bool],
+) -> FxHashMap<EventId, Op> {
     let mut replay = Replay::new(recorded);
     let mut deeds = FxHashMap::default();
     for (at, &id) in events.iter().enumerate() {
@@ -137,13 +150,13 @@ fn what_matters(trace: &Trace, events: &[EventId]) -> Vec<bool> {
 }
 
 /// Whether threads wait for each other by this.
-fn synchronises(op: Op) -> bool {
+pub(crate) fn synchronises(op: Op) -> bool {
     let is_again = matches!(op, Op::AcquireAgain(_) | Op::ReleaseAgain(_));
     op.access().is_none() && is_visible(op) && !is_again && !matches!(op, Op::Alloc(_))
 }
 
 /// Whether the step does anything that another thread could notice.
-fn is_visible(op: Op) -> bool {
+pub(crate) fn is_visible(op: Op) -> bool {
     !matches!(op, Op::Begin | Op::End | Op::Branch | Op::Enter(_) | Op::Exit(_) | Op::Dummy(_))
 }
 

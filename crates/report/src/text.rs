@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::decision::{Answer, Decision};
+use crate::notes;
 use crate::race_text;
 use crate::report::{Access, Candidate, Report, SliceInfo, TraceInfo};
 use crate::visible::visible;
@@ -86,7 +87,7 @@ fn answer(decision: &Decision) -> String {
 fn header(out: &mut String, report: &Report) {
     let trace = &report.trace;
     write_trace(out, trace, &report.technique);
-    write_notes(out, report);
+    write_notes(out, &notes::of_search(report));
 }
 
 /// The trace, and what is to be known about it.
@@ -96,35 +97,12 @@ pub(crate) fn write_trace(out: &mut String, trace: &TraceInfo, technique: &str) 
     if let Some(slice) = &trace.slice {
         let SliceInfo { property, events, of, .. } = slice;
         line(out, format_args!("  slice: {}; {events} of {of} events matter to it", visible(property)));
-        if !slice.sound {
-            line(out, format_args!("  note: the slice is as published: what is found in it is not proven"));
-        }
     }
-    if trace.cut_short {
-        line(
-            out,
-            format_args!(
-                "  note: the recording was cut short after event {}; nothing is known of what came next",
-                trace.events
-            ),
-        );
-    }
-    if trace.unexplained_reads > 0 {
-        line(
-            out,
-            format_args!(
-                "  note: {} saw a value that no recorded write explains; nothing is reordered across them",
-                count(trace.unexplained_reads, "read")
-            ),
-        );
-    }
+    write_notes(out, &notes::of_trace(trace));
 }
 
-fn write_notes(out: &mut String, report: &Report) {
-    if report.interrupted {
-        line(out, format_args!("  note: interrupted; what is not listed below is not known"));
-    }
-    for note in &report.notes {
+fn write_notes(out: &mut String, notes: &[String]) {
+    for note in notes {
         line(out, format_args!("  note: {}", visible(note)));
     }
 }
@@ -208,31 +186,7 @@ fn write_summary(out: &mut String, report: &Report) {
         let races = count(driven, "race");
         line(out, format_args!("  the program itself was driven into {races}"));
     }
-    if let (1.., Some(window)) = (stats.not_in_window, report.window) {
-        let have = if stats.not_in_window == 1 { "has" } else { "have" };
-        let pairs = count(stats.not_in_window, "pair");
-        line(
-            out,
-            format_args!(
-                "  note: {pairs} {have} no race within a window of {window} events; --window all decides them"
-            ),
-        );
-    }
-    if stats.not_listed > 0 {
-        line(out, format_args!("  note: {} of these not listed", count(stats.not_listed, "candidate")));
-    }
-    if stats.not_examined > 0 {
-        line(out, format_args!("  note: {} not looked at", count(stats.not_examined, "pair")));
-    }
-    if report.stats.forgotten_accesses > 0 {
-        line(
-            out,
-            format_args!(
-                "  note: {} left the bounded history while they might still have raced; --pairs all keeps everything",
-                count(report.stats.forgotten_accesses, "older access")
-            ),
-        );
-    }
+    write_notes(out, &notes::of_rest(report));
 }
 
 pub(crate) fn count(number: impl TryInto<u64>, noun: &str) -> String {

@@ -88,6 +88,7 @@ fn race(proof: Proof, observed: Observed) -> Race {
         processes: Some(2),
         repeated: true,
         fingerprint: fingerprint(),
+        picture: None,
     }
 }
 
@@ -141,6 +142,7 @@ fn report() -> Report {
             }],
         }),
         races: races().to_vec(),
+        excerpts: BTreeMap::default(),
         undecided: vec![Candidate {
             first,
             second,

@@ -1,0 +1,131 @@
+//! Names come from anywhere. In the page they are text, whatever they contain.
+
+use foretell_report::picture::{Kind, Shown, Taken};
+use foretell_report::story::{Row, Step};
+use foretell_report::{
+    Access, Candidate, Excerpt, Frame, HeldLock, HeldMode, Observed, Origin, Picture, Proof, Race, Report,
+    Story, html,
+};
+
+use crate::chromium::Browser;
+use crate::folder;
+
+/// Each of them would do something if it were anything but text.
+const NAMES: [&str; 8] = [
+    "<img src=x onerror=alert(1)>",
+    "</script><script>alert(2)</script>",
+    "<!-- <script> \u{2028}\u{2029}",
+    "\"><svg onload=alert(3)>",
+    "\u{1b}[31mred\u{1b}[0m\r\nnext",
+    "a\u{202e}txt.exe\u{2066}",
+    "{{data}}{{script}}&lt;b&gt;",
+    "javascript:alert(4)//:7:3",
+];
+
+fn name(at: usize) -> String {
+    NAMES[at % NAMES.len()].to_string()
+}
+
+fn access(at: usize) -> Access {
+    let frame = |at| Frame { function: name(at), location: format!("{}:{at}:1", name(at + 1)) };
+    let origin = |at| Origin { event: 1, thread: name(at), location: name(at + 1), stack: vec![frame(at)] };
+    let location = format!("{}:2:3", name(at + 2));
+    Access {
+        event: u32::try_from(at + 1).expect("a small number"),
+        thread: name(at),
+        op: name(at + 3),
+        target: name(at + 1) + &"very_long_".repeat(3_000),
+        value: Some(name(at + 4)),
+        function: Some(name(at + 5)),
+        stack: vec![frame(at), frame(at + 1)],
+        locks: Some(vec![HeldLock {
+            lock: name(at + 6),
+            mode: HeldMode::Shared,
+            location: name(at),
+            stack: vec![frame(at)],
+        }]),
+        thread_started: Some(origin(at)),
+        memory_allocated: Some(origin(at + 1)),
+        source: None,
+        excerpt: Some(Excerpt { first: 1, lines: (at..at + 4).map(name).collect(), doubt: None }),
+        location,
+    }
+}
+
+fn race(at: usize) -> Race {
+    let steps = [at, at + 1].map(|at| Step {
+        thread: at % 2,
+        event: u32::try_from(at + 1).expect("a small number"),
+        what: name(at),
+        location: access(at).location,
+        races: true,
+    });
+    let shown = |at: usize| Shown {
+        event: u32::try_from(at + 1).expect("a small number"),
+        thread: at % 2,
+        what: name(at),
+        location: access(at).location,
+        kind: Kind::Contested,
+        section: None,
+        races: true,
+        is_key: true,
+    };
+    let taken = |at| Taken { at, what: Some(name(at)), skipped: 0, moved: None };
+    let threads = vec![name(at), name(at + 1)];
+    Race {
+        first: access(at),
+        second: access(at + 1),
+        proof: Proof::Adjacent,
+        witness: Some(vec![1, 2]),
+        witness_length: Some(2),
+        story: Some(Story { threads: threads.clone(), rows: steps.into_iter().map(Row::Step).collect() }),
+        observed: Some(Observed::Unordered),
+        picture: Some(Box::new(Picture {
+            threads,
+            events: vec![shown(at), shown(at + 1)],
+            predicted: vec![taken(1), taken(0)],
+            waits: Vec::new(),
+            is_whole: true,
+        })),
+        processes: None,
+        repeated: false,
+    }
+}
+
+fn report() -> Report {
+    let mut report = Report::new(NAMES[0]);
+    report.trace.file = name(1);
+    report.notes = NAMES.map(String::from).to_vec();
+    report.races = (0..NAMES.len()).map(race).collect();
+    let open = |at| Candidate { first: access(at), second: access(at + 1), reason: name(at), more: 3 };
+    report.undecided = (0..NAMES.len()).map(open).collect();
+    report
+}
+
+#[test]
+fn hostile_names_are_text() {
+    let path = folder("hostile").join("report.html");
+    std::fs::write(&path, html::render(&[report()]).expect("a page")).expect("a file");
+    let mut browser = Browser::start();
+    for kind in ["race", "candidate"] {
+        for number in 1..=NAMES.len() {
+            browser.open(&path, &format!("#{kind}-{number}"));
+            assert!(browser.is("document.querySelector('#detail h2') !== null"), "{kind} {number}");
+            assert!(browser.is(
+                "document.querySelector('img, svg[onload], [onerror], iframe, a[href^=javascript]') === null"
+            ));
+            assert!(browser.is("document.querySelectorAll('script').length === 2"), "its own");
+        }
+    }
+    let told = browser.text("document.body.innerText");
+    assert!(told.contains("<img src=x onerror=alert(1)>") && told.contains("\\u{1b}[31mred"), "{told}");
+    assert!(!told.contains(['\u{202e}', '\u{2066}', '\u{1b}']));
+    for width in [360, 1600] {
+        browser.size(width, 900);
+        for anchor in ["", "#race-2", "#candidate-3"] {
+            browser.open(&path, anchor);
+            assert!(browser.fits(), "{width} pixels, {anchor}");
+        }
+    }
+    browser.assert_well_behaved();
+}

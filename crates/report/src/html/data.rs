@@ -1,0 +1,389 @@
+//! What the page shows, as compact JSON. `html/script/data.js` reads it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::texts::{StackId, Text, Texts};
+use crate::context::{HeldMode, Origin, Place, is_of_library};
+use crate::excerpt::{Doubt, Excerpt};
+use crate::moved::Moved;
+use crate::notes;
+use crate::observed::{Deed, Observed};
+use crate::picture::{Kind, Picture, Section};
+use crate::race_text::deed;
+use crate::report::{Access, Candidate, Proof, Race, Report};
+use crate::story::{Row, Step, Story};
+use crate::suppressions::SuppressedPair;
+use crate::text::{self, count};
+
+/// Everything.
+#[derive(Serialize)]
+pub(super) struct Data {
+    tool: String,
+    summary: String,
+    reports: Vec<ReportData>,
+    files: Vec<FileData>,
+    /// What is said of a file that has no such line.
+    no_such_line: &'static str,
+    stacks: Vec<Vec<[Text; 2]>>,
+    texts: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ReportData {
+    technique: Text,
+    file: Text,
+    summary: String,
+    facts: Vec<Text>,
+    notes: Vec<Text>,
+    races: Vec<RaceData>,
+    open: Vec<OpenData>,
+    suppressed: Vec<OpenData>,
+}
+
+#[derive(Serialize)]
+struct RaceData {
+    first: AccessData,
+    second: AccessData,
+    proof: Proof,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    length: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    processes: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observed: Option<Vec<[DeedData; 2]>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    story: Option<StoryData>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    picture: Option<PictureData>,
+}
+
+/// A pair that is no race, or that nobody wants to hear of.
+#[derive(Serialize)]
+struct OpenData {
+    first: AccessData,
+    second: AccessData,
+    /// Why it is not proven, or the rule that suppresses it.
+    reason: Text,
+    more: u64,
+}
+
+#[derive(Serialize)]
+struct AccessData {
+    event: u32,
+    thread: Text,
+    target: Text,
+    deed: Text,
+    place: Text,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<Text>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stack: Option<StackId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    locks: Option<Vec<LockData>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started: Option<OriginData>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allocated: Option<OriginData>,
+}
+
+/// Lock, whether it is shared, place, stack.
+type LockData = (Text, bool, Text, Option<StackId>);
+/// Event, thread, place, stack.
+type OriginData = (u32, Text, Text, Option<StackId>);
+/// Event, thread, deed.
+type DeedData = (u32, Text, Text);
+
+#[derive(Serialize)]
+struct StoryData {
+    threads: Vec<Text>,
+    rows: Vec<RowData>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum RowData {
+    /// Thread, event, deed, place, whether it races.
+    Step(usize, u32, Text, Text, bool),
+    /// Thread, event, deed, place.
+    Waits(usize, u32, Text, Text),
+    /// Thread if it is one, how many.
+    Skipped(Option<usize>, usize),
+}
+
+/// Columns. Numbers that mostly grow by one are told by how much they grow.
+#[derive(Serialize)]
+struct PictureData {
+    threads: Vec<Text>,
+    events: Vec<u32>,
+    lanes: Vec<usize>,
+    deeds: Vec<Text>,
+    places: Vec<Text>,
+    marks: Vec<u8>,
+    /// Position of the event, lock, whether it is held from there on.
+    sections: Vec<(usize, Text, bool)>,
+    order: Vec<i64>,
+    /// Position in the order, and 1 if later, -1 if earlier.
+    moved: Vec<(usize, i8)>,
+    /// Position in the order, and what is done there instead of what was recorded.
+    instead: Vec<(usize, Text)>,
+    /// Position in the order, and how many steps before it are left out.
+    gaps: Vec<(usize, usize)>,
+    /// Position in the order, and that of the event which is waited with.
+    waits: Vec<(usize, usize)>,
+    whole: bool,
+}
+
+/// The bits of [`PictureData::marks`]: the kind of the event, and
+const RACES: u8 = 4;
+/// that it has to be seen.
+const KEY: u8 = 8;
+
+#[derive(Serialize)]
+struct FileData {
+    name: Text,
+    library: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    doubt: Option<&'static str>,
+    /// The first line of each piece, and its lines.
+    pieces: Vec<(u32, Vec<Text>)>,
+}
+
+impl Data {
+    pub(super) fn new(reports: &[Report]) -> Data {
+        let mut texts = Texts::default();
+        let files = files(reports, &mut texts);
+        let told = reports.iter().map(|report| report_data(report, &mut texts)).collect();
+        let (texts, stacks) = texts.finish();
+        Data {
+            tool: reports.first().map(|report| report.tool.clone()).unwrap_or_default(),
+            summary: text::summary(reports),
+            reports: told,
+            files,
+            no_such_line: Doubt::Shorter.words(),
+            stacks,
+            texts,
+        }
+    }
+}
+
+/// The file of places that name none: a program that is one file knows lines and columns only.
+fn program(report: &Report) -> Option<&str> {
+    Some(report.trace.file.as_str()).filter(|file| file.ends_with(".cimp"))
+}
+
+fn report_data(report: &Report, texts: &mut Texts) -> ReportData {
+    texts.enter(program(report));
+    let notes = [notes::of_trace(&report.trace), notes::of_search(report), notes::of_rest(report)].concat();
+    let notes = report.ending.iter().chain(&notes).map(|note| texts.text(note)).collect();
+    let told = report.races.iter().filter(|race| !race.repeated);
+    let suppressed = report.suppressed.iter().flat_map(|suppressed| &suppressed.pairs);
+    ReportData {
+        technique: texts.text(&report.technique),
+        file: texts.text(&report.trace.file),
+        summary: text::summary(std::slice::from_ref(report)),
+        facts: facts(report).iter().map(|fact| texts.text(fact)).collect(),
+        notes,
+        races: told.map(|race| race_data(race, texts)).collect(),
+        open: report.undecided.iter().map(|open| open_data(open, texts)).collect(),
+        suppressed: suppressed.map(|pair| suppressed_data(pair, texts)).collect(),
+    }
+}
+
+/// What else is to be said of a report.
+fn facts(report: &Report) -> Vec<String> {
+    let (trace, stats) = (&report.trace, &report.stats);
+    let mut facts =
+        vec![format!("{}, {}", count(trace.events, "recorded event"), count(trace.threads, "thread"))];
+    if let Some(slice) = &trace.slice {
+        facts
+            .push(format!("slice: {}; {} of {} events matter to it", slice.property, slice.events, slice.of));
+    }
+    if stats.refuted > 0 {
+        facts.push(format!("{} proven to be no race", count(stats.refuted, "pair")));
+    }
+    if let Some(driven @ 1..) = report.driven {
+        facts.push(format!("the program itself was driven into {}", count(driven, "race")));
+    }
+    let repeated = report.races.iter().filter(|race| race.repeated).count();
+    if repeated > 0 {
+        facts.push(format!("{} already told of an earlier process", count(repeated, "race")));
+    }
+    if let Some(suppressed) = report.suppressed.as_ref().filter(|suppressed| suppressed.count > 0) {
+        facts.push(format!("{} suppressed by {}", count(suppressed.count, "more pair"), suppressed.file));
+    }
+    facts.push(format!("{:.2} s", stats.seconds));
+    facts
+}
+
+fn race_data(race: &Race, texts: &mut Texts) -> RaceData {
+    RaceData {
+        first: access_data(&race.first, texts),
+        second: access_data(&race.second, texts),
+        proof: race.proof,
+        length: race.witness_length,
+        processes: race.processes,
+        observed: race.observed.as_ref().map(|observed| observed_data(observed, texts)),
+        story: race.story.as_ref().map(|story| story_data(story, texts)),
+        picture: race.picture.as_ref().map(|picture| picture_data(picture, texts)),
+    }
+}
+
+fn open_data(open: &Candidate, texts: &mut Texts) -> OpenData {
+    OpenData {
+        first: access_data(&open.first, texts),
+        second: access_data(&open.second, texts),
+        reason: texts.text(&open.reason),
+        more: open.more,
+    }
+}
+
+fn suppressed_data(pair: &SuppressedPair, texts: &mut Texts) -> OpenData {
+    OpenData {
+        first: access_data(&pair.first, texts),
+        second: access_data(&pair.second, texts),
+        reason: texts.text(&pair.rule),
+        more: 0,
+    }
+}
+
+fn access_data(access: &Access, texts: &mut Texts) -> AccessData {
+    let locks = access.locks.as_ref().map(|locks| {
+        let lock = |held: &crate::context::HeldLock| {
+            let is_shared = held.mode == HeldMode::Shared;
+            (texts.text(&held.lock), is_shared, texts.place(&held.location), texts.stack(&held.stack))
+        };
+        locks.iter().map(lock).collect()
+    });
+    AccessData {
+        event: access.event,
+        thread: texts.text(&access.thread),
+        target: texts.text(&access.target),
+        deed: texts.text(&deed(access)),
+        place: texts.place(&access.location),
+        function: access.function.as_ref().map(|function| texts.text(function)),
+        stack: texts.stack(&access.stack),
+        locks,
+        started: access.thread_started.as_ref().map(|origin| origin_data(origin, texts)),
+        allocated: access.memory_allocated.as_ref().map(|origin| origin_data(origin, texts)),
+    }
+}
+
+fn origin_data(origin: &Origin, texts: &mut Texts) -> OriginData {
+    (origin.event, texts.text(&origin.thread), texts.place(&origin.location), texts.stack(&origin.stack))
+}
+
+/// The links of a chain; none if the two are unordered.
+fn observed_data(observed: &Observed, texts: &mut Texts) -> Vec<[DeedData; 2]> {
+    let mut deed = |deed: &Deed| (deed.event, texts.text(&deed.thread), texts.text(&deed.what));
+    match observed {
+        Observed::Ordered(links) => links.iter().map(|link| [deed(&link.from), deed(&link.to)]).collect(),
+        Observed::Unordered => Vec::new(),
+    }
+}
+
+fn story_data(story: &Story, texts: &mut Texts) -> StoryData {
+    let step = |step: &Step, texts: &mut Texts| (texts.text(&step.what), texts.place(&step.location));
+    let mut row = |row: &Row| match row {
+        Row::Step(taken) => {
+            let (what, place) = step(taken, texts);
+            RowData::Step(taken.thread, taken.event, what, place, taken.races)
+        }
+        Row::Waits(next) => {
+            let (what, place) = step(next, texts);
+            RowData::Waits(next.thread, next.event, what, place)
+        }
+        Row::Skipped { thread, steps } => RowData::Skipped(Some(*thread), *steps),
+        Row::SkippedByAll { steps } => RowData::Skipped(None, *steps),
+    };
+    let rows = story.rows.iter().map(&mut row).collect();
+    StoryData { rows, threads: story.threads.iter().map(|thread| texts.text(thread)).collect() }
+}
+
+fn picture_data(picture: &Picture, texts: &mut Texts) -> PictureData {
+    let Picture { threads, events, predicted, waits, is_whole } = picture;
+    let section = |(at, shown): (usize, &crate::picture::Shown)| match &shown.section {
+        Some(Section::Begins(lock)) => Some((at, lock.clone(), true)),
+        Some(Section::Ends(lock)) => Some((at, lock.clone(), false)),
+        None => None,
+    };
+    let sections: Vec<_> = events.iter().enumerate().filter_map(section).collect();
+    let steps = || predicted.iter().enumerate();
+    let way = |moved: Moved| if moved == Moved::Later { 1 } else { -1 };
+    PictureData {
+        threads: threads.iter().map(|thread| texts.text(thread)).collect(),
+        events: growth(events.iter().map(|shown| shown.event), u32::wrapping_sub),
+        lanes: events.iter().map(|shown| shown.thread).collect(),
+        deeds: events.iter().map(|shown| texts.text(&shown.what)).collect(),
+        places: events.iter().map(|shown| texts.place(&shown.location)).collect(),
+        marks: events.iter().map(marks).collect(),
+        sections: sections.iter().map(|(at, lock, begins)| (*at, texts.text(lock), *begins)).collect(),
+        order: growth(steps().map(|(_, step)| i64::try_from(step.at).unwrap_or(i64::MAX)), i64::wrapping_sub),
+        moved: steps().filter_map(|(at, step)| step.moved.map(|moved| (at, way(moved)))).collect(),
+        instead: steps().filter_map(|(at, step)| Some((at, texts.text(step.what.as_ref()?)))).collect(),
+        gaps: steps().filter(|(_, step)| step.skipped > 0).map(|(at, step)| (at, step.skipped)).collect(),
+        waits: waits.iter().map(|wait| (wait.before, wait.next)).collect(),
+        whole: *is_whole,
+    }
+}
+
+fn marks(shown: &crate::picture::Shown) -> u8 {
+    let kind = match shown.kind {
+        Kind::Contested => 0,
+        Kind::Access => 1,
+        Kind::Synchronisation => 2,
+        Kind::Silent => 3,
+    };
+    kind | if shown.races { RACES } else { 0 } | if shown.is_key { KEY } else { 0 }
+}
+
+/// By how much each number is larger than the one before it; the first by how much it is larger than nothing.
+fn growth<N: Copy + Default>(numbers: impl Iterator<Item = N>, minus: fn(N, N) -> N) -> Vec<N> {
+    let mut last = N::default();
+    let grows = |number| minus(number, std::mem::replace(&mut last, number));
+    numbers.map(grows).collect()
+}
+
+/// All lines of source files, each of them once.
+fn files(reports: &[Report], texts: &mut Texts) -> Vec<FileData> {
+    let mut files: BTreeMap<&str, (Option<Doubt>, BTreeMap<u32, &str>)> = BTreeMap::new();
+    for (program, location, excerpt) in reports.iter().flat_map(excerpts) {
+        let Some(place) = Place::parse(location) else { continue };
+        let file = if place.file.is_empty() { program.unwrap_or_default() } else { place.file };
+        let (doubt, lines) = files.entry(file).or_default();
+        // That a line is missing says nothing of the others.
+        *doubt = doubt.or(excerpt.doubt.filter(|&doubt| doubt != Doubt::Shorter));
+        lines.extend((excerpt.first..).zip(excerpt.lines.iter().map(String::as_str)));
+    }
+    let mut file = |(name, (doubt, lines)): (&str, (Option<Doubt>, BTreeMap<u32, &str>))| {
+        let mut pieces: Vec<(u32, Vec<Text>)> = Vec::new();
+        for (number, line) in lines {
+            let text = texts.line(line);
+            match pieces.last_mut() {
+                Some((first, piece)) if usize::try_from(number - *first) == Ok(piece.len()) => {
+                    piece.push(text)
+                }
+                _ => pieces.push((number, vec![text])),
+            }
+        }
+        FileData {
+            name: texts.place(name),
+            library: is_of_library(name),
+            doubt: doubt.map(Doubt::words),
+            pieces,
+        }
+    };
+    files.into_iter().map(&mut file).collect()
+}
+
+/// All excerpts of a report, with their locations and the file of those that name none.
+fn excerpts(report: &Report) -> impl Iterator<Item = (Option<&str>, &str, &Excerpt)> {
+    let program = program(report);
+    let races = report.races.iter().flat_map(|race| [&race.first, &race.second]);
+    let open = report.undecided.iter().flat_map(|open| [&open.first, &open.second]);
+    let of_accesses =
+        races.chain(open).filter_map(|access| Some((&*access.location, access.excerpt.as_ref()?)));
+    let of_pictures = report.excerpts.iter().map(|(location, excerpt)| (&**location, excerpt));
+    of_accesses.chain(of_pictures).map(move |(location, excerpt)| (program, location, excerpt))
+}

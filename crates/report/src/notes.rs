@@ -1,0 +1,58 @@
+//! What keeps an answer from being complete, in words.
+
+use crate::report::{Report, TraceInfo};
+use crate::text::count;
+
+/// What is to be known about the trace.
+pub(crate) fn of_trace(trace: &TraceInfo) -> Vec<String> {
+    let mut notes = Vec::new();
+    if trace.slice.as_ref().is_some_and(|slice| !slice.sound) {
+        notes.push("the slice is as published: what is found in it is not proven".to_string());
+    }
+    if trace.cut_short {
+        notes.push(format!(
+            "the recording was cut short after event {}; nothing is known of what came next",
+            trace.events
+        ));
+    }
+    if trace.unexplained_reads > 0 {
+        notes.push(format!(
+            "{} saw a value that no recorded write explains; nothing is reordered across them",
+            count(trace.unexplained_reads, "read")
+        ));
+    }
+    notes
+}
+
+/// What went on while races were looked for.
+pub(crate) fn of_search(report: &Report) -> Vec<String> {
+    let interrupted =
+        report.interrupted.then(|| "interrupted; what is not listed below is not known".to_string());
+    interrupted.into_iter().chain(report.notes.iter().cloned()).collect()
+}
+
+/// What was left open.
+pub(crate) fn of_rest(report: &Report) -> Vec<String> {
+    let stats = &report.stats;
+    let mut notes = Vec::new();
+    if let (1.., Some(window)) = (stats.not_in_window, report.window) {
+        let have = if stats.not_in_window == 1 { "has" } else { "have" };
+        let pairs = count(stats.not_in_window, "pair");
+        notes.push(format!(
+            "{pairs} {have} no race within a window of {window} events; --window all decides them"
+        ));
+    }
+    if stats.not_listed > 0 {
+        notes.push(format!("{} of these not listed", count(stats.not_listed, "candidate")));
+    }
+    if stats.not_examined > 0 {
+        notes.push(format!("{} not looked at", count(stats.not_examined, "pair")));
+    }
+    if stats.forgotten_accesses > 0 {
+        notes.push(format!(
+            "{} left the bounded history while they might still have raced; --pairs all keeps everything",
+            count(stats.forgotten_accesses, "older access")
+        ));
+    }
+    notes
+}
