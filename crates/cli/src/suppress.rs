@@ -8,6 +8,7 @@ use foretell_report::{Report, Suppressions};
 
 use crate::args::WantedArgs;
 use crate::error::Failure;
+use crate::output;
 
 /// The file with the rules, if none is given on the command line.
 const VARIABLE: &str = "FORETELL_SUPPRESSIONS";
@@ -27,7 +28,7 @@ impl Rules {
         let rules = Suppressions::parse(&text, &file)
             .map_err(|bad| Failure::Program(format!("error: {file}:{bad}")))?;
         for rule in rules.ignored() {
-            eprintln!("note: {file}: `{rule}` has no effect here; race: and race_top: have");
+            output::note(&format!("note: {file}: `{rule}` has no effect here; race: and race_top: have"));
         }
         Ok(Rules(Some(rules)))
     }
@@ -38,11 +39,11 @@ impl Rules {
         reports.iter_mut().for_each(|report| rules.apply(report));
         let unused: Vec<_> = rules.unused().collect();
         if unused.len() > LISTED {
-            eprintln!("note: {}: {} rules have suppressed nothing", rules.file(), unused.len());
+            output::note(&format!("note: {}: {} rules have suppressed nothing", rules.file(), unused.len()));
             return;
         }
         for (line, rule) in unused {
-            eprintln!("note: {}:{line}: `{rule}` has suppressed nothing", rules.file());
+            output::note(&format!("note: {}:{line}: `{rule}` has suppressed nothing", rules.file()));
         }
     }
 }

@@ -7,7 +7,9 @@
 //! * [`executions`]: what was found among all executions of a program; [`executions_text`]: for people
 //! * [`suppressions`]: what somebody does not want to hear of; [`repeats`]: what several processes have in common
 //! * [`json`]: for programs
-//! * [`text`]: for people at a terminal; with `race_text` for one race and `story_text` for how it comes about
+//! * [`text`]: for people at a terminal; with `race_text` for one race, `source_text` for the program, `story_text` for how it
+//!   comes about, and `page` for lines and colours; [`explain_text`]: one race or pair at length
+//! * [`visible`]: nothing that a terminal would act upon
 //! * [`table`]: techniques side by side
 
 pub mod closure;
@@ -18,23 +20,27 @@ pub mod decision;
 pub mod excerpt;
 pub mod executions;
 pub mod executions_text;
+pub mod explain_text;
 pub mod html;
 pub mod json;
 pub mod junit;
 pub mod observed;
+mod page;
 mod race_text;
 pub mod repeats;
 pub mod replayed;
 pub mod report;
 pub mod sarif;
+mod source_text;
 pub mod story;
 mod story_text;
 pub mod suppressions;
 pub mod surroundings;
 pub mod table;
 pub mod text;
-mod visible;
-mod words;
+pub mod visible;
+
+use foretell_trace::words;
 
 pub use closure::{Amount, ClosureReport, ClosureStats, ExploredRace, PropertyReport, PropertyVerdict};
 pub use context::{Frame, HeldLock, HeldMode, Origin, Place, add_places, add_surroundings};
