@@ -238,9 +238,10 @@ fn decide_lines(
     };
     let others =
         if pairs.are_all && looked_at == pairs.nearest.len() { "these are all" } else { "there are more" };
-    let noun = if looked_at == 1 { "pair" } else { "pairs" };
+    let pairs_were =
+        if looked_at == 1 { "1 pair was".to_string() } else { format!("{looked_at} pairs were") };
     let note = format!(
-        "of the accesses at {one} and {other}, {looked_at} {noun} were looked at, the nearest first ({others}): \
+        "of the accesses at {one} and {other}, {pairs_were} looked at, the nearest first ({others}): \
          {refuted} cannot race, {} not decided; this is one of them",
         looked_at - refuted
     );

@@ -475,3 +475,48 @@ fn write_commands(page: &mut Page, beside: &Beside) {
         page.line(Text::from("      ").ink(Ink::Heading, visible(command)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decision::DecisionStats;
+
+    fn undecided(reason: &str) -> String {
+        let access = |thread: &str, op: &str| Access {
+            thread: thread.to_string(),
+            op: op.to_string(),
+            target: "x".to_string(),
+            ..Access::default()
+        };
+        let asked = Decision {
+            tool: "foretell".to_string(),
+            technique: "rv".to_string(),
+            trace: TraceInfo::default(),
+            window: None,
+            first: access("A", "w"),
+            second: access("B", "r"),
+            verdict: Answer::Undecided,
+            witness: None,
+            story: None,
+            steps: Vec::new(),
+            reason: Some(reason.to_string()),
+            stats: DecisionStats { seconds: 0.0 },
+        };
+        let beside = Beside { notes: Vec::new(), commands: Vec::new() };
+        decision(&asked, None, &beside, Detail { width: 120, ..Detail::default() })
+    }
+
+    #[test]
+    fn every_reason_comes_with_what_helps() {
+        for (reason, option) in [
+            ("the budget for one pair ran out", "--budget 10m"),
+            ("the analysis was stopped", "--time-limit none"),
+            ("deciding it would take too much memory", "--memory 16G"),
+            ("the technique finds neither a schedule nor a contradiction", "--technique rv"),
+            ("something new", "--technique rv"),
+        ] {
+            let text = undecided(reason);
+            assert!(text.contains(&format!("undecided: {reason}")) && text.contains(option), "{text}");
+        }
+    }
+}

@@ -117,7 +117,7 @@ fn verb(access: &Access) -> (String, &str) {
 }
 
 /// What the access does, in words.
-fn deed(access: &Access) -> String {
+pub(crate) fn deed(access: &Access) -> String {
     let (verb, order) = verb(access);
     let value =
         access.value.as_ref().map(|value| format!(" = {}", visible(&value_words(value)))).unwrap_or_default();

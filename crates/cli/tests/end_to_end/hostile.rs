@@ -8,7 +8,7 @@ use crate::{Ran, command, file, folder};
 const TRACE: &str = "\
 \u{1b}[31mA|fork(B\u{202e}b)|evil\u{7}.c:1
 \u{1b}[31mA|acq(l\u{9b}2J)|evil\u{7}.c:2:1
-\u{1b}[31mA|w(x\u{200b}\u{2028}y,\u{1b}]0;t\u{7})|evil\u{7}.c:3:1
+\u{1b}[31mA|w(x\u{200b}\u{2028}y)|evil\u{7}.c:3:1
 \u{1b}[31mA|rel(l\u{9b}2J)|z\u{301}\u{302}\u{303}\u{304}\u{305}:4
 B\u{202e}b|enter(f\u{85}g)|evil\u{7}.c:5
 B\u{202e}b|acq(l\u{9b}2J)|変\u{fe0f}.c:6

@@ -65,10 +65,10 @@ race 1: note · proven: teller writes it while auditor reads it
 ";
 
 fn foretell_in(folder: &Path, args: &[&str]) -> Ran {
-    ran(command().args(args).current_dir(folder).env_remove("FORETELL_SUPPRESSIONS"))
+    run(command().args(args).current_dir(folder).env_remove("FORETELL_SUPPRESSIONS"))
 }
 
-fn ran(command: &mut Command) -> Ran {
+fn run(command: &mut Command) -> Ran {
     command.output().expect("foretell runs").into()
 }
 
@@ -136,7 +136,7 @@ fn suppressed_races_are_counted_but_not_told() {
 
     let mut by_variable = command();
     by_variable.args(["predict", "bank.std"]).current_dir(&folder).env("FORETELL_SUPPRESSIONS", "rules");
-    assert_eq!(ran(&mut by_variable).code, 0);
+    assert_eq!(run(&mut by_variable).code, 0);
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn every_line_fits_the_screen() {
         for columns in [60, 80, 120] {
             let mut wide = command();
             wide.args(["predict", "-t", "auto,lockset", path]).env("COLUMNS", columns.to_string());
-            let ran = ran(wide.current_dir(repository()));
+            let ran = run(wide.current_dir(repository()));
             let widest = ran.out.lines().map(width).max().expect("lines");
             assert!(ran.out.contains("race 1: ") && widest <= columns, "{widest}: {}", ran.out);
         }
@@ -191,7 +191,7 @@ fn colours_are_shown_where_they_are_wanted_and_change_nothing_else() {
     let told = |args: &[&str], variables: &[(&str, &str)]| {
         let mut command = command();
         command.args(["predict", "bank.std"]).args(args).envs(variables.iter().copied());
-        let text = ran(command.current_dir(&folder)).out;
+        let text = run(command.current_dir(&folder)).out;
         // The time differs.
         text.lines()
             .filter(|line| !line.contains(" in 0."))
