@@ -63,6 +63,11 @@ pub(crate) enum Command {
     /// Find races in recorded traces
     #[command(after_help = EXIT_CODES)]
     Predict(PredictArgs),
+    /// Explain one race of a JSON report at length, or why a pair is none
+    #[command(
+        after_help = "The exit code tells whether it could be explained (0) or not (2), not what was found."
+    )]
+    Explain(ExplainArgs),
     /// Run several techniques on the same traces and print one table
     #[command(
         after_help = "The exit code tells whether the comparison could be made (0) or not (2), not what was found."
@@ -106,6 +111,85 @@ pub(crate) struct PredictArgs {
     pub(crate) pair: Option<(u32, u32)>,
     #[command(flatten)]
     pub(crate) input: InputArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExplainArgs {
+    /// A JSON report: what `-o report.json` has written; `-` is standard input
+    #[arg(value_name = "REPORT.json")]
+    pub(crate) file: PathBuf,
+    /// Which of several reports in the file, counted from 1
+    #[arg(long, value_parser = parse_event, value_name = "K")]
+    pub(crate) report: Option<usize>,
+    /// The proven race with this number; the first one unless given
+    #[arg(long, value_parser = parse_event, value_name = "N", conflicts_with_all = ["candidate", "pair"])]
+    pub(crate) race: Option<usize>,
+    /// The undecided pair with this number
+    #[arg(long, value_parser = parse_event, value_name = "N", conflicts_with = "pair")]
+    pub(crate) candidate: Option<usize>,
+    /// Any pair: two events of the trace by their numbers, or two lines such as bank.c:14,bank.c:31. It is decided now, and
+    /// either shown to race, or why it does not
+    #[arg(long, value_parser = Asked::parse, value_name = "A,B")]
+    pub(crate) pair: Option<Asked>,
+    /// The trace that the report is about, if it is not where the report says. With it, the proof is checked once more
+    #[arg(long, value_name = "TRACE")]
+    pub(crate) trace: Option<PathBuf>,
+    /// How many steps of the schedule to tell: those that matter, or all
+    #[arg(long, value_enum, default_value_t = Steps::Essence, value_name = "STEPS")]
+    pub(crate) witness: Steps,
+    /// How to decide a pair; as the report did unless given
+    #[arg(short, long, value_parser = technique_parser())]
+    pub(crate) technique: Option<Choice>,
+    /// How many events a schedule for a pair may rearrange in one piece: a number from 2 on, or `all`
+    #[arg(long, default_value = "all", value_parser = parse_window, value_name = "EVENTS")]
+    pub(crate) window: Window,
+    /// How long one pair may take, such as 60s or 2m
+    #[arg(long, default_value = "60s", value_parser = parse_duration)]
+    pub(crate) budget: Duration,
+    /// How much memory deciding a pair may use, such as 8G; what the system has unless given
+    #[arg(long, value_parser = parse_size, value_name = "SIZE")]
+    pub(crate) memory: Option<u64>,
+    /// Where to write the text, instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Whether text has colours; `auto` if a terminal shows them and the environment (NO_COLOR, CLICOLOR_FORCE) does not object
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub(crate) color: Color,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+}
+
+/// How much of a schedule is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Steps {
+    /// What matters
+    Essence,
+    /// Every step
+    All,
+}
+
+/// A pair that somebody asks about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Asked {
+    /// Two events by their numbers, the smaller one first.
+    Events(u32, u32),
+    /// Two locations.
+    Lines(String, String),
+}
+
+impl Asked {
+    fn parse(text: &str) -> Result<Asked, String> {
+        if let Ok((a, b)) = parse_pair(text) {
+            return Ok(Asked::Events(a, b));
+        }
+        let is_name = |name: &str| !name.is_empty() && name.parse::<u64>().is_err();
+        match text.split_once(',').map(|(a, b)| (a.trim(), b.trim())) {
+            Some((a, b)) if is_name(a) && is_name(b) => Ok(Asked::Lines(a.to_string(), b.to_string())),
+            _ => {
+                Err("expected two events such as 3,10, or two lines such as bank.c:14,bank.c:31".to_string())
+            }
+        }
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -270,6 +354,20 @@ pub(crate) struct WantedArgs {
     /// May be given several times
     #[arg(long, value_name = "OLD.json")]
     pub(crate) baseline: Vec<PathBuf>,
+    /// Whether text has colours; `auto` if a terminal shows them and the environment (NO_COLOR, CLICOLOR_FORCE) does not object
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub(crate) color: Color,
+}
+
+/// Whether text has colours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Color {
+    /// Where they can be seen
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
 }
 
 impl WantedArgs {
@@ -347,6 +445,9 @@ pub(crate) struct ExploreArgs {
     /// Where to write the report, instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Whether text has colours; `auto` if a terminal shows them and the environment (NO_COLOR, CLICOLOR_FORCE) does not object
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub(crate) color: Color,
     #[command(flatten)]
     pub(crate) input: InputArgs,
 }
@@ -400,7 +501,7 @@ pub(crate) fn jobs(given: Option<u16>) -> usize {
 
 /// How many events a schedule may rearrange in one piece, if not all.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Window(Option<usize>);
+pub(crate) struct Window(pub(crate) Option<usize>);
 
 /// How long one technique may take for one trace, if there is a limit.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,6 @@
 //! What makes a report readable: stacks, locks, source lines, and how each race comes about. Looked up once everything is
 //! decided, in one pass over the trace for all that was found.
 
-use foretell_report::story::Step;
 use foretell_report::{
     Access, Decision, Observed, Picture, Race, Recorded, Report, Room, Story, Telling, Walk, add_places,
     add_surroundings, fingerprint,
@@ -32,8 +31,7 @@ pub(crate) fn describe(held: &Held<'_>, report: &mut Report, wanted: &WantedArgs
     }
     let mut told = Told::default();
     for race in &mut report.races {
-        told.accesses.extend([&mut race.first, &mut race.second]);
-        told.steps.extend(race.story.iter_mut().flat_map(Story::steps_mut));
+        told.add_race(race);
     }
     for open in &mut report.undecided {
         told.accesses.extend([&mut open.first, &mut open.second]);
@@ -45,23 +43,46 @@ pub(crate) fn describe(held: &Held<'_>, report: &mut Report, wanted: &WantedArgs
     Ok(())
 }
 
+/// The same for one race of a report, whose excerpts stay as they are.
+pub(crate) fn describe_race(held: &Held<'_>, race: &mut Race, telling: Telling) -> Result<(), Failure> {
+    let shown = [&race.first, &race.second].map(|access| (access.excerpt.clone(), access.source.clone()));
+    if let Some(trace) = held.get() {
+        tell_stories(trace, std::slice::from_mut(race), telling);
+    }
+    let mut told = Told::default();
+    told.add_race(race);
+    told.look_around(held, &mut Sources::new(held.input()))?;
+    for (access, (excerpt, source)) in [&mut race.first, &mut race.second].into_iter().zip(shown) {
+        if excerpt.is_some() {
+            (access.excerpt, access.source) = (excerpt, source);
+        }
+    }
+    Ok(())
+}
+
+/// What kept the accesses of a decided pair apart in the recorded run, where that is known.
+pub(crate) fn observed(trace: &Trace, decision: &Decision) -> Option<Observed> {
+    let (first, second) = (trace.id(decision.first.event)?, trace.id(decision.second.event)?);
+    Observed::new(trace, first, second, decision.witness.as_deref())
+}
+
 /// The same for the word on one pair.
 pub(crate) fn describe_decision(
     held: &Held<'_>,
     decision: &mut Decision,
-    wanted: &WantedArgs,
+    telling: Telling,
 ) -> Result<(), Failure> {
     if let (Some(trace), Some(witness)) = (held.get(), &decision.witness) {
-        decision.story = Story::new(trace, &Recorded::new(trace), witness, telling(wanted));
+        decision.story = Story::new(trace, &Recorded::new(trace), witness, telling);
     }
     let mut told = Told::default();
     told.accesses.extend([&mut decision.first, &mut decision.second]);
-    told.steps.extend(decision.story.iter_mut().flat_map(Story::steps_mut));
+    told.add_steps(decision.story.as_mut());
     told.look_around(held, &mut Sources::new(held.input()))
 }
 
 /// How much of a story is wanted.
-fn telling(wanted: &WantedArgs) -> Telling {
+pub(crate) fn telling(wanted: &WantedArgs) -> Telling {
     let is_for_people = wanted.wants(ReportFormat::Text);
     if is_for_people && wanted.witness == usize::MAX { Telling::All } else { Telling::Essence }
 }
@@ -70,17 +91,30 @@ fn telling(wanted: &WantedArgs) -> Telling {
 #[derive(Default)]
 struct Told<'a> {
     accesses: Vec<&'a mut Access>,
-    steps: Vec<&'a mut Step>,
+    /// The numbers of other events, and where they are.
+    places: Vec<(u32, &'a mut String)>,
 }
 
-impl Told<'_> {
+impl<'a> Told<'a> {
+    fn add_race(&mut self, race: &'a mut Race) {
+        self.accesses.extend([&mut race.first, &mut race.second]);
+        self.add_steps(race.story.as_mut());
+        let deeds = race.observed.iter_mut().flat_map(Observed::deeds_mut);
+        self.places.extend(deeds.map(|deed| (deed.event, &mut deed.location)));
+    }
+
+    fn add_steps(&mut self, story: Option<&'a mut Story>) {
+        let steps = story.into_iter().flat_map(Story::steps_mut);
+        self.places.extend(steps.map(|step| (step.event, &mut step.location)));
+    }
+
     /// Adds what is around each event.
     fn look_around(self, held: &Held<'_>, sources: &mut Sources) -> Result<(), Failure> {
         if self.accesses.is_empty() {
             return Ok(());
         }
         let numbers = self.accesses.iter().map(|access| access.event);
-        let numbers = numbers.chain(self.steps.iter().map(|step| step.event));
+        let numbers = numbers.chain(self.places.iter().map(|place| place.0));
         let mut walk = Walk::new(numbers.filter_map(EventId::from_number));
         if let Some(trace) = held.get() {
             let accessed = self.accesses.iter().filter_map(|access| trace.id(access.event));
@@ -104,7 +138,7 @@ impl Told<'_> {
     fn enter(mut self, walk: Walk, names: &Names, sources: &mut Sources) {
         let around = walk.finish();
         add_surroundings(self.accesses.iter_mut().map(|access| &mut **access), &around, names);
-        add_places(self.steps, &around, names);
+        add_places(self.places, &around, names);
         for access in self.accesses {
             access.excerpt = sources.excerpt(&access.location);
             access.source = access.excerpt.as_ref().and_then(|excerpt| excerpt.line_of(&access.location));
@@ -127,7 +161,7 @@ fn tell_stories(trace: &Trace, races: &mut [Race], telling: Telling) {
         // The way from one to the other is gone twice at most.
         if let Some(rest) = left.checked_sub(2 * second.index().saturating_sub(first.index())) {
             left = rest;
-            race.observed = Observed::new(trace, first, second);
+            race.observed = Observed::new(trace, first, second, race.witness.as_deref());
         }
     }
 }

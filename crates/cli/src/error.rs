@@ -4,7 +4,10 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use foretell_report::visible::{visible, width};
 use foretell_trace::{Position, TraceError};
+
+use crate::output;
 
 /// Why a command could not do what it was asked for.
 #[derive(Debug)]
@@ -48,9 +51,9 @@ impl fmt::Display for Failure {
         match self {
             Failure::Program(text) => f.write_str(text),
             Failure::Usage(text) => write!(f, "error: {text}"),
-            Failure::Changed { file } => write!(f, "error: {file} was changed while it was read"),
+            Failure::Changed { file } => write!(f, "error: {} was changed while it was read", visible(file)),
             Failure::File { path, doing, error } => {
-                write!(f, "error: cannot {doing} {}: {error}", path.display())
+                write!(f, "error: cannot {doing} {}: {error}", visible(&path.display().to_string()))
             }
             Failure::Trace { file, error } => write_trace_error(f, file, error),
         }
@@ -58,10 +61,11 @@ impl fmt::Display for Failure {
 }
 
 fn write_trace_error(f: &mut fmt::Formatter<'_>, file: &str, error: &TraceError) -> fmt::Result {
+    let (file, error_text) = (visible(file), visible(&error.to_string()));
     match error.position() {
-        Some(at @ Position::Text { .. }) => write!(f, "error: {file}:{at}: {error}")?,
-        Some(at) => write!(f, "error: {file}: {at}: {error}")?,
-        None => write!(f, "error: {file}: {error}")?,
+        Some(at @ Position::Text { .. }) => write!(f, "error: {file}:{at}: {error_text}")?,
+        Some(at) => write!(f, "error: {file}: {at}: {error_text}")?,
+        None => write!(f, "error: {file}: {error_text}")?,
     }
     match (error.position(), error.line()) {
         (Some(Position::Text { line, column }), Some(text)) if column > 0 => {
@@ -74,10 +78,11 @@ fn write_trace_error(f: &mut fmt::Formatter<'_>, file: &str, error: &TraceError)
 /// The bad line with a mark below the spot.
 fn write_excerpt(f: &mut fmt::Formatter<'_>, line: u32, column: u32, text: &str) -> fmt::Result {
     let margin = line.to_string().len();
-    let shown = text.chars().count() + 1;
-    write!(f, "\n{:margin$} |\n{line} | {text}", "")?;
-    if (column as usize) <= shown {
-        write!(f, "\n{:margin$} | {:>column$}", "", "^", column = column as usize)?;
+    write!(f, "\n{:margin$} |\n{line} | {}", "", visible(text))?;
+    let before = column.saturating_sub(1) as usize;
+    if before <= text.chars().count() {
+        let before: String = text.chars().take(before).collect();
+        write!(f, "\n{:margin$} | {}^", "", " ".repeat(width(&visible(&before))))?;
     }
     Ok(())
 }
@@ -96,7 +101,7 @@ impl Failures {
             Err(failure) => failure,
         };
         if let Some(earlier) = self.last.replace(failure) {
-            eprintln!("{earlier}");
+            output::note(&earlier.to_string());
         }
         None
     }

@@ -23,7 +23,7 @@ use crate::input::Input;
 use crate::program::{Source, is_program};
 use crate::run::{ending_text, record, tell_ending};
 use crate::slice::Sliced;
-use crate::{Outcome, output, stop};
+use crate::{Outcome, output, screen, stop};
 
 /// How many steps the run of a program may take before what it implies is explored: nobody lives to see the end of that
 /// with more.
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<Outcome, Failure> {
     }
     let rendered = match args.format {
         OutputFormat::Json => json::render(&reports).map_err(Failure::json)?,
-        OutputFormat::Text => text(&reports),
+        OutputFormat::Text => text(&reports, screen::detail(args.color, args.output.as_deref())),
     };
     if !reports.is_empty() {
         output::write(args.output.as_deref(), &rendered)?;
@@ -115,7 +115,7 @@ fn closure(
 }
 
 /// One table for all traces, then the programs.
-fn text(reports: &[Explored]) -> String {
+fn text(reports: &[Explored], detail: Detail) -> String {
     let mut closures = Vec::new();
     let mut programs = Vec::new();
     for report in reports {
@@ -125,7 +125,7 @@ fn text(reports: &[Explored]) -> String {
         }
     }
     if !closures.is_empty() {
-        programs.insert(0, closure_text::render(&closures, Detail::default()));
+        programs.insert(0, closure_text::render(&closures, detail));
     }
     programs.join("\n")
 }

@@ -6,6 +6,7 @@ mod baseline;
 mod compare;
 mod describe;
 mod error;
+mod explain;
 mod explore;
 mod input;
 mod memory;
@@ -16,6 +17,7 @@ mod program;
 mod progress;
 mod render;
 mod run;
+mod screen;
 mod slice;
 mod sources;
 mod stop;
@@ -53,14 +55,14 @@ impl From<Outcome> for ExitCode {
 
 fn main() -> ExitCode {
     if let Some(failure) = native::become_compiler() {
-        eprintln!("{failure}");
+        output::note(&failure.to_string());
         return ExitCode::from(2);
     }
     match run(Args::from_command_line()) {
         Ok(outcome) => outcome.into(),
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{failure}");
+            output::note(&failure.to_string());
             ExitCode::from(2)
         }
     }
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
 fn run(args: Args) -> Result<Outcome, Failure> {
     match args.command {
         Command::Predict(args) => predict::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Record(args) => native::record(&args),

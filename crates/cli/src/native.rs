@@ -27,7 +27,7 @@ use crate::predict::predict_with;
 use crate::render::tell;
 use crate::suppress::Rules;
 use crate::trace::convert;
-use crate::{Outcome, stop};
+use crate::{Outcome, output, stop};
 use record::{Folder, Manner};
 use tools::Tools;
 
@@ -56,7 +56,7 @@ pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
         let path = record::numbered(&args.output, index);
         convert::save(trace, &path)?;
         let (events, threads) = (trace.events().len(), trace.thread_count());
-        eprintln!("{}: {events} events of {threads} threads", path.display());
+        output::note(&format!("{}: {events} events of {threads} threads", path.display()));
     }
     Ok(Outcome::Clean)
 }

@@ -7,7 +7,7 @@ use foretell_report::{Decision, Report};
 use crate::analysis::held::Held;
 use crate::analysis::{Plan, analyse, outcome, pair};
 use crate::args::{PredictArgs, WantedArgs};
-use crate::describe::{describe, describe_decision};
+use crate::describe::{describe, describe_decision, telling};
 use crate::error::{Failure, Failures};
 use crate::input::Input;
 use crate::render::{self, tell};
@@ -94,7 +94,7 @@ pub(crate) fn decide_on_slice(
             let held = Held::new(whole.input(), Some(&sliced.trace));
             let mut decision = pair::decide(&held, (a, b), &slice::plan(plan)?)?;
             sliced.enter_decision(&mut decision);
-            describe_decision(whole, &mut decision, wanted)?;
+            describe_decision(whole, &mut decision, telling(wanted))?;
             Ok(decision)
         })
         .collect()
@@ -116,7 +116,7 @@ fn decide(args: &PredictArgs, numbers: (u32, u32)) -> Result<Outcome, Failure> {
         let held = Held::new(&input, None);
         for plan in args.wanted.plans() {
             let mut decision = pair::decide(&held, numbers, &plan)?;
-            describe_decision(&held, &mut decision, &args.wanted)?;
+            describe_decision(&held, &mut decision, telling(&args.wanted))?;
             decisions.push(decision);
         }
     }

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use foretell_report::text::Detail;
 use foretell_report::{Decision, Report, html, json, junit, sarif, schema, text};
 
 use crate::args::{ReportFormat, SchemaArgs, WantedArgs};
 use crate::error::Failure;
-use crate::{Outcome, output};
+use crate::{Outcome, output, screen};
 
 /// One form of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,31 +55,34 @@ impl ReportFormat {
 
 /// Writes the reports in all forms that are wanted. That there are none is worth telling to programs alone.
 pub(crate) fn tell(reports: &[Report], wanted: &WantedArgs) -> Result<(), Failure> {
-    for target in wanted.targets() {
+    let targets = wanted.targets();
+    let saved = targets.iter().find(|target| target.format == ReportFormat::Json);
+    let saved = saved.and_then(|target| target.path).map(|path| path.display().to_string());
+    for target in targets {
         let is_for_people = matches!(target.format, ReportFormat::Text | ReportFormat::Html);
         if reports.is_empty() && is_for_people {
             continue;
         }
-        output::write(target.path, &render(reports, target.format)?)?;
+        let rendered = match target.format {
+            ReportFormat::Text => render_text(reports, saved.as_deref(), target.path, wanted),
+            ReportFormat::Json => json::render(reports).map_err(Failure::json)?,
+            ReportFormat::Html => html::render(reports).map_err(Failure::json)?,
+            ReportFormat::Sarif => sarif::render(reports, &current_folder()).map_err(Failure::json)?,
+            ReportFormat::Junit => junit::render(reports),
+        };
+        output::write(target.path, &rendered)?;
         if let (Some(path), true) = (target.path, target.format != ReportFormat::Text) {
-            eprintln!("{}: {}", path.display(), text::summary(reports));
+            output::note(&format!("{}: {}", path.display(), text::summary(reports)));
         }
     }
     Ok(())
 }
 
-fn render(reports: &[Report], format: ReportFormat) -> Result<String, Failure> {
-    Ok(match format {
-        ReportFormat::Json => json::render(reports).map_err(Failure::json)?,
-        ReportFormat::Html => html::render(reports).map_err(Failure::json)?,
-        ReportFormat::Sarif => sarif::render(reports, &current_folder()).map_err(Failure::json)?,
-        ReportFormat::Junit => junit::render(reports),
-        ReportFormat::Text => {
-            let texts: Vec<_> =
-                reports.iter().map(|report| text::render(report, Detail::default())).collect();
-            texts.join("\n")
-        }
-    })
+/// All reports, and what a reader may do next.
+fn render_text(reports: &[Report], saved: Option<&str>, path: Option<&Path>, wanted: &WantedArgs) -> String {
+    let detail = screen::detail(wanted.color, path);
+    let texts: Vec<_> = reports.iter().map(|report| text::render(report, detail)).collect();
+    texts.join("\n") + &text::next_step(reports, saved, detail)
 }
 
 /// The folder that relative paths start from.
@@ -104,7 +106,8 @@ pub(crate) fn tell_decisions(decisions: &[Decision], wanted: &WantedArgs) -> Res
         let rendered = match target.format {
             ReportFormat::Json => json::render(decisions).map_err(Failure::json)?,
             ReportFormat::Text => {
-                let render = |decision| text::render_decision(decision, Detail::default());
+                let detail = screen::detail(wanted.color, target.path);
+                let render = |decision| text::render_decision(decision, detail);
                 decisions.iter().map(render).collect::<Vec<_>>().join("\n")
             }
             ReportFormat::Html | ReportFormat::Sarif | ReportFormat::Junit => {

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let run = record(&source, &args.schedule, args.max_steps, args.loops)?;
     save(args, &run)?;
     if run.trace.events().is_empty() && run.ending == Ending::Finished {
-        eprintln!("{}: the program does nothing that others could notice", source.name());
+        output::note(&format!("{}: the program does nothing that others could notice", source.name()));
     }
     let found = predict(args, &source, &run)?;
     Ok(found.max(tell_ending(&source, &run.ending)))
@@ -190,6 +190,6 @@ pub(crate) fn tell_ending(source: &Source, ending: &Ending) -> Outcome {
             source.name()
         ),
     };
-    eprintln!("{message}");
+    output::note(&message);
     Outcome::Incomplete
 }

@@ -20,6 +20,11 @@ const LONGEST: usize = 400;
 const ENDINGS: [&str; 13] =
     ["c", "h", "cc", "cpp", "cxx", "C", "hh", "hpp", "hxx", "inl", "rs", "java", "cimp"];
 
+/// Whether a file is called as programs are.
+pub(crate) fn is_source(path: &Path) -> bool {
+    path.extension().and_then(|ending| ending.to_str()).is_some_and(|ending| ENDINGS.contains(&ending))
+}
+
 /// The files that were read so far.
 pub(crate) struct Sources {
     /// When the run was recorded, where that is known.
@@ -38,7 +43,12 @@ struct Source {
 impl Sources {
     /// Nothing is read yet. Files that were changed after the recording are marked.
     pub(crate) fn new(input: &Input) -> Sources {
-        Sources { recorded: input.written(), program: input.program(), files: HashMap::new() }
+        Sources::since(input.written(), input.program())
+    }
+
+    /// The same for what was recorded at this time; `program` is the file of places that name none.
+    pub(crate) fn since(recorded: Option<SystemTime>, program: Option<String>) -> Sources {
+        Sources { recorded, program, files: HashMap::new() }
     }
 
     /// What is around the place that a location names, if it names one.
@@ -70,8 +80,7 @@ impl Source {
 }
 
 fn read(path: &Path, recorded: Option<SystemTime>) -> Result<Source, Doubt> {
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    if !ENDINGS.contains(&ending) {
+    if !is_source(path) {
         return Err(Doubt::NoSource);
     }
     let data = path.metadata().map_err(|_| Doubt::Missing)?;

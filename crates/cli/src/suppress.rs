@@ -9,6 +9,7 @@ use foretell_report::{Baseline, Report, Suppressions};
 use crate::args::WantedArgs;
 use crate::baseline;
 use crate::error::Failure;
+use crate::output;
 
 /// The file with the rules, if none is given on the command line.
 const VARIABLE: &str = "FORETELL_SUPPRESSIONS";
@@ -46,7 +47,7 @@ fn suppressions(wanted: &WantedArgs) -> Result<Option<Suppressions>, Failure> {
     let rules =
         Suppressions::parse(&text, &file).map_err(|bad| Failure::Program(format!("error: {file}:{bad}")))?;
     for rule in rules.ignored() {
-        eprintln!("note: {file}: `{rule}` has no effect here; race: and race_top: have");
+        output::note(&format!("note: {file}: `{rule}` has no effect here; race: and race_top: have"));
     }
     Ok(Some(rules))
 }
@@ -56,10 +57,10 @@ fn suppress(mut rules: Suppressions, reports: &mut [Report]) {
     reports.iter_mut().for_each(|report| rules.apply(report));
     let unused: Vec<_> = rules.unused().collect();
     if unused.len() > LISTED {
-        eprintln!("note: {}: {} rules have suppressed nothing", rules.file(), unused.len());
+        output::note(&format!("note: {}: {} rules have suppressed nothing", rules.file(), unused.len()));
         return;
     }
     for (line, rule) in unused {
-        eprintln!("note: {}:{line}: `{rule}` has suppressed nothing", rules.file());
+        output::note(&format!("note: {}:{line}: `{rule}` has suppressed nothing", rules.file()));
     }
 }

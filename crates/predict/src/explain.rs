@@ -1,7 +1,7 @@
 //! A contradiction in words.
 
 use foretell_trace::EventId;
-use foretell_trace::format::text::op_text;
+use foretell_trace::words::words;
 
 use crate::closure::{Contradiction, Why};
 use crate::verdict::Refutation;
@@ -19,18 +19,17 @@ pub(crate) fn refutation(contradiction: &Contradiction, window: &Window<'_>) -> 
                     teller.event(*read)
                 )]
             }
-            Contradiction::TooLate { event, before, why } if event == before => {
+            Contradiction::TooLate { event, before, .. } if event == before => {
                 vec![format!(
-                    "{} would have to run, but it comes after the race{}",
-                    teller.event(*event),
-                    teller.reason(*why)
+                    "{} would have to run before the race, but it can only come after it",
+                    teller.event(*event)
                 )]
             }
             Contradiction::TooLate { event, before, why } => vec![format!(
-                "{} would have to run before {}{}, but it comes after the race",
+                "{} would have to run before {}{}; but it can only come after the race",
                 teller.event(*event),
                 teller.event(*before),
-                teller.reason(*why)
+                teller.reason(&Edge { from: *event, to: *before, why: *why })
             )],
             Contradiction::OutOfTime => Vec::new(),
             Contradiction::Sections(one, other) => vec![format!(
@@ -49,22 +48,34 @@ struct Teller<'w> {
 impl Teller<'_> {
     fn cycle(&self, events: &[(u32, Why)]) -> Vec<String> {
         let next = events.iter().cycle().skip(1);
-        let mut steps: Vec<String> = events
-            .iter()
-            .zip(next)
-            .map(|((event, why), (after, _))| {
-                format!("{} runs before {}{}", self.event(*event), self.event(*after), self.reason(*why))
-            })
-            .collect();
+        let edges: Vec<Edge> =
+            events.iter().zip(next).map(|(&(from, why), &(to, _))| Edge { from, to, why }).collect();
+        // What one thread does step by step is one step of the argument.
+        let runs = edges.chunk_by(|one, other| self.is_own_order(one) && self.is_own_order(other));
+        let whole = |run: &[Edge]| {
+            let (first, last) = (run.first()?, run.last()?);
+            Some(Edge { from: first.from, to: last.to, why: last.why })
+        };
+        let step = |edge: Edge| {
+            format!("{} runs before {}{}", self.event(edge.from), self.event(edge.to), self.reason(&edge))
+        };
+        let mut steps: Vec<String> = runs.filter_map(whole).map(step).collect();
         steps.push("so each would have to run before itself".to_string());
         steps
+    }
+
+    /// Whether one thread does both in this order anyway.
+    fn is_own_order(&self, edge: &Edge) -> bool {
+        let thread = |event| self.window.event(event).thread;
+        edge.why == Why::Must && thread(edge.from) == thread(edge.to)
     }
 
     fn event(&self, event: u32) -> String {
         let step = self.window.event(event);
         let names = self.window.index.trace.names();
         let number = EventId::from_index((self.window.begin + event) as usize).map_or(0, EventId::number);
-        format!("event {number} ({}: {})", names.threads.name(step.thread), op_text(step.op, names))
+        let (thread, what) = (names.threads.name(step.thread), words(step.op, names));
+        format!("event {number} ({thread} {what} at {})", names.loc_text(step.loc))
     }
 
     fn section(&self, section: u32) -> String {
@@ -75,18 +86,38 @@ impl Teller<'_> {
         }
     }
 
-    fn reason(&self, why: Why) -> String {
-        match why {
-            Why::Must => String::new(),
-            Why::Seen => ", which must see what it writes".to_string(),
-            Why::Between(read) => format!(", or {} would see it", self.event(read)),
-            Why::Overwrites => ", which overwrites what it must see".to_string(),
-            Why::AnySource => ", which cannot see anything earlier".to_string(),
-            Why::Section(event) => format!(", because {} cannot come first", self.event(event)),
-            Why::Endless => ", whose section is still open at the race".to_string(),
-            Why::Notification => ", which wakes it".to_string(),
-            Why::Free => ", which gives the memory back".to_string(),
-            Why::Tried => " if the two are adjacent in this order".to_string(),
+    /// Why the first of two events runs before the second.
+    fn reason(&self, edge: &Edge) -> String {
+        let thread = |event| {
+            let names = self.window.index.trace.names();
+            names.threads.name(self.window.event(event).thread)
+        };
+        match edge.why {
+            Why::Must if self.is_own_order(edge) => {
+                format!(", because {} does them in this order", thread(edge.from))
+            }
+            Why::Must => ", as in every run".to_string(),
+            Why::Seen => ", because the second must see what the first writes".to_string(),
+            Why::Between(read) => format!(", or else {} would see what it writes", self.event(read)),
+            Why::Overwrites => ", because the second overwrites what the first must see".to_string(),
+            Why::AnySource => ", because the second cannot see anything earlier".to_string(),
+            Why::Section(event) => {
+                format!(
+                    ", because only one of them can hold the lock, and {} cannot come first",
+                    self.event(event)
+                )
+            }
+            Why::Endless => format!(", because {} still holds the lock at the race", thread(edge.to)),
+            Why::Notification => ", because the second wakes the first".to_string(),
+            Why::Free => ", because the second gives the memory back".to_string(),
+            Why::Tried => ", if the two accesses come in this order".to_string(),
         }
     }
+}
+
+/// The first of two events runs before the second.
+struct Edge {
+    from: u32,
+    to: u32,
+    why: Why,
 }

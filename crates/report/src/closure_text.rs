@@ -1,8 +1,9 @@
 //! Explorations for people at a terminal: one table, then what was found in each trace.
 
 use crate::closure::{Amount, ClosureReport, PropertyReport, PropertyVerdict};
+use crate::page::{Ink, Page, Text};
 use crate::table::align;
-use crate::text::{Detail, count, line, write_accesses, write_trace};
+use crate::text::{Detail, count, line, note, write_accesses, write_trace};
 use crate::visible::visible;
 
 const HEAD: [&str; 10] =
@@ -20,8 +21,10 @@ pub fn render(reports: &[&ClosureReport], detail: Detail) -> String {
     let mut out = align(&rows);
     line(&mut out, format_args!("\n{LEGEND}"));
     for report in reports {
-        out.push('\n');
-        write_report(&mut out, report, detail);
+        let mut page = Page::new(detail);
+        page.blank();
+        write_report(&mut page, report, detail);
+        out.push_str(&page.finish());
     }
     out
 }
@@ -52,55 +55,51 @@ fn amount_text(amount: Amount) -> String {
     }
 }
 
-fn write_report(out: &mut String, report: &ClosureReport, detail: Detail) {
-    write_trace(out, &report.trace, "explore");
+fn write_report(page: &mut Page, report: &ClosureReport, detail: Detail) {
+    write_trace(page, &report.trace, "explore");
     if report.interrupted {
-        line(out, format_args!("  note: interrupted; what is not listed below is not known"));
+        note(page, "interrupted; what is not listed below is not known");
     }
-    for note in &report.notes {
-        line(out, format_args!("  note: {}", visible(note)));
-    }
+    report.notes.iter().for_each(|text| note(page, text));
     if report.explored < 1.0 {
         let percent = percent_text(report.explored);
-        line(out, format_args!("  note: not everything was explored, but about {percent} of all runs"));
+        note(page, &format!("not everything was explored, but about {percent} of all runs"));
     }
-    let proof = if report.is_sound() { "proven: a schedule" } else { "not proven: a schedule of the slice" };
+    let (proven, schedule) =
+        if report.is_sound() { ("proven", "a schedule") } else { ("not proven", "a schedule of the slice") };
     for (number, race) in report.races.iter().enumerate() {
-        let target = visible(&race.race.first.target);
-        line(
-            out,
-            format_args!(
-                "\nrace {}: {target} · {proof} brings the two accesses next to each other",
-                number + 1
-            ),
-        );
-        write_accesses(out, &race.race.first, &race.race.second);
+        let title = format!("race {}: {}", number + 1, visible(&race.race.first.target));
+        let proof = format!(" · {proven}: {schedule} brings the two accesses next to each other");
+        page.blank();
+        page.wrapped(0, 2, Text::new().ink(Ink::Race, title).add(proof));
+        write_accesses(page, &race.race.first, &race.race.second);
         if let Some(witness) = &race.race.witness {
             let (before, racing) = witness.split_at(witness.len().saturating_sub(2));
             let text = format!("{} ‖ {}", steps(before, &race.strays, detail), steps(racing, &[], detail));
-            line(out, format_args!("  witness  {}", text.trim_start()));
+            page.wrapped(2, 4, format!("witness  {}", text.trim_start()));
         }
     }
     for property in &report.properties {
-        write_property(out, property, detail);
+        write_property(page, property, detail);
     }
-    write_summary(out, report);
+    write_summary(page, report);
 }
 
-fn write_property(out: &mut String, property: &PropertyReport, detail: Detail) {
+fn write_property(page: &mut Page, property: &PropertyReport, detail: Detail) {
     let verdict = match property.verdict {
         PropertyVerdict::Holds => "holds in all states of all runs",
         PropertyVerdict::Violated => "violated · proven: a schedule leads to such a state",
         PropertyVerdict::Unknown => "not known to hold: it cannot be told of all states",
     };
-    line(out, format_args!("\nproperty {}: {verdict}", visible(&property.property)));
+    page.blank();
+    page.wrapped(0, 2, format!("property {}: {verdict}", visible(&property.property)));
     if let Some(schedule) = &property.schedule {
         let steps = if schedule.is_empty() {
             "none: it does not hold at the beginning".to_string()
         } else {
             steps(schedule, &property.strays, detail)
         };
-        line(out, format_args!("  schedule {steps}"));
+        page.wrapped(2, 4, format!("schedule {steps}"));
     }
 }
 
@@ -119,7 +118,7 @@ fn steps(events: &[u32], strays: &[u32], detail: Detail) -> String {
     text
 }
 
-fn write_summary(out: &mut String, report: &ClosureReport) {
+fn write_summary(page: &mut Page, report: &ClosureReport) {
     let races = match report.races.len() {
         0 => "no race".to_string(),
         races => count(races, "race"),
@@ -131,11 +130,11 @@ fn write_summary(out: &mut String, report: &ClosureReport) {
     };
     let strays = report.races.iter().any(|race| !race.strays.is_empty())
         || report.properties.iter().any(|property| !property.strays.is_empty());
+    page.blank();
     if strays {
-        line(out, format_args!("\n' reads another value than observed; its thread stops there"));
+        page.line("' reads another value than observed; its thread stops there");
     }
-    let blank = if strays { "" } else { "\n" };
-    line(out, format_args!("{blank}explore: {races}{properties} in {:.2} s", report.stats.seconds));
+    page.line(format!("explore: {races}{properties} in {:.2} s", report.stats.seconds));
 }
 
 fn properties(number: usize) -> String {

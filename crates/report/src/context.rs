@@ -6,7 +6,6 @@ use foretell_trace::{EventId, LockMode, Names};
 use serde::{Deserialize, Serialize};
 
 use crate::report::Access;
-use crate::story::Step;
 use crate::surroundings::{Call, Held, Start, Surroundings};
 
 /// The location of what happens outside the program.
@@ -143,17 +142,17 @@ pub(crate) fn is_of_library(location: &str) -> bool {
         || WITHIN.iter().any(|folder| location.contains(folder))
 }
 
-/// Replaces locations of steps within libraries by those of the calls that led there.
+/// Replaces locations of events within libraries by those of the calls that led there.
 pub fn add_places<'a>(
-    steps: impl IntoIterator<Item = &'a mut Step>,
+    events: impl IntoIterator<Item = (u32, &'a mut String)>,
     around: &HashMap<EventId, Surroundings>,
     names: &Names,
 ) {
-    for step in steps.into_iter().filter(|step| is_of_library(&step.location)) {
-        let around = EventId::from_number(step.event).and_then(|event| around.get(&event));
-        let stack = around.map(|around| stack(&step.location, &around.calls, names));
+    for (event, location) in events.into_iter().filter(|(_, location)| is_of_library(location)) {
+        let around = EventId::from_number(event).and_then(|event| around.get(&event));
+        let stack = around.map(|around| stack(location, &around.calls, names));
         if let Some(frame) = stack.as_deref().and_then(own_frame) {
-            step.location.clone_from(&frame.location);
+            location.clone_from(&frame.location);
         }
     }
 }

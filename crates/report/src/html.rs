@@ -85,8 +85,8 @@ mod tests {
             proof: Proof::Adjacent,
             witness_length: Some(witness.len()),
             story: Story::new(&trace, &recorded, &witness, Telling::Essence),
+            observed: Observed::new(&trace, first, second, Some(&witness)),
             witness: Some(witness),
-            observed: Observed::new(&trace, first, second),
             ..sample::race(access(first), access(second))
         };
         race.first.excerpt =

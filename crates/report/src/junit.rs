@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use crate::context::Place;
+use crate::page::Page;
 use crate::race_text;
 use crate::report::{Access, Candidate, Race, Report, TestEnding, TestRun};
 use crate::text::{Detail, count};
@@ -174,10 +175,10 @@ impl Case {
     }
 
     fn of_race(race: &Race) -> Case {
-        let mut text = String::new();
-        race_text::write(&mut text, 1, race, Detail::default());
+        let mut page = Page::new(Detail::default());
+        race_text::write(&mut page, 1, race, Detail::default());
         let message = words(&race.first, &race.second);
-        let outcome = Outcome::Failed { kind: "data-race", message, text };
+        let outcome = Outcome::Failed { kind: "data-race", message, text: page.finish() };
         Case::of_pair(&race.first, &race.second, race.fingerprint.as_deref(), outcome)
     }
 

@@ -9,7 +9,9 @@
 //! * [`fingerprint`]: what a race is known by from run to run; [`baseline`]: what earlier reports have told already
 //! * [`json`]: for programs, in the form that [`schema`] describes; [`sarif`]: for code scanning; [`junit`]: for test dashboards
 //! * [`html`]: for people with a browser; with [`picture`] for what a race looks like, and [`moved`] for what the witness reorders
-//! * [`text`]: for people at a terminal; with `race_text` for one race and `story_text` for how it comes about
+//! * [`text`]: for people at a terminal; with `race_text` for one race, `source_text` for the program, `story_text` for how it
+//!   comes about, and `page` for lines and colours; [`explain_text`]: one race or pair at length
+//! * [`visible`]: nothing that a terminal would act upon
 //! * [`table`]: techniques side by side
 
 pub mod baseline;
@@ -21,6 +23,7 @@ pub mod decision;
 pub mod excerpt;
 pub mod executions;
 pub mod executions_text;
+pub mod explain_text;
 pub mod fingerprint;
 pub mod html;
 pub mod json;
@@ -28,6 +31,7 @@ pub mod junit;
 pub mod moved;
 mod notes;
 pub mod observed;
+mod page;
 pub mod picture;
 mod race_text;
 pub mod repeats;
@@ -37,14 +41,16 @@ pub mod report;
 mod sample;
 pub mod sarif;
 pub mod schema;
+mod source_text;
 pub mod story;
 mod story_text;
 pub mod suppressions;
 pub mod surroundings;
 pub mod table;
 pub mod text;
-mod visible;
-mod words;
+pub mod visible;
+
+use foretell_trace::words;
 
 pub use baseline::{Baseline, Known, KnownPair};
 pub use closure::{Amount, ClosureReport, ClosureStats, ExploredRace, PropertyReport, PropertyVerdict};

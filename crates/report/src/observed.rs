@@ -26,6 +26,9 @@ pub struct Link {
     pub from: Deed,
     /// The second.
     pub to: Deed,
+    /// The witness of the race takes the second without the first before it: nothing in the program forces their order.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_accident: bool,
 }
 
 /// Who did what.
@@ -37,17 +40,44 @@ pub struct Deed {
     pub event: u32,
     /// What, in words.
     pub what: String,
+    /// Where.
+    #[serde(default)]
+    pub location: String,
 }
 
 impl Observed {
-    /// What can be said surely of two accesses, `None` if that is nothing.
-    pub fn new(trace: &Trace, first: EventId, second: EventId) -> Option<Observed> {
+    /// What can be said surely of two accesses, `None` if that is nothing. The witness, if there is one, shows which orders
+    /// nothing forces.
+    pub fn new(trace: &Trace, first: EventId, second: EventId, witness: Option<&[u32]>) -> Option<Observed> {
         if let Some(links) = chain(trace, first, second) {
-            let link = |(from, to)| Link { from: Deed::new(trace, from), to: Deed::new(trace, to) };
+            let link = |(from, to)| Link {
+                from: Deed::new(trace, from),
+                to: Deed::new(trace, to),
+                is_accident: witness.is_some_and(|witness| is_reordered(trace, witness, from, to)),
+            };
             return (links.len() <= LINKS).then(|| Observed::Ordered(links.into_iter().map(link).collect()));
         }
         (!might_be_ordered(trace, first, second)).then_some(Observed::Unordered)
     }
+
+    /// All that is told of events.
+    pub fn deeds_mut(&mut self) -> impl Iterator<Item = &mut Deed> {
+        let links = match self {
+            Observed::Ordered(links) => links.as_mut_slice(),
+            Observed::Unordered => &mut [],
+        };
+        links.iter_mut().flat_map(|link| [&mut link.from, &mut link.to])
+    }
+}
+
+/// Whether the witness takes the second event without the first before it. Whoever is started or waited for comes first
+/// in every run.
+fn is_reordered(trace: &Trace, witness: &[u32], from: EventId, to: EventId) -> bool {
+    if matches!(trace.event(to).op, Op::Begin | Op::Join(_)) {
+        return false;
+    }
+    let place = |event: EventId| witness.iter().position(|&number| number == event.number());
+    place(to).is_some_and(|to| place(from).is_none_or(|from| from > to))
 }
 
 impl Deed {
@@ -57,6 +87,7 @@ impl Deed {
             thread: trace.names().threads.name(event.thread).to_string(),
             event: id.number(),
             what: words(event.op, trace.names()),
+            location: trace.names().loc_text(event.loc).into_owned(),
         }
     }
 }
@@ -222,7 +253,7 @@ mod tests {
 
     fn observed(text: &str, first: u32, second: u32) -> Option<Vec<(u32, u32)>> {
         let trace = foretell_testkit::trace(text);
-        match Observed::new(&trace, trace.id(first)?, trace.id(second)?)? {
+        match Observed::new(&trace, trace.id(first)?, trace.id(second)?, None)? {
             Observed::Ordered(links) => {
                 Some(links.iter().map(|link| (link.from.event, link.to.event)).collect())
             }
@@ -234,6 +265,23 @@ mod tests {
     fn a_lock_that_was_handed_on_is_named() {
         let text = "A|w(x)|1\nA|acq(l)|2\nA|rel(l)|3\nB|acq(l)|4\nB|rel(l)|5\nB|w(x)|6\n";
         assert_eq!(observed(text, 1, 6), Some(vec![(3, 4)]));
+    }
+
+    #[test]
+    fn an_order_is_an_accident_if_the_witness_shows_another() {
+        // C could take the lock first; that it starts B before B begins is no accident.
+        let trace = foretell_testkit::trace(
+            "C|r(y)|1\nA|w(x)|2\nA|acq(l)|3\nA|rel(l)|4\nC|acq(l)|5\nC|fork(B)|6\nB|begin|7\nB|w(x)|8\n",
+        );
+        let accidents = |witness: Option<&[u32]>| -> Vec<bool> {
+            let (first, second) = (trace.id(2).unwrap(), trace.id(8).unwrap());
+            match Observed::new(&trace, first, second, witness) {
+                Some(Observed::Ordered(links)) => links.iter().map(|link| link.is_accident).collect(),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(accidents(Some(&[1, 5, 6, 7, 2, 8])), [true, false]);
+        assert_eq!(accidents(None), [false, false]);
     }
 
     #[test]

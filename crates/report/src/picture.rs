@@ -385,7 +385,7 @@ mod tests {
             witness: witness.map(<[u32]>::to_vec),
             witness_length: witness.map(<[u32]>::len),
             story: witness.and_then(|witness| Story::new(trace, &recorded, witness, crate::Telling::Essence)),
-            observed: Observed::new(trace, first, second),
+            observed: Observed::new(trace, first, second, witness),
             ..sample::race(access(first), access(second))
         }
     }

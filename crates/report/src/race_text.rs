@@ -1,91 +1,108 @@
 //! One race as text: both accesses with what is around them, and how they come together.
 
-use crate::context::{Frame, HeldLock, HeldMode, Origin, Place, is_of_library, own_frame};
-use crate::observed::{Deed, Link, Observed};
+use crate::context::{Frame, HeldLock, HeldMode, Origin, is_of_library, own_frame};
+use crate::observed::{Deed, Observed};
+use crate::page::{GLUE, Ink, Page, Text};
 use crate::report::{Access, Proof, Race};
+use crate::source_text;
 use crate::story::Story;
 use crate::story_text;
-use crate::text::{Detail, line};
+use crate::text::Detail;
 use crate::visible::{place, visible};
 use crate::words::value_words;
 
-/// How wide the text should be.
-const WIDTH: usize = 100;
 /// How far what is around an access is indented.
-const INDENT: usize = 6;
-/// How many frames of a stack are printed.
-const FRAMES: usize = 12;
+pub(crate) const INDENT: usize = 6;
+/// How many frames of a stack are printed,
+pub(crate) const FRAMES: usize = 12;
+/// and how many lines of the program before and after an access.
+pub(crate) const LINES_AROUND: usize = 1;
 
 /// Writes the race with this number.
-pub(crate) fn write(out: &mut String, number: usize, race: &Race, detail: Detail) {
-    let proof = match race.proof {
-        Proof::Adjacent => "a schedule brings the two accesses next to each other",
-        Proof::Unordered => "nothing in the observed run orders the two accesses",
-    };
-    let target = visible(&race.first.target);
-    line(out, format_args!("\nrace {number}: {target} · proven: {proof}"));
+pub(crate) fn write(page: &mut Page, number: usize, race: &Race, detail: Detail) {
+    page.blank();
+    write_title(page, number, race);
     if let Some(processes) = race.processes {
-        line(out, format_args!("  found in {processes} processes; this is how the first of them shows it"));
+        page.line(format!("  found in {processes} processes; this is how the first of them shows it"));
     }
-    write_access(out, &race.first);
-    write_access(out, &race.second);
-    if let Some(origin) = &race.second.memory_allocated {
-        wrapped(out, 2, &format!("{target} was allocated by {}", origin_text(origin)));
-    }
+    write_access(page, &race.first, LINES_AROUND, FRAMES);
+    write_access(page, &race.second, LINES_AROUND, FRAMES);
+    write_origin_of_memory(page, race);
     if let Some(observed) = &race.observed {
-        wrapped(out, 2, &observed_text(observed));
+        let title = match observed {
+            Observed::Unordered => Text::new(),
+            Observed::Ordered(_) => Text::new().ink(Ink::Heading, "why the recorded run hides it").add(": "),
+        };
+        page.wrapped(2, 4, title.append(observed_text(observed)));
     }
-    match race.witness_length {
-        Some(length) if race.witness.is_none() => {
-            line(
-                out,
-                format_args!("  witness  {length} steps, checked, not printed (--witness all prints it)"),
-            );
+    match (race.proof, race.witness_length) {
+        (Proof::Unordered, _) => page.wrapped(2, 4, UNORDERED),
+        (Proof::Adjacent, Some(length)) if race.witness.is_none() => page.wrapped(
+            2,
+            4,
+            format!("witness  {length} steps, checked, not printed (--witness all prints it)"),
+        ),
+        (Proof::Adjacent, _) => {
+            write_witness(page, race.story.as_ref(), race.witness.as_deref(), detail);
         }
-        _ => write_witness(out, race.story.as_ref(), race.witness.as_deref(), detail),
+    }
+}
+
+/// What the proof is where there is no schedule.
+const UNORDERED: &str =
+    "proof: nothing in the recorded run itself orders the two accesses; the referee has checked that";
+
+/// Writes what the race is about, in one sentence.
+pub(crate) fn write_title(page: &mut Page, number: usize, race: &Race) {
+    let title = format!("race {number}: {}", visible(&race.first.target));
+    let title = Text::new().ink(Ink::Race, title).add(" · ").ink(Ink::Sure, "proven");
+    page.wrapped(0, 2, title.add(format!(": {}", together(&race.first, &race.second))));
+}
+
+/// Both accesses in one sentence.
+pub(crate) fn together(first: &Access, second: &Access) -> String {
+    let one = |access: &Access| format!("{} {} it", visible(&access.thread), verb(access).0);
+    format!("{} while {}", one(first), one(second))
+}
+
+/// Writes how the memory came to be that is raced for, if that is known.
+pub(crate) fn write_origin_of_memory(page: &mut Page, race: &Race) {
+    if let Some(origin) = &race.second.memory_allocated {
+        let target = visible(&race.second.target);
+        page.wrapped(2, 4, Text::from(format!("{target} was allocated by ")).append(origin_text(origin)));
     }
 }
 
 /// Writes how the two come together: the story if there is one, otherwise the numbers of the events.
-pub(crate) fn write_witness(
-    out: &mut String,
-    story: Option<&Story>,
-    witness: Option<&[u32]>,
-    detail: Detail,
-) {
+pub(crate) fn write_witness(page: &mut Page, story: Option<&Story>, witness: Option<&[u32]>, detail: Detail) {
     match (story, witness) {
-        (Some(story), _) => story_text::write(out, story),
-        (None, Some(witness)) => line(out, format_args!("  witness  {}", steps(witness, detail.steps))),
+        (Some(story), _) => story_text::write(page, story, "how it happens", 2),
+        (None, Some(witness)) => page.wrapped(2, 4, format!("witness  {}", steps(witness, detail.steps))),
         (None, None) => {}
     }
 }
 
-/// Writes one of the two accesses with what is around it.
-pub(crate) fn write_access(out: &mut String, access: &Access) {
+/// Writes one of the two accesses with what is around it: so many lines of the program, and so many frames of the stack.
+pub(crate) fn write_access(page: &mut Page, access: &Access, lines: usize, frames: usize) {
     let function = access.function.as_ref().map(|function| format!(" in {}", visible(function)));
-    line(
-        out,
-        format_args!(
-            "  {} {}{} at {}  (event {})",
-            visible(&access.thread),
-            deed(access),
-            function.unwrap_or_default(),
-            place(&access.location),
-            access.event
-        ),
-    );
-    write_source(out, access);
-    write_callers(out, access.stack.get(1..).unwrap_or_default());
+    let text = Text::new()
+        .ink(Ink::Heading, visible(&access.thread))
+        .add(format!(" {}{} at ", deed(access), function.unwrap_or_default()))
+        .ink(Ink::Place, place(&access.location))
+        .ink(Ink::Quiet, format!("  (event{GLUE}{})", access.event));
+    page.wrapped(2, 4, text);
+    source_text::write(page, access, lines);
+    write_callers(page, access.stack.get(1..).unwrap_or_default(), frames);
     if let Some(locks) = &access.locks {
-        wrapped(out, INDENT, &locks_text(locks));
+        page.wrapped(INDENT, INDENT + 2, locks_text(locks));
     }
     if let Some(start) = &access.thread_started {
-        wrapped(out, INDENT, &format!("thread started by {}", origin_text(start)));
+        page.wrapped(INDENT, INDENT + 2, Text::from("thread started by ").append(origin_text(start)));
     }
 }
 
-/// What the access does, in words.
-pub(crate) fn deed(access: &Access) -> String {
+/// What the access does, as a verb, and the memory order if there is one.
+fn verb(access: &Access) -> (String, &str) {
     let (kind, order) = access.op.split_once('.').unwrap_or((&access.op, ""));
     let verb = match kind {
         "r" => "reads",
@@ -94,110 +111,96 @@ pub(crate) fn deed(access: &Access) -> String {
         "astore" => "atomically writes",
         "rmw" => "atomically updates",
         "free" => "frees",
-        other => other,
+        other => return (visible(other), order),
     };
+    (verb.to_string(), order)
+}
+
+/// What the access does, in words.
+pub(crate) fn deed(access: &Access) -> String {
+    let (verb, order) = verb(access);
     let value =
         access.value.as_ref().map(|value| format!(" = {}", visible(&value_words(value)))).unwrap_or_default();
-    let order = if order.is_empty() { String::new() } else { format!(" ({order})") };
+    let order = if order.is_empty() { String::new() } else { format!(" ({})", visible(order)) };
     format!("{verb} {}{value}{order}", visible(&access.target))
 }
 
-/// The line of the program, with a mark below the column.
-fn write_source(out: &mut String, access: &Access) {
-    let (Some(source), Some(place)) = (&access.source, Place::parse(&access.location)) else { return };
-    let number = place.line.to_string();
-    let margin = number.len();
-    let room = WIDTH.saturating_sub(INDENT + margin + 3);
-    let shown: String = visible(&source.replace('\t', " ")).trim_end().chars().take(room).collect();
-    // What all lines around have in common tells nothing.
-    let spaces = shown.chars().take_while(|&character| character == ' ').count();
-    let shown = shown.trim_start();
-    line(out, format_args!("{:INDENT$}{number} | {shown}", ""));
-    let column = place.column.and_then(|column| usize::try_from(column).ok());
-    if let Some(column) = column.and_then(|column| column.checked_sub(spaces)).filter(|&column| column > 0)
-        && column <= shown.chars().count()
-    {
-        line(out, format_args!("{:INDENT$}{:margin$} | {:>column$}", "", "", "^"));
-    }
-}
-
 /// Functions of libraries that call each other are only counted.
-fn write_callers(out: &mut String, callers: &[Frame]) {
+fn write_callers(page: &mut Page, callers: &[Frame], frames: usize) {
     let runs = callers.chunk_by(|one, other| is_of_library(&one.location) && is_of_library(&other.location));
     let mut told = 0;
-    for run in runs.take(FRAMES) {
+    for run in runs.take(frames) {
         told += run.len();
         let text = match run {
-            [frame] => format!("called from {}", frame_text(frame)),
-            run => format!("called through {} functions of libraries", run.len()),
+            [frame] => Text::from("called from ").append(frame_text(frame)),
+            run => Text::from(format!("called through {} functions of libraries", run.len())),
         };
-        line(out, format_args!("{:INDENT$}{text}", ""));
+        page.wrapped(INDENT, INDENT + 2, text);
     }
     let more = callers.len() - told;
     if more > 0 {
-        line(out, format_args!("{:INDENT$}… and {more} more (--format json lists them)", ""));
+        page.line(format!("{:INDENT$}… and {more} more (foretell explain lists them)", ""));
     }
 }
 
-fn frame_text(frame: &Frame) -> String {
-    format!("{} at {}", visible(&frame.function), place(&frame.location))
+pub(crate) fn frame_text(frame: &Frame) -> Text {
+    Text::from(format!("{} at ", visible(&frame.function))).ink(Ink::Place, place(&frame.location))
 }
 
-fn locks_text(locks: &[HeldLock]) -> String {
+fn locks_text(locks: &[HeldLock]) -> Text {
     if locks.is_empty() {
-        return "holds no lock".to_string();
+        return Text::from("holds no lock");
     }
-    let lock = |held: &HeldLock| {
+    let mut text = Text::from("holds ");
+    for (index, held) in locks.iter().enumerate() {
         let mode = match held.mode {
             HeldMode::Exclusive => "",
             HeldMode::Shared => " as a reader",
         };
+        let gap = if index == 0 { "" } else { ", " };
         let location = own_frame(&held.stack).map_or(&held.location, |frame| &frame.location);
-        format!("{}{mode} (locked at {})", visible(&held.lock), place(location))
-    };
-    format!("holds {}", locks.iter().map(lock).collect::<Vec<_>>().join(", "))
+        text = text
+            .add(format!("{gap}{}{mode} (locked at ", visible(&held.lock)))
+            .ink(Ink::Place, place(location))
+            .add(")");
+    }
+    text
 }
 
-fn origin_text(origin: &Origin) -> String {
+fn origin_text(origin: &Origin) -> Text {
     let by = visible(&origin.thread);
-    let own = own_frame(&origin.stack).or(origin.stack.first());
-    match own {
-        None => format!("{by} at {}", place(&origin.location)),
-        Some(frame) => format!("{by} in {}", frame_text(frame)),
+    match own_frame(&origin.stack).or(origin.stack.first()) {
+        None => Text::from(format!("{by} at ")).ink(Ink::Place, place(&origin.location)),
+        Some(frame) => Text::from(format!("{by} in ")).append(frame_text(frame)),
     }
 }
 
-fn observed_text(observed: &Observed) -> String {
-    match observed {
-        Observed::Unordered => "the recorded run shows it as well: nothing there orders the two".to_string(),
-        Observed::Ordered(links) => {
-            let deed = |deed: &Deed| {
-                format!("{} {} (event {})", visible(&deed.thread), visible(&deed.what), deed.event)
-            };
-            let link = |link: &Link| format!("{} before {}", deed(&link.from), deed(&link.to));
-            let links: Vec<String> = links.iter().map(link).collect();
-            format!("why the recorded run hides it: {}", links.join(", and "))
+/// What kept the two apart in the recorded run.
+pub(crate) fn observed_text(observed: &Observed) -> Text {
+    let links = match observed {
+        Observed::Unordered => {
+            return Text::from("the recorded run shows it as well: nothing there orders the two");
+        }
+        Observed::Ordered(links) => links,
+    };
+    let mut text = Text::new();
+    for (index, link) in links.iter().enumerate() {
+        let gap = if index == 0 { "" } else { "; then " };
+        text = text.add(gap).append(deed_text(&link.from)).add(" before ").append(deed_text(&link.to));
+        if link.is_accident {
+            text = text.add(", by accident: nothing in the program forces that order");
         }
     }
+    text
 }
 
-/// Writes the text in lines that fit the width, all of them indented.
-fn wrapped(out: &mut String, indent: usize, text: &str) {
-    let mut current = String::new();
-    for word in text.split(' ') {
-        let length = indent + current.chars().count() + 1 + word.chars().count();
-        if !current.is_empty() && length > WIDTH {
-            line(out, format_args!("{:indent$}{current}", ""));
-            current = String::from("  ");
-            current.push_str(word);
-            continue;
-        }
-        if !current.is_empty() {
-            current.push(' ');
-        }
-        current.push_str(word);
-    }
-    line(out, format_args!("{:indent$}{current}", ""));
+fn deed_text(deed: &Deed) -> Text {
+    let text = Text::from(format!("{} {}", visible(&deed.thread), visible(&deed.what)));
+    let text = match deed.location.as_str() {
+        "" => text,
+        location => text.add(" at ").ink(Ink::Place, place(location)),
+    };
+    text.ink(Ink::Quiet, format!(" (event{GLUE}{})", deed.event))
 }
 
 /// The steps of a witness, the racing two set apart. Of a long one, the end is what matters.

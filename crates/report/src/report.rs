@@ -292,6 +292,11 @@ impl Report {
         Some(self.trace.file.as_str()).filter(|file| file.ends_with(".cimp"))
     }
 
+    /// The races in the order in which they are told and numbered: those of an earlier process are not told again.
+    pub fn told_races(&self) -> impl Iterator<Item = &Race> {
+        self.races.iter().filter(|race| !race.repeated)
+    }
+
     /// Whether something remains that might be a race.
     pub fn is_open(&self) -> bool {
         let stats = &self.stats;

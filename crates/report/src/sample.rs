@@ -33,8 +33,17 @@ pub(crate) fn bank() -> Report {
     race.witness = Some(vec![1, 2, 14, 4, 18]);
     race.witness_length = Some(5);
     race.story = Some(story());
-    let deed = |thread: &str, event, what: &str| Deed { thread: thread.into(), event, what: what.into() };
-    let link = Link { from: deed("teller", 12, "unlocks lock"), to: deed("auditor", 14, "locks lock") };
+    let deed = |thread: &str, event, what: &str, location: &str| Deed {
+        thread: thread.into(),
+        event,
+        what: what.into(),
+        location: location.into(),
+    };
+    let link = Link {
+        from: deed("teller", 12, "unlocks lock", "bank.c:15:3"),
+        to: deed("auditor", 14, "locks lock", "bank.c:27:3"),
+        is_accident: true,
+    };
     race.observed = Some(Observed::Ordered(vec![link]));
     report.races = vec![race];
     report.stats.candidates = 1;

@@ -4,41 +4,46 @@ use std::fmt::Write as _;
 
 use crate::decision::{Answer, Decision};
 use crate::notes;
+use crate::page::{GLUE, Ink, Page, Text};
 use crate::race_text;
 use crate::report::{Access, Candidate, Report, SliceInfo, TraceInfo};
-use crate::visible::visible;
+use crate::visible::{pad, visible, width};
 
-/// How much is shown.
+/// How much is shown, and how.
 #[derive(Clone, Copy, Debug)]
 pub struct Detail {
     /// How many candidates are listed.
     pub candidates: usize,
     /// How many steps of a witness are listed.
     pub steps: usize,
+    /// How many columns the terminal has.
+    pub width: usize,
+    /// Whether the terminal shows colours.
+    pub color: bool,
 }
 
 impl Default for Detail {
     fn default() -> Self {
-        Detail { candidates: 20, steps: 40 }
+        Detail { candidates: 20, steps: 40, width: 80, color: false }
     }
 }
 
 /// One report as text.
 pub fn render(report: &Report, detail: Detail) -> String {
-    let mut out = String::new();
-    header(&mut out, report);
-    let told = report.races.iter().filter(|race| !race.repeated);
-    for (index, race) in told.enumerate() {
-        race_text::write(&mut out, index + 1, race, detail);
+    let mut page = Page::new(detail);
+    write_trace(&mut page, &report.trace, &report.technique);
+    notes::of_search(report).iter().for_each(|text| note(&mut page, text));
+    for (index, race) in report.told_races().enumerate() {
+        race_text::write(&mut page, index + 1, race, detail);
     }
-    write_candidates(&mut out, report, detail);
-    write_summary(&mut out, report);
-    out
+    write_candidates(&mut page, report, detail);
+    write_summary(&mut page, report);
+    page.finish()
 }
 
 /// What was found in all, in a few words.
 pub fn summary(reports: &[Report]) -> String {
-    let races = reports.iter().flat_map(|report| &report.races).filter(|race| !race.repeated).count();
+    let races = reports.iter().flat_map(Report::told_races).count();
     let open = reports.iter().map(|report| report.undecided.len() as u64 + report.stats.not_listed).sum();
     match (races, open) {
         (0, 0) => "no race proven".to_string(),
@@ -48,118 +53,160 @@ pub fn summary(reports: &[Report]) -> String {
     }
 }
 
+/// What a reader may do next, if anything was found. With `saved`, a JSON report is there already.
+pub fn next_step(reports: &[Report], saved: Option<&str>, detail: Detail) -> String {
+    let found = |report: &Report| report.told_races().next().is_some();
+    let at = reports.iter().position(found).map(|at| (at, "--race 1"));
+    let open = || reports.iter().position(|report| !report.undecided.is_empty());
+    let Some((at, which)) = at.or_else(|| open().map(|at| (at, "--candidate 1"))) else {
+        return String::new();
+    };
+    let report = if reports.len() > 1 { format!(" --report {}", at + 1) } else { String::new() };
+    let explain = |file: &str| {
+        let command = format!("foretell explain {file}{report} {which}").replace(' ', &GLUE.to_string());
+        Text::new().ink(Ink::Heading, command)
+    };
+    let mut page = Page::new(detail);
+    match saved {
+        Some(file) => page.wrapped(2, 4, Text::from("next: ").append(explain(&visible(file)))),
+        None => {
+            let text =
+                Text::from(format!("next: add -o{GLUE}report.json, then ")).append(explain("report.json"));
+            page.wrapped(2, 4, text.add(format!("; or -o{GLUE}report.html for a browser")));
+        }
+    }
+    page.finish()
+}
+
 /// The word on one pair as text.
 pub fn render_decision(decision: &Decision, detail: Detail) -> String {
-    let mut out = String::new();
-    write_trace(&mut out, &decision.trace, &decision.technique);
-    line(&mut out, format_args!("\n{}: {}", visible(&decision.first.target), answer(decision)));
-    race_text::write_access(&mut out, &decision.first);
-    race_text::write_access(&mut out, &decision.second);
-    race_text::write_witness(&mut out, decision.story.as_ref(), decision.witness.as_deref(), detail);
-    for (index, step) in decision.steps.iter().enumerate() {
-        line(&mut out, format_args!("  {}. {}", index + 1, visible(step)));
-    }
-    line(&mut out, format_args!("\n{}: decided in {:.2} s", decision.technique, decision.stats.seconds));
-    out
+    let mut page = Page::new(detail);
+    write_trace(&mut page, &decision.trace, &decision.technique);
+    page.blank();
+    let target = visible(&decision.first.target);
+    page.wrapped(0, 2, Text::new().ink(Ink::Heading, target).add(": ").append(answer(decision)));
+    race_text::write_access(&mut page, &decision.first, race_text::LINES_AROUND, race_text::FRAMES);
+    race_text::write_access(&mut page, &decision.second, race_text::LINES_AROUND, race_text::FRAMES);
+    race_text::write_witness(&mut page, decision.story.as_ref(), decision.witness.as_deref(), detail);
+    write_contradiction(&mut page, &decision.steps);
+    page.blank();
+    page.line(format!("{}: decided in {:.2} s", decision.technique, decision.stats.seconds));
+    page.finish()
 }
 
-fn answer(decision: &Decision) -> String {
+/// The steps that lead to a contradiction.
+pub(crate) fn write_contradiction(page: &mut Page, steps: &[String]) {
+    for (index, step) in steps.iter().enumerate() {
+        page.wrapped(2, 5, format!("{}. {}", index + 1, visible(step)));
+    }
+}
+
+/// The answer in words.
+pub(crate) fn answer(decision: &Decision) -> Text {
     match (decision.verdict, decision.window) {
         (Answer::Race, _) => {
-            "race · proven: a schedule brings the two accesses next to each other".to_string()
+            let why = ": a schedule brings the two accesses next to each other";
+            Text::new().ink(Ink::Race, "race").add(" · ").ink(Ink::Sure, "proven").add(why)
         }
         (Answer::NoRace, _) if decision.steps.is_empty() => {
-            "no race: the search has tried all schedules of the model".to_string()
+            Text::new().ink(Ink::Sure, "no race").add(": the search has tried all schedules of the model")
         }
-        (Answer::NoRace, _) => {
-            "no race: to run the two next to each other leads to a contradiction".to_string()
-        }
-        (Answer::NotInWindow, Some(window)) => {
-            format!("no race within a window of {window} events; --window all decides")
-        }
-        (Answer::NotInWindow, None) => "no race within one window".to_string(),
+        (Answer::NoRace, _) => Text::new()
+            .ink(Ink::Sure, "no race")
+            .add(": to run the two next to each other leads to a contradiction"),
+        (Answer::NotInWindow, Some(window)) => Text::new()
+            .ink(Ink::Doubt, format!("no race within a window of {window} events"))
+            .add("; --window all decides"),
+        (Answer::NotInWindow, None) => Text::new().ink(Ink::Doubt, "no race within one window"),
         (Answer::Undecided, _) => {
-            format!("undecided: {}", visible(decision.reason.as_deref().unwrap_or("no reason is known")))
+            let reason = visible(decision.reason.as_deref().unwrap_or("no reason is known"));
+            Text::new().ink(Ink::Doubt, "undecided").add(format!(": {reason}"))
         }
     }
-}
-
-fn header(out: &mut String, report: &Report) {
-    let trace = &report.trace;
-    write_trace(out, trace, &report.technique);
-    write_notes(out, &notes::of_search(report));
 }
 
 /// The trace, and what is to be known about it.
-pub(crate) fn write_trace(out: &mut String, trace: &TraceInfo, technique: &str) {
+pub(crate) fn write_trace(page: &mut Page, trace: &TraceInfo, technique: &str) {
     let (events, threads) = (count(trace.events, "event"), count(trace.threads, "thread"));
-    line(out, format_args!("{} · {technique} · {events}, {threads}", visible(&trace.file)));
+    let about = format!(" · {} · {events}, {threads}", visible(technique));
+    page.wrapped(0, 2, Text::new().ink(Ink::Heading, visible(&trace.file)).add(about));
     if let Some(slice) = &trace.slice {
         let SliceInfo { property, events, of, .. } = slice;
-        line(out, format_args!("  slice: {}; {events} of {of} events matter to it", visible(property)));
+        page.wrapped(2, 4, format!("slice: {}; {events} of {of} events matter to it", visible(property)));
     }
-    write_notes(out, &notes::of_trace(trace));
+    notes::of_trace(trace).iter().for_each(|text| note(page, text));
 }
 
-fn write_notes(out: &mut String, notes: &[String]) {
-    for note in notes {
-        line(out, format_args!("  note: {}", visible(note)));
-    }
+/// Writes what a reader should know before relying on the rest. What comes from outside is made visible.
+pub(crate) fn note(page: &mut Page, text: &str) {
+    page.wrapped(2, 4, Text::new().ink(Ink::Doubt, "note:").add(format!(" {}", visible(text))));
 }
 
-fn write_candidates(out: &mut String, report: &Report, detail: Detail) {
+fn write_candidates(page: &mut Page, report: &Report, detail: Detail) {
     if report.undecided.is_empty() {
         return;
     }
-    line(out, format_args!("\ncandidates, not proven to be races:"));
-    for candidate in report.undecided.iter().take(detail.candidates) {
-        write_candidate(out, candidate);
+    page.blank();
+    page.line(Text::new().ink(Ink::Heading, "candidates, not proven to be races:"));
+    for (index, candidate) in report.undecided.iter().take(detail.candidates).enumerate() {
+        page.blank();
+        write_candidate(page, index + 1, candidate);
     }
     let more = report.undecided.len().saturating_sub(detail.candidates);
     if more > 0 {
-        line(out, format_args!("  … and {more} more (--format json lists all)"));
+        page.blank();
+        page.line(format!("  … and {more} more (--format json lists all)"));
     }
 }
 
-fn write_candidate(out: &mut String, candidate: &Candidate) {
-    line(out, format_args!("\n  {}: {}", visible(&candidate.first.target), visible(&candidate.reason)));
-    write_accesses(out, &candidate.first, &candidate.second);
+/// Writes one candidate with its number.
+fn write_candidate(page: &mut Page, number: usize, candidate: &Candidate) {
+    let target = format!("candidate {number}: {}", visible(&candidate.first.target));
+    let reason = format!(": {}", visible(&candidate.reason));
+    page.wrapped(2, 4, Text::new().ink(Ink::Doubt, target).add(reason));
+    write_accesses(page, &candidate.first, &candidate.second);
     if candidate.more > 0 {
-        line(out, format_args!("  and {} of these locations", count(candidate.more, "more pair")));
+        page.line(format!("    and {} of these locations", count(candidate.more, "more pair")));
     }
 }
 
-pub(crate) fn write_accesses(out: &mut String, first: &Access, second: &Access) {
-    let columns = |access: &Access| {
-        (visible(&access.thread), operation(access), visible(&access.location), access.event)
-    };
-    let rows = [columns(first), columns(second)];
-    let width = |text: fn(&(String, String, String, u32)) -> &String| {
-        rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0)
-    };
-    let (threads, operations, locations) = (width(|row| &row.0), width(|row| &row.1), width(|row| &row.2));
-    for (thread, operation, location, event) in &rows {
-        line(
-            out,
-            format_args!(
-                "  {thread:<threads$}  {operation:<operations$}  at {location:<locations$}  (event {event})"
-            ),
-        );
+/// Two accesses, one below the other; in columns if that fits.
+pub(crate) fn write_accesses(page: &mut Page, first: &Access, second: &Access) {
+    let rows = [first, second].map(|access| {
+        [visible(&access.thread), operation(access), format!("at {}", visible(&access.location))]
+    });
+    let widest = |column: usize| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0);
+    let columns = [widest(0), widest(1), widest(2)];
+    let events = [first.event, second.event].map(|event| format!("(event{GLUE}{event})"));
+    let fits =
+        4 + columns.iter().sum::<usize>() + 6 + events.iter().map(|event| width(event)).max().unwrap_or(0);
+    for ([thread, operation, location], event) in rows.iter().zip(&events) {
+        let text = |one: usize, other: usize, last: usize| {
+            Text::new()
+                .add(format!("{}  {}  ", pad(thread, one), pad(operation, other)))
+                .ink(Ink::Place, pad(location, last))
+                .ink(Ink::Quiet, format!("  {event}"))
+        };
+        if fits <= page.width {
+            page.line(Text::from("    ").append(text(columns[0], columns[1], columns[2])));
+        } else {
+            page.wrapped(4, 6, text(0, 0, 0));
+        }
     }
 }
 
 fn operation(access: &Access) -> String {
-    let target = visible(&access.target);
+    let (op, target) = (visible(&access.op), visible(&access.target));
     match &access.value {
-        Some(value) => format!("{}({target},{})", access.op, visible(value)),
-        None => format!("{}({target})", access.op),
+        Some(value) => format!("{op}({target},{})", visible(value)),
+        None => format!("{op}({target})"),
     }
 }
 
-fn write_summary(out: &mut String, report: &Report) {
+fn write_summary(page: &mut Page, report: &Report) {
     let races = match report.races.len() {
-        0 => "no race proven".to_string(),
-        races => format!("{} proven", count(races, "race")),
+        0 => Text::new().ink(Ink::Heading, "no race proven"),
+        races => Text::new().ink(Ink::Race, format!("{} proven", count(races, "race"))),
     };
     let candidates = match report.undecided.len() as u64 + report.stats.not_listed {
         0 => String::new(),
@@ -170,23 +217,30 @@ fn write_summary(out: &mut String, report: &Report) {
         0 => String::new(),
         pairs => format!(", {} refuted", count(pairs, "pair")),
     };
-    line(out, format_args!("\n{}: {races}{candidates}{refuted} in {:.2} s", report.technique, stats.seconds));
+    page.blank();
+    let technique = Text::from(format!("{}: ", visible(&report.technique)));
+    let rest = format!("{candidates}{refuted} in {:.2} s", stats.seconds);
+    page.wrapped(0, 2, technique.append(races).add(rest));
+    write_asides(page, report);
+    notes::of_rest(report).iter().for_each(|text| note(page, text));
+}
+
+/// What else there is to say of what was found.
+fn write_asides(page: &mut Page, report: &Report) {
     let repeated = report.races.iter().filter(|race| race.repeated).count();
     if repeated > 0 {
-        line(out, format_args!("  {} told above, of an earlier process", count(repeated, "race")));
+        page.wrapped(2, 4, format!("{} told above, of an earlier process", count(repeated, "race")));
     }
     if let Some(suppressed) = report.suppressed.as_ref().filter(|suppressed| suppressed.count > 0) {
         let pairs = count(suppressed.count, "more pair");
-        line(out, format_args!("  {pairs} suppressed by {}", visible(&suppressed.file)));
+        page.wrapped(2, 4, format!("{pairs} suppressed by {}", visible(&suppressed.file)));
     }
     if let Some(known) = report.known.as_ref().filter(|known| known.count > 0) {
-        line(out, format_args!("  {} from {}", known.words(), visible(&known.files.join(", "))));
+        page.wrapped(2, 4, format!("{} from {}", known.words(), visible(&known.files.join(", "))));
     }
     if let Some(driven @ 1..) = report.driven {
-        let races = count(driven, "race");
-        line(out, format_args!("  the program itself was driven into {races}"));
+        page.wrapped(2, 4, format!("the program itself was driven into {}", count(driven, "race")));
     }
-    write_notes(out, &notes::of_rest(report));
 }
 
 pub(crate) fn count(number: impl TryInto<u64>, noun: &str) -> String {
@@ -214,7 +268,8 @@ mod tests {
         report.stats.refuted = 1;
         report.stats.not_in_window = 12;
         report.stats.not_examined = 3;
-        let text = render(&report, Detail::default());
+        let wide = Detail { width: 120, ..Detail::default() };
+        let text = render(&report, wide);
         for expected in [
             "note: interrupted; what is not listed below is not known",
             "note: there is no room",

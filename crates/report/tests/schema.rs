@@ -1,6 +1,6 @@
 //! The schema describes what can be printed as JSON: no less, and no more.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use foretell_report::baseline::{Known, KnownPair};
 use foretell_report::observed::{Deed, Link};
@@ -93,8 +93,9 @@ fn race(proof: Proof, observed: Observed) -> Race {
 }
 
 fn races() -> [Race; 2] {
-    let deed = |event| Deed { thread: text("teller"), event, what: text("unlocks l") };
-    let ordered = Observed::Ordered(vec![Link { from: deed(1), to: deed(2) }]);
+    let deed =
+        |event| Deed { thread: text("teller"), event, what: text("unlocks l"), location: text("a.c:1") };
+    let ordered = Observed::Ordered(vec![Link { from: deed(1), to: deed(2), is_accident: true }]);
     [race(Proof::Adjacent, ordered), race(Proof::Unordered, Observed::Unordered)]
 }
 

@@ -5,6 +5,7 @@
 //! * [`source`], [`trace`]: a trace as a stream of batches, and as a whole in memory
 //! * [`check`]: could any program have produced this? Flags what the recording does not explain
 //! * [`format`]: text, RAPID's CSV, RoadRunner's `rr`, and the binary recording format
+//! * [`words`]: what a thread does, for people
 //! * [`error`]: what can be wrong, and where
 //!
 //! Nothing here opens files or analyses anything.
@@ -18,6 +19,7 @@ pub mod name;
 pub mod source;
 pub mod symbol;
 pub mod trace;
+pub mod words;
 
 pub use error::{Position, TraceError};
 pub use event::{Access, AccessKind, Event, LockMode, MemOrder, Op};

@@ -1,5 +1,6 @@
 //! One pair alone: can these two accesses race, and why (not)?
 
+use std::cell::Cell;
 use std::time::Instant;
 
 use foretell_detect::Pair;
@@ -17,47 +18,70 @@ use crate::error::Failure;
 
 /// Has the technique of the plan decide the pair with these numbers.
 pub(crate) fn decide(held: &Held<'_>, numbers: (u32, u32), plan: &Plan) -> Result<Decision, Failure> {
-    let begin = Instant::now();
-    let technique = technique(plan.choice)?;
-    let loaded = held.load_within(&format!("{} reads", technique.name()), plan.memory)?;
-    let trace = loaded.map_err(|room| {
-        Failure::Usage(format!(
-            "the trace does not fit into memory, where there is room for {room} events; --memory tells of more"
-        ))
-    })?;
-    let pair = find(trace, numbers).map_err(Failure::Usage)?;
-    let exact = Exact::new(trace, technique, plan)?;
-    let mut decision = Decision {
-        tool: "foretell".to_string(),
-        technique: plan.choice.name().to_string(),
-        trace: TraceInfo::of(trace, &held.input().name()),
-        window: plan.window,
-        first: Access::new(pair.first, trace.event(pair.first), trace.names()),
-        second: Access::new(pair.second, trace.event(pair.second), trace.names()),
-        verdict: Answer::Undecided,
-        witness: None,
-        story: None,
-        steps: Vec::new(),
-        reason: None,
-        stats: DecisionStats { seconds: 0.0 },
-    };
-    match exact.explain(pair) {
-        Verdict::Race(witness) => match exact.check(&mut exact.referee(), pair, witness) {
-            Ok(race) => {
-                decision.verdict = Answer::Race;
-                decision.witness = race.witness;
-            }
-            Err(reason) => decision.reason = Some(reason),
-        },
-        Verdict::NoRace(refutation) => {
-            decision.verdict = Answer::NoRace;
-            decision.steps = refutation.steps;
-        }
-        Verdict::NotInWindow => decision.verdict = Answer::NotInWindow,
-        Verdict::Undecided(limit) => decision.reason = Some(limit.to_string()),
+    let decider = Decider::new(held, plan)?;
+    decider.decide(numbers)
+}
+
+/// Decides pairs of one trace, one after the other.
+pub(crate) struct Decider<'a> {
+    file: String,
+    trace: &'a Trace,
+    plan: &'a Plan,
+    exact: Exact<'a>,
+    /// When the work began that the next decision takes.
+    begin: Cell<Instant>,
+}
+
+impl<'a> Decider<'a> {
+    pub(crate) fn new(held: &'a Held<'_>, plan: &'a Plan) -> Result<Decider<'a>, Failure> {
+        let begin = Instant::now();
+        let technique = technique(plan.choice)?;
+        let loaded = held.load_within(&format!("{} reads", technique.name()), plan.memory)?;
+        let trace = loaded.map_err(|room| {
+            Failure::Usage(format!(
+                "the trace does not fit into memory, where there is room for {room} events; --memory tells of more"
+            ))
+        })?;
+        let exact = Exact::new(trace, technique, plan)?;
+        Ok(Decider { file: held.input().name(), trace, plan, exact, begin: Cell::new(begin) })
     }
-    decision.stats.seconds = begin.elapsed().as_secs_f64();
-    Ok(decision)
+
+    /// The word on the pair with these numbers.
+    pub(crate) fn decide(&self, numbers: (u32, u32)) -> Result<Decision, Failure> {
+        let (trace, exact) = (self.trace, &self.exact);
+        let pair = find(trace, numbers).map_err(Failure::Usage)?;
+        let mut decision = Decision {
+            tool: "foretell".to_string(),
+            technique: self.plan.choice.name().to_string(),
+            trace: TraceInfo::of(trace, &self.file),
+            window: self.plan.window,
+            first: Access::new(pair.first, trace.event(pair.first), trace.names()),
+            second: Access::new(pair.second, trace.event(pair.second), trace.names()),
+            verdict: Answer::Undecided,
+            witness: None,
+            story: None,
+            steps: Vec::new(),
+            reason: None,
+            stats: DecisionStats { seconds: 0.0 },
+        };
+        match exact.explain(pair) {
+            Verdict::Race(witness) => match exact.check(&mut exact.referee(), pair, witness) {
+                Ok(race) => {
+                    decision.verdict = Answer::Race;
+                    decision.witness = race.witness;
+                }
+                Err(reason) => decision.reason = Some(reason),
+            },
+            Verdict::NoRace(refutation) => {
+                decision.verdict = Answer::NoRace;
+                decision.steps = refutation.steps;
+            }
+            Verdict::NotInWindow => decision.verdict = Answer::NotInWindow,
+            Verdict::Undecided(limit) => decision.reason = Some(limit.to_string()),
+        }
+        decision.stats.seconds = self.begin.replace(Instant::now()).elapsed().as_secs_f64();
+        Ok(decision)
+    }
 }
 
 /// What the decision means for the exit code.

@@ -17,7 +17,7 @@ use crate::native::tools::Tools;
 use crate::native::{predict_as, tests};
 use crate::render::tell;
 use crate::suppress::Rules;
-use crate::{Outcome, analysis, stop};
+use crate::{Outcome, analysis, output, stop};
 
 /// A program that cargo has built.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &CargoArgs) -> Result<Outcome, Failure> {
             let mut options = args.options.clone();
             // Those in documentation are built by another tool.
             if !options.iter().any(selects_targets) {
-                eprintln!("tests in documentation are left out");
+                output::note("tests in documentation are left out");
                 options.push("--tests".into());
             }
             options.push("--no-run".into());

@@ -17,6 +17,7 @@ use super::watch::{self, EndedBy};
 use crate::analysis::time_text;
 use crate::args::Order;
 use crate::error::Failure;
+use crate::output;
 
 /// Tells the library in the program where to write, see its `start.rs`.
 const LOG_FOLDER: &str = "FORETELL_LOG";
@@ -70,7 +71,7 @@ pub(crate) fn run(
     let (status, ended_by) =
         waited.map_err(|error| Failure::Usage(format!("cannot wait for {}: {error}", name.display())))?;
     if let Some(ending) = ending(status, ended_by) {
-        eprintln!("{}: {ending}", name.display());
+        output::note(&format!("{}: {ending}", name.display()));
     }
     collect(name, folder)
 }

@@ -17,6 +17,7 @@ use crate::native::cargo::Program;
 use crate::native::predict_as;
 use crate::native::record::{self, Folder, Manner};
 use crate::native::watch::{self, EndedBy};
+use crate::output;
 use crate::render::tell;
 use crate::stop;
 use crate::suppress::Rules;
@@ -106,7 +107,7 @@ fn run_test(
     let traces = match record::collect(&program.path, &folder) {
         Ok(traces) => traces,
         Err(failure) => {
-            eprintln!("{name}: {failure}");
+            output::note(&format!("{name}: {failure}"));
             let report = not_recorded(args, ran, &failure);
             tally.lost.push(name);
             return Ok(report.into_iter().collect());
@@ -130,7 +131,7 @@ fn run_test(
         Outcome::Undecided => ", some pairs undecided",
         Outcome::Clean | Outcome::Incomplete => ", no race",
     };
-    eprintln!("{name}: {how}, {events} events{races}");
+    output::note(&format!("{name}: {how}, {events} events{races}"));
     match ending {
         TestEnding::Passed => {}
         TestEnding::Failed => {
@@ -199,7 +200,7 @@ fn sum_up(tally: &Tally, reports: &[Report]) -> Outcome {
         let tests = reports.iter().filter(|report| outcome(report) == wanted);
         tests.map(|report| report.trace.file.as_str()).collect::<BTreeSet<_>>().len()
     };
-    eprintln!(
+    output::note(&format!(
         "{} tests, {} events: {} with races, {} with undecided pairs, {} failed, {} stopped, {} not recorded",
         tally.tests,
         tally.events,
@@ -208,12 +209,12 @@ fn sum_up(tally: &Tally, reports: &[Report]) -> Outcome {
         tally.failed.len(),
         tally.stopped.len(),
         tally.lost.len(),
-    );
+    ));
     for (what, names) in
         [("failed", &tally.failed), ("stopped", &tally.stopped), ("not recorded", &tally.lost)]
     {
         for name in names {
-            eprintln!("  {what}: {name}");
+            output::note(&format!("  {what}: {name}"));
         }
     }
     let found = reports.iter().map(outcome).max().unwrap_or(Outcome::Clean);

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use foretell_report::visible::visible;
 use foretell_trace::check::Checker;
 use foretell_trace::{EventId, Position};
 
@@ -15,7 +16,7 @@ const LISTED: usize = 100;
 
 pub(crate) fn run(input: &Input) -> Result<Outcome, Failure> {
     let mut reading = input.open("checks")?;
-    let name = input.name();
+    let name = visible(&input.name());
     let mut checker = Checker::default();
     let mut text = String::new();
     let (mut wrong, mut explained) = (0_usize, 0);
@@ -28,7 +29,7 @@ pub(crate) fn run(input: &Input) -> Result<Outcome, Failure> {
                 wrong += 1;
                 if wrong <= LISTED {
                     let at = place(&name, batch.position(index, violation.event), violation.event);
-                    let _ = writeln!(text, "{at}: {violation}");
+                    let _ = writeln!(text, "{at}: {}", visible(&violation.to_string()));
                 }
             }
         }
@@ -39,9 +40,9 @@ pub(crate) fn run(input: &Input) -> Result<Outcome, Failure> {
             let _ = writeln!(
                 text,
                 "{at}: unexplained read: {} holds {} by the recorded writes, but {} was read",
-                names.vars.name(read.var),
-                names.value_text(read.expected),
-                names.value_text(read.seen)
+                visible(names.vars.name(read.var)),
+                visible(&names.value_text(read.expected)),
+                visible(&names.value_text(read.seen))
             );
         }
         explained = unexplained.len();

@@ -11,6 +11,7 @@ use foretell_trace::{EventId, Trace, TraceError};
 use crate::Outcome;
 use crate::error::Failure;
 use crate::input::Input;
+use crate::output;
 
 pub(crate) fn run(input: &Input, path: &Path, to: Option<Format>, lossy: bool) -> Result<Outcome, Failure> {
     let format = format_of(path, to)?;
@@ -90,7 +91,11 @@ fn convert(
     }
     writer.finish(reading.ending()).map_err(failed)?;
     if reading.is_cut_short() {
-        eprintln!("{}: the recording was cut short after event {}", input.name(), reading.events());
+        output::note(&format!(
+            "{}: the recording was cut short after event {}",
+            input.name(),
+            reading.events()
+        ));
         return Ok(Outcome::Incomplete);
     }
     Ok(Outcome::Clean)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use foretell_report::Counts as Kinds;
+use foretell_report::visible::visible;
 use foretell_trace::format::text::op_text;
 use foretell_trace::{Event, Names};
 use serde_json::json;
@@ -89,7 +90,7 @@ pub(crate) fn run(input: &Input, format: OutputFormat) -> Result<Outcome, Failur
             format!("{stats}\n")
         }
         OutputFormat::Text => {
-            let mut text = format!("{}\n", input.name());
+            let mut text = format!("{}\n", visible(&input.name()));
             let mut row = |name: &str, count: u64| {
                 let _ = writeln!(text, "  {name:<22} {count:>12}");
             };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use foretell_report::visible::{fit, pad, visible, width};
 use foretell_trace::format::text::op_text;
 use foretell_trace::{Event, EventId, Names, ThreadId};
 
@@ -47,13 +48,13 @@ pub(crate) fn run(input: &Input, from: usize, count: usize) -> Result<Outcome, F
 
 fn render(shown: &[(EventId, Event)], names: &Names, more: bool) -> String {
     let columns = columns(shown, names);
-    let head = columns.iter().map(|(&thread, &width)| fit(names.threads.name(thread), width));
+    let head = columns.iter().map(|(&thread, &width)| cell(names.threads.name(thread), width));
     let mut text = line("event", "", head);
     for (id, event) in shown {
         let cells = columns.iter().map(|(&thread, &width)| {
-            fit(&if thread == event.thread { op_text(event.op, names) } else { String::new() }, width)
+            cell(&if thread == event.thread { op_text(event.op, names) } else { String::new() }, width)
         });
-        text.push_str(&line(&id.to_string(), &harmless(&names.loc_text(event.loc)), cells));
+        text.push_str(&line(&id.to_string(), &visible(&names.loc_text(event.loc)), cells));
     }
     if more {
         text.push_str("… more events follow (--from, --count)\n");
@@ -65,25 +66,16 @@ fn render(shown: &[(EventId, Event)], names: &Names, more: bool) -> String {
 fn columns(shown: &[(EventId, Event)], names: &Names) -> BTreeMap<ThreadId, usize> {
     let mut columns = BTreeMap::new();
     for (_, event) in shown {
-        let name = names.threads.name(event.thread).chars().count();
-        let width = columns.entry(event.thread).or_insert_with(|| name.clamp(NARROWEST, WIDEST));
-        *width = (*width).max(op_text(event.op, names).chars().count()).min(WIDEST);
+        let name = width(&visible(names.threads.name(event.thread)));
+        let column = columns.entry(event.thread).or_insert_with(|| name.clamp(NARROWEST, WIDEST));
+        *column = (*column).max(width(&visible(&op_text(event.op, names)))).min(WIDEST);
     }
     columns
 }
 
-/// `text` in exactly `width` characters.
-fn fit(text: &str, width: usize) -> String {
-    let text = harmless(text);
-    if text.chars().count() > width {
-        return text.chars().take(width - 1).chain(['…']).collect();
-    }
-    format!("{text:<width$}")
-}
-
-/// `text` without what a terminal would act upon.
-fn harmless(text: &str) -> String {
-    text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
+/// `text` in exactly so many columns.
+fn cell(text: &str, columns: usize) -> String {
+    pad(&fit(&visible(text), columns), columns)
 }
 
 fn line(event: &str, location: &str, cells: impl Iterator<Item = String>) -> String {

@@ -89,6 +89,7 @@ fn race(at: usize) -> Race {
         })),
         processes: None,
         repeated: false,
+        fingerprint: Some(name(2)),
     }
 }
 
@@ -97,7 +98,13 @@ fn report() -> Report {
     report.trace.file = name(1);
     report.notes = NAMES.map(String::from).to_vec();
     report.races = (0..NAMES.len()).map(race).collect();
-    let open = |at| Candidate { first: access(at), second: access(at + 1), reason: name(at), more: 3 };
+    let open = |at| Candidate {
+        first: access(at),
+        second: access(at + 1),
+        reason: name(at),
+        more: 3,
+        fingerprint: None,
+    };
     report.undecided = (0..NAMES.len()).map(open).collect();
     report
 }

@@ -5,7 +5,9 @@ mod bounds;
 mod compare;
 mod documents;
 mod exact;
+mod explain;
 mod explore;
+mod hostile;
 mod interrupt;
 mod machine;
 mod predict;
@@ -47,12 +49,21 @@ impl From<Output> for Ran {
     }
 }
 
+/// Foretell, whatever the terminal is like that the tests run in.
+fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_foretell"));
+    for variable in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
 fn foretell(args: &[&str]) -> Ran {
-    Command::new(env!("CARGO_BIN_EXE_foretell")).args(args).output().expect("foretell runs").into()
+    command().args(args).output().expect("foretell runs").into()
 }
 
 fn foretell_with_input(args: &[&str], input: &[u8]) -> Ran {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_foretell"))
+    let mut child = command()
         .args(args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -52,7 +52,9 @@ struct RaceData {
     #[serde(skip_serializing_if = "Option::is_none")]
     processes: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    observed: Option<Vec<[DeedData; 2]>>,
+    fingerprint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observed: Option<Vec<LinkData>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     story: Option<StoryData>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,6 +69,8 @@ struct OpenData {
     /// Why it is not proven, or the rule that suppresses it.
     reason: Text,
     more: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -94,6 +98,8 @@ type LockData = (Text, bool, Text, Option<StackId>);
 type OriginData = (u32, Text, Text, Option<StackId>);
 /// Event, thread, deed.
 type DeedData = (u32, Text, Text);
+/// The first, the second, and whether nothing in the program forces that order.
+type LinkData = (DeedData, DeedData, bool);
 
 #[derive(Serialize)]
 struct StoryData {
@@ -168,13 +174,8 @@ impl Data {
     }
 }
 
-/// The file of places that name none: a program that is one file knows lines and columns only.
-fn program(report: &Report) -> Option<&str> {
-    Some(report.trace.file.as_str()).filter(|file| file.ends_with(".cimp"))
-}
-
 fn report_data(report: &Report, texts: &mut Texts) -> ReportData {
-    texts.enter(program(report));
+    texts.enter(report.program());
     let notes = [notes::of_trace(&report.trace), notes::of_search(report), notes::of_rest(report)].concat();
     let notes = report.ending.iter().chain(&notes).map(|note| texts.text(note)).collect();
     let told = report.races.iter().filter(|race| !race.repeated);
@@ -224,6 +225,7 @@ fn race_data(race: &Race, texts: &mut Texts) -> RaceData {
         proof: race.proof,
         length: race.witness_length,
         processes: race.processes,
+        fingerprint: race.fingerprint.clone(),
         observed: race.observed.as_ref().map(|observed| observed_data(observed, texts)),
         story: race.story.as_ref().map(|story| story_data(story, texts)),
         picture: race.picture.as_ref().map(|picture| picture_data(picture, texts)),
@@ -236,6 +238,7 @@ fn open_data(open: &Candidate, texts: &mut Texts) -> OpenData {
         second: access_data(&open.second, texts),
         reason: texts.text(&open.reason),
         more: open.more,
+        fingerprint: open.fingerprint.clone(),
     }
 }
 
@@ -245,6 +248,7 @@ fn suppressed_data(pair: &SuppressedPair, texts: &mut Texts) -> OpenData {
         second: access_data(&pair.second, texts),
         reason: texts.text(&pair.rule),
         more: 0,
+        fingerprint: pair.fingerprint.clone(),
     }
 }
 
@@ -275,10 +279,12 @@ fn origin_data(origin: &Origin, texts: &mut Texts) -> OriginData {
 }
 
 /// The links of a chain; none if the two are unordered.
-fn observed_data(observed: &Observed, texts: &mut Texts) -> Vec<[DeedData; 2]> {
+fn observed_data(observed: &Observed, texts: &mut Texts) -> Vec<LinkData> {
     let mut deed = |deed: &Deed| (deed.event, texts.text(&deed.thread), texts.text(&deed.what));
     match observed {
-        Observed::Ordered(links) => links.iter().map(|link| [deed(&link.from), deed(&link.to)]).collect(),
+        Observed::Ordered(links) => {
+            links.iter().map(|link| (deed(&link.from), deed(&link.to), link.is_accident)).collect()
+        }
         Observed::Unordered => Vec::new(),
     }
 }
@@ -379,7 +385,7 @@ fn files(reports: &[Report], texts: &mut Texts) -> Vec<FileData> {
 
 /// All excerpts of a report, with their locations and the file of those that name none.
 fn excerpts(report: &Report) -> impl Iterator<Item = (Option<&str>, &str, &Excerpt)> {
-    let program = program(report);
+    let program = report.program();
     let races = report.races.iter().flat_map(|race| [&race.first, &race.second]);
     let open = report.undecided.iter().flat_map(|open| [&open.first, &open.second]);
     let of_accesses =

@@ -106,11 +106,11 @@ function observedPart(item, view) {
   if (!observed.length) return make("p", {}, "Nothing in the recorded run ordered the two accesses either: they just did not happen to meet.");
   const deed = ([event, thread, what]) =>
     make("button", { class: "link", type: "button", onclick: () => view?.reveal(event) }, bold(thread), ` ${text(what)}`, make("span", { class: "dim" }, ` (event ${event})`));
-  const link = ([from, to]) => make("li", {}, deed(from), " came before ", deed(to));
+  const link = ([from, to, isAccident]) =>
+    make("li", {}, deed(from), " came before ", deed(to), isAccident ? ", by accident: nothing in the program forces that order" : null);
   return [
     make("p", {}, "In the recorded run the two accesses looked ordered, because there"),
     make("ul", { class: "links" }, observed.map(link)),
-    make("p", {}, "Nothing in the program forces that. It was the luck of this run."),
   ];
 }
 

@@ -1,9 +1,9 @@
 //! What a thread does, in words.
 
-use foretell_trace::{MemOrder, Names, Op, Value};
+use crate::{MemOrder, Names, Op, Value};
 
 /// The operation as the end of a sentence that begins with a thread: `writes note = 1`.
-pub(crate) fn words(op: Op, names: &Names) -> String {
+pub fn words(op: Op, names: &Names) -> String {
     let var = |id| names.vars.name(id);
     let lock = |id| names.locks.name(id);
     let sem = |id| names.sems.name(id);
@@ -69,7 +69,7 @@ fn is(value: Option<Value>, names: &Names) -> String {
 }
 
 /// A value as people know it: what is too large for a count is an address, or a pattern of bits.
-pub(crate) fn value_words(value: &str) -> String {
+pub fn value_words(value: &str) -> String {
     match value.parse::<u64>() {
         Ok(large) if large > u64::from(u32::MAX) => format!("{large:#x}"),
         _ => value.to_string(),

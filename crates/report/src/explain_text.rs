@@ -1,0 +1,524 @@
+//! One race, or one pair that is none, at length: for somebody who has never seen such a report.
+
+use crate::context::{HeldLock, HeldMode};
+use crate::decision::{Answer, Decision};
+use crate::observed::Observed;
+use crate::page::{Ink, Page, Text};
+use crate::race_text;
+use crate::report::{Access, Candidate, Proof, Race, Report, TraceInfo};
+use crate::story_text;
+use crate::text::{Detail, answer, count, note, write_contradiction, write_trace};
+use crate::visible::{place, visible};
+
+/// How far paragraphs are indented.
+const INDENT: usize = 2;
+
+/// Whether the proof was checked once more.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Checked {
+    /// It was, against this trace, and it holds.
+    Again(String),
+    /// It was, against this trace, and it does not hold: this is why.
+    Rejected(String, String),
+    /// It was not, for this reason.
+    Not(String),
+}
+
+/// What is told beside the race or pair itself.
+#[derive(Clone, Debug)]
+pub struct Beside {
+    /// What else a reader should know.
+    pub notes: Vec<String>,
+    /// Commands with which one sees it again, each with what it does.
+    pub commands: Vec<(String, String)>,
+}
+
+/// The race with this number at length.
+pub fn race(
+    report: &Report,
+    number: usize,
+    race: &Race,
+    checked: &Checked,
+    beside: &Beside,
+    detail: Detail,
+) -> String {
+    let mut page = Page::new(detail);
+    race_text::write_title(&mut page, number, race);
+    write_about(&mut page, &report.trace, &report.technique, beside);
+    write_race(&mut page, race, report.driven, checked, detail);
+    write_commands(&mut page, beside);
+    page.finish()
+}
+
+/// The candidate with this number at length.
+pub fn candidate(
+    report: &Report,
+    number: usize,
+    candidate: &Candidate,
+    beside: &Beside,
+    detail: Detail,
+) -> String {
+    let mut page = Page::new(detail);
+    let target = format!("candidate {number}: {}", visible(&candidate.first.target));
+    let words = format!(": {}", race_text::together(&candidate.first, &candidate.second));
+    page.wrapped(0, INDENT, Text::new().ink(Ink::Doubt, target).add(" · not proven").add(words));
+    write_about(&mut page, &report.trace, &report.technique, beside);
+    write_accesses(&mut page, &candidate.first, &candidate.second);
+    title(&mut page, "Why it is not proven");
+    let advice = Advice::of(&candidate.reason);
+    paragraph(&mut page, format!("{}: {}", visible(&candidate.reason), advice.meaning));
+    paragraph(&mut page, "It may be a race or none: what is not proven is never called a race.");
+    for open in what_is_open(report) {
+        paragraph(&mut page, open);
+    }
+    title(&mut page, "What would decide it");
+    paragraph(&mut page, advice.remedy);
+    write_commands(&mut page, beside);
+    page.finish()
+}
+
+/// The word on one pair at length. `observed` is what kept the two of a race apart in the recorded run.
+pub fn decision(decision: &Decision, observed: Option<Observed>, beside: &Beside, detail: Detail) -> String {
+    let mut page = Page::new(detail);
+    let pair = format!("events {} and {}", decision.first.event, decision.second.event);
+    let target = format!("{pair}, {}", visible(&decision.first.target));
+    page.wrapped(0, INDENT, Text::new().ink(Ink::Heading, target).add(": ").append(answer(decision)));
+    write_about(&mut page, &decision.trace, &decision.technique, beside);
+    match decision.verdict {
+        Answer::Race => {
+            let checked = Checked::Again(decision.trace.file.clone());
+            write_race(&mut page, &found(decision, observed), None, &checked, detail);
+        }
+        Answer::NoRace => {
+            write_accesses(&mut page, &decision.first, &decision.second);
+            write_refutation(&mut page, decision);
+        }
+        Answer::NotInWindow | Answer::Undecided => {
+            write_accesses(&mut page, &decision.first, &decision.second);
+            let reason = decision.reason.as_deref().unwrap_or("no race within one window");
+            let advice = Advice::of(reason);
+            title(&mut page, "Why it is not decided");
+            paragraph(&mut page, format!("{}: {}", visible(reason), advice.meaning));
+            title(&mut page, "What would decide it");
+            paragraph(&mut page, advice.remedy);
+        }
+    }
+    write_commands(&mut page, beside);
+    page.finish()
+}
+
+/// The race that a pair turned out to be.
+fn found(decision: &Decision, observed: Option<Observed>) -> Race {
+    Race {
+        first: decision.first.clone(),
+        second: decision.second.clone(),
+        proof: Proof::Adjacent,
+        witness_length: decision.witness.as_ref().map(Vec::len),
+        witness: decision.witness.clone(),
+        story: decision.story.clone(),
+        observed,
+        picture: None,
+        processes: None,
+        repeated: false,
+        fingerprint: None,
+    }
+}
+
+fn title(page: &mut Page, text: &str) {
+    page.blank();
+    page.line(Text::new().ink(Ink::Heading, text));
+}
+
+fn paragraph(page: &mut Page, text: impl Into<Text>) {
+    page.wrapped(INDENT, INDENT, text);
+}
+
+fn item(page: &mut Page, text: impl Into<Text>) {
+    page.wrapped(INDENT, INDENT + 2, Text::from("- ").append(text.into()));
+}
+
+/// What all of this is about, and what is to be known about that.
+fn write_about(page: &mut Page, trace: &TraceInfo, technique: &str, beside: &Beside) {
+    write_trace(page, trace, technique);
+    beside.notes.iter().for_each(|text| note(page, text));
+}
+
+fn write_race(page: &mut Page, race: &Race, driven: Option<usize>, checked: &Checked, detail: Detail) {
+    title(page, "What a data race is");
+    paragraph(
+        page,
+        "Two threads access the same memory at the same time, at least one of them writes, and nothing makes \
+         either wait for the other: so values may be lost, torn or out of date, and in C, C++ and Rust nothing \
+         at all is guaranteed any more.",
+    );
+    write_accesses(page, &race.first, &race.second);
+    race_text::write_origin_of_memory(page, race);
+    title(page, "Why no lock helps");
+    paragraph(page, locks(&race.first, &race.second));
+    write_schedule(page, race, detail);
+    title(page, "Why the recorded run did not show it");
+    paragraph(page, observed(race));
+    title(page, "What the proof is worth");
+    write_proof(page, race, driven, checked);
+    title(page, "How such races are usually fixed");
+    paragraph(page, "These are suggestions: foretell does not know what the program is meant to do.");
+    for suggestion in suggestions(race) {
+        item(page, suggestion);
+    }
+}
+
+/// Both accesses with all that is known of them.
+fn write_accesses(page: &mut Page, first: &Access, second: &Access) {
+    title(page, "The two accesses");
+    race_text::write_access(page, first, usize::MAX, usize::MAX);
+    page.blank();
+    race_text::write_access(page, second, usize::MAX, usize::MAX);
+}
+
+fn write_schedule(page: &mut Page, race: &Race, detail: Detail) {
+    match (race.proof, &race.story, &race.witness) {
+        (Proof::Unordered, ..) => {}
+        (_, None, None) => {
+            let length = race.witness_length.map_or(String::new(), |length| format!(" of {length} steps"));
+            title(page, "How it happens");
+            paragraph(page, format!("The schedule{length} was too long to be kept; --witness all keeps it."));
+        }
+        (_, story, witness) => {
+            match story {
+                Some(story) => story_text::write(page, story, "How it happens", 0),
+                None => {
+                    title(page, "How it happens");
+                    race_text::write_witness(page, None, witness.as_deref(), detail);
+                }
+            }
+            page.blank();
+            paragraph(
+                page,
+                "Read it from top to bottom. The two steps at the end can be taken in either order, or both at once: \
+                 nothing makes one of them wait.",
+            );
+        }
+    }
+}
+
+/// Why the locks that are held do not keep the two apart.
+fn locks(first: &Access, second: &Access) -> String {
+    let (Some(one), Some(other)) = (&first.locks, &second.locks) else {
+        return "The report does not tell which locks are held.".to_string();
+    };
+    let names = |locks: &[HeldLock]| {
+        let names: Vec<String> = locks.iter().map(|held| visible(&held.lock)).collect();
+        names.join(", ")
+    };
+    let (a, b) = (visible(&first.thread), visible(&second.thread));
+    match (one.as_slice(), other.as_slice()) {
+        ([], []) => "Neither thread holds a lock.".to_string(),
+        (held, []) => format!(
+            "{a} holds {}, but {b} holds no lock. A lock excludes only those who take it.",
+            names(held)
+        ),
+        ([], held) => format!(
+            "{b} holds {}, but {a} holds no lock. A lock excludes only those who take it.",
+            names(held)
+        ),
+        (one, other) => match common(one, other) {
+            Some((lock, true)) => {
+                format!("Both hold {lock}, but only as readers, and readers do not exclude each other.")
+            }
+            Some((lock, false)) => {
+                format!("Both held {lock} in the recorded run, but not as the same section of it.")
+            }
+            None => format!(
+                "{a} holds {} and {b} holds {}: these are different locks, and different locks exclude nobody.",
+                names(one),
+                names(other)
+            ),
+        },
+    }
+}
+
+/// A lock that both hold, if there is one, and whether both do so as readers.
+fn common(one: &[HeldLock], other: &[HeldLock]) -> Option<(String, bool)> {
+    one.iter().find_map(|held| {
+        let same = other.iter().find(|also| also.lock == held.lock)?;
+        Some((visible(&held.lock), held.mode == HeldMode::Shared && same.mode == HeldMode::Shared))
+    })
+}
+
+/// What kept the two apart.
+fn observed(race: &Race) -> Text {
+    match &race.observed {
+        Some(observed) => race_text::observed_text(observed),
+        None => Text::from(
+            "That is not known for sure: there is other synchronisation between the two, which may or may not \
+             have ordered them in that run.",
+        ),
+    }
+}
+
+fn write_proof(page: &mut Page, race: &Race, driven: Option<usize>, checked: &Checked) {
+    match race.proof {
+        Proof::Adjacent => paragraph(
+            page,
+            "The schedule consists of steps that the program took in the recorded run. Each thread takes its own in \
+             their order, and sees what it saw, as far as that decides what it does next. So whatever program the \
+             run was recorded from, it can also run like this. A referee that shares no code with what found the \
+             race has replayed it step by step: no lock has two owners, nobody runs before he is started, and the two \
+             accesses come last, next to each other.",
+        ),
+        Proof::Unordered => paragraph(
+            page,
+            "In the recorded run itself, nothing that the language guarantees (locks, the start and end of threads, \
+             atomics, …) orders the two accesses: that they came one after the other was a matter of time alone. A \
+             referee that shares no code with what found the race has checked that.",
+        ),
+    }
+    if driven.is_some() && race.witness.is_some() {
+        paragraph(page, "The program itself was also driven along the schedule, up to the race.");
+    }
+    match checked {
+        Checked::Again(trace) => {
+            let text =
+                format!("Checked again just now: the referee accepts the proof on {}.", visible(trace));
+            paragraph(page, Text::new().ink(Ink::Sure, text));
+        }
+        Checked::Rejected(trace, why) => {
+            let text = format!(
+                "Checked again just now, and REJECTED on {}: {}. Either this is another trace than that of the \
+                 report, or the report was changed, or foretell has a bug.",
+                visible(trace),
+                visible(why)
+            );
+            paragraph(page, Text::new().ink(Ink::Race, text));
+        }
+        Checked::Not(why) => paragraph(page, format!("It was not checked again now: {}.", visible(why))),
+    }
+}
+
+/// What people do about such races. What comes first fits best.
+fn suggestions(race: &Race) -> Vec<Text> {
+    let (first, second) = (&race.first, &race.second);
+    let target = visible(&first.target);
+    let mut texts = Vec::new();
+    let is_atomic = |access: &&Access| ["aload", "astore", "rmw"].iter().any(|op| access.op.starts_with(op));
+    let plain = [first, second].into_iter().find(|access| !is_atomic(access));
+    if let (true, Some(plain)) = ([first, second].iter().any(is_atomic), plain) {
+        texts.push(Text::from("make the other access atomic as well: the one at ").append(at(plain)));
+    }
+    if [first, second].iter().any(|access| access.op.starts_with("free")) {
+        let text =
+            "free the memory only when all threads are done with it: join them before, or count references";
+        texts.push(Text::from(text));
+    }
+    let empty = Vec::new();
+    let held = |access: &Access| access.locks.clone().unwrap_or(empty.clone());
+    let (one, other) = (held(first), held(second));
+    texts.push(match (one.first(), other.first()) {
+        (Some(lock), None) => lock_there(lock, second),
+        (None, Some(lock)) => lock_there(lock, first),
+        (Some(_), Some(_)) if common(&one, &other).is_some() => {
+            Text::from(format!("whoever writes {target} takes the lock alone, not as a reader"))
+        }
+        (Some(_), Some(_)) => {
+            Text::from(format!("decide on one lock for {target}, and hold it at both places"))
+        }
+        (None, None) => {
+            Text::from(format!("hold one lock at both places, and wherever else {target} is used"))
+        }
+    });
+    if !is_atomic(&first) && !is_atomic(&second) {
+        let text = format!("if {target} is a flag or a counter of its own: make it atomic, at both places");
+        texts.push(Text::from(text));
+    }
+    for (child, parent) in [(first, second), (second, first)] {
+        if child.thread_started.as_ref().is_some_and(|start| start.thread == parent.thread) {
+            let (child, parent_name) = (visible(&child.thread), visible(&parent.thread));
+            texts.push(
+                Text::from(format!("if {parent_name} needs what {child} has done: join {child} before "))
+                    .append(at(parent)),
+            );
+        }
+    }
+    texts
+}
+
+fn lock_there(lock: &HeldLock, access: &Access) -> Text {
+    Text::from(format!("take {} also at ", visible(&lock.lock))).append(at(access))
+}
+
+fn at(access: &Access) -> Text {
+    Text::new().ink(Ink::Place, place(&access.location))
+}
+
+/// Why the two cannot come together.
+fn write_refutation(page: &mut Page, decision: &Decision) {
+    title(page, "Why it is no race");
+    if decision.steps.is_empty() {
+        paragraph(
+            page,
+            "There is no short argument: the search has gone through all ways to order the recorded steps, and \
+             none brings the two accesses next to each other.",
+        );
+    } else {
+        paragraph(page, "Suppose that the two were next to each other. Then:");
+        write_contradiction(page, &decision.steps);
+        paragraph(page, "That is impossible, whatever else happens.");
+    }
+    title(page, "What this is worth");
+    paragraph(
+        page,
+        "It holds for all runs in which each thread does what it did in the recorded one. In another run the program \
+         may take another way, in which the two lines race: record that one, too.",
+    );
+}
+
+/// What else in the report is not decided, and why.
+fn what_is_open(report: &Report) -> Vec<String> {
+    let mut open = Vec::new();
+    if report.interrupted {
+        open.push("The analysis was interrupted, so there was less time than intended.".to_string());
+    }
+    open.extend(report.notes.iter().map(|note| format!("The report also says: {}.", visible(note))));
+    if report.trace.unexplained_reads > 0 {
+        let reads = count(report.trace.unexplained_reads, "read");
+        open.push(format!(
+            "In the trace {reads} saw a value that no recorded write explains: somebody who was not recorded wrote it. \
+             No schedule may move anything across such a read, so some races cannot be shown."
+        ));
+    }
+    if report.trace.cut_short {
+        open.push("The recording was cut short: what came later is not known.".to_string());
+    }
+    open
+}
+
+/// What a reason means, and what helps.
+struct Advice {
+    meaning: &'static str,
+    remedy: &'static str,
+}
+
+impl Advice {
+    /// The advice for a reason. Reasons are words for people; those that are not known here still have the general advice.
+    fn of(reason: &str) -> Advice {
+        const ADVICE: [(&str, Advice); 8] = [
+            (
+                "budget for one pair ran out",
+                Advice {
+                    meaning: "the search found neither a schedule nor a contradiction in the time that one pair may take",
+                    remedy: "More time: --budget 10m. Or a smaller question: --window 10000 looks at so many events at a time.",
+                },
+            ),
+            (
+                "analysis was stopped",
+                Advice {
+                    meaning: "Ctrl-C or the time limit came before the answer",
+                    remedy: "More time: --time-limit none, and --budget for a single pair.",
+                },
+            ),
+            (
+                "too much memory",
+                Advice {
+                    meaning: "the part of the trace that has to be looked at in one piece is too large",
+                    remedy: "More memory: --memory 16G. Or a smaller question: --window 100000 looks at so many events at a time.",
+                },
+            ),
+            (
+                "neither a schedule nor a contradiction",
+                Advice {
+                    meaning: "this technique does not decide all pairs",
+                    remedy: "A technique that does: --technique rv.",
+                },
+            ),
+            (
+                "does not prove what it reports",
+                Advice {
+                    meaning: "this technique suspects pairs, and most of them are no races",
+                    remedy: "A technique that proves or refutes: --technique rv, or auto.",
+                },
+            ),
+            (
+                "happens-before orders",
+                Advice {
+                    meaning: "the recorded run orders the two, and this technique looks no further",
+                    remedy: "A technique that also looks at other schedules: --technique rv, or auto.",
+                },
+            ),
+            (
+                "within one window",
+                Advice {
+                    meaning: "no schedule shows a race that leaves the trace as it is outside one window; others might",
+                    remedy: "A larger window, or none: --window all.",
+                },
+            ),
+            (
+                "referee rejects",
+                Advice {
+                    meaning: "the technique claimed a schedule that does not hold, so nothing is claimed here",
+                    remedy: "Another technique: --technique rv. Please report this as a bug of foretell.",
+                },
+            ),
+        ];
+        const OTHER: Advice = Advice {
+            meaning: "no proof was found, and none that it is no race",
+            remedy: "A technique that proves or refutes: --technique rv; more time: --budget 10m; the whole trace at once: --window all.",
+        };
+        ADVICE.into_iter().find(|(known, _)| reason.contains(known)).map_or(OTHER, |(_, advice)| advice)
+    }
+}
+
+fn write_commands(page: &mut Page, beside: &Beside) {
+    if beside.commands.is_empty() {
+        return;
+    }
+    title(page, "To see more");
+    for (command, purpose) in &beside.commands {
+        paragraph(page, format!("{}:", visible(purpose)));
+        page.line(Text::from("      ").ink(Ink::Heading, visible(command)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decision::DecisionStats;
+
+    fn undecided(reason: &str) -> String {
+        let access = |thread: &str, op: &str| Access {
+            thread: thread.to_string(),
+            op: op.to_string(),
+            target: "x".to_string(),
+            ..Access::default()
+        };
+        let asked = Decision {
+            tool: "foretell".to_string(),
+            technique: "rv".to_string(),
+            trace: TraceInfo::default(),
+            window: None,
+            first: access("A", "w"),
+            second: access("B", "r"),
+            verdict: Answer::Undecided,
+            witness: None,
+            story: None,
+            steps: Vec::new(),
+            reason: Some(reason.to_string()),
+            stats: DecisionStats { seconds: 0.0 },
+        };
+        let beside = Beside { notes: Vec::new(), commands: Vec::new() };
+        decision(&asked, None, &beside, Detail { width: 120, ..Detail::default() })
+    }
+
+    #[test]
+    fn every_reason_comes_with_what_helps() {
+        for (reason, option) in [
+            ("the budget for one pair ran out", "--budget 10m"),
+            ("the analysis was stopped", "--time-limit none"),
+            ("deciding it would take too much memory", "--memory 16G"),
+            ("the technique finds neither a schedule nor a contradiction", "--technique rv"),
+            ("something new", "--technique rv"),
+        ] {
+            let text = undecided(reason);
+            assert!(text.contains(&format!("undecided: {reason}")) && text.contains(option), "{text}");
+        }
+    }
+}
