@@ -9,6 +9,7 @@
 //! * [`json`]: for programs
 //! * [`text`]: for people at a terminal; with `race_text` for one race and `story_text` for how it comes about
 //! * [`table`]: techniques side by side
+//! * [`words`]: what a thread does, in words; [`visible`]: names that a terminal cannot take for commands
 
 pub mod closure;
 pub mod closure_text;
@@ -29,8 +30,8 @@ pub mod suppressions;
 pub mod surroundings;
 pub mod table;
 pub mod text;
-mod visible;
-mod words;
+pub mod visible;
+pub mod words;
 
 pub use closure::{Amount, ClosureReport, ClosureStats, ExploredRace, PropertyReport, PropertyVerdict};
 pub use context::{Frame, HeldLock, HeldMode, Origin, Place, add_places, add_surroundings};

@@ -1,10 +1,10 @@
 //! Names come from other people's programs and files. What a terminal would act upon is shown instead.
 
-/// `text` with control characters spelled out.
-pub(crate) fn visible(text: &str) -> String {
+/// `text` with everything spelled out that would not be seen.
+pub fn visible(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
-        if character.is_control() || is_direction_mark(character) {
+        if character.is_control() || is_unseen(character) {
             safe.extend(character.escape_default());
         } else {
             safe.push(character);
@@ -14,7 +14,7 @@ pub(crate) fn visible(text: &str) -> String {
 }
 
 /// A location with control characters spelled out, and without detours: compilers name `/usr/lib/../include/x.h`.
-pub(crate) fn place(location: &str) -> String {
+pub fn place(location: &str) -> String {
     if !location.contains("/../") {
         return visible(location);
     }
@@ -30,9 +30,14 @@ pub(crate) fn place(location: &str) -> String {
     visible(&parts.join("/"))
 }
 
-/// Characters that change the direction of the text around them, and so can make it read differently.
-fn is_direction_mark(character: char) -> bool {
-    matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Characters that change the direction of the text around them, and so can make it read differently; and those that take
+/// no room, so that two names could look the same.
+fn is_unseen(character: char) -> bool {
+    matches!(
+        character,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 #[cfg(test)]
@@ -50,6 +55,7 @@ mod tests {
     fn nothing_reaches_the_terminal_as_a_command() {
         assert_eq!(visible("\u{1b}[31mred\n"), "\\u{1b}[31mred\\n");
         assert_eq!(visible("a\u{202e}b"), "a\\u{202e}b");
+        assert_eq!(visible("x\u{200b}"), "x\\u{200b}");
         assert_eq!(visible("Zähler[0]"), "Zähler[0]");
     }
 }

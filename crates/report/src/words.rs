@@ -3,7 +3,7 @@
 use foretell_trace::{MemOrder, Names, Op, Value};
 
 /// The operation as the end of a sentence that begins with a thread: `writes note = 1`.
-pub(crate) fn words(op: Op, names: &Names) -> String {
+pub fn words(op: Op, names: &Names) -> String {
     let var = |id| names.vars.name(id);
     let lock = |id| names.locks.name(id);
     let sem = |id| names.sems.name(id);
