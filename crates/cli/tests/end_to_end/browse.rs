@@ -1,6 +1,7 @@
 //! `trace view` in a real terminal, which `script` provides.
 
 use std::io::{Read as _, Write as _};
+use std::num::NonZeroU16;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
@@ -9,8 +10,8 @@ use vt100::Parser;
 
 use crate::{file, folder, foretell, repository};
 
-const LINES: u16 = 24;
-const COLUMNS: u16 = 80;
+const LINES: NonZeroU16 = NonZeroU16::new(24).expect("some lines");
+const COLUMNS: NonZeroU16 = NonZeroU16::new(80).expect("some columns");
 /// Machines that run tests are busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 

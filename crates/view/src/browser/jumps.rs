@@ -1,6 +1,6 @@
 //! Jumps from one event to another.
 
-use foretell_trace::{Event, EventId, Op, ThreadId, VarId};
+use foretell_trace::{Event, EventId, LabelId, LockId, LockMode, Op, ThreadId, VarId};
 
 use super::{Browser, HISTORY};
 use crate::seek::{Direction, Look, Seek};
@@ -136,7 +136,7 @@ impl<'a> Browser<'a> {
         let thread = event.thread;
         match event.op {
             Op::Fork(child) => {
-                self.seek_in(child, Direction::Forward, "event of the thread that starts here")
+                self.seek_in(child, Direction::Forward, "event of the thread that starts here");
             }
             Op::Join(child) => self.seek_in(child, Direction::Backward, "event of the thread that ends here"),
             Op::Begin => {
@@ -147,14 +147,16 @@ impl<'a> Browser<'a> {
                 let look = is(move |other| other.op == Op::Join(thread));
                 self.seek("join of this thread", Direction::Forward, look);
             }
-            op => match partner(op) {
-                Some((direction, weigh)) => {
-                    let look = balanced(thread, direction, weigh);
-                    self.seek("other half in the trace", direction, look);
-                }
-                None => self.innermost_lock(id, thread),
+            op => match (opened(op), closed(op)) {
+                (Some(whole), _) => self.seek_half(thread, whole, Direction::Forward),
+                (None, Some(whole)) => self.seek_half(thread, whole, Direction::Backward),
+                (None, None) => self.innermost_lock(id, thread),
             },
         }
+    }
+
+    fn seek_half(&mut self, thread: ThreadId, whole: Whole, direction: Direction) {
+        self.seek("other half in the trace", direction, balanced(thread, whole, direction));
     }
 
     fn seek_in(&mut self, thread: ThreadId, direction: Direction, what: &str) {
@@ -193,42 +195,46 @@ fn writes(op: Op, var: VarId) -> bool {
     op.access().is_some_and(|access| access.var == var && access.kind.writes())
 }
 
-/// What an operation does to the nesting of something: 1 if it opens another one, -1 if it closes one, else 0.
-type Weigh = Box<dyn Fn(Op) -> isize>;
-
-/// The way to the other half of an operation that opens or closes something, and what else of the kind lies between.
-fn partner(op: Op) -> Option<(Direction, Weigh)> {
-    let (opens, closes): (Box<dyn Fn(Op) -> bool>, Box<dyn Fn(Op) -> bool>) = match op {
-        Op::Enter(function) | Op::Exit(function) => {
-            (Box::new(move |op| op == Op::Enter(function)), Box::new(move |op| op == Op::Exit(function)))
-        }
-        Op::AcquireAgain(lock) | Op::ReleaseAgain(lock) => (
-            Box::new(move |op| op == Op::AcquireAgain(lock)),
-            Box::new(move |op| op == Op::ReleaseAgain(lock)),
-        ),
-        Op::AcquireSharedAgain(lock) | Op::ReleaseSharedAgain(lock) => (
-            Box::new(move |op| op == Op::AcquireSharedAgain(lock)),
-            Box::new(move |op| op == Op::ReleaseSharedAgain(lock)),
-        ),
-        _ => {
-            let section = op.section_begin().or(op.section_end())?;
-            (
-                Box::new(move |op| op.section_begin() == Some(section)),
-                Box::new(move |op| op.section_end() == Some(section)),
-            )
-        }
-    };
-    let direction = if opens(op) { Direction::Forward } else { Direction::Backward };
-    Some((direction, Box::new(move |op| isize::from(opens(op)) - isize::from(closes(op)))))
+/// What has two halves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Whole {
+    Function(LabelId),
+    Section(LockId, LockMode),
+    /// A lock that is taken again while it is held.
+    Again(LockId, LockMode),
 }
 
-/// A look for the event of the thread where as much is closed as was opened, or the other way round.
-fn balanced(thread: ThreadId, direction: Direction, weigh: Weigh) -> impl FnMut(&Event) -> Look {
-    let outwards = if direction == Direction::Forward { -1 } else { 1 };
-    let mut depth = 1;
+/// What the operation is the first half of.
+fn opened(op: Op) -> Option<Whole> {
+    match op {
+        Op::Enter(function) => Some(Whole::Function(function)),
+        Op::AcquireAgain(lock) => Some(Whole::Again(lock, LockMode::Exclusive)),
+        Op::AcquireSharedAgain(lock) => Some(Whole::Again(lock, LockMode::Shared)),
+        _ => op.section_begin().map(|(lock, mode)| Whole::Section(lock, mode)),
+    }
+}
+
+/// What the operation is the second half of.
+fn closed(op: Op) -> Option<Whole> {
+    match op {
+        Op::Exit(function) => Some(Whole::Function(function)),
+        Op::ReleaseAgain(lock) => Some(Whole::Again(lock, LockMode::Exclusive)),
+        Op::ReleaseSharedAgain(lock) => Some(Whole::Again(lock, LockMode::Shared)),
+        _ => op.section_end().map(|(lock, mode)| Whole::Section(lock, mode)),
+    }
+}
+
+/// A look for the other half of something, past all of the same kind that lies between.
+fn balanced(thread: ThreadId, whole: Whole, direction: Direction) -> impl FnMut(&Event) -> Look {
+    let mut depth = 1_usize;
     move |event| {
+        let (opens, closes) = (opened(event.op) == Some(whole), closed(event.op) == Some(whole));
+        let (deeper, back) = match direction {
+            Direction::Forward => (opens, closes),
+            Direction::Backward => (closes, opens),
+        };
         if event.thread == thread {
-            depth -= weigh(event.op) * outwards;
+            depth = depth + usize::from(deeper) - usize::from(back);
         }
         if depth == 0 { Look::Here } else { Look::On }
     }

@@ -2,7 +2,7 @@
 
 /// Columns between lanes.
 pub(crate) const GAP: usize = 1;
-/// The width of a lane that shows something.
+/// The width of a lane at least, if there is that much room at all.
 const NARROWEST: usize = 18;
 /// Wider lanes would only put the threads further apart.
 const WIDEST: usize = 44;
@@ -43,9 +43,8 @@ impl Layout {
         let numbers = (events.to_string().len() + 3).min(width);
         let locations = if width >= 64 { (width / 6).clamp(12, 36) } else { 0 };
         let room = width - numbers - locations.min(width - numbers);
-        let wanted = room / lanes.max(1);
-        let lane = wanted.saturating_sub(GAP).clamp(NARROWEST.min(room), WIDEST.min(room.max(1)));
-        let fit = (room / (lane + GAP)).clamp(1, lanes.max(1));
+        let fit = (room / (NARROWEST + GAP)).clamp(1, lanes.max(1));
+        let lane = (room / fit).saturating_sub(GAP).min(WIDEST);
         Layout {
             title,
             head,
@@ -84,6 +83,6 @@ mod tests {
     #[test]
     fn a_usual_screen_shows_three_threads() {
         let layout = Layout::new(80, 24, 17, 3);
-        assert_eq!((layout.lanes, layout.lane, layout.rows, layout.details), (3, 20, 13, 8));
+        assert_eq!((layout.lanes, layout.lane, layout.rows, layout.details), (3, 19, 13, 8));
     }
 }

@@ -81,13 +81,14 @@ impl Browser<'_> {
 
     fn go_to_race(&mut self, index: usize) {
         let Some(race) = self.races.all.get(index) else { return };
-        let (first, shown) = (race.first, summary(race, self.trace));
+        let first = race.first;
         self.races.current = Some(index);
         if self.witness.is_some() {
             self.show_witness(index);
         }
         self.jump(first);
-        self.message = format!("race {} of {}: {}", index + 1, self.races.all.len(), visible(&shown));
+        let all = self.races.all.len();
+        self.message = format!("race {} of {all}  (Tab: the other access, o: its witness)", index + 1);
     }
 
     /// Goes from one access of a race to the other.

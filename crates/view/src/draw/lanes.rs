@@ -80,7 +80,7 @@ impl Canvas<'_, '_> {
             let locks = row.locks.as_ref().and_then(|locks| locks.get(index));
             self.locks(locks.map(Vec::as_slice), lane_at(self.layout, index), line, pen);
         }
-        self.operation(row.event, is_current, line, pen);
+        self.operation(row, is_current, line, pen);
         if self.layout.locations > 0 {
             let names = self.browser.trace().names();
             let location = place(&names.loc_text(self.browser.trace().event(row.event).loc));
@@ -120,20 +120,38 @@ impl Canvas<'_, '_> {
         }
     }
 
-    fn operation(&self, id: EventId, is_current: bool, line: usize, pen: &mut Pen<'_>) {
+    fn operation(&self, row: &Row, is_current: bool, line: usize, pen: &mut Pen<'_>) {
         let trace = self.browser.trace();
-        let (event, names) = (trace.event(id), trace.names());
+        let (event, names) = (trace.event(row.event), trace.names());
         let mut text =
             if self.browser.is_brief() { op_text(event.op, names) } else { words(event.op, names) };
-        let lane = self.lanes.iter().position(|&thread| thread == event.thread);
-        if lane.is_none() {
+        let in_sight = self.lanes.iter().position(|&thread| thread == event.thread);
+        if in_sight.is_none() {
             let side = if self.is_left(event.thread) { "◂" } else { "▸" };
             text = format!("{side} {} {text}", names.threads.name(event.thread));
         }
         let edge = if self.is_left(event.thread) { 0 } else { self.lanes.len().saturating_sub(1) };
-        let x = lane_at(self.layout, lane.unwrap_or(edge)) + self.bars + 1;
-        let room = self.layout.lane.saturating_sub(self.bars + 1);
-        pen.put(x, line, room, &text, self.style(id, lane.is_some(), is_current));
+        let lane = in_sight.unwrap_or(edge);
+        let x = lane_at(self.layout, lane) + self.bars + 1;
+        let room = self.free_until(lane, row).saturating_sub(x);
+        let used = pen.put(x, line, room, &text, self.style(row.event, in_sight.is_some(), is_current));
+        // What is across another lane must not seem to go on with the sign there.
+        if x + used >= lane_at(self.layout, lane + 1) {
+            pen.put(x + used, line, room - used.min(room), " ", Theme::plain());
+        }
+    }
+
+    /// Where the text in this lane has to end. Nothing else happens in its row, so it may go on across other lanes, as far
+    /// as no lock is held there.
+    fn free_until(&self, lane: usize, row: &Row) -> usize {
+        let holds = |&other: &usize| {
+            row.locks.as_ref().and_then(|locks| locks.get(other)).is_some_and(|locks| !locks.is_empty())
+        };
+        match (lane + 1..self.lanes.len()).find(holds) {
+            Some(next) => lane_at(self.layout, next) - GAP,
+            None if self.layout.locations > 0 => lane_at(self.layout, self.lanes.len()).saturating_sub(GAP),
+            None => self.layout.numbers + self.lanes.len() * (self.layout.lane + GAP),
+        }
     }
 
     fn style(&self, id: EventId, in_sight: bool, is_current: bool) -> Style {

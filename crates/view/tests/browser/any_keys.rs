@@ -20,7 +20,7 @@ fn any_key() -> impl Strategy<Value = Key> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
     fn no_keys_and_no_size_make_it_panic(
