@@ -175,8 +175,10 @@ impl<'a> Browser<'a> {
 
     /// The screen has this size from now on.
     pub fn resize(&mut self, width: usize, height: usize) {
-        (self.width, self.height) = (width, height);
-        self.keep_in_sight();
+        if (self.width, self.height) != (width, height) {
+            (self.width, self.height) = (width, height);
+            self.follow();
+        }
     }
 
     /// How the screen is divided.

@@ -5,14 +5,19 @@ mod lanes;
 mod lists;
 mod pen;
 
+use foretell_report::visible::visible;
 use foretell_trace::ThreadId;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use unicode_width::UnicodeWidthStr;
 
 use crate::browser::{Ask, Browser, Layout, Mode};
 
 pub use pen::Theme;
 use pen::{Cut, Pen};
+
+/// The room for the name of the trace at least.
+const NAME: usize = 16;
 
 /// Draws the screen. The browser must know its size.
 pub fn draw(browser: &Browser<'_>, theme: Theme, buffer: &mut Buffer) {
@@ -43,30 +48,42 @@ fn lanes_on_screen(browser: &Browser<'_>, layout: Layout) -> Vec<ThreadId> {
     browser.lanes().into_iter().skip(browser.first_lane()).take(layout.lanes).collect()
 }
 
+/// What is shown matters more than how large the trace is, and that more than all of its name.
 fn title(browser: &Browser<'_>, pen: &mut Pen<'_>) {
-    let events = counted(browser.trace().events().len(), "event");
-    let threads = counted(browser.trace().thread_count(), "thread");
-    let mut left = format!(" {} · {events} · {threads}", browser.name());
-    if !browser.races().is_empty() {
-        left += &format!(" · {}", counted(browser.races().len(), "race"));
-    }
-    let mut right = Vec::new();
-    if let Some(query) = browser.query().filter(|_| browser.shows_only_found()) {
-        right.push(format!("only {}", query.text()));
-    }
-    if browser.hidden_count() > 0 {
-        right.push(format!("{} hidden", counted(browser.hidden_count(), "thread")));
-    }
-    if let Some(race) = browser.current_race().filter(|_| browser.shows_witness()) {
-        right.push(format!("witness of race {}", race + 1));
-    }
     pen.line(0, Theme::marked());
     let width = pen.width();
-    let used = pen.put(0, 0, width, &left, Theme::marked());
-    let right = format!("{} ", right.join(" · "));
-    let room = width.saturating_sub(used + 2);
-    let begin = width.saturating_sub(right.chars().count().min(room));
-    pen.put_cut(begin, 0, room, &right, Theme::marked(), Cut::Front);
+    let shown = shown(browser);
+    let begin = width.saturating_sub(shown.width());
+    pen.put(begin, 0, width, &shown, Theme::marked());
+    let size = size(browser);
+    let room = begin.saturating_sub(size.width()).max(NAME.min(begin)).saturating_sub(1);
+    let used = 1 + pen.put_cut(1, 0, room, browser.name(), Theme::marked(), Cut::Front);
+    pen.put(used, 0, begin.saturating_sub(used), &size, Theme::marked());
+}
+
+/// What is shown, if not all events as they were recorded.
+fn shown(browser: &Browser<'_>) -> String {
+    let mut parts = Vec::new();
+    if let Some(query) = browser.query().filter(|_| browser.shows_only_found()) {
+        parts.push(format!("only {}", visible(query.text())));
+    }
+    if browser.hidden_count() > 0 {
+        parts.push(format!("{} hidden", counted(browser.hidden_count(), "thread")));
+    }
+    if let Some(race) = browser.current_race().filter(|_| browser.shows_witness()) {
+        parts.push(format!("witness of race {}", race + 1));
+    }
+    if parts.is_empty() { String::new() } else { format!(" {} ", parts.join(" · ")) }
+}
+
+fn size(browser: &Browser<'_>) -> String {
+    let events = counted(browser.trace().events().len(), "event");
+    let threads = counted(browser.trace().thread_count(), "thread");
+    let races = match browser.races().len() {
+        0 => String::new(),
+        races => format!(" · {}", counted(races, "race")),
+    };
+    format!(" · {events} · {threads}{races}")
 }
 
 fn status(browser: &Browser<'_>, theme: Theme, line: usize, pen: &mut Pen<'_>) {

@@ -2,6 +2,9 @@
 
 use foretell_trace::{Event, EventId, LabelId, Loc, LockId, LockMode, Op, ThreadId};
 
+/// How many calls take as much memory as a thread that does nothing.
+const THREAD: usize = 4;
+
 /// A function that was entered and not yet left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Call {
@@ -115,9 +118,9 @@ impl Threads {
         self.doing.get(thread.index())
     }
 
-    /// How much there is to remember: calls and locks of all threads.
+    /// How much there is to remember: calls and locks of all threads, and the threads themselves.
     pub fn size(&self) -> usize {
-        self.size
+        self.size + THREAD * self.doing.len()
     }
 
     /// The next event happens.
@@ -188,6 +191,6 @@ mod tests {
         let mut threads = Threads::default();
         let changes: Vec<Change> = trace.iter().map(|(id, event)| threads.step(id, &event)).collect();
         assert_eq!(changes[3], Change::Left(2));
-        assert_eq!(threads.size(), 1);
+        assert_eq!(threads.size(), 1 + THREAD);
     }
 }

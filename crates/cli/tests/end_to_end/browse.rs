@@ -29,7 +29,7 @@ impl Session {
     fn new(arguments: &str) -> Session {
         let foretell = env!("CARGO_BIN_EXE_foretell");
         let shell = format!(
-            "stty rows {LINES} cols {COLUMNS}; stty -g; '{foretell}' {arguments}; echo code $?; stty -g; echo over"
+            "stty rows {LINES} cols {COLUMNS}; stty -g | cksum; '{foretell}' {arguments}; echo code $?; stty -g | cksum; echo over"
         );
         let mut child = Command::new("script")
             .args(["--quiet", "--command", &shell, "/dev/null"])

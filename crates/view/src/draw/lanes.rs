@@ -150,7 +150,7 @@ impl Canvas<'_, '_> {
         match (lane + 1..self.lanes.len()).find(holds) {
             Some(next) => lane_at(self.layout, next) - GAP,
             None if self.layout.locations > 0 => lane_at(self.layout, self.lanes.len()).saturating_sub(GAP),
-            None => self.layout.numbers + self.lanes.len() * (self.layout.lane + GAP),
+            None => lane_at(self.layout, self.lanes.len()),
         }
     }
 

@@ -51,15 +51,16 @@ impl Theme {
         self.colour(OF_LOCKS[lock.index() % OF_LOCKS.len()])
     }
 
-    /// Of an operation: what belongs to a lock has its colour, and what writes stands out from what reads.
+    /// Of an operation: what belongs to a lock has its colour, what writes stands out from what reads, and what nobody else
+    /// sees steps back.
     pub(super) fn operation(self, op: Op) -> Style {
         if let Some((lock, _)) = op.section_begin().or(op.section_end()) {
             return self.lock(lock);
         }
-        match op.access() {
-            Some(access) if access.kind.writes() => self.colour(Color::Yellow),
-            Some(_) => Style::new(),
-            None => Theme::faint(),
+        match op {
+            Op::Begin | Op::End | Op::Branch | Op::Enter(_) | Op::Exit(_) | Op::Dummy(_) => Theme::faint(),
+            _ if op.access().is_some_and(|access| access.kind.writes()) => self.colour(Color::Yellow),
+            _ => Style::new(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use foretell_view::Browser;
+use foretell_view::races::Reports;
 
 use crate::{bank, browser, browser_with_races, press, screen};
 
@@ -74,4 +75,18 @@ fn more_threads_than_room() {
     assert!(head.starts_with('◂') && head.ends_with('▸'), "{head}");
     press(&mut browser, "hhhhhhhhhhhhhhhhhhh");
     assert!(screen(&mut browser, 80, 24).contains("thread-0"));
+}
+
+#[test]
+fn the_document_shows_what_is_seen() {
+    let trace = foretell_testkit::trace(include_str!("../../../../examples/bank.std"));
+    let report = r#"{"trace":{"events":17},"races":[{
+        "first":{"event":4,"thread":"teller","location":"bank.c:12"},
+        "second":{"event":14,"thread":"auditor","location":"bank.c:31"}}]}"#;
+    let races = Reports::parse(report).expect("a report").races(&trace).expect("races of the trace");
+    let mut browser = Browser::new(&trace, "examples/bank.std", Box::new(|_| None)).with_races(races);
+    press(&mut browser, "r");
+    let shown = screen(&mut browser, 80, 18);
+    let document = include_str!("../../../../docs/trace-view.md");
+    assert!(document.contains(&format!("```text\n{shown}```\n")), "{shown}");
 }

@@ -30,6 +30,7 @@ fn number(record: &Value, field: &str) -> u64 {
 
 /// What every viewer takes for granted.
 fn assert_well_formed(records: &[Value]) {
+    assert_arrows_have_slices(records);
     let mut time = 0;
     let mut open: HashMap<u64, Vec<u64>> = HashMap::new();
     let mut arrows: BTreeMap<u64, (Vec<u64>, Vec<u64>)> = BTreeMap::new();
@@ -45,7 +46,6 @@ fn assert_well_formed(records: &[Value]) {
             }
             "f" => {
                 arrows.entry(number(record, "id")).or_default().1.push(at);
-                assert!(!stack.is_empty(), "an arrow needs a slice to end at: {record}");
             }
             "B" => stack.push(at),
             "E" => assert!(stack.pop().is_some_and(|begin| begin <= at), "{record}"),
@@ -60,6 +60,26 @@ fn assert_well_formed(records: &[Value]) {
     for (id, (begins, ends)) in arrows {
         assert_eq!((begins.len(), ends.len()), (1, 1), "arrow {id}");
         assert!(begins[0] <= ends[0]);
+    }
+}
+
+/// Viewers sort by time and then want an open slice at both ends of an arrow.
+fn assert_arrows_have_slices(records: &[Value]) {
+    let mut sorted: Vec<&Value> = records.iter().filter(|record| text(record, "ph") != "M").collect();
+    sorted.sort_by_key(|record| number(record, "ts"));
+    // By track, when the open slices end, as far as that is known.
+    let mut open: HashMap<u64, Vec<Option<u64>>> = HashMap::new();
+    for record in sorted {
+        let at = number(record, "ts");
+        let stack = open.entry(number(record, "tid")).or_default();
+        stack.retain(|end| end.is_none_or(|end| end > at));
+        match text(record, "ph") {
+            "B" => stack.push(None),
+            "X" => stack.push(Some(at + number(record, "dur"))),
+            "E" => assert_eq!(stack.pop(), Some(None), "{record} ends another slice"),
+            "s" | "f" => assert!(!stack.is_empty(), "nothing is open at {record}"),
+            _ => {}
+        }
     }
 }
 
