@@ -28,8 +28,12 @@ struct Session {
 impl Session {
     fn new(arguments: &str) -> Session {
         let foretell = env!("CARGO_BIN_EXE_foretell");
+        Session::of(&format!("'{foretell}' {arguments}"))
+    }
+
+    fn of(command: &str) -> Session {
         let shell = format!(
-            "stty rows {LINES} cols {COLUMNS}; stty -g | cksum; '{foretell}' {arguments}; echo code $?; stty -g | cksum; echo over"
+            "stty rows {LINES} cols {COLUMNS}; stty -g | cksum; {command}; echo code $?; stty -g | cksum; echo over"
         );
         let mut child = Command::new("script")
             .args(["--quiet", "--command", &shell, "/dev/null"])
@@ -118,6 +122,21 @@ fn control_c_leaves_the_terminal_as_it_was() {
     let mut session = Session::new(&format!("trace view '{}'", bank()));
     session.see("event 1 of 17");
     session.press("\u{3}");
+    session.see_it_restored("code 0");
+}
+
+#[test]
+fn whoever_is_told_to_end_leaves_the_terminal_as_it_was() {
+    let folder = folder("whoever_is_told_to_end");
+    let number = folder.join("number");
+    let foretell = env!("CARGO_BIN_EXE_foretell");
+    let command = "sh -c 'echo $$ >\"$0\"; exec \"$@\"'";
+    let mut session =
+        Session::of(&format!("{command} '{}' '{foretell}' trace view '{}'", number.display(), bank()));
+    session.see("event 1 of 17");
+    let number = std::fs::read_to_string(number).expect("the number of the process");
+    let told = Command::new("kill").args(["-TERM", number.trim()]).status().expect("kill runs");
+    assert!(told.success());
     session.see_it_restored("code 0");
 }
 
