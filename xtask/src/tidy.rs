@@ -16,7 +16,7 @@ use crate::process::root;
 type Rule = (&'static str, &'static [&'static str]);
 
 /// In dependency order. The referee knows no finder: its independence is the proof.
-const ROOMS: [Rule; 17] = [
+const ROOMS: [Rule; 18] = [
     ("foretell-wire", &[]),
     ("foretell-trace", &[]),
     ("foretell-witness", &["foretell-trace"]),
@@ -30,6 +30,7 @@ const ROOMS: [Rule; 17] = [
     ("foretell-llvm", &["foretell-wire"]),
     ("foretell-runtime", &["foretell-wire"]),
     ("foretell-report", &["foretell-trace", "foretell-witness"]),
+    ("foretell-view", &["foretell-trace", "foretell-report"]),
     (
         "foretell",
         &[
@@ -42,6 +43,7 @@ const ROOMS: [Rule; 17] = [
             "foretell-explore",
             "foretell-native",
             "foretell-report",
+            "foretell-view",
         ],
     ),
     ("foretell-testkit", &["foretell-trace"]),
@@ -63,8 +65,9 @@ const ROOMS: [Rule; 17] = [
 ];
 
 /// Rooms that do no input or output: their sources must not name these.
-const PURE_ROOMS: [&str; 10] =
-    ["wire", "witness", "detect", "solve", "predict", "depend", "cimp", "explore", "native", "report"];
+const PURE_ROOMS: [&str; 11] = [
+    "wire", "witness", "detect", "solve", "predict", "depend", "cimp", "explore", "native", "report", "view",
+];
 const IMPURE: [&str; 6] = ["std::fs", "std::net", "std::process", "std::env", "println!", "eprintln!"];
 
 /// What no source file may contain. Spelled in pieces, so that this file does not contain it.

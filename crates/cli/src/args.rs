@@ -559,15 +559,20 @@ pub(crate) enum TraceCommand {
     Convert {
         /// The trace; `-` is standard input
         trace: PathBuf,
-        /// Where to write; its ending tells format and compression (.std .csv .rr .ftr, then .gz or .zst); `-` is standard output
+        /// Where to write; its ending tells format and compression (.std .csv .rr .ftr .json, then .gz or .zst); `-` is
+        /// standard output
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
-        /// The format to write, if the name of the output does not tell
-        #[arg(long, value_parser = format_parser())]
-        to: Option<Format>,
+        /// The format to write, if the name of the output does not tell; `chrome` is a timeline for ui.perfetto.dev and
+        /// chrome://tracing
+        #[arg(long, value_parser = form_parser())]
+        to: Option<Form>,
         /// Leave out values, locations and thread names that the format cannot express, instead of refusing
         #[arg(long)]
         lossy: bool,
+        /// Mark the races of this report in a timeline: JSON, as `foretell predict --format json -o FILE` writes it
+        #[arg(long, value_name = "REPORT")]
+        report: Option<PathBuf>,
         #[command(flatten)]
         input: InputArgs,
     },
@@ -576,16 +581,22 @@ pub(crate) enum TraceCommand {
         /// The raw log: a `.ftraw` file in the folder that FORETELL_LOG names
         log: PathBuf,
     },
-    /// Print the events, a column for each thread
+    /// Browse the events in the terminal, a lane for each thread; where there is no terminal, print them
     View {
         /// The trace; `-` is standard input
         trace: PathBuf,
-        /// The first event to print
-        #[arg(long, default_value = "1", value_parser = parse_event, value_name = "EVENT")]
-        from: usize,
-        /// How many events to print: a number or `all`
-        #[arg(long, default_value = "1000", value_parser = parse_limit, value_name = "EVENTS")]
-        count: usize,
+        /// Browse the races of this report, too: JSON, as `foretell predict --format json -o FILE` writes it
+        #[arg(long, value_name = "REPORT", conflicts_with_all = ["list", "from", "count"])]
+        report: Option<PathBuf>,
+        /// Print the events, also in a terminal
+        #[arg(long)]
+        list: bool,
+        /// Print from this event on
+        #[arg(long, value_parser = parse_event, value_name = "EVENT")]
+        from: Option<usize>,
+        /// Print so many events: a number or `all`; 1000 unless given
+        #[arg(long, value_parser = parse_limit, value_name = "EVENTS")]
+        count: Option<usize>,
         #[command(flatten)]
         input: InputArgs,
     },
@@ -688,6 +699,35 @@ fn technique_help() -> String {
     let stages = Technique::AUTO.map(Technique::name).join(", then ");
     help.push_str(&format!("  {:<10} {stages}, each on what is not proven yet", "auto"));
     help
+}
+
+/// What a trace can be converted into.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    /// Something that can be read again.
+    Trace(Format),
+    /// A timeline for other viewers.
+    Timeline,
+}
+
+impl Form {
+    /// All of them.
+    fn all() -> impl Iterator<Item = Form> {
+        Format::ALL.into_iter().map(Form::Trace).chain([Form::Timeline])
+    }
+
+    /// The name that messages and the command line use.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Form::Trace(format) => format.name(),
+            Form::Timeline => "chrome",
+        }
+    }
+}
+
+fn form_parser() -> impl clap::builder::TypedValueParser<Value = Form> {
+    PossibleValuesParser::new(Form::all().map(Form::name))
+        .map(|name| Form::all().find(|form| form.name() == name).unwrap_or(Form::Timeline))
 }
 
 fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {

@@ -1,26 +1,47 @@
 //! `foretell trace`: look at traces.
 
+mod browse;
 mod check;
 mod code;
 pub(crate) mod convert;
 mod stats;
 mod view;
 
+use std::fs;
+use std::path::Path;
+
+use foretell_view::races::Reports;
+
 use crate::Outcome;
 use crate::args::{TraceArgs, TraceCommand};
 use crate::error::Failure;
 use crate::input::Input;
 
+/// How many events are printed unless somebody wants more.
+const LISTED: usize = 1000;
+
 pub(crate) fn run(args: &TraceArgs) -> Result<Outcome, Failure> {
     match &args.command {
         TraceCommand::Check { trace, input } => check::run(&Input::new(trace, input)),
         TraceCommand::Stats { trace, format, input } => stats::run(&Input::new(trace, input), *format),
-        TraceCommand::Convert { trace, output, to, lossy, input } => {
-            convert::run(&Input::new(trace, input), output, *to, *lossy)
+        TraceCommand::Convert { trace, output, to, lossy, report, input } => {
+            convert::run(&Input::new(trace, input), output, *to, *lossy, report.as_deref())
         }
         TraceCommand::Code { log } => code::run(log),
-        TraceCommand::View { trace, from, count, input } => {
-            view::run(&Input::new(trace, input), *from, *count)
+        TraceCommand::View { trace, report, list, from, count, input } => {
+            let input = Input::new(trace, input);
+            let is_listing = *list || from.is_some() || count.is_some();
+            match report {
+                _ if !is_listing && browse::is_possible() => browse::run(&input, report.as_deref()),
+                Some(_) => Err(Failure::Usage("--report needs a terminal, to browse in".to_string())),
+                None => view::run(&input, from.unwrap_or(1), count.unwrap_or(LISTED)),
+            }
         }
     }
+}
+
+/// The reports in this file.
+fn reports(path: &Path) -> Result<Reports, Failure> {
+    let json = fs::read_to_string(path).map_err(|error| Failure::file(path, "read", error))?;
+    Reports::parse(&json).map_err(|wrong| Failure::Usage(format!("{}: {wrong}", path.display())))
 }

@@ -50,7 +50,7 @@ pub mod table;
 pub mod text;
 pub mod visible;
 
-use foretell_trace::words;
+pub use foretell_trace::words;
 
 pub use baseline::{Baseline, Known, KnownPair};
 pub use closure::{Amount, ClosureReport, ClosureStats, ExploredRace, PropertyReport, PropertyVerdict};

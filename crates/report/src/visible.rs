@@ -28,7 +28,7 @@ pub fn visible_lines(text: &str) -> String {
 }
 
 /// A location with everything spelled out, and without detours: compilers name `/usr/lib/../include/x.h`.
-pub(crate) fn place(location: &str) -> String {
+pub fn place(location: &str) -> String {
     if !location.contains("/../") {
         return visible(location);
     }

@@ -5,25 +5,45 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use foretell_trace::format::{Compression, EventWriter, Format, writer};
+use foretell_trace::format::{Compressed, Compression, EventWriter, Format, writer};
 use foretell_trace::{EventId, Trace, TraceError};
 
+use foretell_view::Timeline;
+use foretell_view::races::Reports;
+
 use crate::Outcome;
+use crate::args::Form;
 use crate::error::Failure;
 use crate::input::Input;
 use crate::output;
 
-pub(crate) fn run(input: &Input, path: &Path, to: Option<Format>, lossy: bool) -> Result<Outcome, Failure> {
-    let format = format_of(path, to)?;
+pub(crate) fn run(
+    input: &Input,
+    path: &Path,
+    to: Option<Form>,
+    lossy: bool,
+    report: Option<&Path>,
+) -> Result<Outcome, Failure> {
+    let form = form_of(path, to)?;
+    if report.is_some() && form != Form::Timeline {
+        return Err(Failure::Usage("only a timeline has races: --report goes with --to chrome".to_string()));
+    }
+    let reports = report.map_or(Ok(Reports::default()), super::reports)?;
     if input.is_same_file(path) {
         return Err(Failure::Usage(format!("{} cannot be converted into itself", path.display())));
     }
-    Target::new(path).fill(path, |target| convert(input, path, format, lossy, target))
+    Target::new(path).fill(path, |target| {
+        let writer = match form {
+            Form::Trace(format) => writer_to(path, format, lossy, target)?,
+            Form::Timeline => Box::new(Timeline::new(output_to(path, target)?, &reports)),
+        };
+        convert(input, path, form, lossy, writer)
+    })
 }
 
 /// Writes a trace that is in memory to a file; its name's ending tells the format.
 pub(crate) fn save(trace: &Trace, path: &Path) -> Result<(), Failure> {
-    let format = format_of(path, None)?;
+    let format = format_of(path)?;
     Target::new(path).fill(path, |target| {
         let mut writer = writer_to(path, format, false, target)?;
         let failed = |error| Failure::Trace { file: path.display().to_string(), error };
@@ -37,7 +57,7 @@ pub(crate) fn save(trace: &Trace, path: &Path) -> Result<(), Failure> {
 /// Whether a trace could be written to this file, to be asked before there is one: a name that tells no format, or a
 /// folder that is not there, should not cost a recording.
 pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
-    format_of(path, None)?;
+    format_of(path)?;
     let target = Target::new(path);
     if !matches!(target, Target::Unfinished(_)) {
         return Ok(());
@@ -47,13 +67,28 @@ pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
     opened.map(drop).map_err(|error| Failure::file(path, "write", error))
 }
 
-fn format_of(path: &Path, told: Option<Format>) -> Result<Format, Failure> {
-    told.or_else(|| Format::from_extension(path)).ok_or_else(|| {
-        Failure::Usage(format!(
-            "cannot tell the format from the name {}; let it end in .std, .csv, .rr or .ftr (or, when converting, say it with --to)",
-            path.display()
-        ))
-    })
+fn format_of(path: &Path) -> Result<Format, Failure> {
+    Format::from_extension(path).ok_or_else(|| unknown(path, ".std, .csv, .rr or .ftr"))
+}
+
+fn form_of(path: &Path, told: Option<Form>) -> Result<Form, Failure> {
+    let by_name = || Format::from_extension(path).map(Form::Trace);
+    let timeline = || is_json(path).then_some(Form::Timeline);
+    told.or_else(by_name)
+        .or_else(timeline)
+        .ok_or_else(|| unknown(path, ".std, .csv, .rr, .ftr or .json, or say it with --to"))
+}
+
+/// What the end of a file's name says, whether or not the file is compressed.
+fn is_json(path: &Path) -> bool {
+    let compressed = Compression::from_extension(path) != Compression::None;
+    let name = if compressed { path.file_stem().map(Path::new) } else { Some(path) };
+    name.and_then(Path::extension).is_some_and(|ending| ending == "json")
+}
+
+fn unknown(path: &Path, endings: &str) -> Failure {
+    let name = path.display();
+    Failure::Usage(format!("cannot tell the format from the name {name}; let it end in {endings}"))
 }
 
 fn writer_to(
@@ -62,32 +97,35 @@ fn writer_to(
     lossy: bool,
     target: &Target,
 ) -> Result<Box<dyn EventWriter>, Failure> {
+    writer(format, output_to(path, target)?, lossy)
+        .map_err(|error| Failure::Trace { file: path.display().to_string(), error })
+}
+
+fn output_to(path: &Path, target: &Target) -> Result<Compressed, Failure> {
     let cannot_write = |error| Failure::file(path, "write", error);
     let output = target.open().map_err(cannot_write)?;
-    let output = Compression::from_extension(path).writer(output).map_err(cannot_write)?;
-    writer(format, output, lossy).map_err(|error| Failure::Trace { file: path.display().to_string(), error })
+    Compression::from_extension(path).writer(output).map_err(cannot_write)
 }
 
 fn convert(
     input: &Input,
     path: &Path,
-    format: Format,
+    form: Form,
     lossy: bool,
-    target: &Target,
+    mut writer: Box<dyn EventWriter>,
 ) -> Result<Outcome, Failure> {
     let mut reading = input.open("converts")?;
     let failed = |error| Failure::Trace { file: path.display().to_string(), error };
-    let mut writer = writer_to(path, format, lossy, target)?;
     while reading.next()?.is_some() {
         let (batch, names) = reading.batch();
         for event in &batch.events {
             writer.write(event, names).map_err(failed)?;
         }
     }
-    if reading.is_cut_short() && format != Format::Binary && !lossy {
+    if reading.is_cut_short() && matches!(form, Form::Trace(format) if format != Format::Binary) && !lossy {
         let event = EventId::from_index(reading.events().saturating_sub(1)).unwrap_or(EventId::FIRST);
         let what = "that the recording was cut short here (--lossy writes it all the same)".to_string();
-        return Err(failed(TraceError::NotExpressible { event, format: format.name(), what }));
+        return Err(failed(TraceError::NotExpressible { event, format: form.name(), what }));
     }
     writer.finish(reading.ending()).map_err(failed)?;
     if reading.is_cut_short() {

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod bounds;
+mod browse;
 mod compare;
 mod documents;
 mod exact;

@@ -116,3 +116,32 @@ fn view_has_a_column_for_each_thread() {
     assert_eq!(lines[2].find("acq"), lines[0].find("T1"));
     assert!(lines[3].contains("more events follow"), "{}", ran.out);
 }
+
+#[test]
+fn a_timeline_is_written_for_other_viewers() {
+    let folder = folder("a_timeline_is_written");
+    let bank = repository().join("examples/bank.std");
+    let bank = bank.to_str().expect("a plain path");
+    let report = folder.join("report.json");
+    let report = report.to_str().expect("a plain path");
+    assert_eq!(foretell(&["predict", "--format", "json", "-o", report, bank]).code, 1);
+    let out = folder.join("run.perfetto.json");
+    let out = out.to_str().expect("a plain path");
+    let ran = foretell(&["trace", "convert", bank, "-o", out, "--report", report]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let file = std::fs::read_to_string(out).expect("a timeline");
+    let piped = foretell(&["trace", "convert", bank, "--to", "chrome", "--report", report, "-o", "-"]);
+    assert_eq!(piped.out, file);
+    let records = piped.json()["traceEvents"].as_array().expect("a list").clone();
+    let races = records.iter().filter(|record| record["s"] == "g").count();
+    assert_eq!(races, 2, "both accesses of the only race are marked");
+    // A report goes with its own trace, and only into a timeline.
+    let other = repository().join("corpus/mcm_figure1.std");
+    let other = other.to_str().expect("a plain path");
+    let ran = foretell(&["trace", "convert", other, "--to", "chrome", "--report", report, "-o", "-"]);
+    assert!(ran.code == 2 && ran.err.contains("another trace"), "{}", ran.err);
+    let ran = foretell(&["trace", "convert", bank, "--to", "text", "--report", report, "-o", "-"]);
+    assert_eq!(ran.code, 2);
+    let ran = foretell(&["trace", "view", bank, "--report", report]);
+    assert!(ran.code == 2 && ran.err.contains("terminal"), "{}", ran.err);
+}
