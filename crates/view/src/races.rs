@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use foretell_report::{Access, Race as Told, Report, json};
 use foretell_trace::{EventId, Names, Trace};
-use serde::Deserialize;
 
 /// A race that a report tells of.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -16,51 +16,6 @@ pub struct Race {
     pub witness: Vec<EventId>,
 }
 
-/// Of a report, what is needed here.
-#[derive(Debug, Deserialize)]
-struct Report {
-    trace: TraceInfo,
-    #[serde(default)]
-    races: Vec<Reported>,
-}
-
-#[derive(Debug, Deserialize)]
-struct TraceInfo {
-    #[serde(default)]
-    file: String,
-    events: usize,
-    slice: Option<Slice>,
-}
-
-/// The numbers of events are those of the whole trace.
-#[derive(Debug, Deserialize)]
-struct Slice {
-    of: usize,
-}
-
-#[derive(Debug, Deserialize)]
-struct Reported {
-    first: Access,
-    second: Access,
-    #[serde(default)]
-    witness: Vec<u32>,
-}
-
-/// An access, as a report has it.
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Access {
-    pub(crate) event: u32,
-    thread: String,
-    location: String,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Document {
-    One(Box<Report>),
-    Many(Vec<Report>),
-}
-
 /// Reports, not yet compared with any trace.
 #[derive(Debug, Default)]
 pub struct Reports(Vec<Report>);
@@ -68,33 +23,30 @@ pub struct Reports(Vec<Report>);
 impl Reports {
     /// Reads what `foretell predict --format json` has written.
     pub fn parse(json: &str) -> Result<Reports, String> {
-        match serde_json::from_str(json) {
-            Ok(Document::One(report)) => Ok(Reports(vec![*report])),
-            Ok(Document::Many(reports)) => Ok(Reports(reports)),
-            Err(_) => Err("this is no report of `foretell predict --format json`".to_string()),
-        }
+        let no_report = |_| "this is no report of `foretell predict --format json`".to_string();
+        json::parse(json).map(Reports).map_err(no_report)
     }
 
     /// The races of this trace. Of several reports, those on traces of another length are left out; what does not fit the
     /// trace is an error.
     pub fn races(&self, trace: &Trace) -> Result<Vec<Race>, String> {
         let events = trace.events().len();
-        let of_trace = |report: &&Report| report.events() == events;
+        let of_trace = |report: &&Report| length(report) == events;
         let mut races = BTreeSet::new();
         for report in self.0.iter().filter(of_trace) {
             for race in &report.races {
-                races.insert(race.find(trace).map_err(|wrong| report.is_of_another(&wrong))?);
+                races.insert(find(race, trace).map_err(|wrong| is_of_another(report, &wrong))?);
             }
         }
-        match (self.0.first(), self.0.iter().any(|report| report.events() == events)) {
-            (Some(report), false) => Err(report.is_of_another(&format!("it has {} events", report.events()))),
+        match (self.0.first(), self.0.iter().any(|report| length(report) == events)) {
+            (Some(report), false) => Err(is_of_another(report, &format!("it has {} events", length(report)))),
             _ => Ok(without_repetition(races)),
         }
     }
 
     /// How many events the trace has by each report, for whoever has not read it yet.
     pub(crate) fn lengths(&self) -> impl Iterator<Item = usize> {
-        self.0.iter().map(Report::events)
+        self.0.iter().map(length)
     }
 
     /// The two accesses of each race.
@@ -116,45 +68,38 @@ fn without_repetition(races: BTreeSet<Race>) -> Vec<Race> {
     kept
 }
 
-impl Report {
-    fn events(&self) -> usize {
-        self.trace.slice.as_ref().map_or(self.trace.events, |slice| slice.of)
-    }
-
-    fn is_of_another(&self, wrong: &str) -> String {
-        format!("the report is on another trace ({}): {wrong}", self.trace.file)
-    }
+/// How many events the trace of a report has. The numbers of events are those of the whole trace.
+fn length(report: &Report) -> usize {
+    report.trace.slice.as_ref().map_or(report.trace.events, |slice| slice.of)
 }
 
-impl Reported {
-    fn find(&self, trace: &Trace) -> Result<Race, String> {
-        let find = |number| trace.id(number).ok_or_else(|| format!("it has an event {number}"));
-        let witness: Result<Vec<EventId>, String> = self.witness.iter().map(|&number| find(number)).collect();
-        let race =
-            Race { first: find(self.first.event)?, second: find(self.second.event)?, witness: witness? };
-        self.first.check(trace, race.first)?;
-        self.second.check(trace, race.second)?;
-        Ok(race)
-    }
+fn is_of_another(report: &Report, wrong: &str) -> String {
+    format!("the report is on another trace ({}): {wrong}", report.trace.file)
 }
 
-impl Access {
-    fn check(&self, trace: &Trace, id: EventId) -> Result<(), String> {
-        let (event, names) = (trace.event(id), trace.names());
-        let (thread, location) = (names.threads.name(event.thread), names.loc_text(event.loc));
-        if self.is(thread, &location) { Ok(()) } else { Err(self.to_string()) }
-    }
-
-    /// Whether it can be this one.
-    pub(crate) fn is(&self, thread: &str, location: &str) -> bool {
-        self.thread == thread && self.location == location
-    }
+fn find(told: &Told, trace: &Trace) -> Result<Race, String> {
+    let find = |number| trace.id(number).ok_or_else(|| format!("it has an event {number}"));
+    let witness = told.witness.iter().flatten().map(|&number| find(number)).collect::<Result<_, _>>()?;
+    let race = Race { first: find(told.first.event)?, second: find(told.second.event)?, witness };
+    check(&told.first, trace, race.first)?;
+    check(&told.second, trace, race.second)?;
+    Ok(race)
 }
 
-impl std::fmt::Display for Access {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "its event {} is by {} at {}", self.event, self.thread, self.location)
-    }
+fn check(access: &Access, trace: &Trace, id: EventId) -> Result<(), String> {
+    let (event, names) = (trace.event(id), trace.names());
+    let (thread, location) = (names.threads.name(event.thread), names.loc_text(event.loc));
+    if is(access, thread, &location) { Ok(()) } else { Err(words(access)) }
+}
+
+/// Whether the access can be by this thread at this location.
+pub(crate) fn is(access: &Access, thread: &str, location: &str) -> bool {
+    access.thread == thread && access.location == location
+}
+
+/// The access in words.
+pub(crate) fn words(access: &Access) -> String {
+    format!("its event {} is by {} at {}", access.event, access.thread, access.location)
 }
 
 /// The two accesses in words, for lists: `note: teller bank.c:12 (4) and auditor bank.c:31 (14)`.
@@ -171,46 +116,51 @@ pub fn summary(race: &Race, trace: &Trace) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     const TRACE: &str = "A|w(x)|1\nB|w(x)|2\nA|w(x)|3\n";
 
-    fn report(events: usize, races: &str) -> String {
-        format!(r#"{{"trace":{{"file":"t","events":{events}}},"races":[{races}]}}"#)
+    fn report(events: usize, races: &[Value]) -> Value {
+        let mut report = json!(Report::new("rv"));
+        report["trace"] =
+            json!({"file": "t", "events": events, "threads": 2, "cut_short": false, "unexplained_reads": 0});
+        report["races"] = json!(races);
+        report
     }
 
-    fn race(first: u32, second: u32, witness: &str) -> String {
-        let thread = |number| if number == 2 { "B" } else { "A" };
-        format!(
-            r#"{{"first":{{"event":{first},"thread":"{}","location":"{first}"}},
-                "second":{{"event":{second},"thread":"{}","location":"{second}"}},"witness":{witness}}}"#,
-            thread(first),
-            thread(second)
-        )
+    fn race(first: u32, second: u32, witness: &[u32]) -> Value {
+        let access = |event: u32| {
+            let thread = if event == 2 { "B" } else { "A" };
+            json!({"event": event, "thread": thread, "op": "w", "target": "x", "location": event.to_string()})
+        };
+        json!({"first": access(first), "second": access(second), "proof": "adjacent", "witness": witness})
     }
 
-    fn races(json: &str) -> Result<Vec<(u32, u32, usize)>, String> {
+    fn races(json: &Value) -> Result<Vec<(u32, u32, usize)>, String> {
         let trace = foretell_testkit::trace(TRACE);
-        let races = Reports::parse(json)?.races(&trace)?;
+        let races = Reports::parse(&json.to_string())?.races(&trace)?;
         Ok(races.iter().map(|race| (race.first.number(), race.second.number(), race.witness.len())).collect())
     }
 
     #[test]
     fn the_same_race_is_listed_once_with_its_shortest_witness() {
-        let one = report(3, &[race(2, 3, "[]"), race(1, 2, "[1,2]")].join(","));
-        let two = report(3, &race(2, 3, "[1,2,3]"));
-        assert_eq!(races(&format!("[{one},{two}]")), Ok(vec![(1, 2, 2), (2, 3, 3)]));
+        let one = report(3, &[race(2, 3, &[]), race(1, 2, &[1, 2])]);
+        let two = report(3, &[race(2, 3, &[1, 2, 3])]);
+        assert_eq!(races(&json!([one, two])), Ok(vec![(1, 2, 2), (2, 3, 3)]));
     }
 
     #[test]
     fn reports_on_other_traces_are_refused_or_left_out() {
-        let (here, there) = (report(3, &race(1, 2, "[]")), report(4, &race(1, 2, "[]")));
+        let (here, there) = (report(3, &[race(1, 2, &[])]), report(4, &[race(1, 2, &[])]));
         assert!(races(&there).unwrap_err().contains("4 events"));
-        assert_eq!(races(&format!("[{there},{here}]")), Ok(vec![(1, 2, 0)]));
-        let other = race(1, 2, "[]").replace("\"B\"", "\"C\"");
-        assert!(races(&report(3, &other)).unwrap_err().contains("its event 2 is by C at 2"));
-        assert!(races(&report(3, &race(1, 9, "[]"))).unwrap_err().contains("event 9"));
-        assert!(races("{}").is_err() && races("[1").is_err());
-        assert_eq!(races(&report(3, "")), Ok(vec![]));
+        assert_eq!(races(&json!([there, here])), Ok(vec![(1, 2, 0)]));
+        let mut other = race(1, 2, &[]);
+        other["second"]["thread"] = json!("C");
+        assert!(races(&report(3, &[other])).unwrap_err().contains("its event 2 is by C at 2"));
+        assert!(races(&report(3, &[race(1, 9, &[])])).unwrap_err().contains("event 9"));
+        assert!(races(&json!({})).is_err() && Reports::parse("[1").is_err());
+        assert_eq!(races(&report(3, &[])), Ok(vec![]));
     }
 }

@@ -13,13 +13,14 @@
 use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 
+use foretell_report::Access;
 use foretell_report::words::words;
 use foretell_trace::format::{Compressed, EventWriter};
 use foretell_trace::{AccessKind, Ending, Event, EventId, Names, Op, ThreadId, TraceError};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::races::{Access, Reports};
+use crate::races::{self, Reports};
 use crate::threads::{Change, Threads};
 
 /// The only process.
@@ -401,10 +402,10 @@ impl<W: Write> Timeline<W> {
     fn must_fit(&self, id: EventId, event: &Event, names: &Names) -> Result<(), TraceError> {
         let Some(racing) = self.racing.get(&id.number()) else { return Ok(()) };
         let (thread, location) = (names.threads.name(event.thread), names.loc_text(event.loc));
-        if racing.access.is(thread, &location) {
+        if races::is(&racing.access, thread, &location) {
             return Ok(());
         }
-        Err(refused(format!("the report is on another trace: {}", racing.access)))
+        Err(refused(format!("the report is on another trace: {}", races::words(&racing.access))))
     }
 }
 

@@ -22,10 +22,10 @@ use ratatui::crossterm::terminal::{
 use ratatui::{DefaultTerminal, Terminal, backend::CrosstermBackend};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::{Outcome, output};
 use crate::error::Failure;
 use crate::input::Input;
 use crate::sources::Sources;
+use crate::{Outcome, output};
 
 /// How long to wait for a key before looking whether somebody wants us to end.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -50,7 +50,11 @@ pub(crate) fn run(input: &Input, report: Option<&Path>) -> Result<Outcome, Failu
     let failed = |error| Failure::file(Path::new("the terminal"), "use", error);
     Screen::open().and_then(|mut screen| browse(&mut browser, theme, &mut screen)).map_err(failed)?;
     if trace.ending() == Ending::CutShort {
-        output::note(&format!("{}: the recording was cut short after event {}", input.name(), trace.events().len()));
+        output::note(&format!(
+            "{}: the recording was cut short after event {}",
+            input.name(),
+            trace.events().len()
+        ));
         return Ok(Outcome::Incomplete);
     }
     Ok(Outcome::Clean)
