@@ -117,7 +117,7 @@ impl Session {
         self.provide_files(page);
         for line in text.lines() {
             let command = line.split(" # ").next().unwrap_or_default().trim().replace('…', "");
-            if !command.starts_with("foretell ") {
+            if !["foretell ", "cargo foretell "].iter().any(|tool| command.starts_with(tool)) {
                 continue;
             }
             ran.commands += 1;
@@ -140,6 +140,9 @@ impl Session {
         }
         if page.needs_compilers() && !self.folder.path().join("my-tests").exists() {
             self.shell("foretell cc -g bank.c -o my-tests");
+            // A package as one would like it: the test which is there to fail does not.
+            self.shell("cp -r corpus/native/package/. . && sed -i 's/assert_eq!(1, 2)/assert_eq!(1, 1)/' tests/locks.rs");
+            self.shell("git init --quiet");
         }
         let report = self.folder.path().join("REPORT.json");
         if !report.exists() {
