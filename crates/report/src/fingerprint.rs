@@ -1,9 +1,10 @@
 //! What a race is known by from run to run: a text that stays the same when lines are inserted above it, when threads have other
 //! names, and when the schedule is another one.
 //!
-//! It is made of what does not move: what kind of accesses the two are, to which variable, in which function of which file, and
-//! what the two lines say. Where the source cannot be read, the function stands for the line; where no function is known either,
-//! as in plain traces, the location itself does.
+//! It is made of what does not move: what kind of accesses the two are, to which variable, in which function of which file, what
+//! the two lines say, and where in them. Where the source cannot be read, the function stands for the line; where no function is
+//! known either, as in plain traces, the location itself does. Reads and writes are not told apart: `counter++` is both at one
+//! place, and which of them is found to race differs from schedule to schedule.
 
 use rustc_hash::FxHashMap;
 
@@ -58,13 +59,17 @@ impl Pair {
 /// What lasts of an access.
 fn lasting(access: &Access) -> [String; 6] {
     let place = Place::parse(&access.location);
-    let kind = access.op.split('.').next().unwrap_or_default();
+    let kind = match access.op.split('.').next().unwrap_or_default() {
+        "r" | "w" => "plain",
+        "aload" | "astore" | "rmw" => "atomic",
+        other => other,
+    };
     let file = place.map_or("", |place| place.file.rsplit('/').next().unwrap_or_default());
     let function = access.function.as_deref().map(without_instance);
     // Of what happens in a library, the way there tells more.
     let caller = own_frame(&access.stack).map(|frame| without_instance(&frame.function));
     let line = match (&access.source, &function) {
-        (Some(source), _) => source.split_whitespace().collect::<Vec<_>>().join(" "),
+        (Some(source), _) => without_spaces(source, place.and_then(|place| place.column)),
         (None, Some(_)) => String::new(),
         (None, None) => access.location.clone(),
     };
@@ -76,6 +81,14 @@ fn lasting(access: &Access) -> [String; 6] {
         caller.unwrap_or_default(),
         line,
     ]
+}
+
+/// What a line says, and how much of it comes before the column, however it is indented.
+fn without_spaces(line: &str, column: Option<u32>) -> String {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let column = column.and_then(|column| usize::try_from(column).ok()).unwrap_or_default();
+    let before = line.chars().take(column.saturating_sub(1));
+    format!("{} {}", before.filter(|character| !character.is_whitespace()).count(), words.join(" "))
 }
 
 fn place(access: &Access) -> (u32, u32) {

@@ -189,9 +189,10 @@ impl Case {
 
     /// Named by what is the same from run to run.
     fn of_pair(first: &Access, second: &Access, fingerprint: Option<&str>, outcome: Outcome) -> Case {
-        let side = |access: &Access| match &access.function {
-            Some(function) => format!("{} in {function}", access.op),
-            None => format!("{} at {}", access.op, access.location),
+        let side = |access: &Access| match (&access.function, &access.source) {
+            (Some(function), _) => function.clone(),
+            (None, Some(source)) => source.trim().to_string(),
+            (None, None) => access.location.clone(),
         };
         let mut sides = [side(first), side(second)];
         sides.sort();

@@ -109,8 +109,7 @@ fn told(root: &Seen) -> Vec<(&str, &str, &str)> {
 #[test]
 fn a_race_is_a_test_that_fails() {
     let report = sample::bank();
-    let name =
-        format!("data race: r at 17 and w in deposit [{}]", report.races[0].fingerprint.as_ref().unwrap());
+    let name = format!("data race: 17 and deposit [{}]", report.races[0].fingerprint.as_ref().unwrap());
     let root = checked(&[report]);
     let message = "teller writes note = 1 at /work/bank/src/deposit it.c:3:10 while auditor reads note at 17";
     assert_eq!(told(&root), [(name.as_str(), "failure", message)]);

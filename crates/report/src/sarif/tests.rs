@@ -106,7 +106,7 @@ fn what_is_suppressed_or_known_is_marked() {
     let mut baseline = Baseline::default();
     baseline.add(&json::render(&[sample::bank()]).unwrap(), "old.json").unwrap();
     let mut other = sample::bank();
-    other.races[0].first.op = "r".to_string();
+    other.races[0].first.target = "total".to_string();
     fingerprint::mark(&mut other);
     let mut reports = [sample::bank(), other];
     baseline.apply(&mut reports);
