@@ -227,12 +227,25 @@ impl Browser {
 
     /// Moves the mouse to the middle of the first element that a selector finds, and clicks if wanted.
     pub(crate) fn point(&mut self, selector: &str, is_click: bool) {
-        let middle = format!(
-            "(() => {{ const element = document.querySelector({selector:?}); element.scrollIntoView({{ block: 'center', behavior: \
-             'instant' }}); const box = element.getBoundingClientRect(); return [box.x + box.width / 2, box.y + \
-             box.height / 2]; }})()"
+        // What is there has to be what is meant: nothing may lie above it, and it may not be about to move.
+        let find = format!(
+            "(async () => {{
+                const element = document.querySelector({selector:?});
+                element.scrollIntoView({{ block: 'center', behavior: 'instant' }});
+                await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+                const box = element.getBoundingClientRect();
+                const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+                return element.contains(document.elementFromPoint(x, y)) ? [x, y] : null;
+            }})()"
         );
-        let middle = self.eval(&middle);
+        let start = Instant::now();
+        let middle = loop {
+            let middle = self.eval(&find);
+            if !middle.is_null() {
+                break middle;
+            }
+            assert!(start.elapsed() < PATIENCE, "{selector} is covered by something");
+        };
         let mut event = json!({"type": "mouseMoved", "x": middle[0], "y": middle[1]});
         self.call("Input.dispatchMouseEvent", event.clone());
         if is_click {
