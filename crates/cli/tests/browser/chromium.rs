@@ -1,42 +1,67 @@
 //! A Chromium without a window, spoken to over a pair of pipes in its own protocol: no port, no network.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::Path;
+use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 /// How long anything may take before it counts as hung. Machines that run tests can be very busy.
 const PATIENCE: Duration = Duration::from_secs(40);
 /// What Chromium is called.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
-/// One browser at a time: several would only slow down each other.
-static TURN: Mutex<()> = Mutex::new(());
+/// One browser for all tests: starting it takes longer than most of them.
+static BROWSER: Mutex<Option<Browser>> = Mutex::new(None);
 
 /// A browser with one page.
 pub(crate) struct Browser {
-    process: Child,
+    /// Chromium itself. It ends when nobody is at the other end of its pipes any more.
+    _process: Child,
     to: ChildStdin,
     from: Receiver<Value>,
     calls: u64,
+    /// The page that is spoken to; the browser itself if there is none.
     session: Option<String>,
     /// What the page has done that no report may do.
     offences: Vec<String>,
     /// How many requests the page has made.
     requests: usize,
-    profile: TempDir,
-    _turn: MutexGuard<'static, ()>,
+    /// Where Chromium says what is wrong with it.
+    log: PathBuf,
+}
+
+/// The browser, for one test at a time.
+pub(crate) struct Turn(MutexGuard<'static, Option<Browser>>);
+
+impl Deref for Turn {
+    type Target = Browser;
+
+    fn deref(&self) -> &Browser {
+        self.0.as_ref().expect("a browser that is started")
+    }
+}
+
+impl DerefMut for Turn {
+    fn deref_mut(&mut self) -> &mut Browser {
+        self.0.as_mut().expect("a browser that is started")
+    }
 }
 
 impl Browser {
-    pub(crate) fn start() -> Browser {
-        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let profile = tempfile::tempdir().expect("a folder");
-        let (mut process, log) = launch(profile.path());
+    /// The browser with a new page.
+    pub(crate) fn start() -> Turn {
+        // A test that failed leaves a page behind, which nobody looks at any more.
+        let mut turn = BROWSER.lock().unwrap_or_else(PoisonError::into_inner);
+        turn.get_or_insert_with(Browser::launch).begin();
+        Turn(turn)
+    }
+
+    fn launch() -> Browser {
+        let (mut process, log) = launch();
         let to = process.stdin.take().expect("a pipe");
         let out = process.stdout.take().expect("a pipe");
         let (sender, from) = channel();
@@ -49,26 +74,25 @@ impl Browser {
                 }
             }
         });
-        let mut browser = Browser {
-            process,
-            to,
-            from,
-            calls: 0,
-            session: None,
-            offences: Vec::new(),
-            requests: 0,
-            profile,
-            _turn: turn,
-        };
-        let page = browser.call("Target.createTarget", json!({"url": "about:blank"}));
-        let target = page["targetId"].as_str().unwrap_or_else(|| panic!("{page}; see {log}")).to_string();
-        let attached = browser.call("Target.attachToTarget", json!({"targetId": target, "flatten": true}));
-        browser.session = attached["sessionId"].as_str().map(String::from);
+        let (session, offences) = (None, Vec::new());
+        Browser { _process: process, to, from, calls: 0, session, offences, requests: 0, log }
+    }
+
+    /// Goes on with a page that knows nothing of those before.
+    fn begin(&mut self) {
+        self.session = None;
+        let context = self.call("Target.createBrowserContext", json!({}));
+        let params = json!({"url": "about:blank", "browserContextId": context["browserContextId"]});
+        let page = self.call("Target.createTarget", params);
+        let params = json!({"targetId": page["targetId"], "flatten": true});
+        let attached = self.call("Target.attachToTarget", params);
+        self.session = attached["sessionId"].as_str().map(String::from);
         for domain in ["Page", "Runtime", "Log", "Network"] {
-            browser.call(&format!("{domain}.enable"), json!({}));
+            self.call(&format!("{domain}.enable"), json!({}));
         }
-        browser.size(1600, 1000);
-        browser
+        self.size(1600, 1000);
+        self.prefer("light");
+        self.offences.clear();
     }
 
     /// Calls a method of the protocol, and returns what it returns.
@@ -116,7 +140,7 @@ impl Browser {
 
     /// What Chromium has to say about itself.
     fn log(&self) -> String {
-        std::fs::read_to_string(self.profile.path().join("log")).unwrap_or_default()
+        std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 
     /// What a script in the page comes to.
@@ -157,13 +181,23 @@ impl Browser {
         start.elapsed()
     }
 
+    /// Goes to what an anchor of the page names.
+    pub(crate) fn go_to(&mut self, anchor: &str) {
+        self.eval(&format!("location.hash = '{anchor}'"));
+        self.wait_for(&format!("document.querySelector('#detail [data-item={anchor}]') !== null"));
+    }
+
     pub(crate) fn size(&mut self, width: u32, height: u32) {
         let params = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500});
         self.call("Emulation.setDeviceMetricsOverride", params);
     }
 
     pub(crate) fn prefer(&mut self, scheme: &str) {
-        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        // Nothing moves by itself, so that clicks hit what they are meant for.
+        let features = json!([
+            {"name": "prefers-color-scheme", "value": scheme},
+            {"name": "prefers-reduced-motion", "value": "reduce"}
+        ]);
         self.call("Emulation.setEmulatedMedia", json!({"features": features}));
     }
 
@@ -193,12 +227,25 @@ impl Browser {
 
     /// Moves the mouse to the middle of the first element that a selector finds, and clicks if wanted.
     pub(crate) fn point(&mut self, selector: &str, is_click: bool) {
-        let middle = format!(
-            "(() => {{ const element = document.querySelector({selector:?}); element.scrollIntoView({{ block: 'center', behavior: \
-             'instant' }}); const box = element.getBoundingClientRect(); return [box.x + box.width / 2, box.y + \
-             box.height / 2]; }})()"
+        // What is there has to be what is meant: nothing may lie above it, and it may not be about to move.
+        let find = format!(
+            "(async () => {{
+                const element = document.querySelector({selector:?});
+                element.scrollIntoView({{ block: 'center', behavior: 'instant' }});
+                await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+                const box = element.getBoundingClientRect();
+                const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+                return element.contains(document.elementFromPoint(x, y)) ? [x, y] : null;
+            }})()"
         );
-        let middle = self.eval(&middle);
+        let start = Instant::now();
+        let middle = loop {
+            let middle = self.eval(&find);
+            if !middle.is_null() {
+                break middle;
+            }
+            assert!(start.elapsed() < PATIENCE, "{selector} is covered by something");
+        };
         let mut event = json!({"type": "mouseMoved", "x": middle[0], "y": middle[1]});
         self.call("Input.dispatchMouseEvent", event.clone());
         if is_click {
@@ -235,24 +282,18 @@ impl Browser {
     }
 }
 
-impl Drop for Browser {
-    fn drop(&mut self) {
-        // Chromium ends when nobody speaks to it any more, and a killed one ends for sure.
-        drop(self.process.kill());
-        drop(self.process.wait());
-    }
-}
-
 /// Starts Chromium: it speaks on its third and fourth channel, which we have as its input and output.
-fn launch(profile: &Path) -> (Child, String) {
-    let Some(name) = NAMES.iter().find(|name| is_there(name)) else {
+fn launch() -> (Child, PathBuf) {
+    let Some(program) = NAMES.iter().find_map(|name| find(name)) else {
         panic!(
             "there is no Chromium to test reports in: `cargo xtask setup` installs it (on Debian: apt-get install chromium)"
         );
     };
-    let log = profile.join("log").display().to_string();
+    let profile = profile();
+    let log = profile.join("log");
     let process = Command::new("sh")
-        .args(["-c", "log=$1; shift; exec \"$@\" 3<&0 4>&1 </dev/null >\"$log\" 2>&1", "sh", &log, name])
+        .args(["-c", "log=$1; shift; exec \"$@\" 3<&0 4>&1 </dev/null >\"$log\" 2>&1", "sh"])
+        .args([&log, &program])
         .args([
             "--headless=new",
             "--no-sandbox",
@@ -271,6 +312,21 @@ fn launch(profile: &Path) -> (Child, String) {
     (process, log)
 }
 
-fn is_there(name: &str) -> bool {
-    Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success())
+/// Where a program is, if it is anywhere.
+fn find(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
+}
+
+/// A folder for what Chromium remembers. Those of test runs that are over go away.
+fn profile() -> PathBuf {
+    let folders = Path::new(env!("CARGO_TARGET_TMPDIR")).join("profiles");
+    let old = std::fs::read_dir(&folders).into_iter().flatten().flatten();
+    for old in old.filter(|old| !Path::new("/proc").join(old.file_name()).exists()) {
+        // Somebody else may have been faster.
+        drop(std::fs::remove_dir_all(old.path()));
+    }
+    let folder = folders.join(std::process::id().to_string());
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
 }

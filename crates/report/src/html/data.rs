@@ -368,7 +368,7 @@ fn files(reports: &[Report], texts: &mut Texts) -> Vec<FileData> {
             let text = texts.line(line);
             match pieces.last_mut() {
                 Some((first, piece)) if usize::try_from(number - *first) == Ok(piece.len()) => {
-                    piece.push(text)
+                    piece.push(text);
                 }
                 _ => pieces.push((number, vec![text])),
             }

@@ -140,7 +140,8 @@ class Panel {
     const room = this.scroller.clientWidth - NUMBERS;
     const fitting = Math.floor(room / NARROWEST);
     this.hasWords = fitting >= Math.min(threads.length, 3);
-    const most = this.hasWords ? Math.min(fitting, LANES) : LANES;
+    // Dots leave most of the room to the words beside them.
+    const most = Math.min(LANES, this.hasWords ? fitting : Math.max(3, Math.floor(room / 4 / DOT_LANE)));
     this.lanes = Math.min(threads.length, most);
     this.laneWidth = this.hasWords ? Math.min(room / this.lanes, 420) : DOT_LANE;
     this.element.classList.toggle("dots", !this.hasWords);
@@ -154,6 +155,11 @@ class Panel {
 
   laneOf(thread) {
     return Math.min(thread, this.lanes - 1);
+  }
+
+  /** Whether the thread has no lane of its own. */
+  isShared(thread) {
+    return this.view.picture.threads.length > this.lanes && thread >= this.lanes - 1;
   }
 
   colourOf(thread) {
@@ -195,9 +201,8 @@ class Panel {
 
   /** The locks that are held in these rows; those of threads that share a lane, or inside of a fold, are not seen. */
   drawSections(from, to) {
-    const shared = this.view.picture.threads.length > this.lanes ? this.lanes - 1 : this.lanes;
     for (const section of this.sections) {
-      if (section.thread >= shared) continue;
+      if (this.isShared(section.thread)) continue;
       const first = section.from === null ? 0 : this.rowAt[section.from];
       const last = section.to === null ? this.rows.length - 1 : this.rowAt[section.to];
       const isSeen = last >= from && first < to && (first < last || this.rows[first]?.at !== undefined);
@@ -288,7 +293,7 @@ class Panel {
       "span",
       { class: "chip" },
       moved && make("span", { class: "way" }, moved > 0 ? "↓" : "↑"),
-      !this.hasWords && make("b", {}, `${text(picture.threads[lane])} `),
+      (!this.hasWords || this.isShared(lane)) && make("b", {}, `${text(picture.threads[lane])} `),
       make("span", { class: "what" }, what),
       make("span", { class: "where" }, shortPlace(text(picture.places[at]))),
       picture.races(at) && make("b", { class: "tag" }, "race"),

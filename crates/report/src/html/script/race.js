@@ -93,17 +93,20 @@ function proofText(pair) {
   );
 }
 
-function observedTitle({ observed }) {
-  return observed && !observed.length ? "The recorded run shows it as well" : "Why the recorded run did not show it";
+/** Whether the recorded run itself leaves the two unordered. */
+function isObserved({ observed, proof }) {
+  return proof === "unordered" || (observed && !observed.length);
 }
 
 /** What the recorded run had between the two. */
 function observedPart(item, view) {
   const { observed } = item.pair;
+  if (isObserved(item.pair)) {
+    return make("p", {}, "By the rules of the language nothing there orders the two accesses. That they did not meet was not guaranteed.");
+  }
   if (!observed) {
     return make("p", {}, "What kept the two apart in the recorded run has no short explanation; the recorded order below shows it.");
   }
-  if (!observed.length) return make("p", {}, "Nothing in the recorded run ordered the two accesses either: they just did not happen to meet.");
   const deed = ([event, thread, what]) =>
     make("button", { class: "link", type: "button", onclick: () => view?.reveal(event) }, bold(thread), ` ${text(what)}`, make("span", { class: "dim" }, ` (event ${event})`));
   const link = ([from, to, isAccident]) =>
@@ -179,7 +182,7 @@ function raceView(item) {
   const note = pictureNote(item, picture);
   const element = make(
     "article",
-    { class: "race" },
+    { class: "race", "data-item": idOf(item) },
     make(
       "header",
       {},
@@ -195,7 +198,7 @@ function raceView(item) {
       pair.processes && make("p", { class: "dim" }, `Found in ${pair.processes} processes; this is how the first of them shows it.`),
     ),
     make("div", { class: "accesses" }, accessCard(first, 0), accessCard(second, 1)),
-    make("div", { class: "telling" }, section(observedTitle(pair), observedPart(item, view)), section("How sure is this?", make("p", {}, make("b", { class: "proven" }, "Proven. "), proofText(pair)))),
+    make("div", { class: "telling" }, section(isObserved(pair) ? "The recorded run shows it as well" : "Why the recorded run did not show it", observedPart(item, view)), section("How sure is this?", make("p", {}, make("b", { class: "proven" }, "Proven. "), proofText(pair)))),
     pair.story && section("How it happens", storyPart(item, view)),
     section("The picture", note && make("p", { class: "dim" }, note), view?.element),
     view && section("The source of these steps", sources.element, !hasSources && make("p", { class: "dim" }, "The source files of these steps are not here.")),
@@ -221,7 +224,7 @@ function pairView(item) {
   const isOpen = kind === "open";
   const element = make(
     "article",
-    { class: "race" },
+    { class: "race", "data-item": idOf(item) },
     make(
       "header",
       {},
