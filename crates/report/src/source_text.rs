@@ -83,12 +83,34 @@ fn laid_out(
 fn span(line: &str, column: u32) -> Option<(usize, usize)> {
     let from = usize::try_from(column).ok()?.checked_sub(1)?;
     let rest = line.get(from..).filter(|rest| !rest.trim().is_empty())?;
-    Some((from, from + expression(rest)))
+    let to = from + expression(rest);
+    let assigned = line.get(from..to).filter(|operator| assigns(operator)).and(line.get(..from));
+    Some((assigned.and_then(operand).unwrap_or(from), to))
+}
+
+/// Whether an operator changes what stands before it: compilers tell the place of the operator.
+fn assigns(operator: &str) -> bool {
+    match operator {
+        "++" | "--" | "<<=" | ">>=" => true,
+        "==" | "!=" | "<=" | ">=" => false,
+        operator => operator.ends_with('='),
+    }
+}
+
+/// At which byte the operand begins that a text ends with, if it is a name with its members and indexes.
+fn operand(text: &str) -> Option<usize> {
+    let text = text.trim_end();
+    let is_part = |letter: &char| letter.is_alphanumeric() || "_.->:[]".contains(*letter);
+    let length: usize = text.chars().rev().take_while(is_part).map(char::len_utf8).sum();
+    let from = text.len() - length;
+    let operand = text.get(from..).filter(|operand| name(operand) > 0)?;
+    (operand.matches('[').count() == operand.matches(']').count()).then_some(from)
 }
 
 /// How many bytes the expression has that a text begins with: a name with its members and indexes, an operator, or one letter.
 fn expression(text: &str) -> usize {
-    let pointers = text.len() - text.trim_start_matches(['*', '&']).len();
+    let prefixed = text.trim_start_matches("++").trim_start_matches("--").trim_start_matches(['*', '&']);
+    let pointers = text.len() - prefixed.len();
     let name = pointers + name(text.get(pointers..).unwrap_or_default());
     if name > pointers {
         return name + members(text.get(name..).unwrap_or_default());
@@ -165,10 +187,10 @@ mod tests {
             text(&["x = 1;"], "b.c:9:3", Some(Doubt::Changed), 80),
             [
                 "       9 | x = 1;",
-                "         |   ^",
+                "         | ^^^",
                 "      (b.c was changed after the recording; the line may be another one)",
                 "       9 | x = 1;",
-                "         |   ^"
+                "         | ^^^"
             ]
         );
         assert_eq!(text(&[], "b.c:9", Some(Doubt::Missing), 80), ["      (b.c cannot be read here)"]);
@@ -197,6 +219,22 @@ mod tests {
                 2,
                 "no mark at {column}"
             );
+        }
+    }
+
+    #[test]
+    fn what_is_assigned_stands_before_the_operator() {
+        for (line, column, accessed) in [
+            ("    balance -= 10;", 13, "balance -="),
+            ("} sum[i].x = 1;", 12, "sum[i].x ="),
+            ("    counter++;", 12, "counter++"),
+            ("    ++counter;", 5, "++counter"),
+            ("    a[i + 1] = 2;", 14, "="),
+            ("    if (a == b)", 11, "=="),
+            ("    *p = 2;", 8, "p ="),
+        ] {
+            let (from, to) = span(line, column).expect("a span");
+            assert_eq!(&line[from..to], accessed);
         }
     }
 

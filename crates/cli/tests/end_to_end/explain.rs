@@ -41,7 +41,7 @@ fn foretell_in(folder: &Path, args: &[&str]) -> Ran {
     command().args(args).current_dir(folder).output().expect("foretell runs").into()
 }
 
-/// What is explained, without line breaks, so that it can be looked for.
+/// What is explained, in words.
 fn explained(folder: &Path, args: &[&str]) -> String {
     let ran = foretell_in(folder, &[&["explain", "report.json"], args].concat());
     assert_eq!(ran.code, 0, "{}", ran.err);
@@ -50,7 +50,7 @@ fn explained(folder: &Path, args: &[&str]) -> String {
         "{}",
         ran.out
     );
-    ran.out.split_whitespace().collect::<Vec<_>>().join(" ")
+    ran.words()
 }
 
 fn refused(folder: &Path, args: &[&str]) -> String {
@@ -299,7 +299,7 @@ fn a_report_may_come_by_a_pipe_and_be_nonsense() {
 fn numbers(value: &Value, path: String, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
-            fields.iter().for_each(|(name, value)| numbers(value, format!("{path}/{name}"), found))
+            fields.iter().for_each(|(name, value)| numbers(value, format!("{path}/{name}"), found));
         }
         Value::Array(items) => {
             items

@@ -35,6 +35,11 @@ impl Ran {
     fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}{}", self.out, self.err))
     }
+
+    /// What was printed as one line, so that it can be looked for wherever lines break.
+    fn words(&self) -> String {
+        self.out.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
 }
 
 impl From<Output> for Ran {
