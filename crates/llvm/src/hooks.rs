@@ -53,6 +53,11 @@ impl Hooks {
         self.table.byte_at(number, self.types)
     }
 
+    /// The number of a site as hooks are told it.
+    pub(crate) fn site_number(&self, site: Value) -> u64 {
+        if site == self.table { 0 } else { site.constant_offset() }
+    }
+
     /// The site table is complete: its constant takes the place of what stood for it.
     pub(crate) fn settle(&self, table: Value) {
         self.module.settle(self.table, table);

@@ -9,6 +9,7 @@ use foretell_wire::library;
 use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
 
 use crate::hooks::{Hooks, Shape};
+use crate::implied;
 use crate::ir::{Block, Module, Opcode, Type, Value};
 use crate::manner::Manner;
 use crate::needless;
@@ -78,6 +79,7 @@ pub(crate) fn module(module: Module) -> bool {
             walk.instruction(instruction);
         }
         needless::remove(function);
+        implied::remove(function, &hooks, &mut sites);
     }
     let is_empty = sites.is_empty();
     let table = sites.finish(&globals, module).encode();

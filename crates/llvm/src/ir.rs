@@ -578,6 +578,11 @@ impl Value {
         unsafe { LLVMInstructionEraseFromParent(self.0) }
     }
 
+    /// How far an address of [`Value::byte_at`] is from the beginning.
+    pub(crate) fn constant_offset(self) -> u64 {
+        self.operand(1).constant_number().map_or(0, i64::cast_unsigned)
+    }
+
     /// The address of a byte in this constant array of bytes.
     pub(crate) fn byte_at(self, index: u64, types: Types) -> Value {
         let mut index = types.int64.constant(index).0;
@@ -586,6 +591,11 @@ impl Value {
 }
 
 impl Block {
+    /// The last instruction.
+    pub(crate) fn terminator(self) -> Value {
+        Value(unsafe { LLVMGetBasicBlockTerminator(self.0) })
+    }
+
     pub(crate) fn instructions(self) -> Vec<Value> {
         let first = unsafe { LLVMGetFirstInstruction(self.0) };
         chain(first, |instruction| unsafe { LLVMGetNextInstruction(instruction) }).collect()
@@ -598,8 +608,7 @@ impl Block {
             matches!(instruction.opcode(), Some(Opcode::LLVMPHI | Opcode::LLVMLandingPad))
         };
         let first = unsafe { LLVMGetFirstInstruction(self.0) };
-        let last = Value(unsafe { LLVMGetBasicBlockTerminator(self.0) });
-        chain(first, next).find(|instruction| !is_special(instruction)).unwrap_or(last)
+        chain(first, next).find(|instruction| !is_special(instruction)).unwrap_or_else(|| self.terminator())
     }
 }
 
@@ -615,9 +624,14 @@ impl Drop for Builder {
 impl Builder {
     /// What is made next stands before `instruction` and has its place in the source.
     pub(crate) fn before(&self, instruction: Value) {
+        self.before_as(instruction, instruction);
+    }
+
+    /// What is made next stands before `instruction` and has the place of `other` in the source.
+    pub(crate) fn before_as(&self, instruction: Value, other: Value) {
         unsafe {
             LLVMPositionBuilderBefore(self.0, instruction.0);
-            LLVMSetCurrentDebugLocation2(self.0, LLVMInstructionGetDebugLoc(instruction.0));
+            LLVMSetCurrentDebugLocation2(self.0, LLVMInstructionGetDebugLoc(other.0));
         }
     }
 
