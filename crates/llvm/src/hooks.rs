@@ -18,7 +18,7 @@ pub(crate) enum Shape {
 
 /// Puts calls of hooks into a module.
 pub(crate) struct Hooks {
-    module: Module,
+    pub(crate) module: Module,
     pub(crate) types: Types,
     pub(crate) build: Builder,
     /// Stands for the site table until that is complete.
