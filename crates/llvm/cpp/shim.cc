@@ -33,13 +33,15 @@ struct Instrument : PassInfoMixin<Instrument> {
 };
 
 // Local variables whose address is not taken leave memory first: what remains is what other threads could see.
-// Functions that stand for instructions become them, and what these are told by constants is settled.
+// Functions that stand for instructions become them, and what these are told by constants is settled. Accesses that are
+// recorded in place are calls of functions that the pass has made.
 void addTo(ModulePassManager &Passes) {
   Passes.addPass(Prepare());
   Passes.addPass(AlwaysInlinerPass());
   Passes.addPass(createModuleToFunctionPassAdaptor(SROAPass(SROAOptions::PreserveCFG)));
   Passes.addPass(createModuleToFunctionPassAdaptor(SCCPPass()));
   Passes.addPass(Instrument());
+  Passes.addPass(AlwaysInlinerPass());
 }
 } // namespace
 

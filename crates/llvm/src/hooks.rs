@@ -18,7 +18,7 @@ pub(crate) enum Shape {
 
 /// Puts calls of hooks into a module.
 pub(crate) struct Hooks {
-    module: Module,
+    pub(crate) module: Module,
     pub(crate) types: Types,
     pub(crate) build: Builder,
     /// Stands for the site table until that is complete.
@@ -51,6 +51,11 @@ impl Hooks {
     /// The site with this number, as hooks are told it.
     pub(crate) fn site(&self, number: u64) -> Value {
         self.table.byte_at(number, self.types)
+    }
+
+    /// The number of a site as hooks are told it.
+    pub(crate) fn site_number(&self, site: Value) -> u64 {
+        if site == self.table { 0 } else { site.constant_offset() }
     }
 
     /// The site table is complete: its constant takes the place of what stood for it.

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use foretell_wire::hook::{self, PREFIX, Update};
 use foretell_wire::library;
+use foretell_wire::pack::SEGMENT;
 use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
 
 use crate::hooks::{Hooks, Shape};
@@ -17,6 +18,7 @@ use crate::private::{is_local, is_private};
 use crate::reads::Reads;
 use crate::sites::{Described, Sites};
 use crate::telling::Telling;
+use crate::{implied, inline};
 
 /// What functions may claim about themselves, and no longer do once they call hooks.
 const BROKEN_PROMISES: [&str; 3] = ["memory", "nosync", "speculatable"];
@@ -78,10 +80,13 @@ pub(crate) fn module(module: Module) -> bool {
             walk.instruction(instruction);
         }
         needless::remove(function);
+        implied::remove(function, &hooks, &mut sites);
+        inline::put_in(function, &hooks);
     }
     let is_empty = sites.is_empty();
     let table = sites.finish(&globals, module).encode();
     let constant = module.private_constant(module.bytes(&table));
+    constant.align(SEGMENT);
     hooks.settle(constant);
     for function in functions {
         function.put_in_front(hooks.types.int64.constant(hook::MARK));

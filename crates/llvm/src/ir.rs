@@ -12,7 +12,9 @@ use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
 use llvm_sys::prelude::*;
 use llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
-use llvm_sys::{LLVMAtomicOrdering, LLVMLinkage, LLVMTailCallKind, LLVMTypeKind, LLVMVisibility};
+use llvm_sys::{
+    LLVMAtomicOrdering, LLVMIntPredicate, LLVMLinkage, LLVMTailCallKind, LLVMTypeKind, LLVMVisibility,
+};
 
 pub(crate) use llvm_sys::LLVMOpcode as Opcode;
 
@@ -125,6 +127,15 @@ impl Module {
         }
     }
 
+    /// Adds a function that only this module has, and whose calls become its body.
+    pub(crate) fn inline_function(self, name: &str, result: Type, parameters: &[Type]) -> (Value, Type) {
+        let function = self.function(name, result, parameters);
+        unsafe { LLVMSetLinkage(function.0.0, LLVMLinkage::LLVMInternalLinkage) };
+        function.0.add_attribute("alwaysinline");
+        function.0.add_attribute("nounwind");
+        function
+    }
+
     /// Adds a function without parameters that runs before the program's own constructors.
     pub(crate) fn add_constructor(self, name: &str) -> Value {
         let (function, _) = self.function(name, self.types().void, &[]);
@@ -142,6 +153,7 @@ impl Module {
                 void: Type(LLVMVoidTypeInContext(context)),
                 pointer: Type(LLVMPointerTypeInContext(context, 0)),
                 byte: Type(LLVMInt8TypeInContext(context)),
+                int16: Type(LLVMInt16TypeInContext(context)),
                 int32: Type(LLVMInt32TypeInContext(context)),
                 int64: Type(LLVMInt64TypeInContext(context)),
             }
@@ -177,6 +189,7 @@ pub(crate) struct Types {
     pub(crate) void: Type,
     pub(crate) pointer: Type,
     pub(crate) byte: Type,
+    pub(crate) int16: Type,
     pub(crate) int32: Type,
     pub(crate) int64: Type,
 }
@@ -346,6 +359,11 @@ impl Value {
                 LLVMSetVisibility(self.0, LLVMVisibility::LLVMDefaultVisibility);
             }
         }
+    }
+
+    /// A variable begins at a multiple of so many bytes.
+    pub(crate) fn align(self, bytes: u64) {
+        unsafe { LLVMSetAlignment(self.0, c_uint::try_from(bytes).unwrap_or(1)) }
     }
 
     /// Puts a constant into memory right before the first instruction of a function.
@@ -578,6 +596,11 @@ impl Value {
         unsafe { LLVMInstructionEraseFromParent(self.0) }
     }
 
+    /// How far an address of [`Value::byte_at`] is from the beginning.
+    pub(crate) fn constant_offset(self) -> u64 {
+        self.operand(1).constant_number().map_or(0, i64::cast_unsigned)
+    }
+
     /// The address of a byte in this constant array of bytes.
     pub(crate) fn byte_at(self, index: u64, types: Types) -> Value {
         let mut index = types.int64.constant(index).0;
@@ -586,6 +609,11 @@ impl Value {
 }
 
 impl Block {
+    /// The last instruction.
+    pub(crate) fn terminator(self) -> Value {
+        Value(unsafe { LLVMGetBasicBlockTerminator(self.0) })
+    }
+
     pub(crate) fn instructions(self) -> Vec<Value> {
         let first = unsafe { LLVMGetFirstInstruction(self.0) };
         chain(first, |instruction| unsafe { LLVMGetNextInstruction(instruction) }).collect()
@@ -598,8 +626,7 @@ impl Block {
             matches!(instruction.opcode(), Some(Opcode::LLVMPHI | Opcode::LLVMLandingPad))
         };
         let first = unsafe { LLVMGetFirstInstruction(self.0) };
-        let last = Value(unsafe { LLVMGetBasicBlockTerminator(self.0) });
-        chain(first, next).find(|instruction| !is_special(instruction)).unwrap_or(last)
+        chain(first, next).find(|instruction| !is_special(instruction)).unwrap_or_else(|| self.terminator())
     }
 }
 
@@ -615,19 +642,32 @@ impl Drop for Builder {
 impl Builder {
     /// What is made next stands before `instruction` and has its place in the source.
     pub(crate) fn before(&self, instruction: Value) {
+        self.before_as(instruction, instruction);
+    }
+
+    /// What is made next stands before `instruction` and has the place of `other` in the source.
+    pub(crate) fn before_as(&self, instruction: Value, other: Value) {
         unsafe {
             LLVMPositionBuilderBefore(self.0, instruction.0);
-            LLVMSetCurrentDebugLocation2(self.0, LLVMInstructionGetDebugLoc(instruction.0));
+            LLVMSetCurrentDebugLocation2(self.0, LLVMInstructionGetDebugLoc(other.0));
         }
     }
 
     /// What is made next is the body of this function.
     pub(crate) fn in_new_body(&self, function: Value, module: Module) {
-        unsafe {
-            let context = LLVMGetModuleContext(module.0);
-            let block = LLVMAppendBasicBlockInContext(context, function.0, NO_NAME);
-            LLVMPositionBuilderAtEnd(self.0, block);
-        }
+        self.at_end(self.new_block(function, module));
+        unsafe { LLVMSetCurrentDebugLocation2(self.0, std::ptr::null_mut()) };
+    }
+
+    /// Adds a block to the end of a function.
+    pub(crate) fn new_block(&self, function: Value, module: Module) -> Block {
+        let context = unsafe { LLVMGetModuleContext(module.0) };
+        Block(unsafe { LLVMAppendBasicBlockInContext(context, function.0, NO_NAME) })
+    }
+
+    /// What is made next stands at the end of the block.
+    pub(crate) fn at_end(&self, block: Block) {
+        unsafe { LLVMPositionBuilderAtEnd(self.0, block.0) };
     }
 
     pub(crate) fn call(&self, function: (Value, Type), arguments: &[Value]) -> Value {
@@ -656,9 +696,76 @@ impl Builder {
         unsafe { LLVMBuildStore(self.0, value.0, to.0) };
     }
 
+    /// A load that is made as it stands, wherever the pointer leads.
+    pub(crate) fn exact_load(&self, of: Type, from: Value) -> Value {
+        let load = self.load(of, from);
+        unsafe {
+            LLVMSetVolatile(load.0, 1);
+            LLVMSetAlignment(load.0, 1);
+        }
+        load
+    }
+
+    /// A store that is made as it stands, wherever the pointer leads.
+    pub(crate) fn exact_store(&self, value: Value, to: Value) {
+        unsafe {
+            let store = LLVMBuildStore(self.0, value.0, to.0);
+            LLVMSetVolatile(store, 1);
+            LLVMSetAlignment(store, 1);
+        }
+    }
+
+    /// The address so many bytes after another one.
+    pub(crate) fn after(&self, pointer: Value, bytes: Value, types: Types) -> Value {
+        let mut bytes = bytes.0;
+        Value(unsafe { LLVMBuildGEP2(self.0, types.byte.0, pointer.0, &mut bytes, 1, NO_NAME) })
+    }
+
+    pub(crate) fn add(&self, one: Value, other: Value) -> Value {
+        Value(unsafe { LLVMBuildAdd(self.0, one.0, other.0, NO_NAME) })
+    }
+
+    pub(crate) fn subtract(&self, from: Value, what: Value) -> Value {
+        Value(unsafe { LLVMBuildSub(self.0, from.0, what.0, NO_NAME) })
+    }
+
+    pub(crate) fn and(&self, one: Value, other: Value) -> Value {
+        Value(unsafe { LLVMBuildAnd(self.0, one.0, other.0, NO_NAME) })
+    }
+
+    pub(crate) fn or(&self, one: Value, other: Value) -> Value {
+        Value(unsafe { LLVMBuildOr(self.0, one.0, other.0, NO_NAME) })
+    }
+
+    pub(crate) fn shift_left(&self, value: Value, bits: Value) -> Value {
+        Value(unsafe { LLVMBuildShl(self.0, value.0, bits.0, NO_NAME) })
+    }
+
+    pub(crate) fn select(&self, condition: Value, then: Value, otherwise: Value) -> Value {
+        Value(unsafe { LLVMBuildSelect(self.0, condition.0, then.0, otherwise.0, NO_NAME) })
+    }
+
     pub(crate) fn equal(&self, one: Value, other: Value) -> Value {
-        let equal = llvm_sys::LLVMIntPredicate::LLVMIntEQ;
-        Value(unsafe { LLVMBuildICmp(self.0, equal, one.0, other.0, NO_NAME) })
+        self.compare(LLVMIntPredicate::LLVMIntEQ, one, other)
+    }
+
+    /// Whether one number without sign is below another.
+    pub(crate) fn below(&self, one: Value, other: Value) -> Value {
+        self.compare(LLVMIntPredicate::LLVMIntULT, one, other)
+    }
+
+    fn compare(&self, how: LLVMIntPredicate, one: Value, other: Value) -> Value {
+        Value(unsafe { LLVMBuildICmp(self.0, how, one.0, other.0, NO_NAME) })
+    }
+
+    /// Goes on at one of two blocks.
+    pub(crate) fn go(&self, condition: Value, then: Block, otherwise: Block) {
+        unsafe { LLVMBuildCondBr(self.0, condition.0, then.0, otherwise.0) };
+    }
+
+    /// Goes on at a block.
+    pub(crate) fn go_to(&self, block: Block) {
+        unsafe { LLVMBuildBr(self.0, block.0) };
     }
 
     pub(crate) fn insert(&self, into: Value, value: Value, index: u32) -> Value {
@@ -685,6 +792,10 @@ impl Builder {
 
     pub(crate) fn int_to_pointer(&self, value: Value, to: Type) -> Value {
         Value(unsafe { LLVMBuildIntToPtr(self.0, value.0, to.0, NO_NAME) })
+    }
+
+    pub(crate) fn give_back(&self, value: Value) {
+        unsafe { LLVMBuildRet(self.0, value.0) };
     }
 
     pub(crate) fn return_nothing(&self) {

@@ -8,13 +8,18 @@
 //! * `telling`: which functions record anything that one wants to know the calls of
 //! * `sites`: the table of places in the source
 //! * `hooks`: calls of the functions that the runtime provides
-//! * `instrument`: the walk over a module that puts them in; `needless`: those of them that would never record anything
+//! * `instrument`: the walk over a module that puts them in; `needless`: those of them that would never record anything;
+//!   `implied`: those that tell what the accesses around them tell, too; `inline`: accesses that are recorded in place
 //!
 //! It runs at the beginning of the pipeline, right after SROA: the accesses are those of the source. Later, the
 //! optimiser has made reads that the source never executes (both arms of an `if`, say), and those would be false races.
 
 #[cfg(has_llvm)]
 mod hooks;
+#[cfg(has_llvm)]
+mod implied;
+#[cfg(has_llvm)]
+mod inline;
 #[cfg(has_llvm)]
 mod instrument;
 #[cfg(has_llvm)]

@@ -105,6 +105,24 @@ impl Sites {
         u64::from(self.push(Site { caller, position, ..site }))
     }
 
+    /// What the thread has read decides that it comes to this access.
+    pub(crate) fn set_decided(&mut self, access: u64) {
+        if let Some(site) = self.at(access) {
+            site.is_decided = true;
+        }
+    }
+
+    /// The decision always follows this access.
+    pub(crate) fn set_decides(&mut self, access: u64, decision: u64) {
+        if let (Some(site), Ok(decision)) = (self.at(access), u32::try_from(decision)) {
+            site.decides = Some(decision);
+        }
+    }
+
+    fn at(&mut self, number: u64) -> Option<&mut Site> {
+        self.code.table.sites.get_mut(usize::try_from(number).ok()?)
+    }
+
     fn site(&mut self, function: &str, place: Option<&Place>) -> Site {
         let (line, column) = place.map_or((0, 0), |place| (place.line, place.column));
         let file = self.text(place.map_or("", |place| &place.file));

@@ -19,6 +19,10 @@ pub(crate) struct Spot {
     pub(crate) function: LabelId,
     /// The site of the call that had been inlined there, if it was one.
     pub(crate) caller: Option<u64>,
+    /// A decision comes before the access that is made there.
+    pub(crate) is_decided: bool,
+    /// The site of the decision that follows the access.
+    pub(crate) decides: Option<u64>,
 }
 
 /// A call that has not ended.
@@ -131,7 +135,8 @@ mod tests {
         let spot = |site: u64| {
             let function = names.labels.get(&format!("f{}", site / 100)).unwrap();
             let loc = Loc(Symbol::number(u32::try_from(site).unwrap()).unwrap());
-            Ok(Spot { loc, function, caller: (site % 10 == 9).then_some(site / 10 * 10 - 100) })
+            let caller = (site % 10 == 9).then_some(site / 10 * 10 - 100);
+            Ok(Spot { loc, function, caller, is_decided: false, decides: None })
         };
         let text = |change: &Change| match change {
             Change::Enter(Frame { loc: None, function }) => format!("+{}", names.labels.name(*function)),

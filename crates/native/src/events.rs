@@ -17,7 +17,7 @@ use crate::cells::{Cell, Survey, is_torn_atomic};
 use crate::holders::{Holders, Mode};
 use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::for_each;
-use crate::places::Places;
+use crate::places::{Place, Places};
 use crate::records::{Entry, parts};
 
 type Done = Result<(), LogError>;
@@ -132,8 +132,12 @@ impl<'a> Writer<'a> {
         }
         match *record {
             _ if is_torn_atomic(record) => self.opaque(),
-            Record::Read { addr, size, value, .. } => self.word(addr, size, Access::Read, value, 0),
-            Record::Write { addr, size, value, .. } => self.word(addr, size, Access::Write, 0, value),
+            Record::Read { addr, size, value, .. } => {
+                self.among_decisions(|writer| writer.word(addr, size, Access::Read, value, 0))
+            }
+            Record::Write { addr, size, value, .. } => {
+                self.among_decisions(|writer| writer.word(addr, size, Access::Write, 0, value))
+            }
             Record::AtomicLoad { addr, size, value, order, .. } => {
                 self.word(addr, size, Access::Load(order_of(order)), value, 0)
             }
@@ -223,6 +227,20 @@ impl<'a> Writer<'a> {
             };
             let unknown = self.spot(0)?.loc;
             self.events.push(Event::new(thread, op, frame.loc.unwrap_or(unknown)));
+        }
+        Ok(())
+    }
+
+    /// A plain access, with the decisions that its site tells of.
+    fn among_decisions(&mut self, access: impl FnOnce(&mut Self) -> Done) -> Done {
+        let spot = self.spot(self.site)?;
+        if spot.is_decided {
+            self.branch()?;
+        }
+        access(self)?;
+        if let Some(site) = spot.decides {
+            self.loc = self.spot(site)?.loc;
+            self.branch()?;
         }
         Ok(())
     }
@@ -604,10 +622,11 @@ impl<'a> Writer<'a> {
         if let Some(&spot) = self.spots.get(&site) {
             return Ok(spot);
         }
-        let (location, function, caller) = self.places.site(site);
-        let loc = Loc(self.names.symbol(location.as_bytes())?);
-        let function = self.names.labels.intern(function.as_bytes())?;
-        let spot = Spot { loc, function, caller };
+        let place = self.places.site(site);
+        let loc = Loc(self.names.symbol(place.location.as_bytes())?);
+        let function = self.names.labels.intern(place.function.as_bytes())?;
+        let Place { caller, is_decided, decides, .. } = place;
+        let spot = Spot { loc, function, caller, is_decided, decides };
         self.spots.insert(site, spot);
         Ok(spot)
     }

@@ -11,6 +11,20 @@ use crate::LogError;
 use crate::demangle::demangle;
 use crate::memory::{About, Purpose};
 
+/// What is known of a site.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    /// Where it is: `file.c:12:3`, or as much of it as is known.
+    pub(crate) location: String,
+    pub(crate) function: String,
+    /// The site of the call that had been inlined there.
+    pub(crate) caller: Option<u64>,
+    /// A decision comes before the access.
+    pub(crate) is_decided: bool,
+    /// The site of the decision that follows the access.
+    pub(crate) decides: Option<u64>,
+}
+
 /// What the modules of the program tell about themselves.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
@@ -47,18 +61,31 @@ impl Places {
         if *count == 1 { name.to_string() } else { format!("{name}#{count}") }
     }
 
-    /// What is known of a site: as text where it is, `file.c:12:3` or as much of it as is known, the function, and the site
-    /// of the call that had been inlined there.
-    pub(crate) fn site(&self, site: u64) -> (String, String, Option<u64>) {
+    /// What is known of a site.
+    pub(crate) fn site(&self, site: u64) -> Place {
         let Some((start, table, found)) = self.find(site) else {
-            return ("?".to_string(), "?".to_string(), None);
+            let unknown = || "?".to_string();
+            return Place {
+                location: unknown(),
+                function: unknown(),
+                caller: None,
+                is_decided: false,
+                decides: None,
+            };
         };
         let function = demangle(table.text(found.function));
         let location = match found.line {
             0 => function.clone(),
             line => format!("{}:{line}:{}", table.text(found.file), found.column),
         };
-        (location, function, found.caller.map(|caller| start + u64::from(caller)))
+        let beside = |index: u32| start + u64::from(index);
+        Place {
+            location,
+            function,
+            caller: found.caller.map(beside),
+            is_decided: found.is_decided,
+            decides: found.decides.map(beside),
+        }
     }
 
     fn find(&self, site: u64) -> Option<(u64, &Table, &Site)> {

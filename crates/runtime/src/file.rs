@@ -72,6 +72,25 @@ pub(crate) fn append(chunk: &[u8], clock: u64) -> Option<()> {
     })
 }
 
+/// Appends the copy of a chunk that counts instead of it until it is complete. Otherwise as [`map`].
+pub(crate) fn append_copy(chunk: &[u8], clock: u64) -> Option<()> {
+    take(chunk.len(), clock, |file, offset| {
+        may_grow(offset, chunk.len())?;
+        foresee(file, offset, chunk.len());
+        write_at(file, offset, chunk)
+    })
+}
+
+/// A log that is long already will be longer: to find space in large pieces costs the kernel much less.
+fn foresee(file: c_int, offset: usize, bytes: usize) {
+    const PIECE: usize = 16 << 20;
+    let keep_size = system::word(libc::FALLOC_FL_KEEP_SIZE);
+    if offset / PIECE != (offset + bytes) / PIECE && may_grow(offset, bytes + PIECE).is_ok() {
+        // If that fails, space is found when it is needed, or not.
+        kernel(libc::SYS_fallocate, [system::word(file), keep_size, offset, bytes + PIECE, 0, 0]);
+    }
+}
+
 /// Does something with so many new bytes of the file. If that fails, the user is told once.
 fn take<R>(bytes: usize, clock: u64, act: impl FnOnce(c_int, usize) -> Result<R, c_int>) -> Option<R> {
     let file = FILE.load(Ordering::Relaxed);

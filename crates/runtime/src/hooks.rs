@@ -1,5 +1,7 @@
 //! What the compiler pass has put into the program, see [`foretell_wire::hook`].
 //!
+//! Plain accesses come here only if the program cannot record them in place, see [`foretell_wire::hook::front`].
+//!
 //! Safety of all hooks: the program would have made the same access at the same address.
 
 #![expect(
@@ -31,10 +33,7 @@ macro_rules! words {
                 return load_with_care(me, $log, site, addr as u64, read);
             }
             let value = read();
-            me.log().has_read = true;
-            if !me.log().short(false, $log, site, addr as u64, value) {
-                return log_longer(me, false, $log, site, addr as u64, value);
-            }
+            me.log().access(false, $log, site, addr as u64, value);
             me.leave();
             value
         }
@@ -51,10 +50,7 @@ macro_rules! words {
                 return store_with_care(me, $log, site, addr as u64, value, write);
             }
             write();
-            if !me.log().short(true, $log, site, addr as u64, value) {
-                log_longer(me, true, $log, site, addr as u64, value);
-                return;
-            }
+            me.log().access(true, $log, site, addr as u64, value);
             me.leave();
         }
 
@@ -64,7 +60,7 @@ macro_rules! words {
             let Some(turn) = enter().map(Turn::of) else { return load() };
             turn.access(addr as usize, $size, || {
                 let (value, addr, order) = (load(), addr as u64, order_of(order).of_load());
-                turn.log_read(&Record::AtomicLoad { site, addr, size: $size, value, order });
+                turn.log(&Record::AtomicLoad { site, addr, size: $size, value, order });
                 value
             })
         }
@@ -93,7 +89,7 @@ macro_rules! words {
             turn.access(addr as usize, $size, || {
                 let read = run();
                 let (written, addr, order) = (update.apply(read, operand, $size), addr as u64, order_of(order));
-                turn.log_read(&Record::Rmw { site, addr, size: $size, read, written, order });
+                turn.log(&Record::Rmw { site, addr, size: $size, read, written, order });
                 read
             })
         }
@@ -111,12 +107,12 @@ macro_rules! words {
                 match found {
                     Ok(read) => {
                         let (read, written, order) = (read.into(), desired.into(), order_of(success));
-                        turn.log_read(&Record::Rmw { site, addr, size: $size, read, written, order });
+                        turn.log(&Record::Rmw { site, addr, size: $size, read, written, order });
                         read
                     }
                     Err(read) => {
                         let (value, order) = (read.into(), order_of(failure).of_load());
-                        turn.log_read(&Record::AtomicLoad { site, addr, size: $size, value, order });
+                        turn.log(&Record::AtomicLoad { site, addr, size: $size, value, order });
                         // That it failed is a decision.
                         turn.log_branch(site, None);
                         value
@@ -146,21 +142,12 @@ fn missed<R>(me: &'static Thread, act: impl FnOnce() -> R) -> R {
     act()
 }
 
-/// An access that has no short form. Gives the value back.
-#[inline(never)]
-fn log_longer(me: &'static Thread, writes: bool, size: u32, site: u64, addr: u64, value: u64) -> u64 {
-    me.log().access(writes, size, site, addr, value);
-    me.leave();
-    value
-}
-
 #[cold]
 #[inline(never)]
 fn load_with_care(me: &'static Thread, size: u32, site: u64, addr: u64, read: impl FnOnce() -> u64) -> u64 {
     let turn = Turn::of(me);
     turn.access(addr as usize, 1 << size, || {
         let value = read();
-        me.log().has_read = true;
         turn.tell_calls();
         me.log().access(false, size, site, addr, value);
         value
@@ -217,7 +204,7 @@ unsafe extern "C" fn __foretell_copy(site: u64, to: *mut u8, from: *const u8, by
         let content = unsafe { std::slice::from_raw_parts(to, bytes) };
         let (to, from) = (to as u64, from as u64);
         if bytes <= LONGEST_RANGE {
-            turn.log_read(&Record::Copy { site, to, from, bytes: content });
+            turn.log(&Record::Copy { site, to, from, bytes: content });
         } else {
             // All is read before anything is written: the two sides may overlap.
             turn.log_range(content, |offset, bytes| Record::ReadRange { site, addr: from + offset, bytes });
@@ -260,7 +247,7 @@ extern "C" fn __foretell_branch_by(site: u64, value: u64) {
 #[inline(always)]
 fn decide(site: u64, by: Option<u64>) {
     let Some(me) = me() else { return };
-    if !me.log().has_read {
+    if !me.log().is_undecided() {
         return;
     }
     if !me.enter() {
@@ -269,7 +256,6 @@ fn decide(site: u64, by: Option<u64>) {
     if !me.log().may_go_on() || !me.log().short_branch(site, by) {
         return decide_with_care(me, site, by);
     }
-    me.log().has_read = false;
     me.leave();
 }
 
@@ -296,7 +282,7 @@ extern "C" fn __foretell_stack() -> u64 {
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_enter(site: u64) -> u64 {
     let Some(me) = me().filter(|me| me.enter()) else { return 0 };
-    let before = me.stack.enter(site);
+    let before = me.call(site);
     me.leave();
     before.into()
 }
@@ -316,7 +302,7 @@ fn leave(turn: &Turn, site: u64) -> Calls {
     turn.step();
     turn.log_branch(site, None);
     turn.fence(site);
-    turn.me.stack.leave(site)
+    turn.me.call_outside(site)
 }
 
 #[unsafe(no_mangle)]
@@ -344,7 +330,7 @@ extern "C" fn __foretell_called() -> u64 {
 extern "C" fn __foretell_return(calls: u64) {
     let Some(me) = me().filter(|me| me.enter()) else { return };
     let calls = Calls::from(calls);
-    if me.stack.go_back(calls) {
+    if me.go_back(calls) {
         return return_from_outside(me, me.stack.site(calls));
     }
     me.leave();

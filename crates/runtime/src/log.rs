@@ -1,7 +1,9 @@
 //! The records of one thread on their way into its chunk of the log.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, compiler_fence};
+use std::mem::offset_of;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
+use foretell_wire::hook::front;
 use foretell_wire::log::{Chunk, Content, HEADER, PAGE};
 use foretell_wire::pack::Packed;
 use foretell_wire::record::{Context, LONGEST_RECORD, Record};
@@ -9,7 +11,7 @@ use foretell_wire::record::{Context, LONGEST_RECORD, Record};
 use crate::file;
 
 /// What a thread writes to. It stays in the caches.
-const CHUNK: usize = 32 << 10;
+const CHUNK: usize = 64 << 10;
 /// So many bytes of memory go into one record at most; longer ranges are several records.
 pub(crate) const LONGEST_RANGE: usize = 1 << 12;
 /// Room for any record that carries no bytes, for the clock before it, and for what is written too far.
@@ -18,17 +20,24 @@ const ROOM: usize = 2 * LONGEST_RECORD + size_of::<Packed>();
 /// The clock with which the next turn begins, where threads take turns.
 static TURN_CLOCK: AtomicU64 = AtomicU64::new(1);
 
-/// Writes what one thread does; touched by that thread alone, but for `limit`.
+/// Writes what one thread does; touched by that thread alone, but for `limit`, and `inside`, where others may look.
+/// Instrumented code knows how it begins.
+#[repr(C)]
 pub(crate) struct Writer {
     /// Where the next record goes.
     cursor: usize,
-    /// Where the thread has to look up before it writes on: at the end of its quantum, of the chunk, or at once.
+    /// Where the thread has to look up before it writes on: at the end of its quantum, of the chunk, or at once. Only whose
+    /// turn it is may write on without looking up.
     limit: AtomicUsize,
-    /// What is left of the quantum after that.
-    left: usize,
-    /// The thread has read something since its last recorded decision.
-    pub(crate) has_read: bool,
+    /// The thread is in our code, or writes here by itself: whatever happens is not the program's doing.
+    inside: AtomicBool,
+    /// The segment of the context, if the log knows the calls that the thread is in; 0 if not.
+    open: u64,
     context: Context,
+    /// What is left of the quantum after the limit.
+    left: usize,
+    /// Where the last recorded decision ends.
+    decided: usize,
     /// The end of the room in the chunk.
     end: usize,
     /// The chunk, mapped from the log.
@@ -44,14 +53,25 @@ pub(crate) struct Writer {
     pub(crate) clock: u64,
 }
 
+const _: () = {
+    let start = front::CURSOR;
+    assert!(offset_of!(Writer, cursor) == 0);
+    assert!(start + offset_of!(Writer, limit) as u64 == front::LIMIT);
+    assert!(start + offset_of!(Writer, inside) as u64 == front::INSIDE);
+    assert!(start + offset_of!(Writer, open) as u64 == front::OPEN);
+    assert!(start + offset_of!(Writer, context) as u64 == front::ADDRS);
+};
+
 impl Writer {
     pub(crate) fn new(thread: u32) -> Writer {
         Writer {
             cursor: 0,
             limit: AtomicUsize::new(0),
-            left: 0,
-            has_read: false,
+            inside: AtomicBool::new(true),
+            open: 0,
             context: Context::NEW,
+            left: 0,
+            decided: 0,
             end: 0,
             chunk: std::ptr::null_mut(),
             thread,
@@ -59,6 +79,30 @@ impl Writer {
             since: (0, 0),
             clock: 1,
         }
+    }
+
+    /// Whether the thread is in our code.
+    #[inline(always)]
+    pub(crate) fn is_inside(&self) -> bool {
+        self.inside.load(Ordering::Relaxed)
+    }
+
+    /// The thread comes into our code, or leaves it.
+    #[inline(always)]
+    pub(crate) fn set_inside(&self, is_inside: bool) {
+        self.inside.store(is_inside, Ordering::Relaxed);
+    }
+
+    /// The calls have changed: nothing may be recorded before that is told.
+    #[inline(always)]
+    pub(crate) fn close(&mut self) {
+        self.open = 0;
+    }
+
+    /// Whether anything was recorded since the last decision.
+    #[inline(always)]
+    pub(crate) fn is_undecided(&self) -> bool {
+        self.cursor != self.decided
     }
 
     /// Whether the thread may write on without looking up.
@@ -101,7 +145,7 @@ impl Writer {
 
     /// A plain access, with room for it; says whether it is short.
     #[inline(always)]
-    pub(crate) fn short(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) -> bool {
+    fn short(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) -> bool {
         let Some(short) = self.context.short(writes, size, site, addr, value) else { return false };
         let at = self.cursor as *mut u8;
         // There is room for it. The kind is among the first bytes, and these are written last.
@@ -119,16 +163,21 @@ impl Writer {
         // There is room for it.
         unsafe { (self.cursor as *mut u32).write_unaligned(short.first.to_le()) };
         self.cursor += short.length;
+        self.decided = self.cursor;
         true
     }
 
-    /// Any plain access.
+    /// Any plain access, in calls that the log knows.
     pub(crate) fn access(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) {
         self.make_room(0);
         self.clock += 1;
-        if self.short(writes, size, site, addr, value) {
-            return;
+        if !self.short(writes, size, site, addr, value) {
+            self.longer(writes, size, site, addr, value);
         }
+        self.open = self.context.segment();
+    }
+
+    fn longer(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) {
         let Some(packed) = self.context.pack(writes, size, site, addr, value) else {
             let size = 1 << size;
             return self.encode(&match writes {
@@ -157,6 +206,12 @@ impl Writer {
         // The rest of the chunk is ours.
         let room = unsafe { std::slice::from_raw_parts_mut(self.cursor as *mut u8, room) };
         self.cursor += self.context.encode(record, room);
+        if self.open != 0 {
+            self.open = self.context.segment();
+        }
+        if matches!(record, Record::Branch { .. }) {
+            self.decided = self.cursor;
+        }
     }
 
     /// Room for a record that carries so many bytes.
@@ -178,6 +233,7 @@ impl Writer {
         self.cursor = self.chunk as usize + HEADER;
         self.end = self.chunk as usize + CHUNK - ROOM;
         self.context = Context::NEW;
+        (self.open, self.decided) = (0, 0);
         self.since = (clock, self.cursor);
         self.stop();
     }
@@ -187,7 +243,7 @@ impl Writer {
     fn keep(&mut self, clock: u64) -> Option<()> {
         // The chunk is ours.
         let content = unsafe { std::slice::from_raw_parts_mut(self.chunk, CHUNK) };
-        file::append(content, clock)?;
+        file::append_copy(content, clock)?;
         unsafe { self.chunk.cast::<u64>().write_volatile(0) };
         compiler_fence(Ordering::Release);
         content.get_mut(HEADER..)?.fill(0);
@@ -225,8 +281,10 @@ impl Writer {
         }
     }
 
-    /// The turn of the thread ends.
-    pub(crate) fn end_turn(&self) {
+    /// The turn of the thread ends. What is left of its quantum is for the next one.
+    pub(crate) fn end_turn(&mut self) {
+        let limit = self.limit.swap(0, Ordering::SeqCst);
+        self.left += limit.saturating_sub(self.cursor);
         TURN_CLOCK.store(self.now(), Ordering::SeqCst);
     }
 

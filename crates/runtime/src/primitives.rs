@@ -204,7 +204,7 @@ fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool)
 /// An update of a word that is not in memory, on which the thread depends from now on.
 fn log_imagined(turn: &Turn, object: u64, (read, written): (u64, u64), order: Order) {
     let (site, addr) = (turn.me.site.get(), object | IMAGINED);
-    turn.at(addr as usize, 8, || turn.log_read(&Record::Rmw { site, addr, size: 8, read, written, order }));
+    turn.at(addr as usize, 8, || turn.log(&Record::Rmw { site, addr, size: 8, read, written, order }));
     turn.log_branch(site, None);
 }
 
@@ -224,7 +224,7 @@ fn end_once(turn: &Turn, object: u64, before: u64) {
     turn.at(object as usize, 4, || {
         let now = u64::from(word_at(object));
         let did_it = !turn.me.library.waited.get() && turn.me.library.found.get()[0] != now;
-        turn.log_read(&if did_it {
+        turn.log(&if did_it {
             Record::Rmw { site, addr: object, size: 4, read: before, written: now, order: Order::AcqRel }
         } else {
             Record::AtomicLoad { site, addr: object, size: 4, value: now, order: Order::Acquire }
@@ -302,7 +302,7 @@ fn end_count(turn: &Turn, object: u64) {
         Some(((read, written), index)) if read.abs_diff(written) == 1 => {
             let (site, addr, order) = (turn.me.site.get(), object + 8 * index, Order::AcqRel);
             turn.at(addr as usize, 8, || {
-                turn.log_read(&Record::Rmw { site, addr, size: 8, read, written, order });
+                turn.log(&Record::Rmw { site, addr, size: 8, read, written, order });
             });
         }
         _ => turn.fence(turn.me.site.get()),
@@ -424,7 +424,7 @@ macro_rules! words {
                 let found = load();
                 let is_done = found & held == !blocked & held;
                 let (addr, value, order) = (addr as u64, if is_done { found } else { blocked }, Order::Acquire);
-                turn.log_read(&Record::AtomicLoad { site, addr, size: $size, value, order });
+                turn.log(&Record::AtomicLoad { site, addr, size: $size, value, order });
                 found
             })
         }

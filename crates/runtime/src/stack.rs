@@ -1,11 +1,14 @@
 //! The calls that a thread is in, as far as instrumented code makes them.
 //!
 //! Each call puts its site on top of a stack of our own, and whoever comes back, be it by an exception or a long jump, says
-//! where it is. The log is told of calls only when something else is recorded within them, and of those that are still the
-//! same only once.
+//! where it is. As long as the log knows the calls, instrumented code tells it of the next ones by itself, see
+//! [`front`]. Otherwise the log is told of calls only when something else is recorded within them, and of those
+//! that are still the same only once.
 
 use std::cell::{Cell, RefCell};
+use std::mem::offset_of;
 
+use foretell_wire::hook::front;
 use foretell_wire::record::Record;
 
 /// Which calls a thread is in, as instrumented functions remember it: a number to them. What is told here holds even
@@ -31,48 +34,75 @@ impl From<u64> for Calls {
     }
 }
 
-/// The stack of calls of one thread.
-#[derive(Debug, Default)]
+/// The stack of calls of one thread. Instrumented code knows how it begins.
+#[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Stack {
-    /// The sites of the calls. Beyond the present depth, those of calls that have ended.
-    sites: RefCell<Vec<u64>>,
-    calls: Cell<Calls>,
-    /// In how many calls the thread is according to the log.
+    /// The calls that the thread is in, as a number.
+    calls: Cell<u64>,
+    /// Where the sites of the calls are. Beyond the present depth, those of calls that have ended.
+    top: Cell<*mut u64>,
+    /// For how many sites there is room.
+    room: Cell<usize>,
+    /// In how many calls the thread is according to the log, if that is not where it is.
     told: Cell<u32>,
     /// How many of the sites have not changed since.
     same: Cell<u32>,
-    /// Whether anything may have changed since.
+    /// The log may have to be told.
     changed: Cell<bool>,
+    /// The room.
+    sites: RefCell<Vec<u64>>,
 }
 
+const _: () = {
+    assert!(offset_of!(Stack, calls) as u64 == front::CALLS);
+    assert!(offset_of!(Stack, top) as u64 == front::STACK);
+    assert!(offset_of!(Stack, room) as u64 == front::ROOM);
+};
+
 impl Stack {
+    pub(crate) fn new() -> Stack {
+        Stack {
+            calls: Cell::new(0),
+            top: Cell::new(std::ptr::null_mut()),
+            room: Cell::new(0),
+            told: Cell::new(0),
+            same: Cell::new(0),
+            changed: Cell::new(false),
+            sites: RefCell::new(Vec::new()),
+        }
+    }
+
     /// The same calls, for a log that was not told of any.
     pub(crate) fn copy(&self) -> Stack {
-        let copy = Stack::default();
-        copy.sites.borrow_mut().clone_from(&self.sites.borrow());
-        copy.calls.set(self.calls.get());
+        let copy = Stack::new();
+        let calls = self.calls();
+        for (depth, &site) in (0..calls.depth).zip(self.sites.borrow().iter()) {
+            copy.put(depth, site);
+        }
+        copy.calls.set(calls.into());
         copy.changed.set(true);
         copy
     }
 
     #[inline]
     pub(crate) fn calls(&self) -> Calls {
-        self.calls.get()
+        Calls::from(self.calls.get())
     }
 
     /// Whether the thread is in code that is not instrumented, as far as we know.
     #[inline]
     pub(crate) fn is_outside(&self) -> bool {
-        self.calls.get().outside % 2 == 1
+        self.calls().outside % 2 == 1
     }
 
     /// A function begins that may have been called back; says whether it was.
     #[inline]
     pub(crate) fn come_in(&self) -> bool {
-        let calls = self.calls.get();
+        let calls = self.calls();
         let is_outside = self.is_outside();
         if is_outside {
-            self.calls.set(Calls { outside: calls.outside.saturating_add(1), ..calls });
+            self.calls.set(Calls { outside: calls.outside.saturating_add(1), ..calls }.into());
         }
         is_outside
     }
@@ -96,32 +126,42 @@ impl Stack {
 
     #[inline]
     fn push(&self, site: u64, outside: u32) -> Calls {
-        let before = self.calls.get();
-        let mut sites = self.sites.borrow_mut();
-        match sites.get_mut(before.depth as usize) {
-            Some(last) if *last == site => {}
-            Some(last) => {
-                *last = site;
-                self.same.set(self.same.get().min(before.depth));
-            }
-            None => {
-                sites.resize(before.depth as usize, 0);
-                sites.push(site);
-            }
+        self.begin_change();
+        let before = self.calls();
+        if self.site(before) != site || before.depth as usize >= self.room.get() {
+            self.same.set(self.same.get().min(before.depth));
+            self.put(before.depth, site);
         }
-        self.calls.set(Calls {
-            depth: before.depth.saturating_add(1),
-            outside: before.outside.saturating_add(outside),
-        });
-        self.changed.set(true);
+        let depth = before.depth.saturating_add(1);
+        self.calls.set(Calls { depth, outside: before.outside.saturating_add(outside) }.into());
         before
+    }
+
+    fn put(&self, depth: u32, site: u64) {
+        let (mut sites, depth) = (self.sites.borrow_mut(), depth as usize);
+        if depth >= sites.len() {
+            sites.resize(2 * depth + 16, 0);
+            self.top.set(sites.as_mut_ptr());
+            self.room.set(sites.len());
+        }
+        if let Some(place) = sites.get_mut(depth) {
+            *place = site;
+        }
+    }
+
+    /// From now on the log does not know the calls. It knew those that the thread is in, if it did before.
+    fn begin_change(&self) {
+        if !self.changed.replace(true) {
+            self.told.set(self.calls().depth);
+            self.same.set(self.calls().depth);
+        }
     }
 
     /// The thread is back in these calls; says whether it comes from code that is not instrumented.
     #[inline]
     pub(crate) fn go_back(&self, calls: Calls) -> bool {
-        self.changed.set(true);
-        self.calls.replace(calls).outside != calls.outside
+        self.begin_change();
+        Calls::from(self.calls.replace(calls.into())).outside != calls.outside
     }
 
     /// Whether the log may have to be told.
@@ -133,7 +173,7 @@ impl Stack {
     /// Tells which calls have ended and which have begun since the last time.
     #[cold]
     pub(crate) fn tell(&self, mut log: impl FnMut(Record<'_>)) {
-        let (depth, told) = (self.calls.get().depth, self.told.get());
+        let (depth, told) = (self.calls().depth, self.told.get());
         let kept = self.same.get().min(depth).min(told);
         if told > kept {
             log(Record::Exit { calls: told - kept });
@@ -142,8 +182,6 @@ impl Stack {
         for &site in sites.get(kept as usize..depth as usize).unwrap_or_default() {
             log(Record::Enter { site });
         }
-        self.told.set(depth);
-        self.same.set(depth);
         self.changed.set(false);
     }
 }

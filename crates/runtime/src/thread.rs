@@ -2,20 +2,26 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
+use std::mem::offset_of;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
+use foretell_wire::hook::front;
+
 use crate::log::Writer;
-use crate::stack::Stack;
+use crate::order::is_striped;
+use crate::stack::{Calls, Stack};
 
 /// What a thread runs.
 pub(crate) type Start = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
-/// A thread of the program; lives as long as the process. Cells are touched by the thread itself alone.
+/// A thread of the program; lives as long as the process. Cells are touched by the thread itself alone. Instrumented code knows
+/// how it begins.
+#[repr(C)]
 pub(crate) struct Thread {
+    /// The calls that it is in.
+    pub(crate) stack: Stack,
     /// Its records.
     log: UnsafeCell<Writer>,
-    /// It is in our code: whatever it does is not the program's doing. Others may look.
-    pub(crate) inside: AtomicBool,
     /// Threads are numbered in the order of their creation.
     pub(crate) id: u32,
     /// Whether it is the thread's turn: a word to wait on, see [`crate::scheduler`].
@@ -36,8 +42,6 @@ pub(crate) struct Thread {
     pub(crate) meetings: Cell<u32>,
     /// Where it last called out of instrumented code.
     pub(crate) site: Cell<u64>,
-    /// The calls that it is in.
-    pub(crate) stack: Stack,
     /// What it is doing in a library that synchronises, if it is in one.
     pub(crate) library: Library,
     /// How often the end of the thread was put off, so that other destructors can run first.
@@ -45,6 +49,11 @@ pub(crate) struct Thread {
     /// What it runs.
     pub(crate) start: Option<(Start, *mut c_void)>,
 }
+
+const _: () = {
+    assert!(offset_of!(Thread, stack) == 0);
+    assert!(offset_of!(Thread, log) as u64 == front::CURSOR);
+};
 
 /// What a thread is doing in a library that synchronises, see [`crate::primitives`].
 #[derive(Default)]
@@ -83,7 +92,6 @@ impl Thread {
     fn fresh(id: u32, start: Option<(Start, *mut c_void)>) -> Thread {
         Thread {
             log: UnsafeCell::new(Writer::new(id)),
-            inside: AtomicBool::new(true),
             id,
             go: AtomicU32::new(0),
             kernel_id: AtomicI32::new(0),
@@ -94,7 +102,7 @@ impl Thread {
             changes: Cell::new(0),
             meetings: Cell::new(0),
             site: Cell::new(0),
-            stack: Stack::default(),
+            stack: Stack::new(),
             library: Library::default(),
             endings: Cell::new(0),
             start,
@@ -122,13 +130,33 @@ impl Thread {
         self.log().may_go_on() && !self.stack.has_changed()
     }
 
+    /// Calls an instrumented function; returns the calls before.
+    #[inline]
+    pub(crate) fn call(&self, site: u64) -> Calls {
+        self.log().close();
+        self.stack.enter(site)
+    }
+
+    /// Calls code that is not instrumented; returns the calls before.
+    pub(crate) fn call_outside(&self, site: u64) -> Calls {
+        self.log().close();
+        self.stack.leave(site)
+    }
+
+    /// The thread is back in these calls; says whether it comes from code that is not instrumented.
+    #[inline]
+    pub(crate) fn go_back(&self, calls: Calls) -> bool {
+        self.log().close();
+        self.stack.go_back(calls)
+    }
+
     /// Whether the thread was not in our code, and now is.
     #[inline(always)]
     pub(crate) fn enter(&self) -> bool {
-        if self.inside.load(Ordering::Relaxed) {
+        if self.log().is_inside() {
             return false;
         }
-        self.inside.store(true, Ordering::Relaxed);
+        self.log().set_inside(true);
         // Who takes the turn away looks at the one after it has changed the other: see the scheduler.
         compiler_fence(Ordering::SeqCst);
         true
@@ -138,7 +166,7 @@ impl Thread {
     #[inline(always)]
     pub(crate) fn leave(&self) {
         compiler_fence(Ordering::SeqCst);
-        self.inside.store(false, Ordering::Relaxed);
+        self.log().set_inside(false);
     }
 
     /// A hook was met in our code: by a signal handler. What it does is not recorded, so nothing may be reordered around it.
@@ -202,8 +230,24 @@ pub(crate) fn me() -> Option<&'static Thread> {
     unsafe { place_of_me().read() }
 }
 
-/// From now on the calling thread is recorded as this one, or not at all.
+/// From now on the calling thread is recorded as this one, or not at all. Functions that run already may still know who it was.
 pub(crate) fn set_me(thread: Option<&'static Thread>) {
+    if let Some(former) = me() {
+        former.log().stop();
+    }
     // The variable is the calling thread's own.
     unsafe { place_of_me().write(thread) };
+}
+
+/// What those find who are not recorded: somebody is inside.
+static NOBODY: [u8; front::ADDRS as usize] = {
+    let mut bytes = [0; front::ADDRS as usize];
+    bytes[front::INSIDE as usize] = 1;
+    bytes
+};
+
+/// Only where threads take turns does instrumented code write to the log by itself.
+#[unsafe(no_mangle)]
+extern "C" fn __foretell_thread() -> *const c_void {
+    me().filter(|_| !is_striped()).map_or(NOBODY.as_ptr().cast(), |me| std::ptr::from_ref(me).cast())
 }

@@ -264,7 +264,7 @@ impl Turn {
         self.at(among.as_ptr() as usize, size_of::<AtomicU64>(), || {
             let read = among.fetch_add(1, Ordering::Relaxed);
             let written = read.wrapping_add(1);
-            self.log_read(&Record::Rmw { site, addr, size: 8, read, written, order });
+            self.log(&Record::Rmw { site, addr, size: 8, read, written, order });
         });
         self.log_branch(site, None);
     }
@@ -332,17 +332,10 @@ impl Turn {
         self.me.log().put(record);
     }
 
-    /// Adds to the log what reads memory: a later branch may depend on it.
-    #[inline]
-    pub(crate) fn log_read(&self, record: &Record<'_>) {
-        self.me.log().has_read = true;
-        self.log(record);
-    }
-
-    /// A decision; of no interest if nothing was read since the last one.
+    /// A decision; of no interest if nothing was recorded since the last one.
     #[inline]
     pub(crate) fn log_branch(&self, site: u64, by: Option<u64>) {
-        if std::mem::take(&mut self.me.log().has_read) {
+        if self.me.log().is_undecided() {
             self.me.log().put(&Record::Branch { site, by });
         }
     }
@@ -388,7 +381,7 @@ impl Turn {
     /// Adds bytes to the log, in as many records as they need.
     pub(crate) fn log_range(&self, bytes: &[u8], record: impl Fn(u64, &[u8]) -> Record<'_>) {
         for (index, piece) in bytes.chunks(LONGEST_RANGE).enumerate() {
-            self.log_read(&record((index * LONGEST_RANGE) as u64, piece));
+            self.log(&record((index * LONGEST_RANGE) as u64, piece));
         }
     }
 }

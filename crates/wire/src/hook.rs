@@ -25,9 +25,11 @@
 //! | [`TAIL`] | `void (site, callee)`: as [`LEAVE`], but the caller is no more: nobody comes back to it |
 //! | [`CALLED`] | `u64 ()`: a function begins that code may have called which is not instrumented; returns the calls before |
 //! | [`RETURN`] | `void (u64 stack)`: the thread is back in these calls, be it by an exception |
+//! | [`THREAD`] | `void *()`: the front of the calling thread's log, see [`front`] |
 //! | [`MODULE`] | `void (table, u64 bytes, void *const *globals, u64 count)` |
 //!
-//! `N` is 1, 2, 4 or 8 bytes.
+//! `N` is 1, 2, 4 or 8 bytes. Plain accesses are made and recorded in place, without a call, as long as nothing has to be
+//! looked at: see [`front`].
 
 /// A plain load.
 pub const LOAD: &str = "__foretell_load";
@@ -69,6 +71,9 @@ pub const TAIL: &str = "__foretell_tail";
 pub const CALLED: &str = "__foretell_called";
 /// Back from a call, be it by an exception.
 pub const RETURN: &str = "__foretell_return";
+/// Asks for the front of the calling thread's log. The answer may be kept for as long as a function runs, even if another
+/// thread takes its stack over: of all fronts that are not the caller's none lets it write.
+pub const THREAD: &str = "__foretell_thread";
 /// Tells the runtime about a module; called by a constructor.
 pub const MODULE: &str = "__foretell_module";
 
@@ -78,6 +83,34 @@ pub const MARK: u64 = u64::from_le_bytes(*b"foretell");
 
 /// What all names above begin with.
 pub const PREFIX: &str = "__foretell_";
+
+/// What instrumented code looks at to record something by itself: numbers at these places from where [`THREAD`] says.
+///
+/// It does so if nobody is [`front::INSIDE`], the [`front::CURSOR`] is below the [`front::LIMIT`], and the site is in the segment
+/// that is [`front::OPEN`]. It is inside meanwhile, so that neither a signal handler nor another thread touches the log.
+/// Of a plain access, the step from what the site accessed last, in [`front::ADDRS`], must have two bytes: then the record is
+/// short (see [`crate::pack`]). A call needs room for its site on the stack. To return from a call, it must be the last one.
+pub mod front {
+    /// Which calls the thread is in.
+    pub const CALLS: u64 = 0;
+    /// The address of the sites of these calls, one after the other.
+    pub const STACK: u64 = 8;
+    /// For how many sites there is room.
+    pub const ROOM: u64 = 16;
+    /// Where the next record goes.
+    pub const CURSOR: u64 = 72;
+    /// Where the thread has to look up.
+    pub const LIMIT: u64 = CURSOR + 8;
+    /// A byte: the thread is writing to its log, or in the runtime.
+    pub const INSIDE: u64 = CURSOR + 16;
+    /// The segment of sites that may be recorded in place, or 0. If not 0, the log knows which calls the thread is in.
+    pub const OPEN: u64 = CURSOR + 24;
+    /// What sites accessed last.
+    pub const ADDRS: u64 = CURSOR + 32;
+
+    /// How many calls these are, of a number that tells which.
+    pub const DEPTH: u64 = u32::MAX as u64;
+}
 
 /// The order of an atomic operation, as hooks are told it and records keep it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

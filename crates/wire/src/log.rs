@@ -17,7 +17,7 @@
 use crate::Malformed;
 
 /// How every log begins; the last byte is the version.
-pub const MAGIC: [u8; 8] = *b"ftrawlg\x02";
+pub const MAGIC: [u8; 8] = *b"ftrawlg\x03";
 
 /// Chunks begin at multiples of this, the first one right here.
 pub const PAGE: usize = 4096;

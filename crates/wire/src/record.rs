@@ -159,7 +159,9 @@ pub(crate) mod kind {
     pub(crate) const BRANCH_BY_0: u8 = 33;
     pub(crate) const BRANCH_BY_1: u8 = 34;
     pub(crate) const BRANCH_BY: u8 = 35;
+    pub(crate) const EXIT_ONE: u8 = 36;
     pub(crate) const SYNC: u8 = 64;
+    pub(crate) const SHORT_ENTER: u8 = 88;
 
     /// The kind of a decision, if that tells everything beside the site.
     #[inline(always)]
@@ -174,13 +176,18 @@ pub(crate) mod kind {
 }
 
 /// For so many sites it is remembered what they accessed last; sites with the same remainder share a place.
-const REMEMBERED: usize = 64;
+pub const REMEMBERED: usize = 64;
 
 /// What the next record is relative to. Every chunk of the log begins with [`Context::NEW`].
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[repr(C)]
 pub struct Context {
-    pub(crate) site: u64,
+    /// What sites accessed last. Stands first, for instrumented code looks there.
     addrs: [u64; REMEMBERED],
+    /// The site of the last record that tells it as a step.
+    pub(crate) site: u64,
+    /// The segment of short records, see [`crate::pack`].
+    pub(crate) segment: u64,
 }
 
 /// Writes numbers one after the other.
@@ -218,7 +225,20 @@ impl Put<'_> {
 
 impl Context {
     /// What the first record of a piece is relative to.
-    pub const NEW: Context = Context { site: 0, addrs: [0; REMEMBERED] };
+    pub const NEW: Context = Context { addrs: [0; REMEMBERED], site: 0, segment: 0 };
+
+    /// The segment of sites whose accesses are short.
+    #[inline(always)]
+    pub fn segment(&self) -> u64 {
+        self.segment
+    }
+
+    /// An access at this site that is not short.
+    #[inline]
+    pub(crate) fn visit(&mut self, site: u64) {
+        self.site = site;
+        self.segment = pack::segment(site);
+    }
 
     /// What a site accessed last.
     #[inline]
@@ -309,10 +329,16 @@ impl Context {
                 to.kind = kind::OPAQUE;
                 to.step(&mut self.site, site);
             }
+            Record::Enter { site } if pack::segment(site) == self.segment => {
+                let [kind, rest] = pack::enter_head(site).to_le_bytes();
+                to.kind = kind;
+                to.byte(rest);
+            }
             Record::Enter { site } => {
                 to.kind = kind::ENTER;
                 to.step(&mut self.site, site);
             }
+            Record::Exit { calls: 1 } => to.kind = kind::EXIT_ONE,
             Record::Exit { calls } => {
                 to.kind = kind::EXIT;
                 to.number(u64::from(calls));
@@ -332,6 +358,7 @@ impl Context {
     fn access(&mut self, to: &mut Put<'_>, kind: u8, site: u64, addr: u64, size: u8) {
         to.kind = kind + size.trailing_zeros() as u8;
         to.step(&mut self.site, site);
+        self.visit(site);
         to.step(self.last_addr(), addr);
     }
 
@@ -340,6 +367,9 @@ impl Context {
         let kind = byte(bytes)?;
         if pack::is_packed(kind) {
             return self.unpack(kind, bytes);
+        }
+        if let Some(high) = kind.checked_sub(kind::SHORT_ENTER) {
+            return Ok(Record::Enter { site: self.in_segment(high, byte(bytes)?) });
         }
         if let Some(op) = kind.checked_sub(kind::SYNC) {
             let op = SyncOp::from_code(op)?;
@@ -357,6 +387,7 @@ impl Context {
             kind::OPAQUE => Ok(Record::Opaque { site: self.next_site(bytes)? }),
             kind::ENTER => Ok(Record::Enter { site: self.next_site(bytes)? }),
             kind::EXIT => Ok(Record::Exit { calls: small(bytes)? }),
+            kind::EXIT_ONE => Ok(Record::Exit { calls: 1 }),
             kind::READ..kind::READ_RANGE => self.sized(kind, bytes),
             kind::SCAN | kind::READ_RANGE..=kind::FILL => self.range(kind, bytes),
             _ => Err(Malformed),
@@ -364,7 +395,9 @@ impl Context {
     }
 
     fn sized<'a>(&mut self, kind: u8, bytes: &mut &'a [u8]) -> Result<Record<'a>, Malformed> {
-        let (site, addr, size) = (self.next_site(bytes)?, self.next_addr(bytes)?, 1 << (kind & 3));
+        let site = self.next_site(bytes)?;
+        self.visit(site);
+        let (addr, size) = (self.next_addr(bytes)?, 1 << (kind & 3));
         let value = take(bytes)?;
         Ok(match kind & !3 {
             kind::READ => Record::Read { site, addr, size, value },
@@ -384,7 +417,9 @@ impl Context {
     }
 
     fn range<'a>(&mut self, kind: u8, bytes: &mut &'a [u8]) -> Result<Record<'a>, Malformed> {
-        let (site, addr) = (self.next_site(bytes)?, self.next_addr(bytes)?);
+        let site = self.next_site(bytes)?;
+        self.visit(site);
+        let addr = self.next_addr(bytes)?;
         Ok(match kind {
             kind::READ_RANGE => Record::ReadRange { site, addr, bytes: take_bytes(bytes)? },
             kind::SCAN => Record::Scan { site, addr, bytes: take_bytes(bytes)? },
@@ -459,6 +494,9 @@ mod tests {
             Record::Branch { site: site + 1, by: Some(u64::MAX) },
             Record::Opaque { site },
             Record::Enter { site: site + 9 },
+            Record::Enter { site: site + 8 },
+            Record::Enter { site: site ^ 0x4_0000_0000 },
+            Record::Exit { calls: 1 },
             Record::Exit { calls: u32::MAX },
             Record::Sync { site, op: SyncOp::Free, object: addr, other: 0 },
             Record::Sync { site, op: SyncOp::Begin, object: 1, other: u64::MAX },

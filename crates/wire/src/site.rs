@@ -23,20 +23,33 @@ pub struct Site {
     pub caller: Option<u32>,
     /// The instruction that the hook stands for, unless the site is only a place.
     pub position: Option<Position>,
+    /// Of a plain access: what the thread has read before decides that it comes here. No record tells that.
+    pub is_decided: bool,
+    /// Of a plain access: the site of a decision that always follows, before anything else is recorded. No record tells that.
+    pub decides: Option<u32>,
 }
 
 impl Site {
     /// The numbers of a site, as steps from those of the one before: neighbours have much in common.
-    fn numbers(&self) -> [u32; 7] {
+    fn numbers(&self) -> [u32; 8] {
         let (caller, position) = (self.caller.map_or(0, |caller| caller + 1), self.position);
         let [function, instruction] =
             position.map_or([0, 0], |position| [position.function + 1, position.instruction]);
-        [self.file, self.function, self.line, self.column, caller, function, instruction]
+        let decisions = u32::from(self.is_decided) | self.decides.map_or(0, |site| site + 1) << 1;
+        [self.file, self.function, self.line, self.column, caller, function, instruction, decisions]
     }
 
-    fn from_numbers([file, name, line, column, caller, function, instruction]: [u32; 7]) -> Site {
-        let position = function.checked_sub(1).map(|function| Position { function, instruction });
-        Site { file, function: name, line, column, caller: caller.checked_sub(1), position }
+    fn from_numbers([file, name, line, column, caller, function, instruction, decisions]: [u32; 8]) -> Site {
+        Site {
+            file,
+            function: name,
+            line,
+            column,
+            caller: caller.checked_sub(1),
+            position: function.checked_sub(1).map(|function| Position { function, instruction }),
+            is_decided: decisions & 1 == 1,
+            decides: (decisions >> 1).checked_sub(1),
+        }
     }
 
     /// First which numbers differ from those of the site before, then by how much.
@@ -156,7 +169,9 @@ mod tests {
                 .map(|index| {
                     let caller = index.checked_sub(1);
                     let position = caller.map(|function| Position { function, instruction: 7 * index });
-                    Site { file: 0, function: 1, line: 300, column: 7 + index % 3, caller, position }
+                    let (is_decided, decides) = (index % 2 == 1, position.map(|_| 9 - index));
+                    let column = 7 + index % 3;
+                    Site { file: 0, function: 1, line: 300, column, caller, position, is_decided, decides }
                 })
                 .collect(),
             globals: vec![Global { name: 2, size: 4 }],

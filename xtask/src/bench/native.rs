@@ -3,12 +3,16 @@
 //! The program sums, counts, sorts and meets at a lock (`bench/native/work.c`); it is built plain, with `-fsanitize=thread`, and
 //! with `foretell cc`, all with `-O2`, and runs in all these ways in turn.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use foretell_wire::Malformed;
+use foretell_wire::log::module::Module;
 use foretell_wire::log::{Chunks, Content};
 use foretell_wire::record::{Context, Record as Logged};
+use foretell_wire::site::{Site, Table};
 
 use super::cpu::CpuTime;
 use super::record::{Record, Row, Target};
@@ -96,21 +100,46 @@ fn logs(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(found)
 }
 
-/// How many records the log in the folder has, and how many bytes.
+/// How many events the log in the folder tells of, and how many bytes it has. Decisions that only their sites tell of count as
+/// well, unless nothing was read since the last one.
 fn count(folder: &Path) -> Result<(usize, u64), String> {
     let (mut events, mut bytes) = (0, 0);
     for path in logs(folder)? {
         let log = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         bytes += log.len() as u64;
-        let mut chunks = Chunks::new(&log).map_err(|error| error.to_string())?;
-        while let Some(chunk) = chunks.next_chunk().map_err(|error| error.to_string())? {
-            let Content::Records(mut records) = chunk.content else { continue };
-            let mut context = Context::NEW;
-            while records.first().is_some_and(|&kind| kind != 0) {
-                let record = context.decode(&mut records).map_err(|error| error.to_string())?;
-                events += usize::from(!matches!(record, Logged::Clock(_) | Logged::Ahead(_)));
-            }
-        }
+        events += events_of(&log).map_err(|error| error.to_string())?;
     }
     Ok((events, bytes))
+}
+
+fn events_of(log: &[u8]) -> Result<usize, Malformed> {
+    let (mut events, mut tables) = (0, BTreeMap::new());
+    let mut chunks = Chunks::new(log)?;
+    while let Some(chunk) = chunks.next_chunk()? {
+        if let Content::Module(content) = chunk.content {
+            let module = Module::decode(content)?;
+            tables.insert(module.address, Table::decode(module.table)?);
+        }
+    }
+    let mut chunks = Chunks::new(log)?;
+    while let Some(chunk) = chunks.next_chunk()? {
+        let Content::Records(mut records) = chunk.content else { continue };
+        let (mut context, mut has_read) = (Context::NEW, false);
+        while records.first().is_some_and(|&kind| kind != 0) {
+            let record = context.decode(&mut records)?;
+            events += usize::from(!matches!(record, Logged::Clock(_) | Logged::Ahead(_)));
+            let (Logged::Read { site, .. } | Logged::Write { site, .. }) = record else { continue };
+            let about = about(&tables, site);
+            events += usize::from(about.is_decided && std::mem::take(&mut has_read));
+            has_read |= matches!(record, Logged::Read { .. });
+            events += usize::from(about.decides.is_some() && std::mem::take(&mut has_read));
+        }
+    }
+    Ok(events)
+}
+
+fn about(tables: &BTreeMap<u64, Table>, site: u64) -> Site {
+    let table = tables.range(..=site).next_back();
+    let found = table.and_then(|(start, table)| table.sites.get(usize::try_from(site - start).ok()?));
+    found.copied().unwrap_or_default()
 }

@@ -63,7 +63,7 @@ fn look_at(turn: &Turn, word: usize) -> u32 {
     let content = turn.at(word, size_of::<u32>(), || {
         let content = atomic.load(Ordering::SeqCst);
         let value = content.into();
-        turn.log_read(&Record::AtomicLoad { site, addr, size: 4, value, order: Order::Relaxed });
+        turn.log(&Record::AtomicLoad { site, addr, size: 4, value, order: Order::Relaxed });
         content
     });
     turn.log_branch(site, None);

@@ -19,7 +19,7 @@ const BUSY: u32 = 1;
 
 fn log_flag(turn: &Turn, addr: usize, size: u8, value: u64) {
     let (site, addr) = (turn.me.site.get(), addr as u64);
-    turn.log_read(&Record::AtomicLoad { site, addr, size, value, order: Order::Acquire });
+    turn.log(&Record::AtomicLoad { site, addr, size, value, order: Order::Acquire });
     turn.log_branch(site, None);
 }
 

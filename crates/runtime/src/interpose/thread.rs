@@ -85,7 +85,7 @@ unsafe extern "C-unwind" fn run(thread: *mut c_void) -> *mut c_void {
         && !functions::begins_a_thread_seen(start as usize as u64)
     {
         // Whatever it calls back may have been told anything before, and may tell anything afterwards.
-        me.stack.leave(0);
+        me.call_outside(0);
     }
     drop(turn);
     match me.start {

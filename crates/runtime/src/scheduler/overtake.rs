@@ -87,7 +87,7 @@ impl Scheduler {
         self.seen = None;
         owner.is_overtaken.store(true, Ordering::SeqCst);
         owner.log().stop();
-        if !make_all_pass_a_barrier() || owner.inside.load(Ordering::SeqCst) {
+        if !make_all_pass_a_barrier() || owner.log().is_inside() {
             // It hands over by itself; if not, there will be another look.
             owner.is_overtaken.store(false, Ordering::SeqCst);
             return;

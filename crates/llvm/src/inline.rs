@@ -1,0 +1,295 @@
+//! Plain accesses and calls that are recorded in place, without a call of a hook.
+//!
+//! For each of these hooks there is a function in the module that looks whether the thread may write to its log, and if so does
+//! what the hook would do, see [`front`]; if not, it calls the hook. These functions are always inlined, so that of the record
+//! all that is known beforehand is a constant in the program. Every access to memory in them is exact (volatile): it stays where
+//! it stands among the others, because a signal handler or another thread may look in between.
+
+use foretell_wire::hook::{self, front};
+use foretell_wire::pack::{self, EXIT_HEAD, FULL, SEGMENT, SHORT};
+use foretell_wire::record::REMEMBERED;
+
+use crate::hooks::Hooks;
+use crate::ir::{Block, Opcode, Type, Value};
+
+/// What the names of the functions begin with, instead of what those of hooks begin with.
+const NAME: &str = "foretell.inline.";
+
+/// How far the address of a short record can be from the last one: so many bytes back, and not so many forward.
+const REACH: u64 = 1 << 15;
+
+/// Puts calls of such functions in the place of the hooks.
+pub(crate) fn put_in(function: Value, hooks: &Hooks) {
+    let mut thread = None;
+    for call in function.instructions() {
+        let Some(event) = Event::of(call) else { continue };
+        let thread = *thread.get_or_insert_with(|| ask_for_thread(function, hooks));
+        let mut arguments = call.arguments();
+        arguments.push(thread);
+        arguments.extend(event.constants(call, hooks));
+        let inline = event.function(call, &arguments, hooks);
+        hooks.build.before(call);
+        let result = hooks.build.call(inline, &arguments);
+        if call.type_of().is_void() {
+            call.erase();
+        } else {
+            call.replace_with(result);
+        }
+    }
+}
+
+/// Where the runtime keeps what it knows of the calling thread. That is the same for the whole function.
+fn ask_for_thread(function: Value, hooks: &Hooks) -> Value {
+    hooks.build.before(function.first_instruction());
+    let call = hooks.call(hook::THREAD, hooks.types.pointer, &[]);
+    for promise in ["memory", "nosync", "speculatable", "willreturn"] {
+        call.callee().add_attribute(promise);
+    }
+    call
+}
+
+/// What is recorded in place.
+#[derive(Clone, Copy)]
+enum Event {
+    /// A plain access; the logarithm of how many bytes it has.
+    Access { writes: bool, size: u32 },
+    /// A call of an instrumented function.
+    Enter,
+    /// The return from one.
+    Return,
+}
+
+impl Event {
+    /// What a call of a hook records, if it can be recorded in place.
+    fn of(call: Value) -> Option<Event> {
+        if call.opcode() != Some(Opcode::LLVMCall) || !call.callee().is_function() {
+            return None;
+        }
+        let name = call.callee().name();
+        match name.as_str() {
+            hook::ENTER => return Some(Event::Enter),
+            hook::RETURN => return Some(Event::Return),
+            _ => {}
+        }
+        let writes = name.starts_with(hook::STORE);
+        let bytes = name.strip_prefix(if writes { hook::STORE } else { hook::LOAD })?;
+        Some(Event::Access { writes, size: bytes.parse::<u32>().ok()?.ilog2() })
+    }
+
+    /// What the function is told beside the hook's arguments and the thread.
+    fn constants(self, call: Value, hooks: &Hooks) -> Vec<Value> {
+        let types = hooks.types;
+        let site = || hooks.site_number(call.operand(0));
+        let segment = || hooks.site(site() - site() % SEGMENT);
+        match self {
+            Event::Access { writes, size } => {
+                let head = types.int32.constant(pack::head(writes, size, site()).into());
+                let slot = site() % REMEMBERED as u64 * size_of::<u64>() as u64;
+                vec![segment(), head, types.int64.constant(front::ADDRS + slot)]
+            }
+            Event::Enter => vec![segment(), types.int16.constant(pack::enter_head(site()).into())],
+            Event::Return => Vec::new(),
+        }
+    }
+
+    /// The function that does what the hook does.
+    fn function(self, call: Value, arguments: &[Value], hooks: &Hooks) -> (Value, Type) {
+        let name = call.callee().name().replacen(hook::PREFIX, NAME, 1);
+        let is_new = !hooks.module.has_function(&name);
+        let parameters: Vec<Type> = arguments.iter().map(|argument| argument.type_of()).collect();
+        let function = hooks.module.inline_function(&name, call.type_of(), &parameters);
+        if is_new {
+            call.callee().add_attribute("cold");
+            self.define(function.0, call, hooks);
+        }
+        function
+    }
+
+    fn define(self, function: Value, call: Value, hooks: &Hooks) {
+        hooks.build.in_new_body(function, hooks.module);
+        let [leave, slow] = [(); 2].map(|()| hooks.build.new_block(function, hooks.module));
+        let parameters = function.parameters();
+        let (given, rest) = parameters.split_at(call.arguments().len());
+        let result = match (self, given, rest) {
+            (Event::Access { size, .. }, &[_, addr, ref value @ ..], &[thread, segment, head, slot]) => {
+                let value = value.first().copied();
+                let access = Access { size, addr, value, segment, head, slot };
+                let body = Body { function, thread, leave, hooks };
+                let result = access.record(&body, slow);
+                result.filter(|_| value.is_none())
+            }
+            (Event::Enter, &[site], &[thread, segment, head]) => {
+                Some(enter(&Body { function, thread, leave, hooks }, slow, site, segment, head))
+            }
+            (Event::Return, &[before], &[thread]) => {
+                go_back(&Body { function, thread, leave, hooks }, slow, before);
+                None
+            }
+            _ => None,
+        };
+        give_back(result, hooks);
+        hooks.build.at_end(slow);
+        let result = hooks.call(&call.callee().name(), call.type_of(), given);
+        give_back(Some(result).filter(|_| !call.type_of().is_void()), hooks);
+    }
+}
+
+fn give_back(result: Option<Value>, hooks: &Hooks) {
+    match result {
+        Some(result) => hooks.build.give_back(result),
+        None => hooks.build.return_nothing(),
+    }
+}
+
+/// A function in the making.
+struct Body<'a> {
+    function: Value,
+    /// What the runtime knows of the thread.
+    thread: Value,
+    /// Where the function goes on if it cannot write after all.
+    leave: Block,
+    hooks: &'a Hooks,
+}
+
+impl Body<'_> {
+    fn number(&self, number: u64) -> Value {
+        self.hooks.types.int64.constant(number)
+    }
+
+    /// The address of something that is known of the thread.
+    fn at(&self, place: u64) -> Value {
+        self.hooks.build.after(self.thread, self.number(place), self.hooks.types)
+    }
+
+    fn load(&self, place: u64) -> Value {
+        self.hooks.build.exact_load(self.hooks.types.int64, self.at(place))
+    }
+
+    fn store(&self, value: Value, place: u64) {
+        self.hooks.build.exact_store(value, self.at(place));
+    }
+
+    fn set_inside(&self, is_inside: bool) {
+        self.store(self.hooks.types.byte.constant(is_inside.into()), front::INSIDE);
+    }
+
+    fn go_on_if(&self, condition: Value, otherwise: Block) {
+        let next = self.hooks.build.new_block(self.function, self.hooks.module);
+        self.hooks.build.go(condition, next, otherwise);
+        self.hooks.build.at_end(next);
+    }
+
+    /// The thread is inside from now on, and may write where the cursor is.
+    fn begin(&self, slow: Block) -> Value {
+        let (build, types) = (&self.hooks.build, self.hooks.types);
+        build.at_end(self.leave);
+        self.set_inside(false);
+        build.go_to(slow);
+        build.at_end(self.function.blocks()[0]);
+        let inside = build.exact_load(types.byte, self.at(front::INSIDE));
+        self.go_on_if(build.equal(inside, types.byte.constant(0)), slow);
+        self.set_inside(true);
+        let cursor = self.load(front::CURSOR);
+        self.go_on_if(build.below(cursor, self.load(front::LIMIT)), self.leave);
+        cursor
+    }
+
+    /// Goes on only if sites of this segment can be told.
+    fn go_on_if_open(&self, segment: Value) {
+        let segment = self.hooks.build.pointer_to_int(segment, self.hooks.types.int64);
+        self.go_on_if(self.hooks.build.equal(self.load(front::OPEN), segment), self.leave);
+    }
+
+    /// The record is there and has so many bytes.
+    fn end(&self, cursor: Value, length: Value) {
+        self.store(self.hooks.build.add(cursor, length), front::CURSOR);
+        self.set_inside(false);
+    }
+}
+
+/// A plain access, and what is known beforehand of its record.
+struct Access {
+    size: u32,
+    addr: Value,
+    /// What is written, if the access writes.
+    value: Option<Value>,
+    segment: Value,
+    head: Value,
+    /// The place of what the site accessed last.
+    slot: Value,
+}
+
+impl Access {
+    /// Makes the access and its record; the value.
+    fn record(&self, body: &Body<'_>, slow: Block) -> Option<Value> {
+        let (build, types) = (&body.hooks.build, body.hooks.types);
+        let cursor = body.begin(slow);
+        body.go_on_if_open(self.segment);
+        let last = build.after(body.thread, self.slot, types);
+        let addr = build.pointer_to_int(self.addr, types.int64);
+        let step = build.subtract(addr, build.exact_load(types.int64, last));
+        let reach = build.add(step, body.number(REACH));
+        body.go_on_if(build.below(reach, body.number(2 * REACH)), body.leave);
+        let value = self.make(body);
+        build.exact_store(addr, last);
+        let length = self.write(body, cursor, step, value);
+        body.end(cursor, length);
+        Some(value)
+    }
+
+    /// Makes the access; the value as a number of 64 bits.
+    fn make(&self, body: &Body<'_>) -> Value {
+        let (build, types) = (&body.hooks.build, body.hooks.types);
+        let word = [types.byte, types.int16, types.int32, types.int64][self.size as usize];
+        match self.value {
+            Some(value) => {
+                build.exact_store(build.resize(value, word), self.addr);
+                value
+            }
+            None => build.resize(build.exact_load(word, self.addr), types.int64),
+        }
+    }
+
+    /// Writes the record, what makes it one last; its length.
+    fn write(&self, body: &Body<'_>, cursor: Value, step: Value, value: Value) -> Value {
+        let (build, types) = (&body.hooks.build, body.hooks.types);
+        let at = build.int_to_pointer(cursor, types.pointer);
+        build.exact_store(value, build.after(at, body.number(SHORT as u64), types));
+        let is_full = build.below(body.number(0xFF), value);
+        let full = build.select(is_full, types.int32.constant(FULL.into()), types.int32.constant(0));
+        let step = build.shift_left(build.resize(step, types.int32), types.int32.constant(16));
+        build.exact_store(build.or(build.or(self.head, step), full), at);
+        let [full, small] = [1 << self.size, 1].map(|bytes| body.number(SHORT as u64 + bytes));
+        build.select(is_full, full, small)
+    }
+}
+
+/// Records that a function is called; the calls before.
+fn enter(body: &Body<'_>, slow: Block, site: Value, segment: Value, head: Value) -> Value {
+    let (build, types) = (&body.hooks.build, body.hooks.types);
+    let cursor = body.begin(slow);
+    body.go_on_if_open(segment);
+    let calls = body.load(front::CALLS);
+    let depth = build.and(calls, body.number(front::DEPTH));
+    body.go_on_if(build.below(depth, body.load(front::ROOM)), body.leave);
+    let stack = build.int_to_pointer(body.load(front::STACK), types.pointer);
+    let offset = build.shift_left(depth, body.number(3));
+    build.exact_store(build.pointer_to_int(site, types.int64), build.after(stack, offset, types));
+    body.store(build.add(calls, body.number(1)), front::CALLS);
+    build.exact_store(head, build.int_to_pointer(cursor, types.pointer));
+    body.end(cursor, body.number(2));
+    calls
+}
+
+/// Records that the last call has ended, if the thread was in these calls before.
+fn go_back(body: &Body<'_>, slow: Block, before: Value) {
+    let (build, types) = (&body.hooks.build, body.hooks.types);
+    let cursor = body.begin(slow);
+    body.go_on_if(build.below(body.number(0), body.load(front::OPEN)), body.leave);
+    let within = build.add(before, body.number(1));
+    body.go_on_if(build.equal(body.load(front::CALLS), within), body.leave);
+    body.store(before, front::CALLS);
+    let head = types.byte.constant(EXIT_HEAD.into());
+    build.exact_store(head, build.int_to_pointer(cursor, types.pointer));
+    body.end(cursor, body.number(1));
+}
