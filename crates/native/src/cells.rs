@@ -168,6 +168,10 @@ impl Survey {
 
     fn touch(&mut self, memory: &Memory, thread: u32, touch: Touch, forked: bool) {
         let era = memory.era(touch.addr);
+        if memory.about(era).purpose == Purpose::Shared {
+            self.has_opaque = true;
+            return;
+        }
         let given_back = self.given_back.get(&era).copied();
         if given_back.is_some() {
             self.used_after.insert(era);

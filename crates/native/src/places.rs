@@ -76,7 +76,7 @@ impl Places {
         match about.purpose {
             Purpose::Heap(number) => within(&format!("heap{number}"), about.start),
             Purpose::Stack(thread) => within(&format!("stack{thread}"), about.start),
-            Purpose::Mapped => format!("{addr:#x}"),
+            Purpose::Mapped | Purpose::Shared => format!("{addr:#x}"),
             Purpose::Static => match self.globals.range(..=addr).next_back() {
                 Some((&start, (size, name))) if addr - start < *size => within(name, start),
                 _ => format!("{addr:#x}"),

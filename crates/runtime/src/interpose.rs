@@ -11,6 +11,7 @@ pub(crate) mod ending;
 pub(crate) mod exception;
 pub(crate) mod futex;
 pub(crate) mod lock;
+pub(crate) mod mapping;
 pub(crate) mod meeting;
 pub(crate) mod memory;
 pub(crate) mod once;

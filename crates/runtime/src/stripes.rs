@@ -5,11 +5,13 @@
 //! and of all earlier ones of the thread. So for two accesses to the same memory the clocks tell which one came first;
 //! and whatever depends on something else, over any number of steps, has the larger clock.
 //!
-//! Two more stripes are no memory: [`SYNC`] is held by who synchronises, [`MEMORY`] by who tells of memory that comes or goes.
+//! Three more stripes are no line of memory: [`SYNC`] is held by who synchronises, [`MEMORY`] by who tells of memory that comes or
+//! goes, [`OUTSIDE`] by who deals with what others than this process may see.
 //! Several stripes are locked in the order of their numbers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::shared;
 use crate::system::yield_processor;
 
 /// Held by who synchronises.
@@ -17,7 +19,11 @@ pub(crate) const SYNC: usize = 0;
 /// Held by who allocates memory, or is about to free it.
 pub(crate) const MEMORY: usize = 1;
 
-const FIRST_LINE: usize = 2;
+/// Held by who accesses memory that has other addresses or is seen by other processes, or asks the kernel for anything: all of
+/// these may be told by one another, whatever their addresses.
+pub(crate) const OUTSIDE: usize = 2;
+
+const FIRST_LINE: usize = 3;
 const LINES: usize = 1 << 10;
 const COUNT: usize = FIRST_LINE + LINES;
 /// The logarithm of how many bytes a line has.
@@ -58,6 +64,9 @@ impl Set {
 
     /// Adds the stripes of this memory.
     pub(crate) fn add_range(&mut self, addr: usize, bytes: usize) {
+        if shared::contains(addr, bytes) {
+            self.insert(OUTSIDE);
+        }
         let first = addr >> LINE;
         let last = addr.saturating_add(bytes.max(1) - 1) >> LINE;
         for line in first..=last.min(first + LINES - 1) {
@@ -126,6 +135,9 @@ pub(crate) fn of_word(addr: usize, bytes: usize) -> Option<&'static AtomicU64> {
     let line = addr >> LINE;
     if (addr + bytes.max(1) - 1) >> LINE != line {
         return None;
+    }
+    if shared::contains(addr, bytes) {
+        return STRIPES.get(OUTSIDE);
     }
     STRIPES.get(FIRST_LINE + line % LINES)
 }

@@ -203,6 +203,33 @@ pub(crate) fn sleeps(kernel_id: i32) -> bool {
     after_name.and_then(|at| stat.get(at)).is_some_and(|state| b"SD".contains(state))
 }
 
+/// The numbers by which the kernel knows the threads of this process.
+pub(crate) fn thread_ids() -> Option<Vec<i32>> {
+    let tasks = std::fs::read_dir("/proc/self/task").ok()?;
+    tasks.map(|task| task.ok()?.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Whether the program has handlers for signals that others may send it at any time.
+pub(crate) fn catches_signals() -> Option<bool> {
+    /// What a thread brings upon itself, and what the C library uses itself.
+    const OTHERS: [c_int; 9] = [
+        libc::SIGILL,
+        libc::SIGTRAP,
+        libc::SIGABRT,
+        libc::SIGBUS,
+        libc::SIGFPE,
+        libc::SIGSEGV,
+        libc::SIGSYS,
+        32,
+        33,
+    ];
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
+    let caught = u64::from_str_radix(caught.trim(), 16).ok()?;
+    let others = OTHERS.iter().fold(0_u64, |mask, signal| mask | 1 << (signal - 1));
+    Some(caught & !others != 0)
+}
+
 /// How long it is until this time on that clock.
 pub(crate) fn until(clock: libc::clockid_t, time: &libc::timespec) -> u64 {
     nanoseconds(time).saturating_sub(read_clock(clock))
