@@ -10,6 +10,7 @@ pub(crate) mod condition;
 pub(crate) mod ending;
 pub(crate) mod exception;
 pub(crate) mod futex;
+pub(crate) mod jump;
 pub(crate) mod lock;
 pub(crate) mod mapping;
 pub(crate) mod meeting;

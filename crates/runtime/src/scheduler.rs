@@ -151,6 +151,18 @@ pub(crate) fn forget() {
     SCHEDULER.forget();
 }
 
+/// The thread is about to jump away from wherever it is in our code. It gets its turn, if it does not have it.
+pub(crate) fn jump_back(me: &'static Thread) {
+    SCHEDULER.leave(me);
+    if is_striped() {
+        return parallel::set_state(me, State::Ready);
+    }
+    let is_owner = SCHEDULER.with(|scheduler| scheduler.owner == Some(me.id));
+    if !is_owner || me.go.load(Ordering::SeqCst) != RUN {
+        come_back(me);
+    }
+}
+
 /// The number for the next thread.
 pub(crate) fn next_id() -> u32 {
     SCHEDULER.with(|scheduler| u32::try_from(scheduler.slots.len()).unwrap_or(u32::MAX))

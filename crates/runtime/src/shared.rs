@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use foretell_wire::record::SyncOp;
 
 use crate::spin::Spin;
+use crate::thread::Thread;
 use crate::turn::Turn;
 
 /// A range of such memory.
@@ -104,6 +105,11 @@ pub(crate) fn tell_all(turn: &Turn) {
         let ranges = RANGES.with(|ranges| ranges.clone());
         ranges.into_iter().for_each(|range| tell(turn, range));
     }
+}
+
+/// The thread is about to jump away from wherever it is in our code.
+pub(crate) fn leave(me: &'static Thread) {
+    RANGES.leave(me);
 }
 
 /// The process is a copy with one thread.

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::shared;
 use crate::system::yield_processor;
+use crate::thread::{Thread, me};
 
 /// Held by who synchronises.
 pub(crate) const SYNC: usize = 0;
@@ -31,7 +32,7 @@ const LINE: u32 = 6;
 /// How often to look again before others may run.
 const PATIENCE: u32 = 100;
 
-/// The lowest bit tells whether it is locked, the rest is its clock.
+/// The lowest bit tells whether it is locked; the rest is its clock, or who has locked it.
 static STRIPES: [AtomicU64; COUNT] = [const { AtomicU64::new(0) }; COUNT];
 
 /// Stripes by their numbers.
@@ -103,14 +104,30 @@ impl Set {
     }
 }
 
+/// What is in a stripe while the thread has locked it.
+fn mark(thread: Option<&Thread>) -> u64 {
+    thread.map_or(0, |thread| u64::from(thread.id) + 1) << 1 | 1
+}
+
+/// The thread is about to jump away from wherever it is in our code: unlocks all stripes that it has. Returns a clock that is as
+/// large as any that it can know of.
+pub(crate) fn leave(me: &Thread, clock: u64) -> u64 {
+    let seen = STRIPES.iter().map(|stripe| stripe.load(Ordering::SeqCst));
+    let clock = seen.filter(|seen| seen & 1 == 0).map(|seen| seen >> 1).fold(clock, u64::max);
+    for stripe in STRIPES.iter().filter(|stripe| stripe.load(Ordering::SeqCst) == mark(Some(me))) {
+        unlock(stripe, clock);
+    }
+    clock
+}
+
 /// Locks one stripe; its clock.
 #[inline]
 pub(crate) fn lock(stripe: &AtomicU64) -> u64 {
-    let mut tries = 0;
+    let (mut tries, mark) = (0, mark(me()));
     loop {
         let seen = stripe.load(Ordering::Relaxed);
         if seen & 1 == 0
-            && stripe.compare_exchange_weak(seen, seen | 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+            && stripe.compare_exchange_weak(seen, mark, Ordering::Acquire, Ordering::Relaxed).is_ok()
         {
             return seen >> 1;
         }

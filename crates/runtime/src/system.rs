@@ -93,6 +93,19 @@ pub(crate) fn pause(nanoseconds: u64) {
     wait_on(&AtomicU32::new(0), 0, Some(nanoseconds));
 }
 
+/// Does something that no handler of a signal interrupts.
+pub(crate) fn without_signals<R>(act: impl FnOnce() -> R) -> R {
+    let (all, mut before) = (u64::MAX, 0_u64);
+    let set = |new: &u64, old: *mut u64| {
+        let (new, old) = (std::ptr::from_ref(new) as usize, old as usize);
+        kernel(libc::SYS_rt_sigprocmask, [word(libc::SIG_SETMASK), new, old, size_of::<u64>(), 0, 0]);
+    };
+    set(&all, &mut before);
+    let result = act();
+    set(&before, std::ptr::null_mut());
+    result
+}
+
 /// Lets other threads of the machine run.
 pub(crate) fn yield_processor() {
     kernel(libc::SYS_sched_yield, [0; 6]);

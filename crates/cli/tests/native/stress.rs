@@ -120,6 +120,18 @@ fn handlers_of_signals_do_no_harm() {
 }
 
 #[test]
+fn handlers_may_jump_out_of_the_recorder() {
+    for text in ends_well("jumping_handler") {
+        assert_eq!(text.lines().filter(|line| line.contains("|w(under_lock,")).count(), 6000);
+        assert_eq!(
+            text.lines().filter(|line| line.contains("|join(")).count(),
+            2,
+            "it is recorded to its end"
+        );
+    }
+}
+
+#[test]
 fn there_may_be_a_thousand_threads() {
     for text in ends_well("many_threads") {
         assert_eq!(text.lines().filter(|line| line.contains("|fork(")).count(), 2000);
