@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::order::is_striped;
 use crate::spin::Spin;
-use crate::system::{exit_now, now, say, wait_on, wake};
+use crate::system::{exit_now, now, say, wait_on, wake, without_signals};
 use crate::thread::Thread;
 
 /// Values of [`Thread::go`]: wait, run, or wait on the real clock and then see.
@@ -153,12 +153,20 @@ pub(crate) fn forget() {
 
 /// The thread is about to jump away from wherever it is in our code. It gets its turn, if it does not have it.
 pub(crate) fn jump_back(me: &'static Thread) {
-    SCHEDULER.leave(me);
+    let was_choosing = SCHEDULER.leave(me);
     if is_striped() {
         return parallel::set_state(me, State::Ready);
     }
-    let is_owner = SCHEDULER.with(|scheduler| scheduler.owner == Some(me.id));
-    if !is_owner || me.go.load(Ordering::SeqCst) != RUN {
+    SCHEDULER.with(|scheduler| {
+        if let Some(owner) = scheduler.owner_thread()
+            && was_choosing
+        {
+            // It may not have been told yet.
+            scheduler.owner = None;
+            scheduler.give_turn(owner);
+        }
+    });
+    if me.go.load(Ordering::SeqCst) != RUN {
         come_back(me);
     }
 }
@@ -170,7 +178,7 @@ pub(crate) fn next_id() -> u32 {
 
 /// A new thread can run from now on.
 pub(crate) fn add(thread: &'static Thread) {
-    SCHEDULER.with(|scheduler| scheduler.add(thread));
+    without_signals(|| SCHEDULER.with(|scheduler| scheduler.add(thread)));
 }
 
 /// The calling thread is new and waits for its first turn.
@@ -229,23 +237,10 @@ pub(crate) fn come_back(me: &'static Thread) {
 
 /// Wakes up to `count` threads that wait on this address, in the order in which they came. Returns who they are.
 pub(crate) fn wake_waiters(on: usize, count: usize) -> Vec<u32> {
-    SCHEDULER.with(|scheduler| {
-        if scheduler.waiting == 0 {
-            return Vec::new();
-        }
-        let mut waiters: Vec<(u64, u32)> = scheduler
-            .slots
-            .iter()
-            .filter(|slot| matches!(slot.state, State::Waiting(waiting) if waiting.on == on))
-            .map(|slot| (slot.since, slot.thread.id))
-            .collect();
-        waiters.sort_unstable();
-        waiters.truncate(count);
-        for &(_, id) in &waiters {
-            scheduler.make_ready(id, Reason::Woken);
-        }
-        waiters.into_iter().map(|(_, id)| id).collect()
-    })
+    if SCHEDULER.with(|scheduler| scheduler.waiting == 0) {
+        return Vec::new();
+    }
+    without_signals(|| SCHEDULER.with(|scheduler| scheduler.wake_waiters(on, count)))
 }
 
 /// The thread is to end where it can be cancelled.
@@ -354,6 +349,21 @@ impl Scheduler {
         self.waiting = self.waiting + waits(state) - waits(old);
     }
 
+    fn wake_waiters(&mut self, on: usize, count: usize) -> Vec<u32> {
+        let mut waiters: Vec<(u64, u32)> = self
+            .slots
+            .iter()
+            .filter(|slot| matches!(slot.state, State::Waiting(waiting) if waiting.on == on))
+            .map(|slot| (slot.since, slot.thread.id))
+            .collect();
+        waiters.sort_unstable();
+        waiters.truncate(count);
+        for &(_, id) in &waiters {
+            self.make_ready(id, Reason::Woken);
+        }
+        waiters.into_iter().map(|(_, id)| id).collect()
+    }
+
     fn make_ready(&mut self, id: u32, reason: Reason) {
         let Some(slot) = self.slots.get_mut(id as usize) else { return };
         slot.reason = reason;
@@ -378,10 +388,10 @@ impl Scheduler {
     fn choose(&mut self) {
         self.clock += CHOICE;
         self.end_sleep();
-        let ready: Vec<_> =
-            self.slots.iter().filter(|slot| slot.state == State::Ready).map(|slot| slot.thread).collect();
-        let choice = if ready.len() < 2 { 0 } else { self.random(u32::try_from(ready.len()).unwrap_or(1)) };
-        match ready.get(choice as usize) {
+        let is_ready = |slot: &&Slot| slot.state == State::Ready;
+        let ready = self.slots.iter().filter(is_ready).count();
+        let choice = if ready < 2 { 0 } else { self.random(u32::try_from(ready).unwrap_or(1)) };
+        match self.slots.iter().filter(is_ready).nth(choice as usize).map(|slot| slot.thread) {
             Some(thread) => self.give_turn(thread),
             None => self.nobody_is_ready(),
         }

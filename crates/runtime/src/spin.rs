@@ -42,9 +42,9 @@ impl<T> Spin<T> {
         self.taken.store(0, Ordering::SeqCst);
     }
 
-    /// If the thread was at it, it is not any more: it is about to jump away.
-    pub(crate) fn leave(&self, thread: &'static Thread) {
-        // Nothing is to be done if it was not.
-        let _ = self.taken.compare_exchange(mark(Some(thread)), 0, Ordering::SeqCst, Ordering::SeqCst);
+    /// If the thread was at it, it is not any more: it is about to jump away. Says whether it was.
+    pub(crate) fn leave(&self, thread: &'static Thread) -> bool {
+        let mark = mark(Some(thread));
+        self.taken.compare_exchange(mark, 0, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 }

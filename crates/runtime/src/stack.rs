@@ -4,9 +4,11 @@
 //! where it is. The log is told of calls only when something else is recorded within them, and of those that are still the
 //! same only once.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, UnsafeCell};
 
 use foretell_wire::record::Record;
+
+use crate::system::without_signals;
 
 /// Which calls a thread is in, as instrumented functions remember it: a number to them. What is told here holds even
 /// where the program switches stacks by itself.
@@ -31,11 +33,24 @@ impl From<u64> for Calls {
     }
 }
 
+/// The sites of calls, touched by their thread alone, and by nothing that it calls meanwhile.
+#[derive(Debug, Default)]
+struct Sites(UnsafeCell<Vec<u64>>);
+
+impl Sites {
+    /// No borrow is counted: a handler that jumps away would leave one for ever.
+    #[inline]
+    #[expect(clippy::mut_from_ref, reason = "the compiler cannot see which thread we are")]
+    fn get(&self) -> &mut Vec<u64> {
+        unsafe { &mut *self.0.get() }
+    }
+}
+
 /// The stack of calls of one thread.
 #[derive(Debug, Default)]
 pub(crate) struct Stack {
     /// The sites of the calls. Beyond the present depth, those of calls that have ended.
-    sites: RefCell<Vec<u64>>,
+    sites: Sites,
     calls: Cell<Calls>,
     /// In how many calls the thread is according to the log.
     told: Cell<u32>,
@@ -49,7 +64,7 @@ impl Stack {
     /// The same calls, for a log that was not told of any.
     pub(crate) fn copy(&self) -> Stack {
         let copy = Stack::default();
-        copy.sites.borrow_mut().clone_from(&self.sites.borrow());
+        copy.sites.get().clone_from(self.sites.get());
         copy.calls.set(self.calls.get());
         copy.changed.set(true);
         copy
@@ -79,7 +94,7 @@ impl Stack {
 
     /// The site of the call that is made, or was made last, from here.
     pub(crate) fn site(&self, calls: Calls) -> u64 {
-        self.sites.borrow().get(calls.depth as usize).copied().unwrap_or(0)
+        self.sites.get().get(calls.depth as usize).copied().unwrap_or(0)
     }
 
     /// Calls an instrumented function; returns the calls before.
@@ -97,17 +112,14 @@ impl Stack {
     #[inline]
     fn push(&self, site: u64, outside: u32) -> Calls {
         let before = self.calls.get();
-        let mut sites = self.sites.borrow_mut();
+        let sites = self.sites.get();
         match sites.get_mut(before.depth as usize) {
             Some(last) if *last == site => {}
             Some(last) => {
                 *last = site;
                 self.same.set(self.same.get().min(before.depth));
             }
-            None => {
-                sites.resize(before.depth as usize, 0);
-                sites.push(site);
-            }
+            None => grow(sites, before.depth as usize, site),
         }
         self.calls.set(Calls {
             depth: before.depth.saturating_add(1),
@@ -138,12 +150,28 @@ impl Stack {
         if told > kept {
             log(Record::Exit { calls: told - kept });
         }
-        let sites = self.sites.borrow();
-        for &site in sites.get(kept as usize..depth as usize).unwrap_or_default() {
+        for &site in self.sites.get().get(kept as usize..depth as usize).unwrap_or_default() {
             log(Record::Enter { site });
         }
         self.told.set(depth);
         self.same.set(depth);
         self.changed.set(false);
     }
+
+    /// A handler jumps away, maybe while something was told: all is told anew.
+    pub(crate) fn tell_again(&self) {
+        self.told.set(u32::MAX);
+        self.same.set(0);
+        self.changed.set(true);
+    }
+}
+
+/// A handler that jumps away would leave something in between.
+#[cold]
+#[inline(never)]
+fn grow(sites: &mut Vec<u64>, depth: usize, site: u64) {
+    without_signals(|| {
+        sites.resize(depth, 0);
+        sites.push(site);
+    });
 }

@@ -40,6 +40,7 @@ fn leave_our_code(target: Target) {
     scheduler::jump_back(me);
     me.log().abandon(clock);
     me.library.leave();
+    me.stack.tell_again();
     let turn = Turn::of(me);
     turn.fence(me.site.get());
 }

@@ -69,7 +69,7 @@ impl Scheduler {
         self.slots.get(me.id as usize).is_none_or(|slot| slot.state == State::Ready)
     }
 
-    fn owner_thread(&self) -> Option<&'static Thread> {
+    pub(super) fn owner_thread(&self) -> Option<&'static Thread> {
         let slot = self.slots.get(self.owner? as usize)?;
         Some(slot.thread)
     }
