@@ -89,10 +89,12 @@ pub(crate) fn write_trace(out: &mut String, trace: &TraceInfo, technique: &str) 
         }
     }
     if trace.cut_short {
+        let because =
+            trace.cut_because.as_ref().map(|why| format!(" ({})", visible(why))).unwrap_or_default();
         line(
             out,
             format_args!(
-                "  note: the recording was cut short after event {}; nothing is known of what came next",
+                "  note: the recording was cut short after event {}{because}; nothing is known of what came next",
                 trace.events
             ),
         );

@@ -16,6 +16,9 @@ pub(crate) use unseen::{tell_unseen, wake_from_outside, was_told_unseen};
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use foretell_wire::log::Why;
+
+use crate::file;
 use crate::order::is_striped;
 use crate::spin::Spin;
 use crate::system::{exit_now, now, say, wait_on, wake, without_signals};
@@ -444,6 +447,7 @@ impl Scheduler {
             })
             .collect();
         say(&format!("the program is in a deadlock: {}", waiting.join(", ")));
+        file::set_why(Why::Deadlock);
         exit_now(DEADLOCK_CODE)
     }
 

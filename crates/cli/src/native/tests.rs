@@ -15,7 +15,7 @@ use crate::args::{CargoArgs, OutputFormat};
 use crate::error::Failure;
 use crate::native::cargo::Program;
 use crate::native::predict_as;
-use crate::native::record::{self, Folder, Manner};
+use crate::native::record::{self, Ended, Folder, Manner};
 use crate::native::watch::{self, EndedBy};
 use crate::predict::tell;
 use crate::stop;
@@ -41,6 +41,16 @@ enum Ending {
     Failed,
     /// It took too long.
     Stopped,
+}
+
+impl Ending {
+    fn of(ended: Ended) -> Ending {
+        match ended.by {
+            EndedBy::Itself if ended.status.success() => Ending::Passed,
+            EndedBy::Itself => Ending::Failed,
+            EndedBy::User | EndedBy::Time(_) => Ending::Stopped,
+        }
+    }
 }
 
 /// Runs the tests of all programs, one after the other.
@@ -103,10 +113,10 @@ fn run_test(
     let name = test.map_or_else(|| program.name.clone(), |test| format!("{}::{test}", program.name));
     let folder = Folder::new()?;
     let output = folder.path().join("output");
-    let ending = record_test(args, program, test, &folder, &output)?;
+    let ended = record_test(args, program, test, &folder, &output)?;
     tally.tests += 1;
-    let traces = match record::collect(&program.path, &folder) {
-        Ok(traces) => traces,
+    let recordings = match record::collect(&program.path, &folder, ended) {
+        Ok(recordings) => recordings,
         Err(failure) => {
             eprintln!("{name}: {failure}");
             tally.lost.push(name);
@@ -114,12 +124,13 @@ fn run_test(
         }
     };
     let (mut reports, mut events) = (Vec::new(), 0);
-    for (index, trace) in traces.iter().enumerate() {
-        events += trace.events().len();
-        reports.extend(predict_as(Path::new(&name), &args.wanted, args.no_progress, trace, index)?);
+    for (index, recording) in recordings.iter().enumerate() {
+        events += recording.trace.events().len();
+        reports.extend(predict_as(Path::new(&name), &args.wanted, args.no_progress, recording, index)?);
     }
     tally.events += events;
     let found = reports.iter().map(outcome).max().unwrap_or(Outcome::Clean);
+    let ending = Ending::of(ended);
     let how = match ending {
         Ending::Passed => "passed",
         Ending::Failed => "FAILED",
@@ -149,7 +160,7 @@ fn record_test(
     test: Option<&str>,
     folder: &Folder,
     output: &Path,
-) -> Result<Ending, Failure> {
+) -> Result<Ended, Failure> {
     let failed = |error| Failure::file(output, "write", error);
     let file = File::create(output).map_err(failed)?;
     let stop_after = Some(args.stop_after.unwrap_or(LONGEST_TEST));
@@ -168,14 +179,10 @@ fn record_test(
         .stderr(file)
         .spawn()
         .map_err(|error| Failure::Usage(format!("cannot run {}: {error}", program.path.display())))?;
+    let process = child.id();
     let waited = watch::wait(child, stop_after);
-    let (status, ended_by) =
-        waited.map_err(|error| Failure::Usage(format!("cannot wait for a test: {error}")))?;
-    Ok(match ended_by {
-        EndedBy::Itself if status.success() => Ending::Passed,
-        EndedBy::Itself => Ending::Failed,
-        EndedBy::User | EndedBy::Time(_) => Ending::Stopped,
-    })
+    let (status, by) = waited.map_err(|error| Failure::Usage(format!("cannot wait for a test: {error}")))?;
+    Ok(Ended { process, status, by })
 }
 
 fn sum_up(tally: &Tally, reports: &[Report]) -> Outcome {
