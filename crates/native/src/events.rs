@@ -18,7 +18,7 @@ use crate::holders::{Holders, Mode};
 use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::for_each;
 use crate::places::Places;
-use crate::records::{Entry, parts};
+use crate::records::{Entry, is_too_long, parts};
 
 type Done = Result<(), LogError>;
 
@@ -52,7 +52,7 @@ struct Writer<'a> {
     /// What is known of each site that was met so far.
     spots: FxHashMap<u64, Spot>,
     /// The calls that each thread is in.
-    calls: Vec<Calls>,
+    calls: FxHashMap<u32, Calls>,
     /// Who holds each lock.
     holders: Holders,
     /// Threads that something happened to while they waited which nobody understands. It is told when they go on.
@@ -102,7 +102,7 @@ impl<'a> Writer<'a> {
             events: Vec::new(),
             vars: FxHashMap::default(),
             spots: FxHashMap::default(),
-            calls: Vec::new(),
+            calls: FxHashMap::default(),
             holders: Holders::default(),
             owed: BTreeSet::new(),
             stacks: FxHashMap::default(),
@@ -134,7 +134,7 @@ impl<'a> Writer<'a> {
             _ => {}
         }
         match *record {
-            _ if is_torn_atomic(record) => self.opaque(),
+            _ if is_torn_atomic(record) || is_too_long(record) => self.opaque(),
             Record::Read { addr, size, value, .. } => self.word(addr, size, Access::Read, value, 0),
             Record::Write { addr, size, value, .. } => self.word(addr, size, Access::Write, 0, value),
             Record::AtomicLoad { addr, size, value, order, .. } => {
@@ -204,11 +204,7 @@ impl<'a> Writer<'a> {
 
     /// The calls that the thread is in.
     fn calls(&mut self) -> &mut Calls {
-        let thread = self.thread as usize;
-        if self.calls.len() <= thread {
-            self.calls.resize_with(thread + 1, Calls::default);
-        }
-        &mut self.calls[thread]
+        self.calls.entry(self.thread).or_default()
     }
 
     /// Tells which functions the thread has left and entered until it came here.

@@ -58,7 +58,7 @@ impl Places {
             0 => function.clone(),
             line => format!("{}:{line}:{}", table.text(found.file), found.column),
         };
-        (location, function, found.caller.map(|caller| start + u64::from(caller)))
+        (location, function, found.caller.map(|caller| start.wrapping_add(caller.into())))
     }
 
     fn find(&self, site: u64) -> Option<(u64, &Table, &Site)> {
@@ -69,7 +69,7 @@ impl Places {
 
     /// An address as text: the variable that it lies in, or the block of memory.
     pub(crate) fn address(&self, addr: u64, about: About) -> String {
-        let within = |name: &str, start: u64| match addr - start {
+        let within = |name: &str, start: u64| match addr.wrapping_sub(start) {
             0 => name.to_string(),
             offset => format!("{name}+{offset}"),
         };

@@ -246,6 +246,16 @@ pub(crate) fn wake_waiters(on: usize, count: usize) -> Vec<u32> {
     without_signals(|| SCHEDULER.with(|scheduler| scheduler.wake_waiters(on, count)))
 }
 
+/// Wakes one of the threads that wait on this address, any of them: what they wait for only one can have. If all came, all but one
+/// would come in vain.
+pub(crate) fn wake_any(on: usize) {
+    SCHEDULER.with(|scheduler| {
+        if scheduler.waiting > 0 {
+            scheduler.wake_any(on);
+        }
+    });
+}
+
 /// The thread is to end where it can be cancelled.
 pub(crate) fn cancel(thread: &'static Thread) {
     thread.is_cancelled.store(true, Ordering::SeqCst);
@@ -365,6 +375,15 @@ impl Scheduler {
             self.make_ready(id, Reason::Woken);
         }
         waiters.into_iter().map(|(_, id)| id).collect()
+    }
+
+    fn wake_any(&mut self, on: usize) {
+        let waits = |slot: &&Slot| matches!(slot.state, State::Waiting(waiting) if waiting.on == on);
+        let count = self.slots.iter().filter(waits).count();
+        let choice = if count < 2 { 0 } else { self.random(u32::try_from(count).unwrap_or(1)) };
+        if let Some(slot) = self.slots.iter().filter(waits).nth(choice as usize) {
+            self.make_ready(slot.thread.id, Reason::Woken);
+        }
     }
 
     fn make_ready(&mut self, id: u32, reason: Reason) {

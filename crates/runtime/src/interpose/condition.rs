@@ -8,7 +8,7 @@ use libc::timespec;
 
 use super::lock::{deadline, fence_if_owner_died, try_mutex, unlock_mutex};
 use super::original;
-use crate::scheduler::{Helper, Reason, tell_unseen, wake_from_outside, wake_waiters};
+use crate::scheduler::{Helper, Reason, tell_unseen, wake_any, wake_from_outside, wake_waiters};
 use crate::shared;
 use crate::thread::me;
 use crate::turn::Turn;
@@ -49,7 +49,7 @@ fn wait(turn: Turn, condition: Object, mutex: Object, deadline: Option<u64>) -> 
         return result;
     }
     turn.log_sync(SyncOp::Wait, condition as usize, mutex as u64);
-    wake_waiters(mutex as usize, usize::MAX);
+    wake_any(mutex as usize);
     let reason = turn.wait_or_end(condition as usize, deadline, Helper::Waker);
     let mut result = try_mutex(mutex);
     while result == libc::EBUSY {

@@ -6,7 +6,7 @@ use foretell_wire::record::SyncOp;
 use libc::timespec;
 
 use super::original;
-use crate::scheduler::{Helper, Reason, tell_unseen, wake_waiters};
+use crate::scheduler::{Helper, Reason, tell_unseen, wake_any, wake_waiters};
 use crate::system::{kernel, kernel_id, until};
 use crate::turn::{Turn, deadline_in};
 
@@ -97,11 +97,12 @@ fn robust_locks() -> Vec<usize> {
     locks
 }
 
-fn give_up(turn: &Turn, lock: Lock, unlock: impl Fn() -> c_int) -> c_int {
+/// Gives a lock up and wakes those who may have it now.
+fn give_up(turn: &Turn, lock: Lock, unlock: impl Fn() -> c_int, wake: impl Fn(usize)) -> c_int {
     let result = unlock();
     if result == 0 {
         turn.log_sync(SyncOp::Unlock, lock as usize, 0);
-        wake_waiters(lock as usize, usize::MAX);
+        wake(lock as usize);
         turn.meeting();
     }
     result
@@ -183,7 +184,7 @@ pub(super) fn deadline(clock: c_int, time: *const timespec) -> u64 {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_mutex_unlock(mutex: Lock) -> c_int {
     let Some(turn) = Turn::alone() else { return unseen(|| unlock_mutex(mutex)) };
-    give_up(&turn, mutex, || unlock_mutex(mutex))
+    give_up(&turn, mutex, || unlock_mutex(mutex), wake_any)
 }
 
 #[unsafe(no_mangle)]
@@ -209,7 +210,7 @@ unsafe extern "C" fn pthread_spin_trylock(lock: Lock) -> c_int {
 unsafe extern "C" fn pthread_spin_unlock(lock: Lock) -> c_int {
     let unlock = || unsafe { original!(c"pthread_spin_unlock": fn(Lock) -> c_int)(lock) };
     let Some(turn) = Turn::alone() else { return unseen(unlock) };
-    give_up(&turn, lock, unlock)
+    give_up(&turn, lock, unlock, wake_any)
 }
 
 fn try_write(lock: Lock) -> c_int {
@@ -274,5 +275,6 @@ unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: Lock) -> c_int {
 unsafe extern "C" fn pthread_rwlock_unlock(lock: Lock) -> c_int {
     let unlock = || unsafe { original!(c"pthread_rwlock_unlock": fn(Lock) -> c_int)(lock) };
     let Some(turn) = Turn::alone() else { return unseen(unlock) };
-    give_up(&turn, lock, unlock)
+    // Several readers can have it together.
+    give_up(&turn, lock, unlock, |lock| drop(wake_waiters(lock, usize::MAX)))
 }

@@ -8,7 +8,7 @@ use libc::timespec;
 
 use super::lock::{deadline, unseen};
 use super::original;
-use crate::scheduler::{Helper, Reason, wake_waiters};
+use crate::scheduler::{Helper, Reason, wake_any, wake_waiters};
 use crate::shared;
 use crate::system::{errno, set_errno};
 use crate::turn::Turn;
@@ -181,7 +181,7 @@ unsafe extern "C" fn sem_post(semaphore: Object) -> c_int {
     let result = post();
     if result == 0 {
         turn.log_sync(SyncOp::SemPost, semaphore as usize, 0);
-        wake_waiters(semaphore as usize, usize::MAX);
+        wake_any(semaphore as usize);
         turn.meeting();
     }
     result
