@@ -267,7 +267,7 @@ impl Turn {
             let written = read.wrapping_add(1);
             self.log_read(&Record::Rmw { site, addr, size: 8, read, written, order });
         };
-        if is_striped() {
+        if is_striped() && !self.memory.get() {
             self.locked(&Set::one(OUTSIDE), act);
         } else {
             act();
