@@ -4,12 +4,13 @@
 //! * [`exact`]: techniques that decide pairs one by one, with [`bucket`] for the work on the pairs of two locations and
 //!   [`ledger`] for what is known across batches
 //! * [`pair`]: one pair alone
-//! * [`held`]: the trace in memory
+//! * [`held`]: the trace in memory; [`left`]: whether there is anything left to find in it
 
 mod bucket;
 mod exact;
 pub(crate) mod held;
 mod ledger;
+mod left;
 pub(crate) mod pair;
 mod stream;
 
@@ -64,6 +65,12 @@ pub(crate) fn analyse(held: &Held<'_>, plan: &Plan) -> Result<Report, Failure> {
         }
         if report.races.len() >= plan.max_races {
             note_max_races(&mut report, plan);
+            break;
+        }
+        if plan.pairs == Pairs::ByLocation
+            && !report.races.is_empty()
+            && !left::is_anything_left(held, &report)?
+        {
             break;
         }
         if technique.decides_pairs() {

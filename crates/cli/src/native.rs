@@ -12,7 +12,6 @@ mod watch;
 use std::path::Path;
 
 use foretell_report::{Report, repeats};
-use foretell_trace::Trace;
 
 pub(crate) use cargo::run as cargo;
 pub(crate) use compiler::Language;
@@ -28,7 +27,7 @@ use crate::render::tell;
 use crate::suppress::Rules;
 use crate::trace::convert;
 use crate::{Outcome, output, stop};
-use record::{Folder, Manner};
+use record::{Folder, Manner, Recording};
 use tools::Tools;
 
 /// `foretell cc` and `foretell c++`: becomes the compiler.
@@ -51,12 +50,12 @@ pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
     let folder = Folder::new()?;
     let program = Path::new(program);
     let manner = Manner { name: program, seed: args.seed, order: args.order, stop_after: args.stop_after };
-    let traces = record::run(program, arguments, manner, &folder)?;
-    for (index, trace) in traces.iter().enumerate() {
-        let path = record::numbered(&args.output, index);
+    for (index, recording) in record::run(program, arguments, manner, &folder)?.iter().enumerate() {
+        let (trace, path) = (&recording.trace, record::numbered(&args.output, index));
         convert::save(trace, &path)?;
         let (events, threads) = (trace.events().len(), trace.thread_count());
-        output::note(&format!("{}: {events} events of {threads} threads", path.display()));
+        let cut = recording.cut_because.as_ref().map(|why| format!(", cut short: {why}")).unwrap_or_default();
+        output::note(&format!("{}: {events} events of {threads} threads{cut}", path.display()));
     }
     Ok(Outcome::Clean)
 }
@@ -67,11 +66,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     args.trace.as_deref().map_or(Ok(()), convert::check_target)?;
     let rules = Rules::load(&args.wanted)?;
     let mut reports = Vec::new();
-    for (index, trace) in traces(args)?.iter().enumerate() {
+    for (index, recording) in recordings(args)?.iter().enumerate() {
         if let Some(path) = &args.trace {
-            convert::save(trace, &record::numbered(path, index))?;
+            convert::save(&recording.trace, &record::numbered(path, index))?;
         }
-        reports.extend(predict(args, trace, index)?);
+        reports.extend(predict(args, recording, index)?);
     }
     repeats::mark(&mut reports);
     rules.apply(&mut reports);
@@ -79,8 +78,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
 }
 
-/// What the processes of a program or command did: one trace for each that is instrumented.
-fn traces(args: &RunArgs) -> Result<Vec<Trace>, Failure> {
+/// What the processes of a program or command did: one recording for each that is instrumented.
+fn recordings(args: &RunArgs) -> Result<Vec<Recording>, Failure> {
     let (program, arguments) = (&args.program, &args.arguments);
     let (seed, order, stop_after) = (args.schedule.seed, args.order, args.stop_after);
     let manner = Manner { name: program, seed, order, stop_after };
@@ -100,8 +99,8 @@ fn traces(args: &RunArgs) -> Result<Vec<Trace>, Failure> {
 }
 
 /// The report of each technique on what one process did.
-fn predict(args: &RunArgs, trace: &Trace, process: usize) -> Result<Vec<Report>, Failure> {
-    predict_as(&args.program, &args.wanted, args.no_progress, trace, process)
+fn predict(args: &RunArgs, recording: &Recording, process: usize) -> Result<Vec<Report>, Failure> {
+    predict_as(&args.program, &args.wanted, args.no_progress, recording, process)
 }
 
 /// The report of each technique on what one process of the program with this name did.
@@ -109,12 +108,13 @@ fn predict_as(
     name: &Path,
     wanted: &WantedArgs,
     no_progress: bool,
-    trace: &Trace,
+    recording: &Recording,
     process: usize,
 ) -> Result<Vec<Report>, Failure> {
     let input = Input::new(name, &InputArgs { from_format: None, no_progress });
     let report = |plan: Plan| {
-        let mut report = predict_with(&plan, &Held::new(&input, Some(trace)), wanted)?;
+        let mut report = predict_with(&plan, &Held::new(&input, Some(&recording.trace)), wanted)?;
+        report.trace.cut_because.clone_from(&recording.cut_because);
         if process > 0 {
             report.trace.file = format!("{} (process {})", report.trace.file, process + 1);
         }

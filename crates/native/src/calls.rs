@@ -98,10 +98,15 @@ struct Path<'a, S> {
 impl<S: FnMut(u64) -> Result<Spot, LogError>> Path<'_, S> {
     /// The next function is that of this site; but first come the functions that it had been inlined into.
     fn lead_to(&mut self, site: u64) -> Result<(), LogError> {
-        let spot = (self.spot)(site)?;
-        if let Some(caller) = spot.caller {
-            self.lead_to(caller)?;
+        let mut way = vec![(self.spot)(site)?];
+        while let Some(caller) = way.last().and_then(|spot| spot.caller) {
+            way.push((self.spot)(caller)?);
         }
+        way.into_iter().rev().for_each(|spot| self.pass(spot));
+        Ok(())
+    }
+
+    fn pass(&mut self, spot: Spot) {
         let frame = Frame { loc: self.loc, function: spot.function };
         if self.frames.get(self.length) != Some(&frame) {
             self.end();
@@ -110,7 +115,6 @@ impl<S: FnMut(u64) -> Result<Spot, LogError>> Path<'_, S> {
         }
         self.length += 1;
         self.loc = Some(spot.loc);
-        Ok(())
     }
 
     /// Whatever the thread was in beyond this has ended.

@@ -18,7 +18,7 @@ use crate::holders::{Holders, Mode};
 use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::for_each;
 use crate::places::{Place, Places};
-use crate::records::{Entry, parts};
+use crate::records::{Entry, is_too_long, parts};
 
 type Done = Result<(), LogError>;
 
@@ -52,7 +52,7 @@ struct Writer<'a> {
     /// What is known of each site that was met so far.
     spots: FxHashMap<u64, Spot>,
     /// The calls that each thread is in.
-    calls: Vec<Calls>,
+    calls: FxHashMap<u32, Calls>,
     /// Who holds each lock.
     holders: Holders,
     /// Threads that something happened to while they waited which nobody understands. It is told when they go on.
@@ -61,6 +61,8 @@ struct Writer<'a> {
     stacks: FxHashMap<u32, Era>,
     /// How often semaphores were created at each address.
     semaphores: FxHashMap<u64, u32>,
+    /// How many permits each of those has whose creation was seen.
+    permits: FxHashMap<SemId, u64>,
     /// Whether each thread has read anything since its last branch.
     has_read: Vec<bool>,
     /// The variable that everything reads which we do not understand, and how often it was read.
@@ -100,11 +102,12 @@ impl<'a> Writer<'a> {
             events: Vec::new(),
             vars: FxHashMap::default(),
             spots: FxHashMap::default(),
-            calls: Vec::new(),
+            calls: FxHashMap::default(),
             holders: Holders::default(),
             owed: BTreeSet::new(),
             stacks: FxHashMap::default(),
             semaphores: FxHashMap::default(),
+            permits: FxHashMap::default(),
             has_read: Vec::new(),
             outside: None,
             outside_reads: 0,
@@ -131,7 +134,7 @@ impl<'a> Writer<'a> {
             _ => {}
         }
         match *record {
-            _ if is_torn_atomic(record) => self.opaque(),
+            _ if is_torn_atomic(record) || is_too_long(record) => self.opaque(),
             Record::Read { addr, size, value, .. } => {
                 self.among_decisions(|writer| writer.word(addr, size, Access::Read, value, 0))
             }
@@ -205,11 +208,7 @@ impl<'a> Writer<'a> {
 
     /// The calls that the thread is in.
     fn calls(&mut self) -> &mut Calls {
-        let thread = self.thread as usize;
-        if self.calls.len() <= thread {
-            self.calls.resize_with(thread + 1, Calls::default);
-        }
-        &mut self.calls[thread]
+        self.calls.entry(self.thread).or_default()
     }
 
     /// Tells which functions the thread has left and entered until it came here.
@@ -258,6 +257,9 @@ impl<'a> Writer<'a> {
     /// What was read decides whether there is more to read, so a branch follows on every piece. Pieces are words, or what
     /// others have made of them: nobody can have written only a part of a cell.
     fn scan(&mut self, addr: u64, bytes: &[u8]) -> Done {
+        if self.memory.is_shared(addr) {
+            return self.opaque();
+        }
         let era = self.memory.era(addr);
         for part in parts(addr, bytes.len() as u64) {
             let Some(word) = self.survey.word(era, part.word) else { continue };
@@ -275,6 +277,9 @@ impl<'a> Writer<'a> {
     }
 
     fn fill(&mut self, addr: u64, byte: u8, length: u64) -> Done {
+        if self.memory.is_shared(addr) {
+            return self.opaque();
+        }
         let era = self.memory.era(addr);
         for part in parts(addr, length) {
             self.part(era, part.word, (part.first, part.end), Access::Write, &[byte; 8], &[byte; 8])?;
@@ -284,6 +289,9 @@ impl<'a> Writer<'a> {
 
     /// An access to any number of bytes; what was read and what was written are of the same length.
     fn access(&mut self, addr: u64, access: Access, read: &[u8], written: &[u8]) -> Done {
+        if self.memory.is_shared(addr) {
+            return self.opaque();
+        }
         let era = self.memory.era(addr);
         for part in parts(addr, read.len() as u64) {
             let from = usize::try_from(part.offset).unwrap_or(usize::MAX);
@@ -456,20 +464,7 @@ impl<'a> Writer<'a> {
             SyncOp::Wait | SyncOp::Woken | SyncOp::TimedOut | SyncOp::Notify | SyncOp::NotifyAll => {
                 self.cond_op(op, object, other)
             }
-            SyncOp::SemInit => {
-                let count = self.semaphores.entry(object).or_default();
-                *count = count.saturating_add(1);
-                let sem = self.semaphore(object)?;
-                self.push(Op::SemInit { sem, permits: number(other) })
-            }
-            SyncOp::SemWait => {
-                let sem = self.semaphore(object)?;
-                self.push(Op::SemWait(sem))
-            }
-            SyncOp::SemPost => {
-                let sem = self.semaphore(object)?;
-                self.push(Op::SemPost(sem))
-            }
+            SyncOp::SemInit | SyncOp::SemWait | SyncOp::SemPost => self.semaphore_op(op, object, other),
             SyncOp::Arrive => {
                 let barrier = self.barrier(object)?;
                 self.push(Op::Arrive(barrier))
@@ -478,7 +473,7 @@ impl<'a> Writer<'a> {
                 let barrier = self.barrier(object)?;
                 self.push(Op::Depart(barrier))
             }
-            SyncOp::Alloc | SyncOp::Free => Ok(()),
+            SyncOp::Alloc | SyncOp::Free | SyncOp::Shared => Ok(()),
         }
     }
 
@@ -581,6 +576,32 @@ impl<'a> Writer<'a> {
             self.opaque()?;
         }
         Ok(())
+    }
+
+    fn semaphore_op(&mut self, op: SyncOp, object: u64, permits: u64) -> Done {
+        if op == SyncOp::SemInit {
+            let count = self.semaphores.entry(object).or_default();
+            *count = count.saturating_add(1);
+        }
+        let sem = self.semaphore(object)?;
+        let left = self.permits.get(&sem).copied();
+        let (op, left) = match op {
+            SyncOp::SemInit => (Op::SemInit { sem, permits: number(permits) }, Some(permits)),
+            SyncOp::SemPost => (Op::SemPost(sem), left.map(|left| left.saturating_add(1))),
+            _ => {
+                if left == Some(0) {
+                    // Somebody has given the permit unseen, nobody knows when: somewhere before here.
+                    self.opaque()?;
+                    self.push(Op::SemPost(sem))?;
+                    self.opaque()?;
+                }
+                (Op::SemWait(sem), left.map(|left| left.saturating_sub(1)))
+            }
+        };
+        if let Some(left) = left {
+            self.permits.insert(sem, left);
+        }
+        self.push(op)
     }
 
     fn semaphore(&mut self, object: u64) -> Result<SemId, LogError> {

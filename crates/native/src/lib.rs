@@ -30,7 +30,9 @@ mod program;
 mod records;
 
 use foretell_trace::Listed;
+use foretell_wire::log::Chunks;
 
+pub use foretell_wire::log::Why;
 pub use program::{Definition, Program, Source};
 
 /// Why a log is no trace.
@@ -65,6 +67,11 @@ pub fn convert(log: &[u8]) -> Result<Listed, LogError> {
         }
         survey.has_opaque = true;
     }
+}
+
+/// Why the log of a program is not complete, as far as the program itself knew.
+pub fn why_cut(log: &[u8]) -> Option<Why> {
+    Chunks::new(log).ok()?.why
 }
 
 #[cfg(test)]

@@ -27,6 +27,8 @@ pub(crate) enum Purpose {
     Stack(u32),
     /// Memory that was mapped anew.
     Mapped,
+    /// Memory that has other addresses as well, or is seen by other processes. Nothing is known of what happens there.
+    Shared,
 }
 
 /// An era, and where its memory begins.
@@ -87,6 +89,11 @@ impl Memory {
         &self.replaced
     }
 
+    /// Whether what is there may be changed and read at other addresses, or by other processes.
+    pub(crate) fn is_shared(&self, addr: u64) -> bool {
+        self.about(self.era(addr)).purpose == Purpose::Shared
+    }
+
     /// Follows a record of this thread.
     pub(crate) fn follow(&mut self, thread: u32, record: &Record<'_>) -> Option<Change> {
         let Record::Sync { op, object, other, .. } = *record else { return None };
@@ -104,6 +111,10 @@ impl Memory {
                 Some(Change::Begins(self.begin(object, end, Purpose::Mapped)))
             }
             SyncOp::Free => self.give_back(object),
+            SyncOp::Shared => {
+                let end = object.saturating_add(other);
+                Some(Change::Begins(self.begin(object, end, Purpose::Shared)))
+            }
             _ => None,
         }
     }
@@ -167,6 +178,15 @@ mod tests {
         memory.follow(0, &sync(SyncOp::Alloc, 0x100, 16));
         assert!(memory.era(0x100) != first && memory.era(0x100) != Era::STATIC);
         assert_eq!(memory.about(memory.era(0x100)).purpose, Purpose::Heap(2));
+    }
+
+    #[test]
+    fn memory_that_others_see_is_told_apart_until_it_goes() {
+        let mut memory = Memory::default();
+        memory.follow(0, &sync(SyncOp::Shared, 0x1000, 0x1000));
+        assert!(memory.is_shared(0x1000) && memory.is_shared(0x1FFF) && !memory.is_shared(0x2000));
+        memory.follow(0, &sync(SyncOp::Free, 0x1000, 0x800));
+        assert!(!memory.is_shared(0x1000) && memory.is_shared(0x1800));
     }
 
     #[test]

@@ -13,6 +13,9 @@ use foretell_wire::record::{Context, Record, SyncOp};
 use crate::LogError;
 use crate::records::Entry;
 
+/// No program has more threads than this: who says so is wrong.
+const MOST_THREADS: u32 = 1 << 22;
+
 /// The chunks of one thread, or a module, and how far they have been read.
 struct Stream<'a> {
     thread: u32,
@@ -64,7 +67,9 @@ impl<'a> Stream<'a> {
 /// The last one to come to a barrier tells for all that they leave.
 fn done_by(thread: u32, record: &Record<'_>) -> u32 {
     match *record {
-        Record::Sync { op: SyncOp::Depart, other, .. } => u32::try_from(other).unwrap_or(thread),
+        Record::Sync { op: SyncOp::Depart, other, .. } => {
+            u32::try_from(other).ok().filter(|&other| other < MOST_THREADS).unwrap_or(thread)
+        }
         _ => thread,
     }
 }
@@ -73,6 +78,9 @@ fn done_by(thread: u32, record: &Record<'_>) -> u32 {
 fn streams<'a>(chunks: &mut Chunks<'a>) -> Result<Vec<Stream<'a>>, LogError> {
     let (mut streams, mut by_thread) = (Vec::new(), BTreeMap::<u32, Vec<_>>::new());
     while let Some(chunk) = chunks.next_chunk()? {
+        if chunk.thread >= MOST_THREADS {
+            return Err(LogError::Malformed);
+        }
         let part = (chunk.clock, chunk.content);
         match chunk.content {
             Content::Module(_) => streams.push(Stream::new(chunk.thread, vec![part])),

@@ -78,7 +78,7 @@ impl Places {
             0 => function.clone(),
             line => format!("{}:{line}:{}", table.text(found.file), found.column),
         };
-        let beside = |index: u32| start + u64::from(index);
+        let beside = |index: u32| start.wrapping_add(index.into());
         Place {
             location,
             function,
@@ -96,14 +96,14 @@ impl Places {
 
     /// An address as text: the variable that it lies in, or the block of memory.
     pub(crate) fn address(&self, addr: u64, about: About) -> String {
-        let within = |name: &str, start: u64| match addr - start {
+        let within = |name: &str, start: u64| match addr.wrapping_sub(start) {
             0 => name.to_string(),
             offset => format!("{name}+{offset}"),
         };
         match about.purpose {
             Purpose::Heap(number) => within(&format!("heap{number}"), about.start),
             Purpose::Stack(thread) => within(&format!("stack{thread}"), about.start),
-            Purpose::Mapped => format!("{addr:#x}"),
+            Purpose::Mapped | Purpose::Shared => format!("{addr:#x}"),
             Purpose::Static => match self.globals.range(..=addr).next_back() {
                 Some((&start, (size, name))) if addr - start < *size => within(name, start),
                 _ => format!("{addr:#x}"),

@@ -10,9 +10,10 @@ pub(crate) fn of_trace(trace: &TraceInfo) -> Vec<String> {
         notes.push("the slice is as published: what is found in it is not proven".to_string());
     }
     if trace.cut_short {
+        let because = trace.cut_because.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+        let after = trace.events;
         notes.push(format!(
-            "the recording was cut short after event {}; nothing is known of what came next",
-            trace.events
+            "the recording was cut short after event {after}{because}; nothing is known of what came next"
         ));
     }
     if trace.unexplained_reads > 0 {

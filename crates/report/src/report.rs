@@ -106,6 +106,9 @@ pub struct TraceInfo {
     pub threads: usize,
     /// The recording ended in the middle: nothing is known of what came after.
     pub cut_short: bool,
+    /// Why it did, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut_because: Option<String>,
     /// How many reads saw a value that no recorded write explains.
     pub unexplained_reads: u64,
     /// The part of it that was looked at, if not all.

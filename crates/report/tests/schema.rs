@@ -56,6 +56,7 @@ fn trace() -> TraceInfo {
         events: 17,
         threads: 3,
         cut_short: true,
+        cut_because: Some(text("the disk is full")),
         unexplained_reads: 1,
         slice: Some(SliceInfo { property: text("on x"), sound: true, events: 17, of: 20 }),
         counts: Some(Counts { reads: 1, writes: 2, atomics: 3, syncs: 4, branches: 5, with_values: 6 }),

@@ -7,7 +7,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-use foretell_wire::log::{CUT, ENDED, MAGIC, PAGE};
+use foretell_wire::log::{CUT, ENDED, MAGIC, PAGE, WHY, Why};
 
 use crate::system::{self, errno, kernel, say};
 
@@ -43,6 +43,14 @@ fn number(at: usize) -> Option<&'static AtomicU64> {
 pub(crate) fn set_ended(ended: bool) {
     if let Some(place) = number(ENDED) {
         place.store(ended.into(), Ordering::SeqCst);
+    }
+}
+
+/// Why the log will not be complete. What is told first counts.
+pub(crate) fn set_why(why: Why) {
+    if let Some(place) = number(WHY) {
+        // There is nothing to change if something was told already.
+        let _ = place.compare_exchange(0, why.code(), Ordering::SeqCst, Ordering::SeqCst);
     }
 }
 
@@ -101,6 +109,7 @@ fn take<R>(bytes: usize, clock: u64, act: impl FnOnce(c_int, usize) -> Result<R,
     let result = act(file, NEXT.fetch_add(bytes, Ordering::Relaxed));
     if let Err(error) = result {
         cut(clock);
+        set_why(Why::NotWritten(error.unsigned_abs()));
         if FILE.swap(-1, Ordering::Relaxed) >= 0 {
             let error = std::io::Error::from_raw_os_error(error);
             say(&format!("the recording ends here, it cannot be written: {error}"));

@@ -9,10 +9,11 @@
 //! * `interpose`: the functions of the C library that the program meets instead of the originals
 //! * `primitives`: libraries that build their own locks on atomics and futexes
 //! * `turn`: what a thread may do while it is its turn; `scheduler`: whose turn it is; `thread`: what is known of a thread
+//! * `shared`: memory that has other addresses or is seen by other processes
 //! * `functions`: which functions are instrumented; `stack`: the calls that a thread is in
 //! * `log`: the records of a thread on their way to the `file`; `modules`: what each log has to be told first
 //! * `start`: the beginning and the end of the recording
-//! * `system`: the kernel, without detours
+//! * `system`: the kernel, without detours; `spin`: a lock for a few instructions
 //!
 //! Without the environment variable that says where to record, all functions do what the originals do.
 //!
@@ -30,6 +31,8 @@ mod modules;
 mod order;
 mod primitives;
 mod scheduler;
+mod shared;
+mod spin;
 mod stack;
 mod start;
 mod stripes;

@@ -9,6 +9,7 @@ use foretell_wire::pack::Packed;
 use foretell_wire::record::{Context, LONGEST_RECORD, Record};
 
 use crate::file;
+use crate::system::without_signals;
 
 /// What a thread writes to. It stays in the caches.
 const CHUNK: usize = 64 << 10;
@@ -221,10 +222,15 @@ impl Writer {
         }
     }
 
-    /// Begins the chunk anew, after its content was appended to the log; where that fails, in memory that nobody will read.
+    /// Begins the chunk anew, after its content was appended to the log; where that fails, in memory that nobody will read. A
+    /// handler that jumps away would leave something in between.
     #[cold]
     fn begin_chunk(&mut self) {
         let clock = self.now();
+        without_signals(|| self.begin_chunk_at(clock));
+    }
+
+    fn begin_chunk_at(&mut self, clock: u64) {
         if !self.is_lost && (self.chunk.is_null() || self.keep(clock).is_none()) {
             self.chunk = file::map(CHUNK, clock).unwrap_or_else(|| self.lose());
         }
@@ -236,6 +242,19 @@ impl Writer {
         (self.open, self.decided) = (0, 0);
         self.since = (clock, self.cursor);
         self.stop();
+    }
+
+    /// The thread jumps away from whatever it was doing here; no record that it has not finished is there. Its next one is later
+    /// than one with this clock, where threads run in parallel.
+    pub(crate) fn abandon(&mut self, clock: u64) {
+        if !self.chunk.is_null() {
+            let rest = (self.chunk as usize + CHUNK).saturating_sub(self.cursor);
+            // The rest of the chunk is ours.
+            unsafe { (self.cursor as *mut u8).write_bytes(0, rest) };
+        }
+        self.clock = self.clock.max(clock.saturating_add(1)) + 1;
+        self.since = (self.now().max(TURN_CLOCK.load(Ordering::SeqCst)), self.cursor);
+        self.begin_chunk();
     }
 
     /// Appends the chunk to the log and empties it. While it says what it is, its copy does not count; as soon as it says

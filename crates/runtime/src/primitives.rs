@@ -21,7 +21,7 @@ use foretell_wire::record::{Record, SyncOp};
 
 use crate::library::CLOCK;
 use crate::order::is_striped;
-use crate::scheduler::{Reason, wake_waiters};
+use crate::scheduler::{Helper, Reason, wake_waiters};
 use crate::system::read_word;
 use crate::turn::{Turn, content};
 
@@ -324,7 +324,7 @@ fn begin_within(turn: &Turn, object: u64) {
             return;
         }
         drop(known);
-        turn.wait((object | IMAGINED) as usize, None, true);
+        turn.wait((object | IMAGINED) as usize, None, Helper::Threads);
     }
 }
 

@@ -9,13 +9,19 @@
 
 mod overtake;
 mod parallel;
+mod unseen;
 
 pub(crate) use overtake::prepare;
+pub(crate) use unseen::{tell_unseen, wake_from_outside, was_told_unseen};
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
+use foretell_wire::log::Why;
+
+use crate::file;
 use crate::order::is_striped;
-use crate::system::{exit_now, now, say, wait_on, wake, yield_processor};
+use crate::spin::Spin;
+use crate::system::{exit_now, now, say, wait_on, wake, without_signals};
 use crate::thread::Thread;
 
 /// Values of [`Thread::go`]: wait, run, or wait on the real clock and then see.
@@ -53,10 +59,28 @@ pub(crate) struct Waiting {
     pub(crate) on: usize,
     /// When it stops to wait, in counted time.
     pub(crate) deadline: Option<u64>,
-    /// Woken without a reason it would look again and go on to wait.
-    pub(crate) looks_again: bool,
+    /// Who may end the wait.
+    pub(crate) helper: Helper,
     /// It goes on if somebody cancels it.
     pub(crate) cancellable: bool,
+}
+
+/// Who may end a wait before its time is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Helper {
+    /// Only who wakes the thread.
+    Waker,
+    /// Any thread may give up what it waits for, be it unseen. Woken without a reason it looks again and goes on to wait.
+    Threads,
+    /// As [`Helper::Threads`], and so may the handler of a signal.
+    Anybody,
+}
+
+impl Waiting {
+    /// Woken without a reason it would look again and go on to wait.
+    fn looks_again(self) -> bool {
+        self.helper != Helper::Waker
+    }
 }
 
 /// Why a thread goes on.
@@ -93,44 +117,24 @@ struct Scheduler {
     waiting: usize,
     /// What was seen of the owner when somebody last looked.
     seen: Option<overtake::Seen>,
+    /// Who may help that we do not see, as far as was known when somebody last looked.
+    unseen: unseen::Unseen,
 }
 
 /// How often in a row nobody could run and all looked again.
 static STALLED: AtomicU32 = AtomicU32::new(0);
 
-/// A lock that is held for a few instructions only.
-struct Spin<T> {
-    taken: AtomicBool,
-    content: std::cell::UnsafeCell<T>,
-}
-
-// The content is only reached by who has set `taken`.
-unsafe impl<T: Send> Sync for Spin<T> {}
-
-impl<T> Spin<T> {
-    fn with<R>(&self, act: impl FnOnce(&mut T) -> R) -> R {
-        while self.taken.swap(true, Ordering::Acquire) {
-            yield_processor();
-        }
-        let result = act(unsafe { &mut *self.content.get() });
-        self.taken.store(false, Ordering::Release);
-        result
-    }
-}
-
-static SCHEDULER: Spin<Scheduler> = Spin {
-    taken: AtomicBool::new(false),
-    content: std::cell::UnsafeCell::new(Scheduler {
-        slots: Vec::new(),
-        owner: None,
-        napper: None,
-        clock: 0,
-        random: 1,
-        waits: 0,
-        waiting: 0,
-        seen: None,
-    }),
-};
+static SCHEDULER: Spin<Scheduler> = Spin::new(Scheduler {
+    slots: Vec::new(),
+    owner: None,
+    napper: None,
+    clock: 0,
+    random: 1,
+    waits: 0,
+    waiting: 0,
+    seen: None,
+    unseen: unseen::Unseen::NOBODY,
+});
 
 /// Begins with the calling thread alone, whose turn it is.
 pub(crate) fn begin(main: &'static Thread, seed: u64) {
@@ -147,7 +151,27 @@ pub(crate) fn begin(main: &'static Thread, seed: u64) {
 
 /// The process is a copy: whoever held the lock is not here.
 pub(crate) fn forget() {
-    SCHEDULER.taken.store(false, Ordering::SeqCst);
+    SCHEDULER.forget();
+}
+
+/// The thread is about to jump away from wherever it is in our code. It gets its turn, if it does not have it.
+pub(crate) fn jump_back(me: &'static Thread) {
+    let was_choosing = SCHEDULER.leave(me);
+    if is_striped() {
+        return parallel::set_state(me, State::Ready);
+    }
+    SCHEDULER.with(|scheduler| {
+        if let Some(owner) = scheduler.owner_thread()
+            && was_choosing
+        {
+            // It may not have been told yet.
+            scheduler.owner = None;
+            scheduler.give_turn(owner);
+        }
+    });
+    if me.go.load(Ordering::SeqCst) != RUN {
+        come_back(me);
+    }
 }
 
 /// The number for the next thread.
@@ -157,7 +181,7 @@ pub(crate) fn next_id() -> u32 {
 
 /// A new thread can run from now on.
 pub(crate) fn add(thread: &'static Thread) {
-    SCHEDULER.with(|scheduler| scheduler.add(thread));
+    without_signals(|| SCHEDULER.with(|scheduler| scheduler.add(thread)));
 }
 
 /// The calling thread is new and waits for its first turn.
@@ -216,23 +240,20 @@ pub(crate) fn come_back(me: &'static Thread) {
 
 /// Wakes up to `count` threads that wait on this address, in the order in which they came. Returns who they are.
 pub(crate) fn wake_waiters(on: usize, count: usize) -> Vec<u32> {
+    if SCHEDULER.with(|scheduler| scheduler.waiting == 0) {
+        return Vec::new();
+    }
+    without_signals(|| SCHEDULER.with(|scheduler| scheduler.wake_waiters(on, count)))
+}
+
+/// Wakes one of the threads that wait on this address, any of them: what they wait for only one can have. If all came, all but one
+/// would come in vain.
+pub(crate) fn wake_any(on: usize) {
     SCHEDULER.with(|scheduler| {
-        if scheduler.waiting == 0 {
-            return Vec::new();
+        if scheduler.waiting > 0 {
+            scheduler.wake_any(on);
         }
-        let mut waiters: Vec<(u64, u32)> = scheduler
-            .slots
-            .iter()
-            .filter(|slot| matches!(slot.state, State::Waiting(waiting) if waiting.on == on))
-            .map(|slot| (slot.since, slot.thread.id))
-            .collect();
-        waiters.sort_unstable();
-        waiters.truncate(count);
-        for &(_, id) in &waiters {
-            scheduler.make_ready(id, Reason::Woken);
-        }
-        waiters.into_iter().map(|(_, id)| id).collect()
-    })
+    });
 }
 
 /// The thread is to end where it can be cancelled.
@@ -284,15 +305,18 @@ fn wait_for_turn(me: &'static Thread) {
         match me.go.load(Ordering::SeqCst) {
             RUN => return me.log().begin_turn(),
             NAP => {
-                let left = SCHEDULER.with(|scheduler| scheduler.left_to_sleep(me));
-                wait_on(&me.go, NAP, Some(left));
-                SCHEDULER.with(|scheduler| scheduler.nap_is_over(me));
+                let (left, nap) = SCHEDULER.with(|scheduler| scheduler.left_to_sleep(me));
+                let begin = now();
+                wait_on(&me.go, NAP, Some(nap));
+                let slept = now().saturating_sub(begin);
+                SCHEDULER.with(|scheduler| scheduler.nap_is_over(me, slept, slept >= left));
             }
             other => {
                 let patience = SCHEDULER.with(|scheduler| scheduler.patience(me));
                 wait_on(&me.go, other, patience);
-                if patience.is_some() && me.go.load(Ordering::SeqCst) == WAIT {
+                if me.go.load(Ordering::SeqCst) == WAIT {
                     overtake::look(me);
+                    unseen::look(me);
                 }
             }
         }
@@ -338,6 +362,30 @@ impl Scheduler {
         self.waiting = self.waiting + waits(state) - waits(old);
     }
 
+    fn wake_waiters(&mut self, on: usize, count: usize) -> Vec<u32> {
+        let mut waiters: Vec<(u64, u32)> = self
+            .slots
+            .iter()
+            .filter(|slot| matches!(slot.state, State::Waiting(waiting) if waiting.on == on))
+            .map(|slot| (slot.since, slot.thread.id))
+            .collect();
+        waiters.sort_unstable();
+        waiters.truncate(count);
+        for &(_, id) in &waiters {
+            self.make_ready(id, Reason::Woken);
+        }
+        waiters.into_iter().map(|(_, id)| id).collect()
+    }
+
+    fn wake_any(&mut self, on: usize) {
+        let waits = |slot: &&Slot| matches!(slot.state, State::Waiting(waiting) if waiting.on == on);
+        let count = self.slots.iter().filter(waits).count();
+        let choice = if count < 2 { 0 } else { self.random(u32::try_from(count).unwrap_or(1)) };
+        if let Some(slot) = self.slots.iter().filter(waits).nth(choice as usize) {
+            self.make_ready(slot.thread.id, Reason::Woken);
+        }
+    }
+
     fn make_ready(&mut self, id: u32, reason: Reason) {
         let Some(slot) = self.slots.get_mut(id as usize) else { return };
         slot.reason = reason;
@@ -362,10 +410,10 @@ impl Scheduler {
     fn choose(&mut self) {
         self.clock += CHOICE;
         self.end_sleep();
-        let ready: Vec<_> =
-            self.slots.iter().filter(|slot| slot.state == State::Ready).map(|slot| slot.thread).collect();
-        let choice = if ready.len() < 2 { 0 } else { self.random(u32::try_from(ready.len()).unwrap_or(1)) };
-        match ready.get(choice as usize) {
+        let is_ready = |slot: &&Slot| slot.state == State::Ready;
+        let ready = self.slots.iter().filter(is_ready).count();
+        let choice = if ready < 2 { 0 } else { self.random(u32::try_from(ready).unwrap_or(1)) };
+        match self.slots.iter().filter(is_ready).nth(choice as usize).map(|slot| slot.thread) {
             Some(thread) => self.give_turn(thread),
             None => self.nobody_is_ready(),
         }
@@ -391,10 +439,14 @@ impl Scheduler {
         let look_again: Vec<u32> = self
             .slots
             .iter()
-            .filter(|slot| matches!(slot.state, State::Waiting(waiting) if waiting.looks_again))
+            .filter(|slot| matches!(slot.state, State::Waiting(waiting) if waiting.looks_again()))
             .map(|slot| slot.thread.id)
             .collect();
         if stalled >= PATIENCE || look_again.is_empty() {
+            if self.somebody_may_be_helped() {
+                // Those who wait look again by themselves, or somebody wakes them.
+                return;
+            }
             self.report_deadlock();
         }
         for id in look_again {
@@ -414,6 +466,7 @@ impl Scheduler {
             })
             .collect();
         say(&format!("the program is in a deadlock: {}", waiting.join(", ")));
+        file::set_why(Why::Deadlock);
         exit_now(DEADLOCK_CODE)
     }
 
@@ -435,22 +488,29 @@ impl Scheduler {
         }
     }
 
-    fn left_to_sleep(&self, me: &Thread) -> u64 {
-        match self.next_to_wake() {
+    /// How long the thread has to sleep, and how long it does so before it looks whether somebody unseen has helped.
+    fn left_to_sleep(&mut self, me: &Thread) -> (u64, u64) {
+        let left = match self.next_to_wake() {
             Some((deadline, thread)) if thread.id == me.id => deadline.saturating_sub(self.clock),
             _ => 0,
-        }
+        };
+        (left, if self.may_be_helped(me) { left.min(self.patience_with_unseen()) } else { left })
     }
 
-    /// The napper has slept: time jumps, unless somebody else came back in between.
-    fn nap_is_over(&mut self, me: &'static Thread) {
+    /// The napper has slept for so long, and if that was long enough, time jumps. Somebody else may have come back in between.
+    fn nap_is_over(&mut self, me: &'static Thread, slept: u64, is_enough: bool) {
+        let deadline = self.next_to_wake().map_or(self.clock, |(deadline, _)| deadline.max(self.clock));
         if me.go.load(Ordering::SeqCst) != NAP {
+            self.clock = deadline.min(self.clock.saturating_add(slept));
             return;
         }
         self.napper = None;
         me.go.store(WAIT, Ordering::SeqCst);
-        if let Some((deadline, _)) = self.next_to_wake() {
-            self.clock = self.clock.max(deadline);
+        if is_enough || !self.may_be_helped(me) {
+            self.clock = deadline;
+        } else {
+            self.clock = deadline.min(self.clock.saturating_add(slept));
+            self.make_ready(me.id, Reason::Woken);
         }
         self.choose();
     }

@@ -5,11 +5,13 @@
 //! [`front`]. Otherwise the log is told of calls only when something else is recorded within them, and of those
 //! that are still the same only once.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, UnsafeCell};
 use std::mem::offset_of;
 
 use foretell_wire::hook::front;
 use foretell_wire::record::Record;
+
+use crate::system::without_signals;
 
 /// Which calls a thread is in, as instrumented functions remember it: a number to them. What is told here holds even
 /// where the program switches stacks by itself.
@@ -34,6 +36,19 @@ impl From<u64> for Calls {
     }
 }
 
+/// The sites of calls, touched by their thread alone, and by nothing that it calls meanwhile.
+#[derive(Debug, Default)]
+struct Sites(UnsafeCell<Vec<u64>>);
+
+impl Sites {
+    /// No borrow is counted: a handler that jumps away would leave one for ever.
+    #[inline]
+    #[expect(clippy::mut_from_ref, reason = "the compiler cannot see which thread we are")]
+    fn get(&self) -> &mut Vec<u64> {
+        unsafe { &mut *self.0.get() }
+    }
+}
+
 /// The stack of calls of one thread. Instrumented code knows how it begins.
 #[derive(Debug)]
 #[repr(C)]
@@ -51,7 +66,7 @@ pub(crate) struct Stack {
     /// The log may have to be told.
     changed: Cell<bool>,
     /// The room.
-    sites: RefCell<Vec<u64>>,
+    sites: Sites,
 }
 
 const _: () = {
@@ -69,7 +84,7 @@ impl Stack {
             told: Cell::new(0),
             same: Cell::new(0),
             changed: Cell::new(false),
-            sites: RefCell::new(Vec::new()),
+            sites: Sites::default(),
         }
     }
 
@@ -77,7 +92,7 @@ impl Stack {
     pub(crate) fn copy(&self) -> Stack {
         let copy = Stack::new();
         let calls = self.calls();
-        for (depth, &site) in (0..calls.depth).zip(self.sites.borrow().iter()) {
+        for (depth, &site) in (0..calls.depth).zip(self.sites.get().iter()) {
             copy.put(depth, site);
         }
         copy.calls.set(calls.into());
@@ -109,7 +124,7 @@ impl Stack {
 
     /// The site of the call that is made, or was made last, from here.
     pub(crate) fn site(&self, calls: Calls) -> u64 {
-        self.sites.borrow().get(calls.depth as usize).copied().unwrap_or(0)
+        self.sites.get().get(calls.depth as usize).copied().unwrap_or(0)
     }
 
     /// Calls an instrumented function; returns the calls before.
@@ -138,11 +153,9 @@ impl Stack {
     }
 
     fn put(&self, depth: u32, site: u64) {
-        let (mut sites, depth) = (self.sites.borrow_mut(), depth as usize);
+        let (sites, depth) = (self.sites.get(), depth as usize);
         if depth >= sites.len() {
-            sites.resize(2 * depth + 16, 0);
-            self.top.set(sites.as_mut_ptr());
-            self.room.set(sites.len());
+            self.grow(sites, 2 * depth + 16);
         }
         if let Some(place) = sites.get_mut(depth) {
             *place = site;
@@ -178,10 +191,27 @@ impl Stack {
         if told > kept {
             log(Record::Exit { calls: told - kept });
         }
-        let sites = self.sites.borrow();
-        for &site in sites.get(kept as usize..depth as usize).unwrap_or_default() {
+        for &site in self.sites.get().get(kept as usize..depth as usize).unwrap_or_default() {
             log(Record::Enter { site });
         }
         self.changed.set(false);
+    }
+
+    /// Makes room for so many sites. A handler that jumps away would leave something in between.
+    #[cold]
+    #[inline(never)]
+    fn grow(&self, sites: &mut Vec<u64>, room: usize) {
+        without_signals(|| {
+            sites.resize(room, 0);
+            self.top.set(sites.as_mut_ptr());
+            self.room.set(sites.len());
+        });
+    }
+
+    /// A handler jumps away, maybe while something was told: all is told anew.
+    pub(crate) fn tell_again(&self) {
+        self.told.set(u32::MAX);
+        self.same.set(0);
+        self.changed.set(true);
     }
 }

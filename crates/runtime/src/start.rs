@@ -12,6 +12,7 @@ use crate::interpose::thread::{make_end_key, set_end};
 use crate::modules;
 use crate::order::set_striped;
 use crate::scheduler;
+use crate::shared;
 use crate::stripes;
 use crate::system::{close, errno, kernel_id, process_id, say};
 use crate::thread::{Thread, me, set_me};
@@ -46,7 +47,7 @@ extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
     if record(Thread::new(0, None)) {
         unsafe {
             libc::atexit(end);
-            libc::pthread_atfork(None, None, Some(begin_copy));
+            libc::pthread_atfork(None, Some(shared::begin_to_share), Some(begin_copy));
         }
     }
 }
@@ -82,6 +83,7 @@ fn record(main: &'static Thread) -> bool {
     let turn = Turn::of(main);
     turn.log_sync(SyncOp::Begin, 0, 0);
     modules::tell_all(&turn);
+    shared::tell_all(&turn);
     RECORDING.store(true, Ordering::SeqCst);
     true
 }
@@ -125,6 +127,7 @@ extern "C" fn begin_copy() {
     RECORDING.store(false, Ordering::SeqCst);
     file::disown();
     stripes::forget();
+    shared::forget();
     scheduler::forget();
     record(me.copy());
 }

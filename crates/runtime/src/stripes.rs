@@ -5,19 +5,26 @@
 //! and of all earlier ones of the thread. So for two accesses to the same memory the clocks tell which one came first;
 //! and whatever depends on something else, over any number of steps, has the larger clock.
 //!
-//! Two more stripes are no memory: [`SYNC`] is held by who synchronises, [`MEMORY`] by who tells of memory that comes or goes.
+//! Three more stripes are no line of memory: [`SYNC`] is held by who synchronises, [`MEMORY`] by who tells of memory that comes or
+//! goes, [`OUTSIDE`] by who deals with what others than this process may see.
 //! Several stripes are locked in the order of their numbers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::shared;
 use crate::system::yield_processor;
+use crate::thread::{Thread, me};
 
 /// Held by who synchronises.
 pub(crate) const SYNC: usize = 0;
 /// Held by who allocates memory, or is about to free it.
 pub(crate) const MEMORY: usize = 1;
 
-const FIRST_LINE: usize = 2;
+/// Held by who accesses memory that has other addresses or is seen by other processes, or asks the kernel for anything: all of
+/// these may be told by one another, whatever their addresses.
+pub(crate) const OUTSIDE: usize = 2;
+
+const FIRST_LINE: usize = 3;
 const LINES: usize = 1 << 10;
 const COUNT: usize = FIRST_LINE + LINES;
 /// The logarithm of how many bytes a line has.
@@ -25,7 +32,7 @@ const LINE: u32 = 6;
 /// How often to look again before others may run.
 const PATIENCE: u32 = 100;
 
-/// The lowest bit tells whether it is locked, the rest is its clock.
+/// The lowest bit tells whether it is locked; the rest is its clock, or who has locked it.
 static STRIPES: [AtomicU64; COUNT] = [const { AtomicU64::new(0) }; COUNT];
 
 /// Stripes by their numbers.
@@ -58,6 +65,9 @@ impl Set {
 
     /// Adds the stripes of this memory.
     pub(crate) fn add_range(&mut self, addr: usize, bytes: usize) {
+        if shared::contains(addr, bytes) {
+            self.insert(OUTSIDE);
+        }
         let first = addr >> LINE;
         let last = addr.saturating_add(bytes.max(1) - 1) >> LINE;
         for line in first..=last.min(first + LINES - 1) {
@@ -94,14 +104,30 @@ impl Set {
     }
 }
 
+/// What is in a stripe while the thread has locked it.
+fn mark(thread: Option<&Thread>) -> u64 {
+    thread.map_or(0, |thread| u64::from(thread.id) + 1) << 1 | 1
+}
+
+/// The thread is about to jump away from wherever it is in our code: unlocks all stripes that it has. Returns a clock that is as
+/// large as any that it can know of.
+pub(crate) fn leave(me: &Thread, clock: u64) -> u64 {
+    let seen = STRIPES.iter().map(|stripe| stripe.load(Ordering::SeqCst));
+    let clock = seen.filter(|seen| seen & 1 == 0).map(|seen| seen >> 1).fold(clock, u64::max);
+    for stripe in STRIPES.iter().filter(|stripe| stripe.load(Ordering::SeqCst) == mark(Some(me))) {
+        unlock(stripe, clock);
+    }
+    clock
+}
+
 /// Locks one stripe; its clock.
 #[inline]
 pub(crate) fn lock(stripe: &AtomicU64) -> u64 {
-    let mut tries = 0;
+    let (mut tries, mark) = (0, mark(me()));
     loop {
         let seen = stripe.load(Ordering::Relaxed);
         if seen & 1 == 0
-            && stripe.compare_exchange_weak(seen, seen | 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+            && stripe.compare_exchange_weak(seen, mark, Ordering::Acquire, Ordering::Relaxed).is_ok()
         {
             return seen >> 1;
         }
@@ -126,6 +152,9 @@ pub(crate) fn of_word(addr: usize, bytes: usize) -> Option<&'static AtomicU64> {
     let line = addr >> LINE;
     if (addr + bytes.max(1) - 1) >> LINE != line {
         return None;
+    }
+    if shared::contains(addr, bytes) {
+        return STRIPES.get(OUTSIDE);
     }
     STRIPES.get(FIRST_LINE + line % LINES)
 }

@@ -93,6 +93,19 @@ pub(crate) fn pause(nanoseconds: u64) {
     wait_on(&AtomicU32::new(0), 0, Some(nanoseconds));
 }
 
+/// Does something that no handler of a signal interrupts.
+pub(crate) fn without_signals<R>(act: impl FnOnce() -> R) -> R {
+    let (all, mut before) = (u64::MAX, 0_u64);
+    let set = |new: &u64, old: *mut u64| {
+        let (new, old) = (std::ptr::from_ref(new) as usize, old as usize);
+        kernel(libc::SYS_rt_sigprocmask, [word(libc::SIG_SETMASK), new, old, size_of::<u64>(), 0, 0]);
+    };
+    set(&all, &mut before);
+    let result = act();
+    set(&before, std::ptr::null_mut());
+    result
+}
+
 /// Lets other threads of the machine run.
 pub(crate) fn yield_processor() {
     kernel(libc::SYS_sched_yield, [0; 6]);
@@ -201,6 +214,33 @@ pub(crate) fn sleeps(kernel_id: i32) -> bool {
     // The state follows the name, which stands in parentheses.
     let after_name = stat.iter().rposition(|&byte| byte == b')').map(|end| end + 2);
     after_name.and_then(|at| stat.get(at)).is_some_and(|state| b"SD".contains(state))
+}
+
+/// The numbers by which the kernel knows the threads of this process.
+pub(crate) fn thread_ids() -> Option<Vec<i32>> {
+    let tasks = std::fs::read_dir("/proc/self/task").ok()?;
+    tasks.map(|task| task.ok()?.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Whether the program has handlers for signals that others may send it at any time.
+pub(crate) fn catches_signals() -> Option<bool> {
+    /// What a thread brings upon itself, and what the C library uses itself.
+    const OTHERS: [c_int; 9] = [
+        libc::SIGILL,
+        libc::SIGTRAP,
+        libc::SIGABRT,
+        libc::SIGBUS,
+        libc::SIGFPE,
+        libc::SIGSEGV,
+        libc::SIGSYS,
+        32,
+        33,
+    ];
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
+    let caught = u64::from_str_radix(caught.trim(), 16).ok()?;
+    let others = OTHERS.iter().fold(0_u64, |mask, signal| mask | 1 << (signal - 1));
+    Some(caught & !others != 0)
 }
 
 /// How long it is until this time on that clock.

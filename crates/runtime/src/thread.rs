@@ -80,6 +80,17 @@ pub(crate) struct Library {
     pub(crate) found: Cell<[u64; 3]>,
 }
 
+impl Library {
+    /// The thread has jumped out of it.
+    pub(crate) fn leave(&self) {
+        self.entered.set(0);
+        self.is_closed.set(false);
+        self.waits_with.set(None);
+        self.spawns.set(false);
+        self.parks.set(false);
+    }
+}
+
 // Cells are touched by the thread itself alone, and what it starts with is only handed on.
 unsafe impl Sync for Thread {}
 unsafe impl Send for Thread {}
@@ -160,6 +171,11 @@ impl Thread {
         // Who takes the turn away looks at the one after it has changed the other: see the scheduler.
         compiler_fence(Ordering::SeqCst);
         true
+    }
+
+    /// Whether it is in our code.
+    pub(crate) fn is_inside(&self) -> bool {
+        self.inside.load(Ordering::Relaxed)
     }
 
     /// Back to code of the program.

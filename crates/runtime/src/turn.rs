@@ -9,8 +9,9 @@ use foretell_wire::record::{Record, SyncOp};
 
 use crate::log::LONGEST_RANGE;
 use crate::order::is_striped;
-use crate::scheduler::{self, Reason, State, Waiting, hand_over, random};
-use crate::stripes::{self, MEMORY, SYNC, Set};
+use crate::scheduler::{self, Helper, Reason, State, Waiting, hand_over, random};
+use crate::shared;
+use crate::stripes::{self, MEMORY, OUTSIDE, SYNC, Set};
 use crate::system::{errno, pause, set_errno};
 use crate::thread::{Thread, me};
 
@@ -184,18 +185,18 @@ impl Turn {
         self.me.log().set_quantum(quantum as usize);
     }
 
-    /// Waits until somebody wakes those who wait on the address, or looks again after a while if `looks_again`.
-    pub(crate) fn wait(&self, on: usize, deadline: Option<u64>, looks_again: bool) -> Reason {
-        self.hand_over(State::Waiting(Waiting { on, deadline, looks_again, cancellable: false }))
+    /// Waits until somebody wakes those who wait on the address, or looks again after a while if others may help.
+    pub(crate) fn wait(&self, on: usize, deadline: Option<u64>, helper: Helper) -> Reason {
+        self.hand_over(State::Waiting(Waiting { on, deadline, helper, cancellable: false }))
     }
 
     /// As [`Turn::wait`]; but the thread may be cancelled, or has been. Then the caller makes up its mind and calls
     /// [`Turn::end_if_cancelled`].
-    pub(crate) fn wait_or_end(&self, on: usize, deadline: Option<u64>, looks_again: bool) -> Reason {
+    pub(crate) fn wait_or_end(&self, on: usize, deadline: Option<u64>, helper: Helper) -> Reason {
         if self.me.is_cancelled.load(Ordering::SeqCst) {
             return Reason::Cancelled;
         }
-        self.hand_over(State::Waiting(Waiting { on, deadline, looks_again, cancellable: true }))
+        self.hand_over(State::Waiting(Waiting { on, deadline, helper, cancellable: true }))
     }
 
     /// Ends the thread, if it was cancelled and allows that.
@@ -212,7 +213,7 @@ impl Turn {
 
     /// Waits for so long, in counted time.
     pub(crate) fn sleep(self, nanoseconds: u64) {
-        if self.wait_or_end(0, Some(deadline_in(nanoseconds)), false) == Reason::Cancelled {
+        if self.wait_or_end(0, Some(deadline_in(nanoseconds)), Helper::Waker) == Reason::Cancelled {
             self.end_if_cancelled();
         }
     }
@@ -261,11 +262,16 @@ impl Turn {
     /// order among each other.
     pub(crate) fn in_order(&self, among: &'static AtomicU64, order: Order) {
         let (site, addr) = (self.me.site.get(), among.as_ptr() as u64);
-        self.at(among.as_ptr() as usize, size_of::<AtomicU64>(), || {
+        let act = || {
             let read = among.fetch_add(1, Ordering::Relaxed);
             let written = read.wrapping_add(1);
             self.log(&Record::Rmw { site, addr, size: 8, read, written, order });
-        });
+        };
+        if is_striped() && !self.memory.get() {
+            self.locked(&Set::one(OUTSIDE), act);
+        } else {
+            act();
+        }
         self.log_branch(site, None);
     }
 
@@ -343,7 +349,16 @@ impl Turn {
     /// Adds synchronisation to the log. Its place is where the thread last called out.
     pub(crate) fn log_sync(&self, op: SyncOp, object: usize, other: u64) {
         scheduler::note_progress();
-        self.log_sync_record(&Record::Sync { site: self.me.site.get(), op, object: object as u64, other });
+        let site = self.me.site.get();
+        let is_shared = shared::contains(object, 1);
+        if scheduler::was_told_unseen() || is_shared {
+            self.fence(site);
+        }
+        self.log_sync_record(&Record::Sync { site, op, object: object as u64, other });
+        if is_shared {
+            // Whoever else sees the object may have been told by this.
+            self.fence(site);
+        }
     }
 
     /// Adds to the log what is ordered with all synchronisation.

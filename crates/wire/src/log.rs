@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! log    = magic (8 bytes), 1 once the program has ended in good order (u64),
-//!          the clock from which on records are missing, or zero (u64), zeros up to a page; chunk*
+//!          the clock from which on records are missing, or zero (u64), why it ends there, or zero (u64),
+//!          zeros up to a page; chunk*
 //! chunk  = magic (8 bytes, the last one is its kind), length with all of this (u64, whole pages),
 //!          clock of its beginning (u64), thread (u32), length of the content if it is a module (u32); content
 //! ```
@@ -27,6 +28,39 @@ pub const ENDED: usize = 8;
 
 /// Where in the log it is told from which clock on records are missing.
 pub const CUT: usize = 16;
+
+/// Where in the log it is told why it is not complete, see [`Why`].
+pub const WHY: usize = 24;
+
+/// Why a log is not complete, as far as the recorder knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Why {
+    /// All threads waited for each other, so the program was ended.
+    Deadlock,
+    /// It could not be written; the number is that of the system's error.
+    NotWritten(u32),
+}
+
+impl Why {
+    const DEADLOCK: u64 = 1;
+    const NOT_WRITTEN: u64 = 1 << 32;
+
+    /// The number for it, not zero.
+    pub fn code(self) -> u64 {
+        match self {
+            Why::Deadlock => Why::DEADLOCK,
+            Why::NotWritten(error) => Why::NOT_WRITTEN + u64::from(error),
+        }
+    }
+
+    /// What the number stands for, if anything.
+    pub fn from_code(code: u64) -> Option<Why> {
+        match code.checked_sub(Why::NOT_WRITTEN) {
+            Some(error) => u32::try_from(error).ok().map(Why::NotWritten),
+            None => (code == Why::DEADLOCK).then_some(Why::Deadlock),
+        }
+    }
+}
 
 /// The length of what stands before a chunk's content.
 pub const HEADER: usize = 32;
@@ -79,6 +113,8 @@ pub struct Chunks<'a> {
     pub ended: bool,
     /// Records with this clock and larger ones are not to be trusted: some that they depend on could not be written.
     pub cut: Option<u64>,
+    /// Why the log is not complete, if the recorder knows.
+    pub why: Option<Why>,
 }
 
 /// Whether anything is in the log. A program may have been killed right after it had made the file.
@@ -93,7 +129,7 @@ impl<'a> Chunks<'a> {
         let header = first.strip_prefix(&MAGIC).and(first.first_chunk()).ok_or(Malformed)?;
         let number = |at| field(header, at).map(|bytes| u64::from_le_bytes(*bytes));
         let cut = Some(number(CUT)?).filter(|&cut| cut > 0);
-        Ok(Chunks { rest, ended: number(ENDED)? == 1, cut })
+        Ok(Chunks { rest, ended: number(ENDED)? == 1, cut, why: Why::from_code(number(WHY)?) })
     }
 
     /// The next chunk. What is not complete is passed over, and so are pages of which nobody has begun to make one.
@@ -217,6 +253,14 @@ mod tests {
             let mut chunks = Chunks::new(&bytes).unwrap();
             while let Ok(Some(_)) = chunks.next_chunk() {}
         }
+    }
+
+    #[test]
+    fn reasons_come_back() {
+        for why in [Why::Deadlock, Why::NotWritten(0), Why::NotWritten(28), Why::NotWritten(u32::MAX)] {
+            assert_eq!(Why::from_code(why.code()), Some(why));
+        }
+        assert_eq!([0, 2, u64::MAX].map(Why::from_code), [None; 3]);
     }
 
     #[test]

@@ -135,6 +135,8 @@ sync_ops! {
     Alloc = 19,
     /// The memory that was allocated at this address is given back.
     Free = 20,
+    /// So many bytes (other) of memory from this address on have other addresses as well, or are seen by other processes.
+    Shared = 21,
 }
 
 /// The kinds of records; those with sizes take four numbers each, one per power of two.

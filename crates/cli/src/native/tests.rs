@@ -15,7 +15,7 @@ use crate::args::{CargoArgs, ReportFormat};
 use crate::error::Failure;
 use crate::native::cargo::Program;
 use crate::native::predict_as;
-use crate::native::record::{self, Folder, Manner};
+use crate::native::record::{self, Ended, Folder, Manner};
 use crate::native::watch::{self, EndedBy};
 use crate::output;
 use crate::render::tell;
@@ -98,14 +98,14 @@ fn run_test(
     let folder = Folder::new()?;
     let output = folder.path().join("output");
     let started = Instant::now();
-    let ending = record_test(args, program, test, &folder, &output)?;
-    let seconds = started.elapsed().as_secs_f64();
+    let ended = record_test(args, program, test, &folder, &output)?;
+    let (ending, seconds) = (ending_of(ended), started.elapsed().as_secs_f64());
     let printed = (ending == TestEnding::Failed).then(|| fs::read(&output).unwrap_or_default());
     let printed = printed.map(|printed| String::from_utf8_lossy(&printed).trim_end().to_string());
     let ran = TestRun { name: name.clone(), ending, seconds, output: printed.as_deref().map(end_of) };
     tally.tests += 1;
-    let traces = match record::collect(&program.path, &folder) {
-        Ok(traces) => traces,
+    let recordings = match record::collect(&program.path, &folder, ended) {
+        Ok(recordings) => recordings,
         Err(failure) => {
             output::note(&format!("{name}: {failure}"));
             let report = not_recorded(args, ran, &failure);
@@ -114,9 +114,9 @@ fn run_test(
         }
     };
     let (mut reports, mut events) = (Vec::new(), 0);
-    for (index, trace) in traces.iter().enumerate() {
-        events += trace.events().len();
-        reports.extend(predict_as(Path::new(&name), &args.wanted, args.no_progress, trace, index)?);
+    for (index, recording) in recordings.iter().enumerate() {
+        events += recording.trace.events().len();
+        reports.extend(predict_as(Path::new(&name), &args.wanted, args.no_progress, recording, index)?);
     }
     reports.iter_mut().for_each(|report| report.test = Some(ran.clone()));
     tally.events += events;
@@ -166,7 +166,7 @@ fn record_test(
     test: Option<&str>,
     folder: &Folder,
     output: &Path,
-) -> Result<TestEnding, Failure> {
+) -> Result<Ended, Failure> {
     let failed = |error| Failure::file(output, "write", error);
     let file = File::create(output).map_err(failed)?;
     let stop_after = Some(args.stop_after.unwrap_or(LONGEST_TEST));
@@ -185,14 +185,19 @@ fn record_test(
         .stderr(file)
         .spawn()
         .map_err(|error| Failure::Usage(format!("cannot run {}: {error}", program.path.display())))?;
+    let process = child.id();
     let waited = watch::wait(child, stop_after);
-    let (status, ended_by) =
-        waited.map_err(|error| Failure::Usage(format!("cannot wait for a test: {error}")))?;
-    Ok(match ended_by {
-        EndedBy::Itself if status.success() => TestEnding::Passed,
+    let (status, by) = waited.map_err(|error| Failure::Usage(format!("cannot wait for a test: {error}")))?;
+    Ok(Ended { process, status, by })
+}
+
+/// How a test has ended.
+fn ending_of(ended: Ended) -> TestEnding {
+    match ended.by {
+        EndedBy::Itself if ended.status.success() => TestEnding::Passed,
         EndedBy::Itself => TestEnding::Failed,
         EndedBy::User | EndedBy::Time(_) => TestEnding::Stopped,
-    })
+    }
 }
 
 fn sum_up(tally: &Tally, reports: &[Report]) -> Outcome {

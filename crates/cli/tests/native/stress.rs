@@ -91,8 +91,44 @@ fn who_becomes_another_program_is_recorded_twice() {
 }
 
 #[test]
+fn processes_meet_at_objects_that_both_see() {
+    ends_well("shared_objects");
+}
+
+#[test]
+fn who_waits_for_a_lock_of_another_process_is_told_of_its_end() {
+    ends_well("robust_processes");
+}
+
+#[test]
+fn threads_that_nobody_has_seen_begin_may_end_a_wait() {
+    for text in ends_well("unseen_threads") {
+        // The permit that nobody was seen to give, and what was told with it.
+        assert_eq!(text.lines().filter(|line| line.contains("|fork(")).count(), 1, "{text}");
+        assert!(text.contains("outside"), "there are fences: {text}");
+    }
+}
+
+#[test]
+fn a_handler_may_end_a_wait() {
+    ends_well("posting_handler");
+}
+
+#[test]
 fn handlers_of_signals_do_no_harm() {
     ends_well("signals");
+}
+
+#[test]
+fn handlers_may_jump_out_of_the_recorder() {
+    for text in ends_well("jumping_handler") {
+        assert_eq!(text.lines().filter(|line| line.contains("|w(under_lock,")).count(), 6000);
+        assert_eq!(
+            text.lines().filter(|line| line.contains("|join(")).count(),
+            2,
+            "it is recorded to its end"
+        );
+    }
 }
 
 #[test]

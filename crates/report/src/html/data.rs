@@ -214,6 +214,9 @@ fn facts(report: &Report) -> Vec<String> {
     if let Some(suppressed) = report.suppressed.as_ref().filter(|suppressed| suppressed.count > 0) {
         facts.push(format!("{} suppressed by {}", count(suppressed.count, "more pair"), suppressed.file));
     }
+    if let Some(known) = report.known.as_ref().filter(|known| known.count > 0) {
+        facts.push(format!("{} from {}", known.words(), known.files.join(", ")));
+    }
     facts.push(format!("{:.2} s", stats.seconds));
     facts
 }

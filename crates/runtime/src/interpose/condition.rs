@@ -1,16 +1,46 @@
-//! Condition variables. The original is not touched while recording: who waits is known to the scheduler alone.
+//! Condition variables. Who waits is known to the scheduler alone, and the original is only told of notifications, for the sake
+//! of threads that are not recorded. Not so those that other processes see: these are left to the original.
 
 use std::ffi::{c_int, c_void};
 
 use foretell_wire::record::SyncOp;
 use libc::timespec;
 
-use super::lock::{deadline, try_mutex, unlock_mutex};
+use super::lock::{deadline, fence_if_owner_died, try_mutex, unlock_mutex};
 use super::original;
-use crate::scheduler::{Reason, wake_waiters};
+use crate::scheduler::{Helper, Reason, tell_unseen, wake_any, wake_from_outside, wake_waiters};
+use crate::shared;
+use crate::thread::me;
 use crate::turn::Turn;
 
 type Object = *mut c_void;
+
+/// Waits in the original, together with whom nobody sees.
+fn wait_with_others(turn: &Turn, mutex: Object, act: impl FnOnce() -> c_int) -> c_int {
+    turn.meeting();
+    turn.log_sync(SyncOp::Unlock, mutex as usize, 0);
+    wake_waiters(mutex as usize, usize::MAX);
+    // Who is cancelled holds the lock as well while it ends.
+    let _lock = Regained { turn, mutex };
+    turn.away(act)
+}
+
+/// A lock that the original takes before it comes back, however it does.
+struct Regained<'a> {
+    turn: &'a Turn,
+    mutex: Object,
+}
+
+impl Drop for Regained<'_> {
+    fn drop(&mut self) {
+        self.turn.log_sync(SyncOp::Lock, self.mutex as usize, 0);
+    }
+}
+
+/// Whether other processes may see both: then the original has to do it.
+fn is_shared(condition: Object, mutex: Object) -> bool {
+    shared::contains(condition as usize, 1) && shared::contains(mutex as usize, 1)
+}
 
 fn wait(turn: Turn, condition: Object, mutex: Object, deadline: Option<u64>) -> c_int {
     turn.meeting();
@@ -19,11 +49,11 @@ fn wait(turn: Turn, condition: Object, mutex: Object, deadline: Option<u64>) -> 
         return result;
     }
     turn.log_sync(SyncOp::Wait, condition as usize, mutex as u64);
-    wake_waiters(mutex as usize, usize::MAX);
-    let reason = turn.wait_or_end(condition as usize, deadline, false);
+    wake_any(mutex as usize);
+    let reason = turn.wait_or_end(condition as usize, deadline, Helper::Waker);
     let mut result = try_mutex(mutex);
     while result == libc::EBUSY {
-        turn.wait(mutex as usize, None, true);
+        turn.wait(mutex as usize, None, Helper::Threads);
         result = try_mutex(mutex);
     }
     let (op, outcome) = match reason {
@@ -33,6 +63,7 @@ fn wait(turn: Turn, condition: Object, mutex: Object, deadline: Option<u64>) -> 
         Reason::Cancelled => (SyncOp::TimedOut, 0),
     };
     turn.log_sync(op, condition as usize, mutex as u64);
+    fence_if_owner_died(&turn, result);
     if reason == Reason::Cancelled {
         turn.end_if_cancelled();
     }
@@ -48,10 +79,11 @@ fn clock_of(time: *const timespec) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_cond_wait(condition: Object, mutex: Object) -> c_int {
-    let Some(turn) = Turn::alone() else {
-        let original = original!(c"pthread_cond_wait" of c"GLIBC_2.3.2": fn(Object, Object) -> c_int);
-        return unsafe { original(condition, mutex) };
-    };
+    let original = original!(c"pthread_cond_wait" of c"GLIBC_2.3.2": fn(Object, Object) -> c_int);
+    let Some(turn) = Turn::alone() else { return unsafe { original(condition, mutex) } };
+    if is_shared(condition, mutex) {
+        return wait_with_others(&turn, mutex, || unsafe { original(condition, mutex) });
+    }
     wait(turn, condition, mutex, None)
 }
 
@@ -61,12 +93,13 @@ unsafe extern "C-unwind" fn pthread_cond_timedwait(
     mutex: Object,
     time: *const timespec,
 ) -> c_int {
-    let Some(turn) = Turn::alone() else {
-        let original = original!(
-            c"pthread_cond_timedwait" of c"GLIBC_2.3.2": fn(Object, Object, *const timespec) -> c_int
-        );
-        return unsafe { original(condition, mutex, time) };
-    };
+    let original = original!(
+        c"pthread_cond_timedwait" of c"GLIBC_2.3.2": fn(Object, Object, *const timespec) -> c_int
+    );
+    let Some(turn) = Turn::alone() else { return unsafe { original(condition, mutex, time) } };
+    if is_shared(condition, mutex) {
+        return wait_with_others(&turn, mutex, || unsafe { original(condition, mutex, time) });
+    }
     wait(turn, condition, mutex, Some(deadline(clock_of(time), time)))
 }
 
@@ -77,39 +110,52 @@ unsafe extern "C-unwind" fn pthread_cond_clockwait(
     clock: c_int,
     time: *const timespec,
 ) -> c_int {
-    let Some(turn) = Turn::alone() else {
-        let original =
-            original!(c"pthread_cond_clockwait": fn(Object, Object, c_int, *const timespec) -> c_int);
-        return unsafe { original(condition, mutex, clock, time) };
-    };
+    let original = original!(c"pthread_cond_clockwait": fn(Object, Object, c_int, *const timespec) -> c_int);
+    let Some(turn) = Turn::alone() else { return unsafe { original(condition, mutex, clock, time) } };
+    if is_shared(condition, mutex) {
+        return wait_with_others(&turn, mutex, || unsafe { original(condition, mutex, clock, time) });
+    }
     wait(turn, condition, mutex, Some(deadline(clock, time)))
+}
+
+/// Who is not recorded wakes those who are. (Handlers of signals may not notify anybody.)
+fn notify_unseen(condition: Object, count: usize) {
+    if me().is_none() {
+        tell_unseen();
+        wake_from_outside(condition as usize, count);
+    }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_cond_signal(condition: Object) -> c_int {
+    let original = original!(c"pthread_cond_signal" of c"GLIBC_2.3.2": fn(Object) -> c_int);
     let Some(turn) = Turn::alone() else {
-        let original = original!(c"pthread_cond_signal" of c"GLIBC_2.3.2": fn(Object) -> c_int);
+        notify_unseen(condition, 1);
         return unsafe { original(condition) };
     };
     turn.meeting();
     turn.log_sync(SyncOp::Notify, condition as usize, 0);
-    wake_waiters(condition as usize, 1);
+    if wake_waiters(condition as usize, 1).is_empty() {
+        // Somebody may wait who is not recorded.
+        return unsafe { original(condition) };
+    }
     0
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_cond_broadcast(condition: Object) -> c_int {
+    let original = original!(c"pthread_cond_broadcast" of c"GLIBC_2.3.2": fn(Object) -> c_int);
     let Some(turn) = Turn::alone() else {
-        let original = original!(c"pthread_cond_broadcast" of c"GLIBC_2.3.2": fn(Object) -> c_int);
+        notify_unseen(condition, usize::MAX);
         return unsafe { original(condition) };
     };
     turn.meeting();
     turn.log_sync(SyncOp::NotifyAll, condition as usize, 0);
     wake_waiters(condition as usize, usize::MAX);
-    0
+    unsafe { original(condition) }
 }
 
-/// The original would wait for those who are still inside it, and nobody is.
+/// The original would wait for those who are still inside it, and nobody is who is recorded.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_cond_destroy(condition: Object) -> c_int {
     match Turn::alone() {

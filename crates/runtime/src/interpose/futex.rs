@@ -11,7 +11,7 @@ use foretell_wire::record::Record;
 use libc::timespec;
 
 use crate::primitives;
-use crate::scheduler::{Reason, wake_waiters};
+use crate::scheduler::{Helper, Reason, wake_waiters};
 use crate::system::{kernel, nanoseconds, set_errno, until};
 use crate::turn::{Turn, deadline_in};
 
@@ -93,7 +93,7 @@ fn wait(turn: &Turn, word: usize, expected: usize, deadline: Option<u64>) -> i64
     }
     // Futexes may wake without a reason, so looking again is always allowed.
     primitives::begins_to_wait(turn, word);
-    let reason = turn.wait(word, deadline, true);
+    let reason = turn.wait(word, deadline, Helper::Anybody);
     primitives::has_waited(turn, reason);
     fence(turn);
     if reason == Reason::TimedOut {

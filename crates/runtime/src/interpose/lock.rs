@@ -6,8 +6,8 @@ use foretell_wire::record::SyncOp;
 use libc::timespec;
 
 use super::original;
-use crate::scheduler::{Reason, wake_waiters};
-use crate::system::{kernel_id, until};
+use crate::scheduler::{Helper, Reason, tell_unseen, wake_any, wake_waiters};
+use crate::system::{kernel, kernel_id, until};
 use crate::turn::{Turn, deadline_in};
 
 type Lock = *mut c_void;
@@ -29,7 +29,9 @@ fn take(
                 turn.log_sync(failed, lock as usize, 0);
                 return libc::ETIMEDOUT;
             }
-            libc::EBUSY => out_of_time = turn.wait(lock as usize, deadline, true) == Reason::TimedOut,
+            libc::EBUSY => {
+                out_of_time = turn.wait(lock as usize, deadline, Helper::Threads) == Reason::TimedOut
+            }
             result => {
                 log_if_taken(turn, lock, result, taken);
                 return result;
@@ -48,19 +50,68 @@ fn try_once(turn: &Turn, lock: Lock, result: c_int, taken: SyncOp, failed: SyncO
 }
 
 fn log_if_taken(turn: &Turn, lock: Lock, result: c_int, taken: SyncOp) {
+    fence_if_owner_died(turn, result);
     if result == 0 || result == libc::EOWNERDEAD {
         turn.log_sync(taken, lock as usize, 0);
     }
 }
 
-fn give_up(turn: &Turn, lock: Lock, unlock: impl Fn() -> c_int) -> c_int {
+/// That somebody has ended while it held the lock, or that the lock is of no use since, is told to whoever comes next, and to
+/// nobody who comes before.
+pub(super) fn fence_if_owner_died(turn: &Turn, result: c_int) {
+    if result == libc::EOWNERDEAD || result == libc::ENOTRECOVERABLE {
+        turn.fence(turn.me.site.get());
+    }
+}
+
+/// The thread ends. The kernel will give up the locks that it holds if they are robust: those are in a list of its own.
+pub(super) fn abandon_locks(turn: &Turn) {
+    for lock in robust_locks() {
+        turn.fence(turn.me.site.get());
+        turn.log_sync(SyncOp::Unlock, lock, 0);
+        wake_waiters(lock, usize::MAX);
+    }
+}
+
+/// The robust mutexes that the calling thread holds. The list is the kernel's: each entry is the address of the next, and a
+/// mutex is so far from its entry.
+fn robust_locks() -> Vec<usize> {
+    /// As many as the kernel looks at.
+    const MOST: usize = 2048;
+    const IS_INHERITING: usize = 1;
+    let (mut head, mut bytes) = (0_usize, 0_usize);
+    let places = [&raw mut head as usize, &raw mut bytes as usize];
+    let found = kernel(libc::SYS_get_robust_list, [0, places[0], places[1], 0, 0, 0]) == 0;
+    if !found || head == 0 {
+        return Vec::new();
+    }
+    // The C library has registered the head, and keeps the list.
+    let list = head as *const usize;
+    let distance = unsafe { list.add(1).read() };
+    let mut entry = unsafe { list.read() } & !IS_INHERITING;
+    let mut locks = Vec::new();
+    while entry != head && locks.len() < MOST {
+        locks.push(entry.wrapping_add(distance));
+        entry = unsafe { (entry as *const usize).read() } & !IS_INHERITING;
+    }
+    locks
+}
+
+/// Gives a lock up and wakes those who may have it now.
+fn give_up(turn: &Turn, lock: Lock, unlock: impl Fn() -> c_int, wake: impl Fn(usize)) -> c_int {
     let result = unlock();
     if result == 0 {
         turn.log_sync(SyncOp::Unlock, lock as usize, 0);
-        wake_waiters(lock as usize, usize::MAX);
+        wake(lock as usize);
         turn.meeting();
     }
     result
+}
+
+/// Somebody whom nobody sees gives something up.
+pub(super) fn unseen(act: impl FnOnce() -> c_int) -> c_int {
+    tell_unseen();
+    act()
 }
 
 /// Whether a mutex that checks for errors is held by the caller already: trying only tells that somebody has it.
@@ -132,8 +183,8 @@ pub(super) fn deadline(clock: c_int, time: *const timespec) -> u64 {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_mutex_unlock(mutex: Lock) -> c_int {
-    let Some(turn) = Turn::alone() else { return unlock_mutex(mutex) };
-    give_up(&turn, mutex, || unlock_mutex(mutex))
+    let Some(turn) = Turn::alone() else { return unseen(|| unlock_mutex(mutex)) };
+    give_up(&turn, mutex, || unlock_mutex(mutex), wake_any)
 }
 
 #[unsafe(no_mangle)]
@@ -158,8 +209,8 @@ unsafe extern "C" fn pthread_spin_trylock(lock: Lock) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_spin_unlock(lock: Lock) -> c_int {
     let unlock = || unsafe { original!(c"pthread_spin_unlock": fn(Lock) -> c_int)(lock) };
-    let Some(turn) = Turn::alone() else { return unlock() };
-    give_up(&turn, lock, unlock)
+    let Some(turn) = Turn::alone() else { return unseen(unlock) };
+    give_up(&turn, lock, unlock, wake_any)
 }
 
 fn try_write(lock: Lock) -> c_int {
@@ -223,6 +274,7 @@ unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: Lock) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_rwlock_unlock(lock: Lock) -> c_int {
     let unlock = || unsafe { original!(c"pthread_rwlock_unlock": fn(Lock) -> c_int)(lock) };
-    let Some(turn) = Turn::alone() else { return unlock() };
-    give_up(&turn, lock, unlock)
+    let Some(turn) = Turn::alone() else { return unseen(unlock) };
+    // Several readers can have it together.
+    give_up(&turn, lock, unlock, |lock| drop(wake_waiters(lock, usize::MAX)))
 }

@@ -6,9 +6,10 @@ use std::ffi::{c_int, c_uint, c_void};
 use foretell_wire::record::SyncOp;
 use libc::timespec;
 
-use super::lock::deadline;
+use super::lock::{deadline, unseen};
 use super::original;
-use crate::scheduler::{Reason, wake_waiters};
+use crate::scheduler::{Helper, Reason, wake_any, wake_waiters};
+use crate::shared;
 use crate::system::{errno, set_errno};
 use crate::turn::Turn;
 
@@ -57,18 +58,22 @@ unsafe extern "C" fn pthread_barrier_init(barrier: Object, how: *const c_void, c
 /// The last one to come opens the barrier, and all leave in one step: a thread that comes back at once finds it closed.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_barrier_wait(barrier: Object) -> c_int {
-    let Some(turn) = Turn::alone() else {
-        return unsafe { original!(c"pthread_barrier_wait": fn(Object) -> c_int)(barrier) };
-    };
+    let original = original!(c"pthread_barrier_wait": fn(Object) -> c_int);
+    let Some(turn) = Turn::alone() else { return unsafe { original(barrier) } };
     turn.meeting();
     let address = barrier as usize;
-    let Some(known) = BARRIERS.get(&turn).iter_mut().find(|known| known.address == address) else {
-        return libc::EINVAL;
+    let known = BARRIERS.get(&turn).iter_mut().find(|known| known.address == address);
+    let Some(known) = known.filter(|_| !shared::contains(address, 1)) else {
+        // Others may come to it whom nobody sees.
+        turn.fence(turn.me.site.get());
+        let result = turn.away(|| unsafe { original(barrier) });
+        turn.fence(turn.me.site.get());
+        return result;
     };
     turn.log_sync(SyncOp::Arrive, address, 0);
     known.waiting.push(turn.me.id);
     if known.waiting.len() < known.needed {
-        turn.wait(address, None, false);
+        turn.wait(address, None, Helper::Waker);
         return 0;
     }
     for thread in std::mem::take(&mut known.waiting) {
@@ -106,7 +111,7 @@ fn take_permit(mut turn: Turn, semaphore: Object, deadline: Option<u64>) -> c_in
             set_errno(libc::ETIMEDOUT);
             return -1;
         }
-        match turn.wait_or_end(semaphore as usize, deadline, true) {
+        match turn.wait_or_end(semaphore as usize, deadline, Helper::Anybody) {
             Reason::Woken => {}
             Reason::TimedOut => out_of_time = true,
             Reason::Cancelled => turn = turn.end_if_cancelled(),
@@ -172,11 +177,11 @@ unsafe extern "C" fn sem_getvalue(semaphore: Object, value: *mut c_int) -> c_int
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sem_post(semaphore: Object) -> c_int {
     let post = || unsafe { original!(c"sem_post": fn(Object) -> c_int)(semaphore) };
-    let Some(turn) = Turn::alone() else { return post() };
+    let Some(turn) = Turn::alone() else { return unseen(post) };
     let result = post();
     if result == 0 {
         turn.log_sync(SyncOp::SemPost, semaphore as usize, 0);
-        wake_waiters(semaphore as usize, usize::MAX);
+        wake_any(semaphore as usize);
         turn.meeting();
     }
     result

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use foretell_wire::record::{Record, SyncOp};
 
-use super::original;
 use crate::turn::Turn;
 
 type Block = *mut c_void;
@@ -136,13 +135,4 @@ unsafe extern "C" fn reallocarray(block: Block, count: usize, bytes: usize) -> B
             std::ptr::null_mut()
         }
     }
-}
-
-/// Mapped memory goes; what is mapped there next is new.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn munmap(start: *mut c_void, bytes: usize) -> c_int {
-    if let Some(turn) = Turn::take() {
-        turn.log_memory(SyncOp::Free, start as usize, bytes);
-    }
-    unsafe { original!(c"munmap": fn(*mut c_void, usize) -> c_int)(start, bytes) }
 }

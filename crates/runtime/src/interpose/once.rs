@@ -9,7 +9,7 @@ use foretell_wire::hook::Order;
 use foretell_wire::record::Record;
 
 use super::original;
-use crate::scheduler::wake_waiters;
+use crate::scheduler::{Helper, wake_waiters};
 use crate::turn::Turn;
 
 /// glibc's word for a `pthread_once_t` whose work is done.
@@ -37,7 +37,7 @@ unsafe extern "C-unwind" fn pthread_once(once: *mut u32, work: unsafe extern "C-
     turn.meeting();
     let flag = unsafe { AtomicU32::from_ptr(once) };
     while flag.load(Ordering::SeqCst) & BUSY != 0 {
-        turn.wait(once as usize, None, true);
+        turn.wait(once as usize, None, Helper::Threads);
     }
     let found = turn.at(once as usize, 4, || {
         let found = flag.load(Ordering::SeqCst);
@@ -90,7 +90,7 @@ unsafe extern "C" fn __cxa_guard_acquire(guard: *mut u8) -> c_int {
     };
     let (done, busy) = guard_parts(guard);
     while busy.load(Ordering::SeqCst) != 0 {
-        turn.wait(guard as usize, None, true);
+        turn.wait(guard as usize, None, Helper::Threads);
     }
     let found = turn.at(guard as usize, 1, || {
         let found = done.load(Ordering::SeqCst);

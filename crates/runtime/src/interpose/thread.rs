@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use foretell_wire::record::SyncOp;
 use libc::pthread_t;
 
+use super::lock::abandon_locks;
 use super::original;
 use crate::functions;
-use crate::scheduler::{self, Reason, State, wake_waiters};
+use crate::scheduler::{self, Helper, Reason, State, wake_waiters};
 use crate::system::{is_alive, kernel_id, say, yield_processor};
 use crate::thread::{Start, Thread, set_me};
 use crate::turn::Turn;
@@ -117,6 +118,7 @@ unsafe extern "C" fn ending(thread: *mut c_void) {
         return;
     }
     let Some(turn) = Turn::alone() else { return };
+    abandon_locks(&turn);
     turn.log_sync(SyncOp::End, 0, 0);
     set_me(None);
     wake_waiters(waiting_place(me), usize::MAX);
@@ -141,7 +143,7 @@ unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *mut *mut c_
         return libc::EDEADLK;
     }
     while !scheduler::is_done(thread) {
-        if turn.wait_or_end(waiting_place(thread), None, true) == Reason::Cancelled {
+        if turn.wait_or_end(waiting_place(thread), None, Helper::Threads) == Reason::Cancelled {
             turn = turn.end_if_cancelled();
         }
     }

@@ -41,7 +41,8 @@ fn make_all_pass_a_barrier() -> bool {
 
 /// Looks whether the owner is getting on; if not, goes on without it. `me` waits for its turn.
 pub(super) fn look(me: &'static Thread) {
-    let owner = SCHEDULER.with(|scheduler| scheduler.owner_thread());
+    let owner =
+        SCHEDULER.with(|scheduler| scheduler.is_ready(me).then(|| scheduler.owner_thread()).flatten());
     let Some(owner) = owner.filter(|owner| owner.id != me.id) else { return };
     let kernel_id = owner.kernel_id.load(Ordering::Relaxed);
     let (time, asleep) = (processor_time(kernel_id), sleeps(kernel_id));
@@ -53,14 +54,22 @@ pub(super) fn look(me: &'static Thread) {
 }
 
 impl Scheduler {
-    /// How long the thread waits for its turn before it looks at who has it.
+    /// How long the thread waits for its turn before it looks at who has it, or whether somebody unseen has helped.
     pub(super) fn patience(&self, me: &Thread) -> Option<u64> {
         // A new thread may come before it is known.
-        let ready = self.slots.get(me.id as usize).is_none_or(|slot| slot.state == State::Ready);
-        ready.then(|| INTERVAL.saturating_mul(self.slots.len().max(2) as u64 - 1))
+        let state = self.slots.get(me.id as usize).map_or(State::Ready, |slot| slot.state);
+        match state {
+            State::Ready => Some(INTERVAL.saturating_mul(self.slots.len().max(2) as u64 - 1)),
+            State::Waiting(_) => Some(self.patience_with_unseen()),
+            State::Away | State::Done => None,
+        }
     }
 
-    fn owner_thread(&self) -> Option<&'static Thread> {
+    fn is_ready(&self, me: &Thread) -> bool {
+        self.slots.get(me.id as usize).is_none_or(|slot| slot.state == State::Ready)
+    }
+
+    pub(super) fn owner_thread(&self) -> Option<&'static Thread> {
         let slot = self.slots.get(self.owner? as usize)?;
         Some(slot.thread)
     }

@@ -5,12 +5,14 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{PATIENCE, RUN, Reason, SCHEDULER, STALLED, Scheduler, State, WAIT, Waiting};
+use super::{Helper, PATIENCE, RUN, Reason, SCHEDULER, STALLED, Scheduler, State, WAIT, Waiting};
 use crate::system::{now, wait_on};
 use crate::thread::Thread;
 
-/// Who may look again does so after so many nanoseconds.
+/// Who may look again does so after so many nanoseconds,
 const LOOK_AGAIN: u64 = 20_000_000;
+/// and who may not, looks whether anybody is left who could wake it.
+const LOOK_AROUND: u64 = 500_000_000;
 
 /// The thread does something else now.
 pub(super) fn set_state(me: &'static Thread, state: State) {
@@ -27,8 +29,8 @@ pub(super) fn wait(me: &'static Thread, state: State, let_others: impl FnOnce())
     });
     let_others();
     while me.go.load(Ordering::SeqCst) == WAIT {
-        let limit = [left(waiting), waiting.looks_again.then_some(LOOK_AGAIN)];
-        wait_on(&me.go, WAIT, limit.into_iter().flatten().min());
+        let interval = if waiting.looks_again() { LOOK_AGAIN } else { LOOK_AROUND };
+        wait_on(&me.go, WAIT, Some(left(waiting).unwrap_or(interval).min(interval)));
         SCHEDULER.with(|scheduler| scheduler.end_wait(me, waiting));
     }
     SCHEDULER.with(|scheduler| scheduler.slot(me).map_or(Reason::Woken, |slot| slot.reason))
@@ -46,8 +48,10 @@ impl Scheduler {
         }
         if left(waiting) == Some(0) {
             self.make_ready(me.id, Reason::TimedOut);
-        } else if waiting.looks_again {
+        } else if waiting.looks_again() {
             self.make_ready(me.id, Reason::Woken);
+        } else {
+            self.look_for_deadlock();
         }
     }
 
@@ -56,16 +60,16 @@ impl Scheduler {
         let (mut waiting, mut looking) = (0, 0);
         for slot in &self.slots {
             match slot.state {
-                State::Waiting(Waiting { deadline: None, looks_again, .. }) => {
+                State::Waiting(Waiting { deadline: None, helper, .. }) => {
                     waiting += 1;
-                    looking += u32::from(looks_again);
+                    looking += u32::from(helper != Helper::Waker);
                 }
                 State::Done => {}
                 State::Waiting(_) | State::Ready | State::Away => return,
             }
         }
         let stalled = STALLED.fetch_add(1, Ordering::Relaxed);
-        if looking == 0 || stalled > PATIENCE * waiting {
+        if (looking == 0 || stalled > PATIENCE * waiting) && !self.somebody_may_be_helped() {
             self.report_deadlock();
         }
     }

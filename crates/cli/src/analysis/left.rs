@@ -1,0 +1,181 @@
+//! Whether anything is left to find. Programs that do not end make long traces of few locations: once all locations that conflict
+//! are known to race, no further stage has to go through millions of pairs.
+
+use std::collections::HashSet;
+
+use foretell_report::Report;
+use foretell_trace::source::BATCH;
+use foretell_trace::{Access, AccessKind, Event, EventId, Loc, Op, ThreadId, VarId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::held::Held;
+use crate::error::Failure;
+use crate::stop;
+
+/// A variable with more kinds of accesses than this is not worth the time.
+const MOST: usize = 1000;
+
+/// Whether two locations may race that the report does not list. Says yes where that is not clear.
+pub(super) fn is_anything_left(held: &Held<'_>, report: &Report) -> Result<bool, Failure> {
+    let mut uses = Uses::new(report);
+    if let Some(trace) = held.get() {
+        for (number, events) in trace.events().chunks(BATCH).enumerate() {
+            if let Some(first) = EventId::from_index(number * BATCH)
+                && !stop::is_requested()
+            {
+                uses.look(first, events);
+            }
+        }
+    } else {
+        let mut reading = held.input().open("looks what is left")?;
+        while !stop::is_requested()
+            && let Some((first, events)) = reading.next()?
+        {
+            uses.look(first, events);
+        }
+    }
+    Ok(stop::is_requested() || uses.is_anything_left())
+}
+
+/// What accesses have in common that are not told apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Use {
+    loc: Loc,
+    kind: AccessKind,
+    atomic: bool,
+}
+
+impl Use {
+    fn conflicts_with(self, other: Use, var: VarId) -> bool {
+        let access = |one: Use| Access { var, kind: one.kind, atomic: one.atomic };
+        access(self).conflicts_with(access(other))
+    }
+}
+
+/// How the variables of a trace are used.
+struct Uses {
+    /// Who makes accesses of each kind: a thread, or several.
+    by_var: FxHashMap<(VarId, Use), Option<ThreadId>>,
+    /// The races that are known, as pairs of events,
+    races: Vec<(u32, u32)>,
+    /// and the locations of these events, as far as they have come by.
+    locations: FxHashMap<u32, Loc>,
+    /// The events whose locations are wanted.
+    wanted: HashSet<u32>,
+    /// The threads that can run, in the order in which they came.
+    threads: FxHashSet<ThreadId>,
+    /// A thread runs that nobody has started: it may have been there from the beginning.
+    is_unclear: bool,
+}
+
+impl Uses {
+    fn new(report: &Report) -> Uses {
+        let races: Vec<_> = report.races.iter().map(|race| (race.first.event, race.second.event)).collect();
+        let wanted = races.iter().flat_map(|&(first, second)| [first, second]).collect();
+        Uses {
+            by_var: FxHashMap::default(),
+            races,
+            locations: FxHashMap::default(),
+            wanted,
+            threads: FxHashSet::default(),
+            is_unclear: false,
+        }
+    }
+
+    fn look(&mut self, first: EventId, events: &[Event]) {
+        for (number, event) in (first.number()..).zip(events) {
+            if self.threads.insert(event.thread) {
+                self.is_unclear |= self.threads.len() > 1;
+            }
+            if let Op::Fork(child) = event.op {
+                self.threads.insert(child);
+            }
+            let Some(access) = event.op.access().filter(|_| !event.unexplained) else { continue };
+            // What the first thread did while there was no other comes before all that others do.
+            if self.threads.len() > 1 {
+                self.add(event, access);
+                if self.wanted.contains(&number) {
+                    self.locations.insert(number, event.loc);
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, event: &Event, access: Access) {
+        let one = Use { loc: event.loc, kind: access.kind, atomic: access.atomic };
+        let thread = self.by_var.entry((access.var, one)).or_insert(Some(event.thread));
+        if *thread != Some(event.thread) {
+            *thread = None;
+        }
+    }
+
+    fn is_anything_left(&self) -> bool {
+        let known: FxHashSet<(Loc, Loc)> = self.races.iter().filter_map(|race| self.pair(*race)).collect();
+        let mut of_var: FxHashMap<VarId, Vec<(Use, Option<ThreadId>)>> = FxHashMap::default();
+        for (&(var, one), &thread) in &self.by_var {
+            of_var.entry(var).or_default().push((one, thread));
+        }
+        self.is_unclear || of_var.iter().any(|(&var, uses)| may_race(var, uses, &known))
+    }
+
+    fn pair(&self, (first, second): (u32, u32)) -> Option<(Loc, Loc)> {
+        Some(unordered(*self.locations.get(&first)?, *self.locations.get(&second)?))
+    }
+}
+
+/// Whether a variable has two uses that conflict and are not known to race.
+fn may_race(var: VarId, uses: &[(Use, Option<ThreadId>)], known: &FxHashSet<(Loc, Loc)>) -> bool {
+    let may_race = |&(one, by): &(Use, Option<ThreadId>), &(other, by_other): &(Use, Option<ThreadId>)| {
+        (by.is_none() || by != by_other)
+            && one.conflicts_with(other, var)
+            && !known.contains(&unordered(one.loc, other.loc))
+    };
+    uses.len() > MOST
+        || uses
+            .iter()
+            .enumerate()
+            .any(|(index, one)| uses.iter().skip(index).any(|other| may_race(one, other)))
+}
+
+fn unordered(a: Loc, b: Loc) -> (Loc, Loc) {
+    (a.min(b), a.max(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use foretell_predict::Technique;
+
+    use super::*;
+
+    /// Whether anything is left once these lines of the trace are known to race.
+    fn left(trace: &str, races: &[(u32, u32)]) -> bool {
+        let trace = foretell_testkit::trace(trace);
+        let mut uses = Uses::new(&Report::new(Technique::Shb.name()));
+        uses.races = races.to_vec();
+        uses.wanted = races.iter().flat_map(|&(first, second)| [first, second]).collect();
+        uses.look(EventId::FIRST, trace.events());
+        uses.is_anything_left()
+    }
+
+    #[test]
+    fn nothing_is_left_once_all_that_conflicts_is_known() {
+        let trace = "m|w(x)|1\nm|fork(a)|2\nm|fork(b)|3\na|w(x)|4\nb|r(x)|5\nb|w(x)|4\na|r(y)|6\nb|r(y)|7\n";
+        assert!(left(trace, &[]));
+        assert!(left(trace, &[(4, 5)]), "two writes at one place are left");
+        assert!(left(trace, &[(4, 6)]));
+        assert!(!left(trace, &[(4, 5), (4, 6)]));
+    }
+
+    #[test]
+    fn threads_that_nobody_has_started_make_it_unclear() {
+        assert!(left("a|w(x)|1\nb|w(y)|2\n", &[]));
+        assert!(!left("a|fork(b)|1\nb|w(y)|2\na|w(x)|3\n", &[]));
+    }
+
+    #[test]
+    fn atomics_do_not_conflict_with_each_other() {
+        let trace = |last: &str| format!("m|fork(a)|1\nm|astore.rlx(x,1)|2\na|{last}|3\n");
+        assert!(!left(&trace("aload.rlx(x,1)"), &[]));
+        assert!(left(&trace("r(x,1)"), &[]));
+    }
+}

@@ -1,0 +1,131 @@
+//! Those who are not seen: threads that the C library makes for itself (timers, asynchronous input and output), other
+//! processes that share memory with this one, handlers of signals. Each of them may give up what a thread waits for. So who
+//! waits looks again now and then if there is anybody of this kind, and nobody is in a deadlock as long as one of
+//! them may help.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{Helper, Reason, SCHEDULER, Scheduler, State, WAIT, Waiting};
+use crate::order::is_striped;
+use crate::shared;
+use crate::system::{catches_signals, now, thread_ids};
+use crate::thread::{Thread, me};
+
+/// Who waits looks again after so many nanoseconds if somebody unseen may help,
+const SOON: u64 = 20_000_000;
+/// and otherwise looks after so many whether there is now.
+const LATER: u64 = 500_000_000;
+/// Many threads look less often, each of them.
+const CROWD: u64 = 16;
+
+/// Somebody unseen has synchronised since the last fence that stands for it.
+static TOLD: AtomicBool = AtomicBool::new(false);
+
+/// The caller, who is not recorded or is a handler in our code, is about to tell others something: to give up a lock, say.
+pub(crate) fn tell_unseen() {
+    match me() {
+        Some(me) => me.miss(),
+        None => TOLD.store(true, Ordering::SeqCst),
+    }
+}
+
+/// Whether somebody unseen has told anything since the last call.
+pub(crate) fn was_told_unseen() -> bool {
+    TOLD.load(Ordering::SeqCst) && TOLD.swap(false, Ordering::SeqCst)
+}
+
+/// Who there is beside the threads that we know.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unseen {
+    /// Threads of this process that are not recorded, or are about to end.
+    threads: bool,
+    /// Handlers of signals that may come at any time.
+    handlers: bool,
+    /// When this was found out.
+    looked: u64,
+}
+
+impl Unseen {
+    pub(super) const NOBODY: Unseen = Unseen { threads: false, handlers: false, looked: 0 };
+
+    fn may_help(self, waiting: Waiting) -> bool {
+        let handlers = self.handlers && waiting.helper == Helper::Anybody;
+        self.threads || handlers || shared::contains(waiting.on, 1)
+    }
+}
+
+/// Somebody who is not recorded wakes up to `count` threads that wait on this address.
+pub(crate) fn wake_from_outside(on: usize, count: usize) {
+    let woken = super::wake_waiters(on, count);
+    if !woken.is_empty() && !is_striped() {
+        SCHEDULER.with(Scheduler::go_on);
+    }
+}
+
+/// The thread waits and has not been woken for a while: looks whether somebody unseen has helped.
+pub(super) fn look(me: &'static Thread) {
+    SCHEDULER.with(|scheduler| {
+        let waits = matches!(scheduler.slot(me).map(|slot| slot.state), Some(State::Waiting(_)));
+        if !waits || me.go.load(Ordering::SeqCst) != WAIT {
+            return;
+        }
+        if scheduler.may_be_helped(me) {
+            scheduler.make_ready(me.id, Reason::Woken);
+            scheduler.go_on();
+        } else if scheduler.owner.is_none() && scheduler.napper.is_none() {
+            // Whoever might have helped may be gone.
+            scheduler.nobody_is_ready();
+        }
+    });
+}
+
+impl Scheduler {
+    /// How long a thread waits before it looks whether somebody unseen has helped.
+    pub(super) fn patience_with_unseen(&self) -> u64 {
+        let somebody = self.unseen.threads || self.unseen.handlers || shared::is_there();
+        let interval = if somebody { SOON } else { LATER };
+        interval.saturating_mul(1 + self.slots.len() as u64 / CROWD)
+    }
+
+    /// Whether somebody unseen may end one of the waits.
+    pub(super) fn somebody_may_be_helped(&mut self) -> bool {
+        self.look_for_unseen(0);
+        let unseen = self.unseen;
+        let may_help = |state| matches!(state, State::Waiting(waiting) if unseen.may_help(waiting));
+        self.slots.iter().any(|slot| may_help(slot.state))
+    }
+
+    /// Whether somebody unseen may give up what this thread waits for.
+    pub(super) fn may_be_helped(&mut self, me: &Thread) -> bool {
+        let Some(State::Waiting(waiting)) = self.slot(me).map(|slot| slot.state) else { return false };
+        if !waiting.looks_again() {
+            return false;
+        }
+        self.look_for_unseen(LATER);
+        self.unseen.may_help(waiting)
+    }
+
+    /// If nobody has the turn, somebody may get it now.
+    fn go_on(&mut self) {
+        if self.owner.is_none() {
+            self.wake_napper();
+            self.choose();
+        }
+    }
+
+    /// Finds out who there is, unless that was done not so long ago. What cannot be found out is taken to be there.
+    fn look_for_unseen(&mut self, not_older: u64) {
+        if self.unseen.looked != 0 && now().saturating_sub(self.unseen.looked) < not_older {
+            return;
+        }
+        let known: Vec<i32> = self
+            .slots
+            .iter()
+            .filter(|slot| slot.state != State::Done)
+            .map(|slot| slot.thread.kernel_id.load(Ordering::Relaxed))
+            .collect();
+        let threads = thread_ids().is_none_or(|ids| ids.iter().any(|id| !known.contains(id)));
+        let handlers = catches_signals().unwrap_or(true);
+        self.unseen = Unseen { threads, handlers, looked: now() };
+    }
+}
