@@ -73,6 +73,7 @@ fn a_witness_ends_with_the_racing_two() {
         serde_json::json!({
             "event": 4, "thread": "teller", "op": "w", "target": "note", "value": "1", "location": "bank.c:12",
             "locks": [], "thread_started": {"event": 1, "thread": "main", "location": "bank.c:40"},
+            "excerpt": {"first": 12, "lines": [], "doubt": "missing"},
         })
     );
 }

@@ -156,6 +156,19 @@ fn a_schedule_that_cannot_be_followed_is_refused() {
     }
 }
 
+/// The races of a report without what only those know who have the program.
+fn races_without_sources(report: &Value) -> Value {
+    let mut races = report["races"].clone();
+    for race in races.as_array_mut().expect("a list") {
+        race["fingerprint"].take();
+        for side in ["first", "second"] {
+            race[side]["source"].take();
+            race[side]["excerpt"].take();
+        }
+    }
+    races
+}
+
 /// What was recorded is a trace like any other.
 #[test]
 fn the_recording_gives_the_same_answer_again() {
@@ -167,7 +180,8 @@ fn the_recording_gives_the_same_answer_again() {
         let trace = trace.to_str().expect("a plain path");
         let (ran, first) = report(&example(name), &["--trace", trace]);
         let again = foretell(&["predict", "--format", "json", trace]);
-        assert_eq!((again.code, &again.json()["races"]), (ran.code, &first["races"]), "{name}");
+        let (races, expected) = (races_without_sources(&again.json()), races_without_sources(&first));
+        assert_eq!((again.code, races), (ran.code, expected), "{name}");
         assert_eq!(again.json()["driven"], Value::Null, "nothing can be driven without a program");
         let check = foretell(&["trace", "check", trace]);
         assert_eq!(check.code, 0, "{}{}", check.out, check.err);
