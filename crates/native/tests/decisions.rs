@@ -12,7 +12,8 @@ const ADDRESS: u64 = 0x20_0000;
 
 /// A log in which the second thread reads a word and then writes it, at sites like these.
 fn log(read: Site, write: Site) -> Vec<u8> {
-    let table = Table { texts: vec!["f".to_string()], sites: vec![read, write], globals: Vec::new() }.encode();
+    let table =
+        Table { texts: vec!["f".to_string()], sites: vec![read, write], globals: Vec::new() }.encode();
     let module = Module { address: TABLE, table: &table, globals: Vec::new() }.encode();
     let sync = |op, object| Record::Sync { site: 0, op, object, other: 0 };
     let access = |site, value| Record::Write { site, addr: ADDRESS, size: 4, value };
@@ -54,7 +55,12 @@ fn told(read: Site, write: Site) -> String {
         Op::Branch => Some('b'),
         _ => None,
     };
-    trace.events().iter().filter(|event| event.thread == thread).filter_map(|event| letter(event.op)).collect()
+    trace
+        .events()
+        .iter()
+        .filter(|event| event.thread == thread)
+        .filter_map(|event| letter(event.op))
+        .collect()
 }
 
 #[test]
@@ -63,7 +69,11 @@ fn a_decision_stands_where_the_site_of_an_access_says() {
     assert_eq!(told(plain, plain), "rw");
     assert_eq!(told(Site { decides: Some(1), ..plain }, plain), "rbw");
     assert_eq!(told(plain, Site { is_decided: true, ..plain }), "rbw");
-    assert_eq!(told(Site { decides: Some(1), ..plain }, Site { is_decided: true, ..plain }), "rbw", "only once");
+    assert_eq!(
+        told(Site { decides: Some(1), ..plain }, Site { is_decided: true, ..plain }),
+        "rbw",
+        "only once"
+    );
     assert_eq!(told(plain, Site { decides: Some(0), ..plain }), "rwb");
     assert_eq!(told(Site { is_decided: true, ..plain }, plain), "rw", "nothing was read before");
 }
