@@ -2,6 +2,7 @@
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ffi::{c_int, c_void};
+use std::io::Write;
 use std::sync::atomic::AtomicU32;
 
 unsafe extern "C" {
@@ -208,9 +209,19 @@ pub(crate) fn processor_time(kernel_id: i32) -> u64 {
     read_clock(!kernel_id << 3 | 6)
 }
 
-/// Whether the thread sleeps in the kernel.
+/// Whether the thread sleeps in the kernel. When this is asked depends on real time, so it must not allocate: that would move what
+/// the program allocates later.
 pub(crate) fn sleeps(kernel_id: i32) -> bool {
-    let stat = std::fs::read(format!("/proc/self/task/{kernel_id}/stat")).unwrap_or_default();
+    let (mut path, mut stat) = ([0_u8; 48], [0_u8; 64]);
+    // There is room for the longest number, and a zero after it.
+    if write!(&mut path[..47], "/proc/self/task/{kernel_id}/stat").is_err() {
+        return false;
+    }
+    let how = word(libc::O_RDONLY | libc::O_CLOEXEC);
+    let opened = kernel(libc::SYS_openat, [word(libc::AT_FDCWD), path.as_ptr() as usize, how, 0, 0, 0]);
+    let Some(file) = c_int::try_from(opened).ok().filter(|&file| file >= 0) else { return false };
+    kernel(libc::SYS_read, [word(file), stat.as_mut_ptr() as usize, stat.len(), 0, 0, 0]);
+    close(file);
     // The state follows the name, which stands in parentheses.
     let after_name = stat.iter().rposition(|&byte| byte == b')').map(|end| end + 2);
     after_name.and_then(|at| stat.get(at)).is_some_and(|state| b"SD".contains(state))

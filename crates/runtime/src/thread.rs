@@ -256,6 +256,7 @@ pub(crate) fn set_me(thread: Option<&'static Thread>) {
 }
 
 /// What those find who are not recorded: somebody is inside.
+#[expect(clippy::cast_possible_truncation, reason = "the front has a few bytes")]
 static NOBODY: [u8; front::ADDRS as usize] = {
     let mut bytes = [0; front::ADDRS as usize];
     bytes[front::INSIDE as usize] = 1;

@@ -29,7 +29,6 @@ pub const SHORT: usize = 4;
 
 /// The first two bytes of a short record, but for [`FULL`], of an access of `1 << size` bytes.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "a part of the site is wanted")]
 pub fn head(writes: bool, size: u32, site: u64) -> u32 {
     let site = (site % SEGMENT) as u32;
     u32::from(PACKED) | u32::from(writes) << 6 | size << 4 | site >> 8 | (site & 0xFF) << 8
@@ -37,7 +36,6 @@ pub fn head(writes: bool, size: u32, site: u64) -> u32 {
 
 /// The two bytes of a record of a call in the segment of the context.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "a part of the site is wanted")]
 pub fn enter_head(site: u64) -> u16 {
     let site = (site % SEGMENT) as u16;
     u16::from(kind::SHORT_ENTER) | site >> 8 | site << 8
@@ -92,7 +90,7 @@ impl Context {
         }
         *last_addr = addr;
         let full = u32::from(value > 0xFF);
-        let first = head(writes, size, site) | FULL * full | u32::from(step as u16) << 16;
+        let first = head(writes, size, site) | (FULL * full) | u32::from(step as u16) << 16;
         Some(Short { first, length: SHORT + 1 + ((1 << size) - 1) * full as usize })
     }
 
