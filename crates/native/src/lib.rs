@@ -61,12 +61,12 @@ pub fn convert(log: &[u8]) -> Result<Listed, LogError> {
         return Err(LogError::Empty);
     }
     let mut survey = cells::survey(log)?;
-    loop {
-        if let Some(trace) = events::write(log, &survey)? {
-            return Ok(trace);
-        }
-        survey.has_opaque = true;
+    if let Some(trace) = events::write(log, &survey)? {
+        return Ok(trace);
     }
+    survey.has_opaque = true;
+    // Fences begin with the first thread, and there is always one.
+    events::write(log, &survey)?.ok_or(LogError::Malformed)
 }
 
 /// Why the log of a program is not complete, as far as the program itself knew.

@@ -30,7 +30,7 @@ fn take(
                 return libc::ETIMEDOUT;
             }
             libc::EBUSY => {
-                out_of_time = turn.wait(lock as usize, deadline, Helper::Threads) == Reason::TimedOut
+                out_of_time = turn.wait(lock as usize, deadline, Helper::Threads) == Reason::TimedOut;
             }
             result => {
                 log_if_taken(turn, lock, result, taken);

@@ -27,13 +27,12 @@ unsafe extern "C" fn mmap(
     access: c_int,
     flags: c_int,
     file: c_int,
-    at: i64,
+    at: isize,
 ) -> Start {
     if flags & libc::MAP_FIXED != 0 {
         goes(wanted as usize, bytes);
     }
-    let arguments =
-        [wanted as usize, bytes, word(access), word(flags), word(file), (at as isize).cast_unsigned()];
+    let arguments = [wanted as usize, bytes, word(access), word(flags), word(file), at.cast_unsigned()];
     let start = kernel(libc::SYS_mmap, arguments);
     if let Ok(start) = usize::try_from(start)
         && flags & libc::MAP_SHARED != 0
@@ -52,7 +51,7 @@ unsafe extern "C" fn mmap64(
     access: c_int,
     flags: c_int,
     file: c_int,
-    at: i64,
+    at: isize,
 ) -> Start {
     unsafe { mmap(wanted, bytes, access, flags, file, at) }
 }
