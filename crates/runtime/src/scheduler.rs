@@ -247,8 +247,12 @@ pub(crate) fn wake_waiters(on: usize, count: usize) -> Vec<u32> {
 }
 
 /// Wakes one of the threads that wait on this address, any of them: what they wait for only one can have. If all came, all but one
-/// would come in vain.
+/// would come in vain. Where threads run in parallel, all come: who is slow would never have it.
 pub(crate) fn wake_any(on: usize) {
+    if is_striped() {
+        wake_waiters(on, usize::MAX);
+        return;
+    }
     SCHEDULER.with(|scheduler| {
         if scheduler.waiting > 0 {
             scheduler.wake_any(on);
