@@ -130,8 +130,9 @@ impl Screen {
         Ok(())
     }
 
+    /// Whether somebody wants us to end, or the terminal is gone: not everybody is told of that by a signal.
     fn is_to_close(&self) -> bool {
-        self.end.load(Ordering::SeqCst)
+        self.end.load(Ordering::SeqCst) || !io::stdout().is_terminal()
     }
 }
 
