@@ -6,6 +6,7 @@ use std::panic;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use foretell_trace::{Ending, TraceError};
@@ -29,6 +30,8 @@ use crate::{Outcome, output};
 
 /// How long to wait for a key before looking whether somebody wants us to end.
 const PATIENCE: Duration = Duration::from_millis(200);
+/// How long whoever is to end may take for it.
+const GRACE: Duration = Duration::from_secs(1);
 /// How long to work before the screen is drawn again.
 const PIECE: Duration = Duration::from_millis(40);
 
@@ -115,6 +118,7 @@ impl Screen {
         }));
         // From here on there is something to restore, even if not all goes well.
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        watch(Arc::clone(&end));
         let screen = Screen { terminal, end };
         enable_raw_mode()?;
         execute!(io::stdout(), EnterAlternateScreen, EnableMouseCapture)?;
@@ -130,9 +134,8 @@ impl Screen {
         Ok(())
     }
 
-    /// Whether somebody wants us to end, or the terminal is gone: not everybody is told of that by a signal.
     fn is_to_close(&self) -> bool {
-        self.end.load(Ordering::SeqCst) || !io::stdout().is_terminal()
+        self.end.load(Ordering::SeqCst)
     }
 }
 
@@ -142,6 +145,18 @@ impl Drop for Screen {
         // Whatever is said next must be seen.
         let _ = self.terminal.show_cursor();
     }
+}
+
+/// Ends the process if it is to end and does not: whoever waits for keys of a terminal that is gone waits for ever.
+fn watch(end: Arc<AtomicBool>) {
+    thread::spawn(move || {
+        while !end.load(Ordering::SeqCst) && io::stdout().is_terminal() {
+            thread::sleep(PATIENCE);
+        }
+        thread::sleep(GRACE);
+        restore();
+        std::process::exit(0);
+    });
 }
 
 /// Undoes what [`Screen::open`] did. Errors have nowhere to go: the terminal may be gone.

@@ -125,19 +125,39 @@ fn control_c_leaves_the_terminal_as_it_was() {
     session.see_it_restored("code 0");
 }
 
-#[test]
-fn whoever_is_told_to_end_leaves_the_terminal_as_it_was() {
-    let folder = folder("whoever_is_told_to_end");
-    let number = folder.join("number");
+/// A session, and the number of the process that browses in it.
+fn numbered(name: &str, before: &str) -> (Session, String) {
+    let number = folder(name).join("number");
     let foretell = env!("CARGO_BIN_EXE_foretell");
-    let command = "sh -c 'echo $$ >\"$0\"; exec \"$@\"'";
+    let command = format!("sh -c '{before} echo $$ >\"$0\"; exec \"$@\"'");
     let mut session =
         Session::of(&format!("{command} '{}' '{foretell}' trace view '{}'", number.display(), bank()));
     session.see("event 1 of 17");
     let number = std::fs::read_to_string(number).expect("the number of the process");
-    let told = Command::new("kill").args(["-TERM", number.trim()]).status().expect("kill runs");
+    (session, number.trim().to_string())
+}
+
+#[test]
+fn whoever_is_told_to_end_leaves_the_terminal_as_it_was() {
+    let (session, number) = numbered("whoever_is_told_to_end", "");
+    let told = Command::new("kill").args(["-TERM", &number]).status().expect("kill runs");
     assert!(told.success());
     session.see_it_restored("code 0");
+}
+
+#[test]
+fn whoever_browses_ends_with_the_terminal() {
+    for before in ["", "trap \"\" HUP;"] {
+        let (mut session, number) = numbered("whoever_browses_ends", before);
+        session.child.kill().expect("the terminal is gone");
+        session.child.wait().expect("script ends");
+        let end = Instant::now() + PATIENCE;
+        let state = || std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+        while state().contains("(foretell)") && !state().contains(") Z") {
+            assert!(Instant::now() < end, "it goes on without a terminal");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
 }
 
 #[test]
