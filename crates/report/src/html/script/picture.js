@@ -358,7 +358,7 @@ class PictureView {
     this.item = item;
     this.picture = pictureOf(item);
     this.sources = sources;
-    this.links = (item.pair.observed || []).map((link) => link.map(([event]) => this.picture.find(event)));
+    this.links = (item.pair.observed || []).map(([from, to]) => [from, to].map(([event]) => this.picture.find(event)));
     this.links = this.links.filter((link) => link.every((at) => at >= 0));
     this.selected = null;
     this.currents = new Map();
