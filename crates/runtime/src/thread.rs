@@ -175,7 +175,7 @@ impl Thread {
 
     /// Whether it is in our code.
     pub(crate) fn is_inside(&self) -> bool {
-        self.inside.load(Ordering::Relaxed)
+        self.log().is_inside()
     }
 
     /// Back to code of the program.

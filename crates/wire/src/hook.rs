@@ -98,7 +98,7 @@ pub mod front {
     /// For how many sites there is room.
     pub const ROOM: u64 = 16;
     /// Where the next record goes.
-    pub const CURSOR: u64 = 72;
+    pub const CURSOR: u64 = 64;
     /// Where the thread has to look up.
     pub const LIMIT: u64 = CURSOR + 8;
     /// A byte: the thread is writing to its log, or in the runtime.
