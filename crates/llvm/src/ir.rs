@@ -5,6 +5,8 @@
 //! that are meant for one kind of value check that they got it, or LLVM does.
 
 use std::ffi::{CString, c_char, c_uint};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use foretell_wire::hook::PREFIX;
 use llvm_sys::comdat::LLVMGetComdat;
@@ -819,7 +821,22 @@ fn place(location: LLVMMetadataRef) -> Place {
     }
     let (line, column) = unsafe { (LLVMDILocationGetLine(location), LLVMDILocationGetColumn(location)) };
     let is_in_library = [&file, &folder].iter().any(|path| path.starts_with(RUST_LIBRARIES));
+    if !is_in_library {
+        file = found_from_here(file, &folder);
+    }
     Place { file, function, line, column, is_in_library }
+}
+
+/// The path of a file by which it is found from the folder that the compiler runs in. Compilers name files from whatever folder
+/// they have in common with that one.
+fn found_from_here(file: String, folder: &str) -> String {
+    static HERE: OnceLock<PathBuf> = OnceLock::new();
+    let here = HERE.get_or_init(|| std::env::current_dir().unwrap_or_default());
+    if folder.is_empty() || Path::new(folder) == here {
+        return file;
+    }
+    // What is absolute already stays as it is.
+    Path::new(folder).join(&file).into_os_string().into_string().unwrap_or(file)
 }
 
 fn attribute(name: &str) -> c_uint {

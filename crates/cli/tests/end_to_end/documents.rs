@@ -90,17 +90,7 @@ fn the_json_document_names_every_field() {
     for part in ["trace", "stats"] {
         assert_eq!(fields(&shown[part]), fields(&printed[part]), "{part}");
     }
-    let mut race = printed["races"][0].clone();
-    for left_out in ["/story", "/observed", "/first/excerpt", "/second/excerpt"] {
-        assert!(take(&mut race, left_out).is_some(), "{left_out}");
-    }
-    assert_eq!(shown["races"], serde_json::json!([race]));
-}
-
-/// Takes out what is at the path.
-fn take(value: &mut Value, path: &str) -> Option<Value> {
-    let (parent, field) = path.rsplit_once('/')?;
-    value.pointer_mut(parent)?.as_object_mut()?.remove(field)
+    assert_eq!(shown["races"], printed["races"]);
 }
 
 /// The section of the document on reports with this title.

@@ -153,3 +153,26 @@ fn a_race_between_two_files_names_both() {
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("counter.c:3:") && text.contains("main.c:11:"), "{text}");
 }
+
+#[test]
+fn the_source_is_found_from_the_folder_that_the_program_was_built_in() {
+    if !is_ready() {
+        return;
+    }
+    let folder = folder("elsewhere");
+    let (sources, build) = (folder.join("sources"), folder.join("build"));
+    fs::create_dir_all(&sources).expect("a folder");
+    fs::create_dir_all(&build).expect("a folder");
+    let source = sources.join("counter.c");
+    fs::copy(crate::programs().join("counter_race.c"), &source).expect("a copy");
+    for name in ["../sources/counter.c", source.to_str().expect("a plain path")] {
+        cc(&build, &format!("{name} -o program -lpthread"));
+        let ran = Command::new(env!("CARGO_BIN_EXE_foretell"))
+            .args(["run", "--no-progress", "--", "./program"])
+            .current_dir(&build)
+            .output()
+            .expect("foretell runs");
+        let text = String::from_utf8_lossy(&ran.stdout);
+        assert!(text.contains("counter.c:8") && text.contains("| counter++;"), "{name}: {text}");
+    }
+}
