@@ -4,7 +4,7 @@
 //! Blocks that are marked `console` have commands, which begin with `$ `, and what each prints. In that, `[..]` stands for any text within a line,
 //! and a line `...` for any lines. The commands of a page are run one after the other by a shell, in a folder of their own where
 //! `examples` and `corpus` are those of the repository. Blocks that are marked `sh` have commands without what they print, and
-//! names such as `TRACE` in place of files; they must only be accepted. What is not run has a comment before it which says why:
+//! names such as `TRACE` in place of files; they must only be accepted. (`trace view` takes a terminal, and is tested in one elsewhere.) What is not run has a comment before it which says why:
 //! `<!-- not run: … -->`. Set `FORETELL_UPDATE_DOCUMENTS` to write down what the commands print now.
 
 mod pages;
@@ -14,6 +14,7 @@ mod shown;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use foretell_predict::Technique;
 use pages::{Block, Page};
 use session::Session;
 
@@ -87,16 +88,7 @@ fn every_page_is_in_the_table_of_contents() {
 
 #[test]
 fn every_technique_has_a_page() {
-    let help = session::foretell(&["predict", "--help"]);
-    let (_, names) = help
-        .split_once("How to look for races; several may be given, separated by commas:\n")
-        .expect("a list");
-    let names: Vec<&str> = names
-        .lines()
-        .take_while(|line| !line.trim().is_empty())
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
-    assert!(names.contains(&"rv") && names.contains(&"auto"), "{names:?}");
+    let names = Technique::ALL.iter().map(|technique| technique.name()).chain(["auto"]);
     for name in names {
         let page = repository().join(format!("docs/techniques/{name}.md"));
         assert!(page.is_file(), "{name} has no page");

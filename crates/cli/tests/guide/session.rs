@@ -117,7 +117,8 @@ impl Session {
         self.provide_files(page);
         for line in text.lines() {
             let command = line.split(" # ").next().unwrap_or_default().trim().replace('…', "");
-            if !["foretell ", "cargo foretell "].iter().any(|tool| command.starts_with(tool)) {
+            let is_ours = ["foretell ", "cargo foretell "].iter().any(|tool| command.starts_with(tool));
+            if !is_ours || command.starts_with("foretell trace view") {
                 continue;
             }
             ran.commands += 1;
@@ -144,7 +145,7 @@ impl Session {
             self.shell("cp -r corpus/native/package/. . && sed -i 's/assert_eq!(1, 2)/assert_eq!(1, 1)/' tests/locks.rs");
             self.shell("git init --quiet");
         }
-        let report = self.folder.path().join("REPORT.json");
+        let report = self.folder.path().join("report.json");
         if !report.exists() {
             let trace = self.folder.path().join("TRACE").display().to_string();
             let json = foretell(&["predict", "--format", "json", &trace]);
