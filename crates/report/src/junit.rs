@@ -126,7 +126,7 @@ fn properties(report: &Report) -> Vec<(&'static str, String)> {
 
 /// What a report comes to.
 fn cases(report: &Report) -> Vec<Case> {
-    let mut cases: Vec<Case> = report.races.iter().filter(|race| !race.repeated).map(Case::of_race).collect();
+    let mut cases: Vec<Case> = (1..).zip(report.told_races()).map(Case::of_race).collect();
     cases.extend(report.undecided.iter().map(Case::of_candidate));
     for pair in report.known.iter().flat_map(|known| &known.pairs) {
         let message = "known from an earlier report".to_string();
@@ -174,9 +174,9 @@ impl Case {
         Case { class: class.to_string(), name: name.to_string(), seconds: test.seconds, outcome }
     }
 
-    fn of_race(race: &Race) -> Case {
+    fn of_race((number, race): (usize, &Race)) -> Case {
         let mut page = Page::new(Detail::default());
-        race_text::write(&mut page, 1, race, Detail::default());
+        race_text::write(&mut page, number, race, Detail::default());
         let message = words(&race.first, &race.second);
         let outcome = Outcome::Failed { kind: "data-race", message, text: page.finish() };
         Case::of_pair(&race.first, &race.second, race.fingerprint.as_deref(), outcome)

@@ -19,7 +19,8 @@ use crate::suppressions::Suppressed;
 /// The version of the form that a report has as JSON. It grows when a field changes its meaning or goes away.
 pub const SCHEMA: u32 = 1;
 
-/// What one technique found in one trace.
+/// What one technique found in one trace. Reports of other versions can be read as long as they name the trace and the races: what
+/// they do not say is not known.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
     /// Who says so.
@@ -38,10 +39,13 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<usize>,
     /// Whether the technique has said all that it can say about the trace; otherwise something below tells what is missing.
+    #[serde(default)]
     pub complete: bool,
     /// The user stopped the analysis: what is not listed is not known.
+    #[serde(default)]
     pub interrupted: bool,
     /// What else keeps the answer from being complete, in words.
+    #[serde(default)]
     pub notes: Vec<String>,
     /// How the run ended that the trace was recorded from, if not well; then there may be more to find in other runs.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,11 +65,13 @@ pub struct Report {
     /// Proven races.
     pub races: Vec<Race>,
     /// Pairs that are not decided, or were reported but not proven.
+    #[serde(default)]
     pub undecided: Vec<Candidate>,
     /// What source files show around the places of pictures, by location.
     #[serde(skip)]
     pub excerpts: BTreeMap<String, Excerpt>,
     /// Figures.
+    #[serde(default)]
     pub stats: Stats,
 }
 
@@ -97,6 +103,7 @@ pub enum TestEnding {
 
 /// The trace that was looked at.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TraceInfo {
     /// Where it came from.
     pub file: String,
@@ -146,6 +153,7 @@ pub struct Race {
     /// The other one.
     pub second: Access,
     /// Which kind of proof there is.
+    #[serde(default)]
     pub proof: Proof,
     /// The events of the prefix in their new order; the racing two are the last. Absent where the proof is that nothing
     /// orders the two, and where the witnesses of all races together would be too long to print.
@@ -175,10 +183,11 @@ pub struct Race {
 }
 
 /// Why a race is one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Proof {
     /// A schedule brings the two accesses next to each other.
+    #[default]
     Adjacent,
     /// In the observed run itself, nothing that the language guarantees orders them.
     Unordered,
@@ -203,6 +212,7 @@ pub struct Candidate {
 
 /// One of two accesses.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Access {
     /// Its number in the trace, counted from 1.
     pub event: u32,
@@ -242,6 +252,7 @@ pub struct Access {
 
 /// Figures of one run of one technique.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Stats {
     /// How many pairs are proven or not decided.
     pub candidates: usize,

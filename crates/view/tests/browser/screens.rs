@@ -80,7 +80,7 @@ fn more_threads_than_room() {
 #[test]
 fn the_document_shows_what_is_seen() {
     let trace = foretell_testkit::trace(include_str!("../../../../examples/bank.std"));
-    let report = r#"{"trace":{"events":17},"races":[{
+    let report = r#"{"tool":"foretell","technique":"rv","trace":{"events":17},"races":[{
         "first":{"event":4,"thread":"teller","location":"bank.c:12"},
         "second":{"event":14,"thread":"auditor","location":"bank.c:31"}}]}"#;
     let races = Reports::parse(report).expect("a report").races(&trace).expect("races of the trace");
