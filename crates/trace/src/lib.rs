@@ -2,6 +2,7 @@
 //!
 //! * [`event`]: what threads can do, and what each operation means
 //! * [`id`], [`symbol`], [`name`]: narrow ids, and what they stand for
+//! * [`dependence`]: which reads matter to what comes after them, where a recorder knows
 //! * [`source`], [`trace`]: a trace as a stream of batches, and as a whole in memory
 //! * [`check`]: could any program have produced this? Flags what the recording does not explain
 //! * [`format`]: text, RAPID's CSV, RoadRunner's `rr`, and the binary recording format
@@ -11,6 +12,7 @@
 //! Nothing here opens files or analyses anything.
 
 pub mod check;
+pub mod dependence;
 pub mod error;
 pub mod event;
 pub mod format;
@@ -21,6 +23,7 @@ pub mod symbol;
 pub mod trace;
 pub mod words;
 
+pub use dependence::{Dependence, Reads};
 pub use error::{Position, TraceError};
 pub use event::{Access, AccessKind, Event, LockMode, MemOrder, Op};
 pub use id::{BarrierId, CondId, EventId, LabelId, LockId, SemId, ThreadId, VarId};

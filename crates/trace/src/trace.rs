@@ -1,8 +1,9 @@
 //! A whole trace in memory.
 
 use crate::check::Checker;
+use crate::dependence::{Dependence, Misfit};
 use crate::error::TraceError;
-use crate::event::Event;
+use crate::event::{Event, Op};
 use crate::id::{EventId, ThreadId};
 use crate::name::Names;
 use crate::source::{Batch, Ending, Listed, Source};
@@ -15,6 +16,7 @@ pub struct Trace {
     names: Names,
     ending: Ending,
     has_branches: bool,
+    dependence: Option<Dependence>,
 }
 
 impl Trace {
@@ -30,7 +32,7 @@ impl Trace {
         let ending = source.ending();
         checker.finish(ending)?;
         let has_branches = checker.has_branches();
-        Ok(Trace { events, names: source.into_names(), ending, has_branches })
+        Ok(Trace { events, names: source.into_names(), ending, has_branches, dependence: None })
     }
 
     /// The trace of events that are in memory already. They are checked where they are: a long recording is not copied.
@@ -41,7 +43,7 @@ impl Trace {
         checker.check_batch(&mut batch, &names)?;
         checker.finish(ending)?;
         let has_branches = checker.has_branches();
-        Ok(Trace { events: batch.events, names, ending, has_branches })
+        Ok(Trace { events: batch.events, names, ending, has_branches, dependence: None })
     }
 
     /// All events in the order of the trace.
@@ -90,6 +92,29 @@ impl Trace {
     /// Whether the trace shows branches. If not, every event is taken to depend on all earlier reads of its thread.
     pub fn has_branches(&self) -> bool {
         self.has_branches
+    }
+
+    /// Which reads matter to what comes after them, if the recorder knows.
+    pub fn dependence(&self) -> Option<&Dependence> {
+        self.dependence.as_ref()
+    }
+
+    /// The same trace, of which that is known. Where the trace shows branches, what a read decides is decided there: it steers nothing
+    /// before the next one.
+    pub fn with_dependence(mut self, mut dependence: Dependence) -> Result<Trace, Misfit> {
+        dependence.check(&self.events)?;
+        if self.has_branches {
+            let mut next_branch = vec![None; self.names.threads.len()];
+            for (index, event) in self.events.iter().enumerate().rev() {
+                let Some(id) = EventId::from_index(index) else { continue };
+                if event.op == Op::Branch {
+                    next_branch[event.thread.index()] = Some(id);
+                }
+                dependence.postpone(id, next_branch[event.thread.index()]);
+            }
+        }
+        self.dependence = Some(dependence);
+        Ok(self)
     }
 }
 
