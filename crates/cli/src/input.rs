@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use foretell_report::TraceInfo;
 use foretell_trace::check::Checker;
 use foretell_trace::format::{Format, open};
-use foretell_trace::{Batch, Ending, Event, EventId, Names, Source, Trace, TraceError};
+use foretell_trace::{Batch, Dependence, Ending, Event, EventId, Names, Source, Trace, TraceError};
 
 use crate::args::InputArgs;
 use crate::error::Failure;
@@ -236,6 +236,11 @@ impl Reading {
         self.source.ending()
     }
 
+    /// Which reads matter, if the trace tells; to be asked once, at the end.
+    pub(crate) fn dependence(&mut self) -> Option<Dependence> {
+        self.source.dependence()
+    }
+
     /// Whether the recording ended in the middle; known at the end.
     pub(crate) fn is_cut_short(&self) -> bool {
         self.ending() == Ending::CutShort
@@ -281,6 +286,10 @@ impl Source for Watched {
 
     fn into_names(self: Box<Self>) -> Names {
         self.source.into_names()
+    }
+
+    fn dependence(&mut self) -> Option<Dependence> {
+        self.source.dependence().filter(|dependence| dependence.len() == self.read)
     }
 
     fn ending(&self) -> Ending {

@@ -16,7 +16,7 @@ use crate::id::EventId;
 
 /// No event.
 const NONE: u32 = u32::MAX;
-/// The bit of those sets that are made of two others.
+/// The bit of those sets that are made of two others. The last such set would be [`Reads::EVERYTHING`], so there is none.
 const UNION: u32 = 1 << 31;
 
 /// A set of reads of one thread, see [`Dependence::part`].
@@ -28,6 +28,11 @@ impl Reads {
     pub const NOTHING: Reads = Reads(0);
     /// All that the thread has read before.
     pub const EVERYTHING: Reads = Reads(NONE);
+
+    /// The union with this index, see [`Dependence::unions`].
+    pub(crate) fn union(index: usize) -> Option<Reads> {
+        u32::try_from(index).ok().filter(|&index| index < UNION - 1).map(|index| Reads(UNION | index))
+    }
 
     /// This read alone. Of events that are too far down in a trace to be told apart, everything.
     pub fn of(read: EventId) -> Reads {
@@ -86,6 +91,11 @@ impl Dependence {
         }
     }
 
+    /// The same, where these sets are known already: each is made of earlier ones.
+    pub(crate) fn with_unions(events: usize, unions: Vec<[Reads; 2]>) -> Dependence {
+        Dependence { unions, ..Dependence::new(events) }
+    }
+
     /// One event more.
     pub fn push(&mut self) {
         self.steered.push(NONE);
@@ -140,13 +150,12 @@ impl Dependence {
             (Reads::NOTHING, other) | (other, Reads::NOTHING) => other,
             (Reads::EVERYTHING, _) | (_, Reads::EVERYTHING) => Reads::EVERYTHING,
             (first, second) if first == second => first,
-            (first, second) => match u32::try_from(self.unions.len()) {
-                // The last one would be taken for everything.
-                Ok(index) if index < UNION - 1 => {
+            (first, second) => match Reads::union(self.unions.len()) {
+                Some(both) => {
                     self.unions.push([first, second]);
-                    Reads(UNION | index)
+                    both
                 }
-                _ => Reads::EVERYTHING,
+                None => Reads::EVERYTHING,
             },
         }
     }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use crate::check::Violation;
+use crate::dependence::Misfit;
 use crate::id::EventId;
 use crate::name::NameError;
 
@@ -79,6 +80,9 @@ pub enum TraceError {
     /// More events than [`EventId`] can count.
     #[error("the trace has more than {} events, the most that foretell can number", u32::MAX)]
     TooManyEvents,
+    /// What the trace tells of dependence does not fit its events.
+    #[error("{0}")]
+    Dependence(#[from] Misfit),
     /// No event at all.
     #[error("the trace is empty: expected at least one event")]
     Empty,
@@ -114,6 +118,7 @@ impl TraceError {
             | TraceError::Malformed { at, .. }
             | TraceError::Name { at, .. }
             | TraceError::LineTooLong { at, .. } => Some(*at),
+            TraceError::Dependence(misfit) => misfit.event.map(Position::Event),
             TraceError::Io(_)
             | TraceError::TooManyEvents
             | TraceError::Empty

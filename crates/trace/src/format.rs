@@ -3,6 +3,7 @@
 pub mod binary;
 mod compress;
 pub mod csv;
+mod dependence;
 mod lines;
 mod open;
 pub mod rr;

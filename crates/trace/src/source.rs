@@ -1,5 +1,6 @@
 //! Traces as streams: events come in batches, so that a reader of any format costs one virtual call per thousands.
 
+use crate::dependence::Dependence;
 use crate::error::{Position, TraceError};
 use crate::event::Event;
 use crate::id::EventId;
@@ -58,6 +59,11 @@ pub trait Source {
     fn ending(&self) -> Ending {
         Ending::Complete
     }
+
+    /// Which reads matter to what comes after them, if that is known. To be asked once, after `fill` has returned `false`.
+    fn dependence(&mut self) -> Option<Dependence> {
+        None
+    }
 }
 
 /// Events that are in memory already, as a source: a recorder or a generator has them, and they are checked as any other.
@@ -68,12 +74,18 @@ pub struct Listed {
     given: usize,
     names: Names,
     ending: Ending,
+    dependence: Option<Dependence>,
 }
 
 impl Listed {
     /// The events in this order; their ids are those of `names`.
     pub fn new(events: Vec<Event>, names: Names, ending: Ending) -> Listed {
-        Listed { events, given: 0, names, ending }
+        Listed { events, given: 0, names, ending, dependence: None }
+    }
+
+    /// The same events, of which it is known which reads matter.
+    pub fn with_dependence(self, dependence: Dependence) -> Listed {
+        Listed { dependence: Some(dependence), ..self }
     }
 
     /// All events.
@@ -82,8 +94,8 @@ impl Listed {
     }
 
     /// All events, and what is to be known about them.
-    pub(crate) fn into_parts(self) -> (Vec<Event>, Names, Ending) {
-        (self.events, self.names, self.ending)
+    pub(crate) fn into_parts(self) -> (Vec<Event>, Names, Ending, Option<Dependence>) {
+        (self.events, self.names, self.ending, self.dependence)
     }
 }
 
@@ -105,6 +117,10 @@ impl Source for Listed {
 
     fn ending(&self) -> Ending {
         self.ending
+    }
+
+    fn dependence(&mut self) -> Option<Dependence> {
+        self.dependence.take()
     }
 }
 

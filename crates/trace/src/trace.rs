@@ -32,18 +32,27 @@ impl Trace {
         let ending = source.ending();
         checker.finish(ending)?;
         let has_branches = checker.has_branches();
-        Ok(Trace { events, names: source.into_names(), ending, has_branches, dependence: None })
+        let dependence = source.dependence();
+        Trace { events, names: source.into_names(), ending, has_branches, dependence: None }
+            .attach(dependence)
     }
 
     /// The trace of events that are in memory already. They are checked where they are: a long recording is not copied.
     pub fn check(listed: Listed) -> Result<Trace, TraceError> {
-        let (events, names, ending) = listed.into_parts();
+        let (events, names, ending, dependence) = listed.into_parts();
         let mut checker = Checker::default();
         let mut batch = Batch { events, lines: Vec::new() };
         checker.check_batch(&mut batch, &names)?;
         checker.finish(ending)?;
         let has_branches = checker.has_branches();
-        Ok(Trace { events: batch.events, names, ending, has_branches, dependence: None })
+        Trace { events: batch.events, names, ending, has_branches, dependence: None }.attach(dependence)
+    }
+
+    fn attach(self, dependence: Option<Dependence>) -> Result<Trace, TraceError> {
+        match dependence {
+            Some(dependence) => Ok(self.with_dependence(dependence)?),
+            None => Ok(self),
+        }
     }
 
     /// All events in the order of the trace.

@@ -50,6 +50,9 @@ pub(crate) fn save(trace: &Trace, path: &Path) -> Result<(), Failure> {
         for event in trace.events() {
             writer.write(event, trace.names()).map_err(failed)?;
         }
+        if let Some(dependence) = trace.dependence() {
+            writer.write_dependence(dependence).map_err(failed)?;
+        }
         writer.finish(trace.ending()).map_err(failed)
     })
 }
@@ -126,6 +129,9 @@ fn convert(
         let event = EventId::from_index(reading.events().saturating_sub(1)).unwrap_or(EventId::FIRST);
         let what = "that the recording was cut short here (--lossy writes it all the same)".to_string();
         return Err(failed(TraceError::NotExpressible { event, format: form.name(), what }));
+    }
+    if let Some(dependence) = reading.dependence() {
+        writer.write_dependence(&dependence).map_err(failed)?;
     }
     writer.finish(reading.ending()).map_err(failed)?;
     if reading.is_cut_short() {

@@ -13,6 +13,7 @@
 //! |---|---|
 //! | 1 | records, each complete |
 //! | 2 | the number of events in the recording (u64); nothing may follow this block |
+//! | 3 | after all records: a piece of what is known of dependence, see [`super::dependence`]; all such blocks are read as one |
 //!
 //! A recording without block 2 was cut short: what its complete blocks hold is right. A block that is complete and does
 //! not fit its checksum is damage, unless it is the last thing in the input (then the machine died while writing it).
@@ -47,8 +48,10 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 
+use crate::dependence::Dependence;
 use crate::error::{Position, TraceError};
 use crate::event::{Event, MemOrder, Op};
+use crate::format::dependence;
 use crate::id::{CondId, Id, LockId, ThreadId, VarId};
 use crate::name::{NameError, Names};
 use crate::source::{BATCH, Batch, Ending, Source};
@@ -69,6 +72,7 @@ const NAME_LIMIT: usize = 1 << 23;
 const BLOCK_HEADER: usize = 12;
 const RECORDS: u8 = 1;
 const END: u8 = 2;
+const DEPENDENCE: u8 = 3;
 
 /// No event is longer; behind its last record a block is padded so far, so that events need no check of each byte.
 const WINDOW: usize = 32;
@@ -229,6 +233,9 @@ pub struct BinaryReader {
     thread: usize,
     places: Places,
     events: u64,
+    /// What was read of the dependence, if there is any: bytes, and then what they mean.
+    dependence: Vec<u8>,
+    known: Option<Dependence>,
     state: State,
 }
 
@@ -281,6 +288,8 @@ impl BinaryReader {
             thread: 0,
             places: Places::new(),
             events: 0,
+            dependence: Vec::new(),
+            known: None,
             state: State::BeforeHeader,
         }
     }
@@ -328,7 +337,11 @@ impl BinaryReader {
                 Ok(())
             }
             END => self.read_end(start, length),
-            kind => Err(syntax(start, "a block of kind 1 or 2", &format!("kind {kind}"))),
+            DEPENDENCE => {
+                self.dependence.extend_from_slice(&self.block[..length]);
+                Ok(())
+            }
+            kind => Err(syntax(start, "a block of kind 1, 2 or 3", &format!("kind {kind}"))),
         }
     }
 
@@ -349,6 +362,17 @@ impl BinaryReader {
         if recorded != self.events {
             let found = format!("{} of them before it", self.events);
             return Err(syntax(start, &format!("the end of {recorded} events"), &found));
+        }
+        if !self.dependence.is_empty() {
+            let bytes = std::mem::take(&mut self.dependence);
+            self.known = dependence::decode(&bytes, self.events);
+            if self.known.is_none() {
+                return Err(syntax(
+                    start,
+                    "the dependence of these events before the last block",
+                    "something else",
+                ));
+            }
         }
         if self.more_follows()? {
             return Err(syntax(self.offset, "the end of the input after the last block", "more bytes"));
@@ -488,6 +512,10 @@ impl Source for BinaryReader {
 
     fn into_names(self: Box<Self>) -> Names {
         self.names
+    }
+
+    fn dependence(&mut self) -> Option<Dependence> {
+        self.known.take()
     }
 
     fn ending(&self) -> Ending {
@@ -832,6 +860,16 @@ impl<W: Write> BinaryWriter<W> {
             self.end_block(RECORDS)?;
         }
         Ok(self.output.flush()?)
+    }
+
+    /// Writes which reads matter, after all events.
+    pub fn write_dependence(&mut self, dependence: &Dependence) -> Result<(), TraceError> {
+        self.flush()?;
+        for piece in dependence::encode(dependence).chunks(BLOCK) {
+            self.block.extend_from_slice(piece);
+            self.end_block(DEPENDENCE)?;
+        }
+        Ok(())
     }
 
     /// Hands the output back with all events so far, but without the mark of a complete recording.

@@ -1,6 +1,6 @@
 //! The text format: one event a line, `THREAD|OPERATION|LOCATION`. RAPID's STD files read unchanged.
 //!
-//! Empty lines and lines that begin with `#` are skipped. Any other line that is not an event is an error. Names are
+//! Empty lines and lines that begin with `#` are skipped, unless they tell which reads matter ([`super::dependence`]). Any other line that is not an event is an error. Names are
 //! any text without `|`; after the last comma of an access stands its value, so a variable whose name has a comma needs one.
 //! A location is any text, such as `12` or `bank.c:12`.
 //!
@@ -35,8 +35,10 @@ use std::io::{Read, Write};
 
 use memchr::{memchr, memrchr};
 
+use crate::dependence::Dependence;
 use crate::error::TraceError;
 use crate::event::{Event, MemOrder, Op};
+use crate::format::dependence::{Told, write_text};
 use crate::format::lines::{Lines, Problem};
 use crate::format::swift;
 use crate::id::{CondId, Id, LockId, VarId};
@@ -48,12 +50,15 @@ use crate::symbol::Value;
 pub struct TextReader {
     lines: Lines,
     names: Names,
+    events: usize,
+    /// What comments tell of dependence.
+    told: Told,
 }
 
 impl TextReader {
     /// Reads from `input`, which need not be buffered.
     pub fn new(input: Box<dyn Read>) -> TextReader {
-        TextReader { lines: Lines::new(input), names: Names::default() }
+        TextReader { lines: Lines::new(input), names: Names::default(), events: 0, told: Told::default() }
     }
 }
 
@@ -67,10 +72,12 @@ impl Source for TextReader {
                 batch.lines.push(self.lines.number());
                 continue;
             }
-            if !self.lines.next_event(batch, |line, _| parse_event(line, &mut self.names))? {
+            let parse = |line: &[u8], _| parse_event(line, &mut self.names);
+            if !self.lines.next_event_and_comments(batch, parse, |line| self.told.line(line))? {
                 break;
             }
         }
+        self.events += batch.events.len();
         Ok(!batch.events.is_empty())
     }
 
@@ -80,6 +87,10 @@ impl Source for TextReader {
 
     fn into_names(self: Box<Self>) -> Names {
         self.names
+    }
+
+    fn dependence(&mut self) -> Option<Dependence> {
+        std::mem::take(&mut self.told).finish(self.events)
     }
 }
 
@@ -384,6 +395,11 @@ impl<W: Write> TextWriter<W> {
         self.output.write_all(self.line.as_bytes())?;
         self.events += 1;
         Ok(())
+    }
+
+    /// Writes which reads matter, after all events.
+    pub fn write_dependence(&mut self, dependence: &Dependence) -> Result<(), TraceError> {
+        Ok(write_text(dependence, &mut self.output)?)
     }
 
     /// The output, with everything written to it.

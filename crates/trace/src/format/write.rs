@@ -1,5 +1,6 @@
 //! Writing a trace in any format.
 
+use crate::dependence::Dependence;
 use crate::error::TraceError;
 use crate::event::Event;
 use crate::format::binary::BinaryWriter;
@@ -34,6 +35,12 @@ pub trait EventWriter {
     /// Writes one event, whose ids are those of `names`; these may have grown since the last event.
     fn write(&mut self, event: &Event, names: &Names) -> Result<(), TraceError>;
 
+    /// Writes which reads matter, after all events. What a format cannot say about this is left out: nothing of the trace is wrong without
+    /// it, but less can be predicted.
+    fn write_dependence(&mut self, _: &Dependence) -> Result<(), TraceError> {
+        Ok(())
+    }
+
     /// Ends the trace. Without this call the output is incomplete. `ending` is how the trace itself ended; a format that
     /// can keeps the mark.
     fn finish(self: Box<Self>, ending: Ending) -> Result<(), TraceError>;
@@ -58,6 +65,10 @@ pub fn writer(
 impl EventWriter for TextWriter<Compressed> {
     fn write(&mut self, event: &Event, names: &Names) -> Result<(), TraceError> {
         self.write(event, names)
+    }
+
+    fn write_dependence(&mut self, dependence: &Dependence) -> Result<(), TraceError> {
+        self.write_dependence(dependence)
     }
 
     fn finish(self: Box<Self>, _: Ending) -> Result<(), TraceError> {
@@ -88,6 +99,10 @@ impl EventWriter for RoadRunnerWriter<Compressed> {
 impl EventWriter for BinaryWriter<Compressed> {
     fn write(&mut self, event: &Event, names: &Names) -> Result<(), TraceError> {
         self.write(event, names)
+    }
+
+    fn write_dependence(&mut self, dependence: &Dependence) -> Result<(), TraceError> {
+        self.write_dependence(dependence)
     }
 
     fn finish(self: Box<Self>, ending: Ending) -> Result<(), TraceError> {

@@ -62,6 +62,9 @@ pub(crate) fn convert(bytes: &[u8], format: Format, compression: Compression) ->
             writer.write(event, source.names())?;
         }
     }
+    if let Some(dependence) = source.dependence() {
+        writer.write_dependence(&dependence)?;
+    }
     writer.finish(Ending::Complete)?;
     Ok(output.bytes())
 }

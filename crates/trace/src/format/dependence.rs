@@ -1,0 +1,255 @@
+//! Which reads matter, as part of a trace in the text and in the recording format.
+//!
+//! In text, comments tell it, so that others can still read the trace. A line `#dependence` comes first; after it these have a
+//! meaning, in which events are named by their numbers, from 1 on:
+//!
+//! | line | meaning |
+//! |---|---|
+//! | `#steers R E` | what event R read steers event E and all that its thread does after it |
+//! | `#union A B` | the next set (`s0`, `s1`, …) is all of A and B |
+//! | `#value W A` | the value that event W writes depends on the reads in A |
+//!
+//! A set is a read, by its number, one of the unions so far, `-` for nothing, or `*` for all that the thread has read before, which also is
+//! what the value of a write depends on that no line is about.
+//!
+//! In a recording it is one sequence of varints: the number of events; the number of unions, and two sets for each; the number of reads
+//! that steer something, for each how many events it comes after the one before (at first: the beginning) and how many events later it
+//! steers; the number of values, for each how many events it comes after the one before, and its set. A set is 0 for everything, 1 for nothing, and
+//! otherwise twice the number of a read, or one more than twice the number of a union, counted from 1.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use crate::dependence::{Dependence, Part, Reads};
+use crate::format::lines::Problem;
+use crate::id::EventId;
+
+const BEGINS: &[u8] = b"#dependence";
+
+/// Takes the lines of a text that tell of dependence.
+#[derive(Default)]
+pub(crate) struct Told {
+    begun: bool,
+    unions: Vec<[Reads; 2]>,
+    steers: Vec<(EventId, EventId)>,
+    values: Vec<(EventId, Reads)>,
+}
+
+impl Told {
+    /// Takes a line that begins with `#`.
+    pub(crate) fn line(&mut self, line: &[u8]) -> Result<(), Problem> {
+        if !self.begun {
+            self.begun = line == BEGINS;
+            return Ok(());
+        }
+        let mut words = words(line);
+        match words.next() {
+            Some((_, b"#steers")) => {
+                let pair = (event(words.next(), line)?, event(words.next(), line)?);
+                self.steers.push(pair);
+            }
+            Some((_, b"#union")) => {
+                let pair = [self.set(words.next(), line)?, self.set(words.next(), line)?];
+                self.unions.push(pair);
+            }
+            Some((_, b"#value")) => {
+                let pair = (event(words.next(), line)?, self.set(words.next(), line)?);
+                self.values.push(pair);
+            }
+            _ => return Ok(()),
+        }
+        match words.next() {
+            None => Ok(()),
+            Some((at, _)) => Err(Problem::expected(at, "the end of the line")),
+        }
+    }
+
+    fn set(&self, word: Option<(usize, &[u8])>, line: &[u8]) -> Result<Reads, Problem> {
+        let wanted =
+            "a set of reads: the number of an event, `s` and the number of an earlier union, `-` or `*`";
+        let set = word.and_then(|(_, text)| match text {
+            b"-" => Some(Reads::NOTHING),
+            b"*" => Some(Reads::EVERYTHING),
+            [b's', number @ ..] => {
+                Reads::union(number_of(number)?).filter(|_| number_of(number) < Some(self.unions.len()))
+            }
+            number => EventId::from_number(number_of(number)?).map(Reads::of),
+        });
+        set.ok_or_else(|| Problem::expected(word.map_or(line.len(), |(at, _)| at), wanted))
+    }
+
+    /// What was told about so many events, if anything.
+    pub(crate) fn finish(self, events: usize) -> Option<Dependence> {
+        self.begun.then(|| build(events, self.unions, &self.steers, &self.values))
+    }
+}
+
+fn build(
+    events: usize,
+    unions: Vec<[Reads; 2]>,
+    steers: &[(EventId, EventId)],
+    values: &[(EventId, Reads)],
+) -> Dependence {
+    let mut dependence = Dependence::with_unions(events, unions);
+    for &(read, event) in steers {
+        dependence.steer(read, event);
+    }
+    for &(write, reads) in values {
+        dependence.set_value(write, reads);
+    }
+    dependence
+}
+
+/// The words of a line, and where each begins.
+fn words(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut at = 0;
+    line.split(|&byte| byte == b' ').filter_map(move |word| {
+        let begin = at;
+        at += word.len() + 1;
+        (!word.is_empty()).then_some((begin, word))
+    })
+}
+
+fn number_of<N: std::str::FromStr>(text: &[u8]) -> Option<N> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+fn event(word: Option<(usize, &[u8])>, line: &[u8]) -> Result<EventId, Problem> {
+    let event = word.and_then(|(_, text)| EventId::from_number(number_of(text)?));
+    event.ok_or_else(|| {
+        Problem::expected(word.map_or(line.len(), |(at, _)| at), "the number of an event, from 1 on")
+    })
+}
+
+/// Writes the lines that tell of the dependence.
+pub(crate) fn write_text(dependence: &Dependence, output: &mut impl Write) -> io::Result<()> {
+    let mut text = "#dependence\n".to_string();
+    let set = |reads: Reads| match dependence.part(reads) {
+        Part::Nothing => "-".to_string(),
+        Part::Everything => "*".to_string(),
+        Part::Read(read) => read.to_string(),
+        Part::Both(union, ..) => format!("s{union}"),
+    };
+    // Writing into a string cannot fail.
+    for &[first, second] in dependence.unions() {
+        let _ = writeln!(text, "#union {} {}", set(first), set(second));
+    }
+    for (read, steered) in steers(dependence) {
+        let _ = writeln!(text, "#steers {read} {steered}");
+    }
+    for (write, reads) in values(dependence) {
+        let _ = writeln!(text, "#value {write} {}", set(reads));
+    }
+    output.write_all(text.as_bytes())
+}
+
+fn ids(dependence: &Dependence) -> impl Iterator<Item = EventId> {
+    (0..dependence.len()).filter_map(EventId::from_index)
+}
+
+fn steers(dependence: &Dependence) -> impl Iterator<Item = (EventId, EventId)> {
+    ids(dependence).filter_map(|read| Some((read, dependence.steered_by(read)?)))
+}
+
+fn values(dependence: &Dependence) -> impl Iterator<Item = (EventId, Reads)> {
+    let values = ids(dependence).map(|write| (write, dependence.value_of(write)));
+    values.filter(|&(_, reads)| reads != Reads::EVERYTHING)
+}
+
+/// The dependence as a part of a recording.
+pub(crate) fn encode(dependence: &Dependence) -> Vec<u8> {
+    let mut out = Vec::new();
+    push(&mut out, dependence.len() as u64);
+    push(&mut out, dependence.union_count() as u64);
+    for set in dependence.unions().iter().flatten() {
+        push(&mut out, set_number(dependence, *set));
+    }
+    push(&mut out, steers(dependence).count() as u64);
+    let mut last = 0;
+    for (read, steered) in steers(dependence) {
+        push(&mut out, u64::from(read.number() - last));
+        push(&mut out, u64::from(steered.number().saturating_sub(read.number())));
+        last = read.number();
+    }
+    push(&mut out, values(dependence).count() as u64);
+    last = 0;
+    for (write, reads) in values(dependence) {
+        push(&mut out, u64::from(write.number() - last));
+        push(&mut out, set_number(dependence, reads));
+        last = write.number();
+    }
+    out
+}
+
+fn set_number(dependence: &Dependence, reads: Reads) -> u64 {
+    match dependence.part(reads) {
+        Part::Everything => 0,
+        Part::Nothing => 1,
+        Part::Read(read) => u64::from(read.number()) << 1,
+        Part::Both(union, ..) => (union as u64 + 1) << 1 | 1,
+    }
+}
+
+/// The dependence that [`encode`] wrote of so many events; none if it is not one.
+pub(crate) fn decode(mut bytes: &[u8], events: u64) -> Option<Dependence> {
+    let bytes = &mut bytes;
+    let count = usize::try_from(take(bytes)?).ok().filter(|&count| count as u64 == events)?;
+    let mut unions = Vec::new();
+    for _ in 0..take(bytes)? {
+        let pair = [take_set(bytes, unions.len())?, take_set(bytes, unions.len())?];
+        unions.push(pair);
+    }
+    let mut steers = Vec::new();
+    let mut last = 0;
+    for _ in 0..take(bytes)? {
+        let read = step(&mut last, take(bytes)?)?;
+        let steered = u64::from(read.number()).checked_add(take(bytes)?)?;
+        steers.push((read, EventId::from_number(u32::try_from(steered).ok()?)?));
+    }
+    let mut values = Vec::new();
+    last = 0;
+    for _ in 0..take(bytes)? {
+        let write = step(&mut last, take(bytes)?)?;
+        values.push((write, take_set(bytes, unions.len())?));
+    }
+    bytes.is_empty().then(|| build(count, unions, &steers, &values))
+}
+
+/// The event so many after the last one.
+fn step(last: &mut u64, by: u64) -> Option<EventId> {
+    *last = last.checked_add(by)?;
+    EventId::from_number(u32::try_from(*last).ok()?)
+}
+
+fn take_set(bytes: &mut &[u8], unions: usize) -> Option<Reads> {
+    match take(bytes)? {
+        0 => Some(Reads::EVERYTHING),
+        1 => Some(Reads::NOTHING),
+        number if number & 1 == 0 => EventId::from_number(u32::try_from(number >> 1).ok()?).map(Reads::of),
+        number => {
+            let union = usize::try_from(number >> 1).ok()?.checked_sub(1)?;
+            Reads::union(union).filter(|_| union < unions)
+        }
+    }
+}
+
+fn push(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push((number & 0x7F) as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+fn take(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= u64::from(byte & 0x7F) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
