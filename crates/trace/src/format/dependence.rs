@@ -235,10 +235,10 @@ fn take_set(bytes: &mut &[u8], unions: usize) -> Option<Reads> {
 
 fn push(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
-        out.push((number & 0x7F) as u8 | 0x80);
+        out.push(number.to_le_bytes()[0] | 0x80);
         number >>= 7;
     }
-    out.push(number as u8);
+    out.push(number.to_le_bytes()[0]);
 }
 
 fn take(bytes: &mut &[u8]) -> Option<u64> {
