@@ -10,6 +10,7 @@ use clap::builder::TypedValueParser as _;
 use clap::{Parser, Subcommand, ValueEnum};
 use foretell_detect::Pairs;
 use foretell_predict::Technique;
+use foretell_trace::Trace;
 use foretell_trace::format::Format;
 
 use crate::analysis::Plan;
@@ -462,6 +463,9 @@ pub(crate) struct SearchArgs {
     /// pairs one by one; the others always look at the whole trace
     #[arg(long, default_value = "all", value_parser = parse_window, value_name = "EVENTS")]
     pub(crate) window: Window,
+    /// What to use of what is known about which reads matter, for reconp, rv-nre and auto
+    #[arg(long, value_enum, default_value_t = Following::Full, value_name = "HOW")]
+    pub(crate) dependence: Following,
     /// How long one pair may take, such as 60s or 2m; with `--pairs location`, also all pairs of two locations together
     #[arg(long, default_value = "60s", value_parser = parse_duration)]
     pub(crate) budget: Duration,
@@ -489,6 +493,28 @@ impl SearchArgs {
             time_limit: self.time_limit.0,
             jobs: jobs(self.jobs),
             memory: self.memory,
+        }
+    }
+}
+
+/// How far values are followed to find out which reads matter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Following {
+    /// All that the recorder knows
+    Full,
+    /// As ReconP's paper does it: only what other threads wrote is followed, and reads of what the own thread wrote are all kept
+    Partial,
+    /// Nothing: every read before a branch matters
+    None,
+}
+
+impl Following {
+    /// The trace with what is to be used.
+    pub(crate) fn apply(self, trace: Trace) -> Trace {
+        match self {
+            Following::Full => trace,
+            Following::None => trace.without_dependence(),
+            Following::Partial => foretell_depend::to_partial(trace),
         }
     }
 }

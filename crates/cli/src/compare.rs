@@ -25,7 +25,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
     let mut rows = Vec::new();
     let mut failures = Failures::default();
     for path in &args.traces {
-        let input = Input::new(path, &args.input);
+        let input = Input::new(path, &args.input).following(args.search.dependence);
         rows.extend(failures.keep(row(&input, &choices, args)));
     }
     let cut_short = rows.iter().flatten().any(|report| report.trace.cut_short);

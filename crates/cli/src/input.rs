@@ -12,7 +12,7 @@ use foretell_trace::check::Checker;
 use foretell_trace::format::{Format, open};
 use foretell_trace::{Batch, Dependence, Ending, Event, EventId, Names, Source, Trace, TraceError};
 
-use crate::args::InputArgs;
+use crate::args::{Following, InputArgs};
 use crate::error::Failure;
 use crate::program::is_program;
 use crate::progress::Progress;
@@ -23,12 +23,23 @@ pub(crate) struct Input {
     path: PathBuf,
     format: Option<Format>,
     show_progress: bool,
+    following: Following,
 }
 
 impl Input {
     pub(crate) fn new(path: &Path, args: &InputArgs) -> Input {
         let format = args.from_format.or_else(|| Format::from_extension(path));
-        Input { path: path.to_path_buf(), format, show_progress: !args.no_progress }
+        Input {
+            path: path.to_path_buf(),
+            format,
+            show_progress: !args.no_progress,
+            following: Following::Full,
+        }
+    }
+
+    /// The same, where this is used of what the trace tells of dependence.
+    pub(crate) fn following(self, following: Following) -> Input {
+        Input { following, ..self }
     }
 
     /// Standard input can be one of the traces, but not two.
@@ -119,7 +130,7 @@ impl Input {
         if too_large.get() {
             return Ok(None);
         }
-        read.map(Some).map_err(|error| self.bad(error))
+        read.map(|trace| Some(self.following.apply(trace))).map_err(|error| self.bad(error))
     }
 
     /// What is to be said of a trace that is not kept.

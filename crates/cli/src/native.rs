@@ -66,7 +66,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     args.trace.as_deref().map_or(Ok(()), convert::check_target)?;
     let rules = Rules::load(&args.wanted)?;
     let mut reports = Vec::new();
-    for (index, recording) in recordings(args)?.iter().enumerate() {
+    for (index, recording) in recordings(args)?.into_iter().enumerate() {
         if let Some(path) = &args.trace {
             convert::save(&recording.trace, &record::numbered(path, index))?;
         }
@@ -99,7 +99,7 @@ fn recordings(args: &RunArgs) -> Result<Vec<Recording>, Failure> {
 }
 
 /// The report of each technique on what one process did.
-fn predict(args: &RunArgs, recording: &Recording, process: usize) -> Result<Vec<Report>, Failure> {
+fn predict(args: &RunArgs, recording: Recording, process: usize) -> Result<Vec<Report>, Failure> {
     predict_as(&args.program, &args.wanted, args.no_progress, recording, process)
 }
 
@@ -108,12 +108,13 @@ fn predict_as(
     name: &Path,
     wanted: &WantedArgs,
     no_progress: bool,
-    recording: &Recording,
+    recording: Recording,
     process: usize,
 ) -> Result<Vec<Report>, Failure> {
+    let trace = wanted.search.dependence.apply(recording.trace);
     let input = Input::new(name, &InputArgs { from_format: None, no_progress });
     let report = |plan: Plan| {
-        let mut report = predict_with(&plan, &Held::new(&input, Some(&recording.trace)), wanted)?;
+        let mut report = predict_with(&plan, &Held::new(&input, Some(&trace)), wanted)?;
         report.trace.cut_because.clone_from(&recording.cut_because);
         if process > 0 {
             report.trace.file = format!("{} (process {})", report.trace.file, process + 1);

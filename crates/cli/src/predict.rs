@@ -43,7 +43,7 @@ fn predict(args: &PredictArgs) -> Result<Outcome, Failure> {
 
 /// The report of each technique on one trace.
 fn predict_on(path: &Path, args: &PredictArgs) -> Result<Vec<Report>, Failure> {
-    let input = Input::new(path, &args.input);
+    let input = Input::new(path, &args.input).following(args.wanted.search.dependence);
     if let Some(purpose) = &args.wanted.slice {
         let trace = input.load("reads")?;
         let sliced = Sliced::to_predict(&trace, None, purpose)?;
@@ -105,7 +105,7 @@ fn decide(args: &PredictArgs, numbers: (u32, u32)) -> Result<Outcome, Failure> {
     stop::listen()?;
     let mut decisions = Vec::new();
     for path in &args.traces {
-        let input = Input::new(path, &args.input);
+        let input = Input::new(path, &args.input).following(args.wanted.search.dependence);
         if let Some(purpose) = &args.wanted.slice {
             let trace = input.load("reads")?;
             let (whole, sliced) =

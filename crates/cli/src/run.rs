@@ -35,8 +35,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     }
     stop::listen()?;
     let source = Source::load(&args.program)?;
-    let run = record(&source, &args.schedule, args.max_steps, args.loops)?;
+    let mut run = record(&source, &args.schedule, args.max_steps, args.loops)?;
     save(args, &run)?;
+    run.trace = args.wanted.search.dependence.apply(run.trace);
     if run.trace.events().is_empty() && run.ending == Ending::Finished {
         output::note(&format!("{}: the program does nothing that others could notice", source.name()));
     }

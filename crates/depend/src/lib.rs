@@ -14,5 +14,5 @@ pub mod slice;
 
 pub use flow::{Binary, Flow, Node, NodeId, Scope, ScopeId, Unary, Use};
 pub use listing::listing;
-pub use partial::partial;
+pub use partial::to_partial;
 pub use slice::{Property, Rule, Slice, Slicer, slice};

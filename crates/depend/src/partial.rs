@@ -7,8 +7,16 @@
 
 use foretell_trace::{Dependence, EventId, ThreadId, Trace};
 
-/// What the partial simulation knows where the full one knows what the trace tells; none if that is nothing.
-pub fn partial(trace: &Trace) -> Option<Dependence> {
+/// The same trace with what the partial simulation knows, where the full one knows what this one tells.
+pub fn to_partial(trace: Trace) -> Trace {
+    match partial(&trace) {
+        // Every read still steers events of its own thread that come after it, so this fits.
+        Some(dependence) => trace.with_dependence(dependence).unwrap_or_default(),
+        None => trace,
+    }
+}
+
+fn partial(trace: &Trace) -> Option<Dependence> {
     let mut dependence = trace.dependence()?.clone();
     let mut next: Vec<Option<EventId>> = vec![None; trace.thread_count()];
     let own = own_reads(trace);
@@ -47,13 +55,14 @@ mod tests {
         let text = "A|w(z,1)|1\nB|r(z,1)|2\nB|w(m,2)|3\nB|r(m,2)|4\nB|w(n,3)|5\nB|r(q,0)|6\nB|end|7\n\
             #dependence\n#value 3 2\n#value 5 4\n#steers 6 7\n";
         let trace = Trace::read(Box::new(TextReader::new(Box::new(text.as_bytes())))).unwrap();
-        let dependence = partial(&trace).unwrap();
+        let partial = to_partial(trace);
+        let dependence = partial.dependence().unwrap();
         let steered = |number| {
             let id = EventId::from_number(number).unwrap();
             dependence.steered_by(id).map(EventId::number)
         };
         assert_eq!([2, 4, 6].map(steered), [None, Some(5), Some(7)]);
         let plain = Trace::read(Box::new(TextReader::new(Box::new(&b"A|w(z,1)|1\n"[..])))).unwrap();
-        assert!(partial(&plain).is_none());
+        assert!(to_partial(plain).dependence().is_none());
     }
 }

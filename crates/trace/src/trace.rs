@@ -108,6 +108,11 @@ impl Trace {
         self.dependence.as_ref()
     }
 
+    /// The same trace, of which that is not known.
+    pub fn without_dependence(self) -> Trace {
+        Trace { dependence: None, ..self }
+    }
+
     /// The same trace, of which that is known. Where the trace shows branches, what a read decides is decided there: it steers nothing
     /// before the next one.
     pub fn with_dependence(mut self, mut dependence: Dependence) -> Result<Trace, Misfit> {

@@ -76,7 +76,9 @@ fn run_one(args: &CargoArgs, program: &Program) -> Result<Outcome, Failure> {
     let name = Path::new(&program.name);
     let manner = Manner { name, seed: args.seed, order: args.order, stop_after: args.stop_after };
     let mut reports = Vec::new();
-    for (index, recording) in record::run(&program.path, &args.given, manner, &folder)?.iter().enumerate() {
+    for (index, recording) in
+        record::run(&program.path, &args.given, manner, &folder)?.into_iter().enumerate()
+    {
         reports.extend(predict_as(name, &args.wanted, args.no_progress, recording, index)?);
     }
     repeats::mark(&mut reports);

@@ -114,7 +114,7 @@ fn run_test(
         }
     };
     let (mut reports, mut events) = (Vec::new(), 0);
-    for (index, recording) in recordings.iter().enumerate() {
+    for (index, recording) in recordings.into_iter().enumerate() {
         events += recording.trace.events().len();
         reports.extend(predict_as(Path::new(&name), &args.wanted, args.no_progress, recording, index)?);
     }
