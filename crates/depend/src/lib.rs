@@ -2,14 +2,17 @@
 //!
 //! * [`flow`]: where each value of a recorded run comes from, and which decisions led to each event
 //! * [`mod@listing`]: the same for people to read
+//! * [`mod@necessary`]: which reads matter to what comes after them
 //! * [`mod@slice`]: which events of a trace matter to a property
 //!
 //! Recorders fill a [`Flow`] beside the trace; analyses that know dependences ask it.
 
 pub mod flow;
 pub mod listing;
+pub mod necessary;
 pub mod slice;
 
 pub use flow::{Binary, Flow, Node, NodeId, Scope, ScopeId, Unary, Use};
 pub use listing::listing;
+pub use necessary::{Simulation, necessary, necessary_reads};
 pub use slice::{Property, Rule, Slice, Slicer, slice};
