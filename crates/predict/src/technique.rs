@@ -41,6 +41,10 @@ pub enum Technique {
     Mcm,
     /// Same-value reads before a branch, exactly.
     Rv,
+    /// Same-write reads where they matter, decided by closure.
+    ReconP,
+    /// Same-value reads where they matter, exactly.
+    RvNre,
 }
 
 /// What the reports of a technique are worth before anybody has looked at them.
@@ -56,7 +60,7 @@ pub enum Guarantee {
 
 impl Technique {
     /// All techniques, the cheap and weak ones first.
-    pub const ALL: [Technique; 14] = [
+    pub const ALL: [Technique; 16] = [
         Technique::FastTrack,
         Technique::Hb,
         Technique::Shb,
@@ -71,10 +75,16 @@ impl Technique {
         Technique::Said,
         Technique::Mcm,
         Technique::Rv,
+        Technique::ReconP,
+        Technique::RvNre,
     ];
 
-    /// The techniques that together make `auto`: all sound ones, the cheap ones first.
-    pub const AUTO: [Technique; 3] = [Technique::Shb, Technique::SyncP, Technique::Rv];
+    /// The techniques that together make `auto`: sound ones, the cheap ones first. The last one finds what all others find,
+    /// given what the trace `tells_dependence` of.
+    pub fn auto(tells_dependence: bool) -> [Technique; 3] {
+        let last = if tells_dependence { Technique::RvNre } else { Technique::Rv };
+        [Technique::Shb, Technique::SyncP, last]
+    }
 
     /// The name on the command line and in reports.
     pub fn name(self) -> &'static str {
@@ -93,6 +103,8 @@ impl Technique {
             Technique::Said => "said",
             Technique::Mcm => "mcm",
             Technique::Rv => "rv",
+            Technique::ReconP => "reconp",
+            Technique::RvNre => "rv-nre",
         }
     }
 
@@ -122,6 +134,8 @@ impl Technique {
             Technique::Said => "every read of the whole trace sees the same value; reorderings of all events",
             Technique::Mcm => "every earlier read sees the same value (maximal causal model); exact",
             Technique::Rv => "every read before a branch sees the same value (RVPredict's model); exact",
+            Technique::ReconP => "reads that matter see the same write; closure, may miss races",
+            Technique::RvNre => "reads that matter see the same value; exact",
         }
     }
 
@@ -135,7 +149,9 @@ impl Technique {
             | Technique::Rf
             | Technique::Said
             | Technique::Mcm
-            | Technique::Rv => Guarantee::EveryReport,
+            | Technique::Rv
+            | Technique::ReconP
+            | Technique::RvNre => Guarantee::EveryReport,
             Technique::FastTrack | Technique::Hb => Guarantee::FirstReport,
             Technique::Cp | Technique::Wcp | Technique::Dco | Technique::Lockset => Guarantee::None,
         }
@@ -163,7 +179,9 @@ impl Technique {
             | Technique::Rf
             | Technique::Said
             | Technique::Mcm
-            | Technique::Rv => return None,
+            | Technique::Rv
+            | Technique::ReconP
+            | Technique::RvNre => return None,
         })
     }
 }
