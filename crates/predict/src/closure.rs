@@ -77,8 +77,9 @@ pub(crate) struct Closure<'w> {
 pub(crate) enum Why {
     /// Forks, joins, barriers, allocation: in every schedule.
     Must,
-    /// The later one sees what the earlier one wrote.
-    Seen,
+    /// The later one sees what the earlier one wrote, and must because of this event, if it is not just that it comes
+    /// before something that runs.
+    Seen(Option<u32>),
     /// This read must not see the earlier one.
     Between(u32),
     /// The later one would overwrite what the earlier one must see.
@@ -127,8 +128,8 @@ enum Task {
 pub(crate) enum Contradiction {
     /// Each of these events comes before the next, and the last before the first.
     Cycle(Vec<(u32, Why)>),
-    /// The read cannot see what it must see.
-    NoSource(u32),
+    /// The read cannot see what it must see, if need be because of this event.
+    NoSource(u32, Option<u32>),
     /// The event must run, but comes after the race.
     TooLate { event: u32, before: u32, why: Why },
     /// Two sections exclude each other, and none of them can end.
@@ -669,7 +670,7 @@ impl<'w> Closure<'w> {
             }
             match self.sources(event, 2).as_slice() {
                 _ if window.domain(event) == Domain::Free => {}
-                [] => return Err(Contradiction::NoSource(event)),
+                [] => return Err(self.no_source(event)),
                 &[source] if source != OUTSIDE => self.determine(event, source),
                 _ => {
                     self.source[event as usize] = OPEN;
@@ -680,6 +681,10 @@ impl<'w> Closure<'w> {
         Ok(())
     }
 
+    fn no_source(&self, read: u32) -> Contradiction {
+        Contradiction::NoSource(read, self.kept.because_of(read))
+    }
+
     fn determine(&mut self, read: u32, source: u32) {
         let window = self.window;
         self.source[read as usize] = source;
@@ -688,7 +693,8 @@ impl<'w> Closure<'w> {
         } else {
             self.next_reader[read as usize] = self.first_reader[source as usize];
             self.first_reader[source as usize] = read;
-            self.tasks.push_back(Task::Order { from: source, to: read, why: Why::Seen });
+            let why = Why::Seen(self.kept.because_of(read));
+            self.tasks.push_back(Task::Order { from: source, to: read, why });
             let tasks = &mut self.tasks;
             window.to_be_seen(source, &mut self.kept.sets, |demand| tasks.push_back(Task::Keep(demand)));
         }
@@ -727,7 +733,7 @@ impl<'w> Closure<'w> {
             }
             let sources = self.sources(read, FEW_SOURCES + 1);
             match sources.as_slice() {
-                [] => return Err(Contradiction::NoSource(read)),
+                [] => return Err(self.no_source(read)),
                 &[OUTSIDE] => self.observe_outside(read),
                 &[source] => self.determine(read, source),
                 few if few.len() <= FEW_SOURCES && few.iter().all(|&source| source < OUTSIDE) => {

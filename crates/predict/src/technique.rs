@@ -79,12 +79,9 @@ impl Technique {
         Technique::RvNre,
     ];
 
-    /// The techniques that together make `auto`: sound ones, the cheap ones first. The last one finds what all others find,
-    /// given what the trace `tells_dependence` of.
-    pub fn auto(tells_dependence: bool) -> [Technique; 3] {
-        let last = if tells_dependence { Technique::RvNre } else { Technique::Rv };
-        [Technique::Shb, Technique::SyncP, last]
-    }
+    /// The techniques that together make `auto`: all sound ones, the cheap ones first. Where a trace does not tell which reads
+    /// matter to what, the last one is [`Technique::Rv`].
+    pub const AUTO: [Technique; 3] = [Technique::Shb, Technique::SyncP, Technique::RvNre];
 
     /// The name on the command line and in reports.
     pub fn name(self) -> &'static str {
@@ -134,8 +131,10 @@ impl Technique {
             Technique::Said => "every read of the whole trace sees the same value; reorderings of all events",
             Technique::Mcm => "every earlier read sees the same value (maximal causal model); exact",
             Technique::Rv => "every read before a branch sees the same value (RVPredict's model); exact",
-            Technique::ReconP => "reads that matter see the same write; closure, may miss races",
-            Technique::RvNre => "reads that matter see the same value; exact",
+            Technique::ReconP => {
+                "like seqcheck, but without reads that the trace knows not to matter; closure"
+            }
+            Technique::RvNre => "like rv, but without reads that the trace knows not to matter; exact",
         }
     }
 

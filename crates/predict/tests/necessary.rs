@@ -3,10 +3,14 @@
 
 mod deciding;
 
-use foretell_predict::{Predictor, Technique};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use foretell_detect::Pair;
+use foretell_predict::{Budget, Predictor, Technique, Verdict};
 use foretell_testkit::depending;
 use foretell_testkit::tiny::{self, Features, Shape};
-use foretell_trace::Trace;
+use foretell_trace::{Dependence, EventId, Reads, Trace};
 use foretell_witness::{Model, oracle};
 
 use deciding::{Races, answers, races};
@@ -31,6 +35,110 @@ fn all_races(trace: &Trace) -> Races {
 
 fn for_random_dependences(count: u64, features: Features, check: impl FnMut(u64, &Trace)) {
     tiny::for_each_completed(count, |seed| shape(seed, features), depending::at_random, check);
+}
+
+/// The example of the ReconP paper: only few reads of the three threads matter to what comes after them.
+const EXAMPLE: &str = "\
+t1|w(x,0)|1
+t1|r(x,0)|2
+t1|w(p0,0)|2
+t1|w(y,1)|4
+t3|w(z,2)|5
+t2|r(y,1)|6
+t2|w(t,1)|6
+t2|r(z,2)|8
+t2|branch|8
+t2|r(z,2)|11
+t2|w(x,2)|11
+t2|r(y,1)|13
+t2|branch|13
+t2|w(y,3)|15
+t3|r(y,3)|16
+t3|w(z,3)|16
+t3|r(x,2)|18
+t3|branch|18
+t3|r(y,3)|19
+t3|w(p0,3)|19
+";
+
+fn id(number: u32) -> EventId {
+    EventId::from_number(number).expect("a number")
+}
+
+/// The example, with what its source tells of reads that steer events, and of reads that are in what is written.
+fn example(steered: &[(u32, u32)], values: &[(u32, u32)]) -> Trace {
+    let trace = foretell_testkit::trace(EXAMPLE);
+    let mut dependence = Dependence::new(trace.events().len());
+    for (write, event) in trace.iter() {
+        if event.op.access().is_some_and(|access| access.kind.writes()) {
+            dependence.set_value(write, Reads::NOTHING);
+        }
+    }
+    for &(read, event) in steered {
+        dependence.steer(id(read), id(event));
+    }
+    for &(read, write) in values {
+        dependence.set_value(id(write), Reads::of(id(read)));
+    }
+    trace.with_dependence(dependence).expect("this is of the trace")
+}
+
+/// What the source of the example tells.
+const STEERED: [(u32, u32); 4] = [(2, 3), (8, 9), (12, 13), (17, 18)];
+const VALUES: [(u32, u32); 4] = [(6, 7), (10, 11), (15, 16), (19, 20)];
+
+#[test]
+fn the_race_of_the_paper_is_found_by_those_who_know_what_matters() {
+    let trace = example(&STEERED, &VALUES);
+    let race = (id(3), id(20));
+    for technique in [Technique::M2, Technique::SeqCheck, Technique::Mcm, Technique::Rv] {
+        assert!(!races(technique, &trace).contains(&race), "{technique:?}");
+    }
+    for technique in [Technique::ReconP, Technique::RvNre] {
+        assert!(races(technique, &trace).contains(&race), "{technique:?}");
+    }
+    assert!(all_races(&trace).contains(&race));
+}
+
+fn refutation(trace: &Trace, technique: Technique) -> Vec<String> {
+    let stop = AtomicBool::new(false);
+    let budget = Budget { per_pair: Duration::from_secs(60), stop: &stop };
+    let predictor = Predictor::new(trace, technique, None).expect("the technique decides pairs");
+    match predictor.explain(Pair { first: id(3), second: id(20) }, &budget) {
+        Verdict::NoRace(refutation) => refutation.steps,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Event 4 comes after event 3. So event 12 cannot be made to see what it wrote, if event 14 is needed; nor can event 6.
+#[test]
+fn a_refutation_says_what_a_read_is_good_for() {
+    let decides = example(&[&STEERED[..], &[(15, 18)]].concat(), &VALUES);
+    let made_of = example(&STEERED, &[&VALUES[..], &[(6, 11)]].concat());
+    let expected = [
+        (
+            &decides,
+            Technique::RvNre,
+            "event 12 (t2 reads y = 1 at 13) cannot see what it saw: no write that could run before it is left; \
+             what it sees decides whether event 13 (t2 branches at 13) happens",
+        ),
+        (
+            &made_of,
+            Technique::RvNre,
+            "event 6 (t2 reads y = 1 at 6) cannot see what it saw: no write that could run before it is left; \
+             it goes into what event 11 (t2 writes x = 2 at 11) writes",
+        ),
+        (
+            &made_of,
+            Technique::ReconP,
+            "event 4 (t1 writes y = 1 at 4) would have to run before event 6 (t2 reads y = 1 at 6), because the \
+             second must see what the first writes; it goes into what event 11 (t2 writes x = 2 at 11) writes; \
+             but it can only come after the race",
+        ),
+    ];
+    for (trace, technique, step) in expected {
+        assert_eq!(refutation(trace, technique), [step]);
+    }
 }
 
 /// What is said to be ordered at a glance does not race.
