@@ -135,6 +135,7 @@ fn answers(technique: Technique, trace: &Trace, window: Option<usize>) -> Result
                     Pinning::SameWrite => Model::SameWrite,
                     Pinning::SameValue => Model::SameValue,
                     Pinning::ControlFlow => Model::ControlFlow,
+                    Pinning::Necessary => Model::Necessary,
                 };
                 let proof = Proof::Adjacent { model, schedule: witness.schedule };
                 let claim = Claim { first: pair.first, second: pair.second, proof };

@@ -48,6 +48,19 @@ pub enum Node {
     },
 }
 
+impl Node {
+    /// What it is made of. All of these came about before it.
+    pub fn parts(self) -> impl Iterator<Item = NodeId> {
+        let parts = match self {
+            Node::Constant(_) | Node::Read(_) => [None, None],
+            Node::Unary(_, of) => [Some(of), None],
+            Node::Binary(_, left, right) => [Some(left), Some(right)],
+            Node::Chosen { by, value } => [Some(by), Some(value)],
+        };
+        parts.into_iter().flatten()
+    }
+}
+
 /// Operations on one number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Unary {
@@ -141,6 +154,17 @@ impl Flow {
         self.nodes[id.0 as usize]
     }
 
+    /// How many values there are.
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// All values, in the order in which they came about.
+    pub fn nodes(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
+        // Each was given a number that fits when it was taken up.
+        (0..u32::try_from(self.nodes.len()).unwrap_or(u32::MAX)).map(NodeId)
+    }
+
     /// What the other ways of a decision could have done.
     pub fn scope(&self, id: ScopeId) -> &Scope {
         &self.scopes[id.0 as usize]
@@ -165,13 +189,10 @@ impl Flow {
             if !seen.insert(id) {
                 continue;
             }
-            match self.node(id) {
-                Node::Constant(_) => {}
-                Node::Read(event) => reads.push(event),
-                Node::Unary(_, of) => open.push(of),
-                Node::Binary(_, left, right) => open.extend([left, right]),
-                Node::Chosen { by, value } => open.extend([by, value]),
+            if let Node::Read(event) = self.node(id) {
+                reads.push(event);
             }
+            open.extend(self.node(id).parts());
         }
         reads.sort_unstable();
         reads.dedup();

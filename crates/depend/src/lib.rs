@@ -2,6 +2,7 @@
 //!
 //! * [`flow`]: where each value of a recorded run comes from, and which decisions led to each event
 //! * [`mod@listing`]: the same for people to read
+//! * [`mod@necessary`]: which reads matter to what comes after them
 //! * [`mod@partial`]: dependence as ReconP's partial simulation finds it
 //! * [`mod@slice`]: which events of a trace matter to a property
 //!
@@ -9,10 +10,12 @@
 
 pub mod flow;
 pub mod listing;
+pub mod necessary;
 pub mod partial;
 pub mod slice;
 
 pub use flow::{Binary, Flow, Node, NodeId, Scope, ScopeId, Unary, Use};
 pub use listing::listing;
+pub use necessary::{Simulation, necessary, necessary_reads};
 pub use partial::to_partial;
 pub use slice::{Property, Rule, Slice, Slicer, slice};

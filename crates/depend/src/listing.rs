@@ -50,8 +50,7 @@ impl Listing<'_> {
         let mut open: Vec<NodeId> = value.into_iter().collect();
         while let Some(&id) = open.last() {
             let node = self.flow.node(id);
-            let missing: Vec<NodeId> =
-                parts(node).into_iter().flatten().filter(|&part| !self.is_defined(part)).collect();
+            let missing: Vec<NodeId> = node.parts().filter(|&part| !self.is_defined(part)).collect();
             if !missing.is_empty() && !self.is_defined(id) {
                 open.extend(missing);
                 continue;
@@ -107,15 +106,6 @@ impl Listing<'_> {
             }
         }
         text
-    }
-}
-
-fn parts(node: Node) -> [Option<NodeId>; 2] {
-    match node {
-        Node::Constant(_) | Node::Read(_) => [None, None],
-        Node::Unary(_, of) => [Some(of), None],
-        Node::Binary(_, left, right) => [Some(left), Some(right)],
-        Node::Chosen { by, value } => [Some(by), Some(value)],
     }
 }
 

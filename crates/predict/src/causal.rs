@@ -5,11 +5,15 @@
 //! the writes of that value has run before, and with it what runs before all of these. Of each thread the writes count
 //! that are not known to be overwritten: the last one that is known to come before the read, and those after it.
 //!
+//! Where the trace tells what each read steers, what a read tells is known from the event on that it steers.
+//!
 //! Memory is bounded: a clock that is not kept makes answers weaker, never wrong.
 
+use foretell_trace::dependence::Reads;
 use foretell_trace::{Op, Value, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::flow::Flow;
 use crate::index::{Index, NONE, Seen};
 use crate::verdict::Pinning;
 
@@ -92,6 +96,10 @@ struct Pass<'i> {
     ran: Vec<Clock>,
     /// The same if, moreover, all its reads so far have seen what they saw.
     faithful: Vec<Clock>,
+    /// Which reads matter to what, if reads are pinned because of this.
+    flow: Option<&'i Flow<'i>>,
+    /// For events that reads before them steer, what has run before these reads if they are faithful.
+    steering: FxHashMap<u32, Clock>,
     /// Whether a clock in `ran` has grown since it was kept.
     grown: Vec<bool>,
     /// For each variable, what has run after its last write, if the writer is faithful.
@@ -115,6 +123,8 @@ impl<'i> Pass<'i> {
             causal,
             ran: (0..width).map(|_| zero()).collect(),
             faithful: (0..width).map(|_| zero()).collect(),
+            flow: index.flow.as_ref().filter(|_| pinning == Pinning::Necessary),
+            steering: FxHashMap::default(),
             grown: vec![false; width],
             written: FxHashMap::default(),
             after: FxHashMap::default(),
@@ -136,8 +146,13 @@ impl<'i> Pass<'i> {
         let step = index.event(event);
         let (thread, place) = (step.thread.index(), index.place[event as usize]);
         self.enter(event, thread);
-        if self.pinning == Pinning::SameValue || step.op == Op::Branch {
-            self.trust(thread);
+        match self.pinning {
+            Pinning::SameValue => self.trust(thread),
+            Pinning::SameWrite | Pinning::ControlFlow if step.op == Op::Branch => self.trust(thread),
+            Pinning::SameWrite | Pinning::ControlFlow | Pinning::Necessary => {}
+        }
+        if let Some(clock) = self.steering.remove(&event) {
+            self.learn(thread, &clock);
         }
         if step.op.access().is_some() && std::mem::take(&mut self.grown[thread]) {
             self.causal.keep(thread, place, &self.ran[thread]);
@@ -149,7 +164,7 @@ impl<'i> Pass<'i> {
                 self.read(event, thread, access.var);
             }
             if index.changes_memory(event).is_some() {
-                self.write(thread, access.var);
+                self.write(event, thread, access.var);
             }
         }
         if self.pinning == Pinning::SameWrite {
@@ -191,16 +206,33 @@ impl<'i> Pass<'i> {
     }
 
     fn read(&mut self, event: u32, thread: usize, var: VarId) {
-        match self.index.seen(event, self.same_write) {
-            Seen::Anything | Seen::Write(NONE) => {}
-            Seen::Write(_) => {
-                if let Some(source) = self.written.get(&var) {
-                    join(&mut self.faithful[thread], source);
-                }
+        let before = match self.index.seen(event, self.same_write) {
+            Seen::Anything | Seen::Write(NONE) => None,
+            Seen::Write(_) => self.written.get(&var).cloned(),
+            Seen::Value(value) => self.before_any_source(event, thread, var, value),
+        };
+        if let Some(before) = before {
+            join(&mut self.faithful[thread], &before);
+            if let Some(flow) = self.flow {
+                self.steer(event, thread, flow.steered_by(event), &before);
             }
-            Seen::Value(value) => {
-                if let Some(before) = self.before_any_source(event, thread, var, value) {
-                    join(&mut self.faithful[thread], &before);
+        }
+    }
+
+    /// What is known of a read that is faithful is known of what it steers.
+    fn steer(&mut self, read: u32, thread: usize, steered: u32, before: &[u32]) {
+        if steered == read {
+            // It cannot even run otherwise; but it can race.
+            self.learn(thread, before);
+        } else if steered != NONE && before.iter().zip(&self.ran[thread]).any(|(new, known)| new > known) {
+            let full = (self.steering.len() + 1).saturating_mul(self.causal.width) > MOST_ENTRIES;
+            match self.steering.get_mut(&steered) {
+                Some(clock) => {
+                    join(clock, before);
+                }
+                None if full => {}
+                None => {
+                    self.steering.insert(steered, before.into());
                 }
             }
         }
@@ -212,7 +244,8 @@ impl<'i> Pass<'i> {
         if writes_of.len().saturating_mul(self.causal.width) > MOST_COMPARED {
             return None;
         }
-        let known = &self.faithful[thread];
+        // If this read matters to something, the earlier ones need not.
+        let known = if self.flow.is_some() { &self.ran[thread] } else { &self.faithful[thread] };
         let known_writes = |(writer, writes): &(usize, Vec<u32>)| {
             let until = if *writer == thread { self.index.place[read as usize] } else { known[*writer] };
             writes.partition_point(|&write| self.index.place[write as usize] < until)
@@ -265,9 +298,10 @@ impl<'i> Pass<'i> {
         clock
     }
 
-    fn write(&mut self, thread: usize, var: VarId) {
+    fn write(&mut self, write: u32, thread: usize, var: VarId) {
         let full = (self.written.len() + 1).saturating_mul(self.causal.width) > MOST_ENTRIES;
-        let clock = &self.faithful[thread];
+        let trusts_all = self.flow.is_none_or(|flow| flow.value_of(write) == Reads::EVERYTHING);
+        let clock = if trusts_all { &self.faithful[thread] } else { &self.ran[thread] };
         match self.written.get_mut(&var) {
             Some(written) => written.copy_from_slice(clock),
             None if full => {}

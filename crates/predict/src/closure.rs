@@ -6,7 +6,7 @@
 //! clock grows along edges only, so a new edge costs as much as it teaches.
 //!
 //! The rules, for a read `r` that must see the write `c`, and another write `w` of the same variable:
-//! * `c` runs, before `r`, and its thread saw what it saw up to `c`;
+//! * `c` runs, before `r`, and its thread saw what it saw up to `c`, or at least where that matters to what `c` writes;
 //! * `w` before `r` implies `w` before `c`; `c` before `w` implies `r` before `w`;
 //! * of several writes that `r` may see, those that are after `r` or overwritten before `r` drop out, and what is
 //!   before all that are left is before `r`;
@@ -22,10 +22,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use foretell_trace::Op;
-
 use crate::index::NONE;
-use crate::verdict::Pinning;
+use crate::kept::{Demand, Kept};
 use crate::window::{BEFORE, BEYOND, Domain, NEVER, Section, Window};
 
 /// The source of a read that is not known yet.
@@ -45,8 +43,8 @@ pub(crate) struct Closure<'w> {
     steps: u32,
     /// How many events of each thread must run.
     pub(crate) running: Vec<u32>,
-    /// How many events of each thread must have seen what they saw.
-    pub(crate) faithful: Vec<u32>,
+    /// The events that must have seen what they saw.
+    pub(crate) kept: Kept,
     /// For each event that must run, how many events of each thread are before it.
     known: Vec<u32>,
     /// For each event, the source that a read must have; [`OPEN`] if there is a choice, [`NONE`] if it need not have any.
@@ -79,8 +77,9 @@ pub(crate) struct Closure<'w> {
 pub(crate) enum Why {
     /// Forks, joins, barriers, allocation: in every schedule.
     Must,
-    /// The later one sees what the earlier one wrote.
-    Seen,
+    /// The later one sees what the earlier one wrote, and must because of this event, if it is not just that it comes
+    /// before something that runs.
+    Seen(Option<u32>),
     /// This read must not see the earlier one.
     Between(u32),
     /// The later one would overwrite what the earlier one must see.
@@ -116,11 +115,8 @@ enum Task {
         to: u32,
         why: Why,
     },
-    /// So many events of the thread must have seen what they saw.
-    Faithful {
-        thread: u32,
-        until: u32,
-    },
+    /// These reads must have seen what they saw.
+    Keep(Demand),
     /// The read's source has become known.
     Observe {
         read: u32,
@@ -132,8 +128,8 @@ enum Task {
 pub(crate) enum Contradiction {
     /// Each of these events comes before the next, and the last before the first.
     Cycle(Vec<(u32, Why)>),
-    /// The read cannot see what it must see.
-    NoSource(u32),
+    /// The read cannot see what it must see, if need be because of this event.
+    NoSource(u32, Option<u32>),
     /// The event must run, but comes after the race.
     TooLate { event: u32, before: u32, why: Why },
     /// Two sections exclude each other, and none of them can end.
@@ -170,7 +166,7 @@ impl<'w> Closure<'w> {
             patience,
             steps: 0,
             running: vec![0; threads],
-            faithful: vec![0; threads],
+            kept: Kept::new(threads),
             known: vec![0; events * threads],
             source: vec![NONE; events],
             first_reader: vec![NONE; events],
@@ -201,19 +197,23 @@ impl<'w> Closure<'w> {
             return Ok(closure);
         }
         for event in window.racing {
-            let (thread, place) = (window.thread[event as usize], window.place[event as usize]);
             if let Some(before) = window.before(event) {
                 closure.must_run(before)?;
             }
             for &need in window.needs(event) {
                 closure.must_run_for(need, event, Why::Must)?;
             }
-            if window.question.pinning == Pinning::SameValue {
-                closure.tasks.push_back(Task::Faithful { thread, until: place });
-            }
         }
+        closure.pin_race();
         closure.close()?;
         Ok(closure)
+    }
+
+    /// The reads that matter to the two accesses must be faithful.
+    pub(crate) fn pin_race(&mut self) {
+        for event in self.window.racing {
+            self.window.to_race(event, |demand| self.tasks.push_back(Task::Keep(demand)));
+        }
     }
 
     /// All events that may run must run.
@@ -370,7 +370,7 @@ impl<'w> Closure<'w> {
     fn perform(&mut self, task: Task) -> Result<(), Contradiction> {
         match task {
             Task::Order { from, to, why } => self.order(from, to, why),
-            Task::Faithful { thread, until } => self.must_be_faithful(thread, until),
+            Task::Keep(demand) => self.keep(demand),
             Task::Observe { read } => {
                 self.observe(read);
                 Ok(())
@@ -405,7 +405,7 @@ impl<'w> Closure<'w> {
         for &need in window.needs(event) {
             self.tasks.push_back(Task::Order { from: need, to: event, why: Why::Must });
         }
-        self.pin_reads(event, thread, place);
+        window.to_run(event, |demand| self.tasks.push_back(Task::Keep(demand)));
         self.enter_access(event);
         while let Some(&section) = window.sections_of[thread as usize].get(self.begun[thread as usize])
             && (window.sections[section as usize].begin == BEFORE
@@ -423,25 +423,6 @@ impl<'w> Closure<'w> {
             self.tasks.push_back(Task::Order { from: wait, to: notification, why: Why::Notification });
         }
         Ok(())
-    }
-
-    /// Which reads must be faithful now that this event runs.
-    fn pin_reads(&mut self, event: u32, thread: u32, place: u32) {
-        let window = self.window;
-        let until = match window.question.pinning {
-            _ if window.twins.is_some() => place + 1,
-            Pinning::SameWrite => place + 1,
-            Pinning::SameValue => place,
-            Pinning::ControlFlow if window.op(event) == Op::Branch => place,
-            Pinning::ControlFlow => 0,
-        };
-        self.tasks.push_back(Task::Faithful { thread, until });
-        if window.event(event).unexplained {
-            for (thread, events) in (0u32..).zip(&window.threads) {
-                let until = events.partition_point(|&other| other < event);
-                self.tasks.push_back(Task::Faithful { thread, until: u32::try_from(until).unwrap_or(NONE) });
-            }
-        }
     }
 
     fn enter_access(&mut self, event: u32) {
@@ -679,19 +660,17 @@ impl<'w> Closure<'w> {
         }
     }
 
-    /// So many events of the thread must have seen what they saw.
-    fn must_be_faithful(&mut self, thread: u32, until: u32) -> Result<(), Contradiction> {
+    /// These reads must have seen what they saw.
+    fn keep(&mut self, demand: Demand) -> Result<(), Contradiction> {
         let window = self.window;
-        while self.faithful[thread as usize] < until {
+        while let Some(event) = self.kept.take_next(demand, window) {
             self.steps = self.steps.wrapping_add(1);
             if self.steps.is_multiple_of(READS_AT_ONCE) && self.patience.is_over() {
                 return Err(Contradiction::OutOfTime);
             }
-            let event = window.at(thread, self.faithful[thread as usize]);
-            self.faithful[thread as usize] += 1;
             match self.sources(event, 2).as_slice() {
                 _ if window.domain(event) == Domain::Free => {}
-                [] => return Err(Contradiction::NoSource(event)),
+                [] => return Err(self.no_source(event)),
                 &[source] if source != OUTSIDE => self.determine(event, source),
                 _ => {
                     self.source[event as usize] = OPEN;
@@ -702,6 +681,10 @@ impl<'w> Closure<'w> {
         Ok(())
     }
 
+    fn no_source(&self, read: u32) -> Contradiction {
+        Contradiction::NoSource(read, self.kept.because_of(read))
+    }
+
     fn determine(&mut self, read: u32, source: u32) {
         let window = self.window;
         self.source[read as usize] = source;
@@ -710,11 +693,10 @@ impl<'w> Closure<'w> {
         } else {
             self.next_reader[read as usize] = self.first_reader[source as usize];
             self.first_reader[source as usize] = read;
-            self.tasks.push_back(Task::Order { from: source, to: read, why: Why::Seen });
-            // A thread that has seen something else writes something else; an update writes what it has seen.
-            let updates = window.op(source).access().is_some_and(|access| access.kind.reads());
-            let until = window.place[source as usize] + u32::from(updates);
-            self.tasks.push_back(Task::Faithful { thread: window.thread[source as usize], until });
+            let why = Why::Seen(self.kept.because_of(read));
+            self.tasks.push_back(Task::Order { from: source, to: read, why });
+            let tasks = &mut self.tasks;
+            window.to_be_seen(source, &mut self.kept.sets, |demand| tasks.push_back(Task::Keep(demand)));
         }
         self.tasks.push_back(Task::Observe { read });
     }
@@ -751,7 +733,7 @@ impl<'w> Closure<'w> {
             }
             let sources = self.sources(read, FEW_SOURCES + 1);
             match sources.as_slice() {
-                [] => return Err(Contradiction::NoSource(read)),
+                [] => return Err(self.no_source(read)),
                 &[OUTSIDE] => self.observe_outside(read),
                 &[source] => self.determine(read, source),
                 few if few.len() <= FEW_SOURCES && few.iter().all(|&source| source < OUTSIDE) => {

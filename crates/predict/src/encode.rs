@@ -16,6 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::closure::{Closure, ENTRY, OUTSIDE};
 use crate::greedy::{Care, Plan};
 use crate::index::NONE;
+use crate::kept::Kept;
 use crate::replay::{Obstacle, Replay, Subjects};
 use crate::verdict::Pinning;
 use crate::window::{BEFORE, BEYOND, Border, Domain, Section, Window};
@@ -126,8 +127,8 @@ impl<'w> Search<'w> {
             }
             // What the solver says is free of cycles, so there is always a schedule that keeps to the order.
             let Some(schedule) = plan.schedule(Care::Blind) else { return Outcome::GaveUp };
-            let faithful = plan.faithful;
-            self.learn_from(&schedule, &faithful);
+            let kept = plan.kept;
+            self.learn_from(&schedule, &kept);
             if !self.violated && !self.closure.is_out_of_time() {
                 return Outcome::Schedule(schedule);
             }
@@ -152,7 +153,7 @@ impl<'w> Search<'w> {
         Plan::new(self.closure, self.subjects, running, before)
     }
 
-    fn learn_from(&mut self, schedule: &[u32], faithful: &[u32]) {
+    fn learn_from(&mut self, schedule: &[u32], kept: &Kept) {
         (self.violated, self.learnt) = (false, false);
         let mut replay = Replay::new(self.window, self.subjects);
         let mut freed = FxHashSet::default();
@@ -165,7 +166,7 @@ impl<'w> Search<'w> {
             }
             if let Some(access) = self.window.op(event).access() {
                 if access.kind.reads() && !replay.is_faithful(event) {
-                    self.learn_read(event, &replay, faithful);
+                    self.learn_read(event, &replay, kept);
                 }
                 self.learn_free(event, &mut freed);
             }
@@ -191,7 +192,7 @@ impl<'w> Search<'w> {
     }
 
     /// A read that did not see what it saw: either it need not, or something has to change.
-    fn learn_read(&mut self, read: u32, replay: &Replay<'_>, faithful: &[u32]) {
+    fn learn_read(&mut self, read: u32, replay: &Replay<'_>, kept: &Kept) {
         let known = self.reads.get(&read).filter(|known| self.solver.value(known.faithful));
         let chosen = known
             .and_then(|known| known.sources.iter().find(|(_, literal)| self.solver.value(*literal)).copied());
@@ -210,11 +211,8 @@ impl<'w> Search<'w> {
             }
             Some((source, literal)) => self.state_between(read, source, literal, replay.writer(read)),
             None => {
-                let thread = self.window.thread[read as usize];
-                if self.window.place[read as usize] < faithful[thread as usize]
-                    && self.is_news(Statement::Pinned { read })
-                {
-                    self.state_pinned(read, thread);
+                if kept.contains(read, self.window) && self.is_news(Statement::Pinned { read }) {
+                    self.state_pinned(read);
                 }
             }
         }
@@ -342,9 +340,9 @@ impl<'w> Search<'w> {
     }
 
     /// What makes it necessary that a read is faithful.
-    fn state_pinned(&mut self, read: u32, thread: u32) {
+    fn state_pinned(&mut self, read: u32) {
         let window = self.window;
-        let events = &window.threads[thread as usize];
+        let events = &window.threads[window.thread[read as usize] as usize];
         let place = window.place[read as usize] as usize;
         let after = &events[place + 1..];
         let pin = match window.question.pinning {
@@ -359,12 +357,17 @@ impl<'w> Search<'w> {
                 Some(&branch) => self.runs(branch),
                 None => Lit::FALSE,
             },
+            Pinning::Necessary => match window.steered_by(read) {
+                Some(steered) if !window.racing.contains(&steered) => self.runs(steered),
+                Some(_) => Lit::TRUE,
+                None => Lit::FALSE,
+            },
         };
         let fence = match window.fences.iter().find(|&&fence| fence > read) {
             Some(&fence) => self.runs(fence),
             None => Lit::FALSE,
         };
-        let known = self.window.place[read as usize] < self.closure.faithful[thread as usize];
+        let known = self.closure.kept.contains(read, window);
         let faithful = self.faithful(read);
         if known {
             self.solver.clause(&[faithful]);

@@ -13,10 +13,11 @@ pub(crate) fn refutation(contradiction: &Contradiction, window: &Window<'_>) -> 
     Refutation {
         steps: match contradiction {
             Contradiction::Cycle(events) => teller.cycle(events),
-            Contradiction::NoSource(read) => {
+            Contradiction::NoSource(read, because) => {
                 vec![format!(
-                    "{} cannot see what it saw: no write that could run before it is left",
-                    teller.event(*read)
+                    "{} cannot see what it saw: no write that could run before it is left{}",
+                    teller.event(*read),
+                    teller.purpose(*read, *because)
                 )]
             }
             Contradiction::TooLate { event, before, .. } if event == before => {
@@ -86,6 +87,17 @@ impl Teller<'_> {
         }
     }
 
+    /// What it is good for that the read sees what it saw.
+    fn purpose(&self, read: u32, because: Option<u32>) -> String {
+        match because {
+            None => String::new(),
+            Some(event) if self.window.steered_by(read) == Some(event) => {
+                format!("; what it sees decides whether {} happens", self.event(event))
+            }
+            Some(event) => format!("; it goes into what {} writes", self.event(event)),
+        }
+    }
+
     /// Why the first of two events runs before the second.
     fn reason(&self, edge: &Edge) -> String {
         let thread = |event| {
@@ -97,7 +109,10 @@ impl Teller<'_> {
                 format!(", because {} does them in this order", thread(edge.from))
             }
             Why::Must => ", as in every run".to_string(),
-            Why::Seen => ", because the second must see what the first writes".to_string(),
+            Why::Seen(because) => {
+                let purpose = self.purpose(edge.to, because);
+                format!(", because the second must see what the first writes{purpose}")
+            }
             Why::Between(read) => format!(", or else {} would see what it writes", self.event(read)),
             Why::Overwrites => ", because the second overwrites what the first must see".to_string(),
             Why::AnySource => ", because the second cannot see anything earlier".to_string(),

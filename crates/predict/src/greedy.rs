@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use rustc_hash::FxHashMap;
 
 use crate::closure::{Closure, ENTRY};
-use crate::index::NONE;
+use crate::kept::{Demand, Kept};
 use crate::replay::{Replay, Subjects};
 use crate::window::{Section, Window};
 
@@ -21,8 +21,8 @@ pub(crate) struct Plan<'c> {
     pub(crate) subjects: &'c Subjects,
     /// How many events of each thread run, at least those that must.
     pub(crate) running: Vec<u32>,
-    /// How many events of each thread must see what they saw.
-    pub(crate) faithful: Vec<u32>,
+    /// The events that must see what they saw.
+    pub(crate) kept: Kept,
     /// Further events that must run before an event, if they run at all.
     pub(crate) before: FxHashMap<u32, Vec<u32>>,
 }
@@ -47,18 +47,20 @@ impl<'c> Plan<'c> {
         before: FxHashMap<u32, Vec<u32>>,
     ) -> Plan<'c> {
         let window = closure.window;
-        let pinned = (0u32..).zip(&running).map(|(thread, &count)| window.faithful_until(thread, count));
-        let mut faithful: Vec<u32> =
-            pinned.zip(&closure.faithful).map(|(pinned, &known)| pinned.max(known)).collect();
-        for &fence in &window.fences {
-            if window.place[fence as usize] < running[window.thread[fence as usize] as usize] {
-                for (faithful, events) in faithful.iter_mut().zip(&window.threads) {
-                    let until = events.partition_point(|&event| event < fence);
-                    *faithful = (*faithful).max(u32::try_from(until).unwrap_or(NONE));
-                }
+        let mut kept = closure.kept.clone();
+        for ((thread, &count), &known) in (0u32..).zip(&running).zip(&closure.running) {
+            let until = window.faithful_until(thread, count);
+            kept.take(Demand::Until { thread, until }, window);
+            for &(place, read) in window.steering(thread, known..count) {
+                kept.take(Demand::Read { read, because: window.at(thread, place) }, window);
             }
         }
-        Plan { closure, subjects, running, faithful, before }
+        for &fence in &window.fences {
+            if window.place[fence as usize] < running[window.thread[fence as usize] as usize] {
+                window.to_be_as_observed(fence, |demand| kept.take(demand, window));
+            }
+        }
+        Plan { closure, subjects, running, kept, before }
     }
 
     /// The events in the order in which they run, if all can.
@@ -179,9 +181,9 @@ impl<'p> Run<'p> {
     /// Whether the event had better not run now.
     fn is_stalled(&self, event: u32) -> bool {
         let thread = self.window.thread[event as usize];
-        let pinned = self.window.place[event as usize] < self.plan.faithful[thread as usize];
         if let Some(access) = self.window.op(event).access() {
-            (access.kind.reads() && pinned && !self.replay.is_faithful(event))
+            let pinned = access.kind.reads() && self.plan.kept.contains(event, self.window);
+            (pinned && !self.replay.is_faithful(event))
                 || (access.kind.writes() && (self.is_still_read(event) || self.is_still_used(event)))
         } else {
             self.replay.obstacle(event).is_some() || self.would_hold_forever(event, thread)

@@ -6,6 +6,8 @@
 use foretell_trace::{CondId, Event, Op, ThreadId, Trace, Value, VarId};
 use rustc_hash::FxHashMap;
 
+use crate::flow::Flow;
+
 /// Stands for "no event": the initial content of a variable, a section that never ends, a thread that nobody forks.
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -35,6 +37,8 @@ pub(crate) struct Index<'t> {
     generations: Vec<Vec<Vec<u32>>>,
     /// The events that no recorded write explains.
     pub(crate) fences: Vec<u32>,
+    /// Which reads matter to what, if the trace tells.
+    pub(crate) flow: Option<Flow<'t>>,
 }
 
 /// What is known of a variable.
@@ -126,6 +130,7 @@ impl<'t> Index<'t> {
             sems: vec![Semaphore::default(); names.sems.len()],
             generations: vec![vec![Vec::new()]; names.barriers.len()],
             fences: Vec::new(),
+            flow: Flow::new(trace),
         };
         index.go_through_threads();
         index.go_through_memory();

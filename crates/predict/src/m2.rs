@@ -14,6 +14,7 @@
 
 use crate::closure::{Closure, Patience};
 use crate::greedy::{Care, Plan};
+use crate::kept::{Demand, Kept};
 use crate::replay::Subjects;
 use crate::window::{Domain, Window};
 
@@ -24,6 +25,7 @@ pub(crate) fn schedule(mut window: Window<'_>, patience: Patience<'_>) -> Option
     let window = &window;
     let mut closure = Closure::new(window, patience);
     closure.run_everything().ok()?;
+    closure.pin_race();
     closure.close().ok()?;
     let subjects = Subjects::new(&closure);
     window.racing.iter().find_map(|&racing| {
@@ -93,9 +95,11 @@ struct Ideal<'w> {
     window: &'w Window<'w>,
     /// How many events of each thread are in it.
     running: Vec<u32>,
-    /// How many events of each thread must be faithful, and how many have been looked at.
-    faithful: Vec<u32>,
+    /// How many of these have been looked at.
     looked_at: Vec<u32>,
+    /// The events that must be faithful, and what is still to be added to them.
+    kept: Kept,
+    demands: Vec<Demand>,
 }
 
 impl<'w> Ideal<'w> {
@@ -105,10 +109,12 @@ impl<'w> Ideal<'w> {
         let mut ideal = Ideal {
             window,
             running: vec![0; threads],
-            faithful: vec![0; threads],
             looked_at: vec![0; threads],
+            kept: Kept::new(threads),
+            demands: Vec::new(),
         };
         for event in window.racing {
+            window.to_race(event, |demand| ideal.demands.push(demand));
             let before = window.before(event);
             for needed in before.into_iter().chain(window.needs(event).iter().copied()) {
                 ideal.add(needed)?;
@@ -131,31 +137,39 @@ impl<'w> Ideal<'w> {
         let window = self.window;
         for thread in 0..before.len() {
             let number = u32::try_from(thread).ok()?;
-            let events = &window.threads[thread];
-            let needed =
-                events[..self.running[thread] as usize].iter().flat_map(|&event| window.needs(event));
-            for &need in needed {
-                self.add(need)?;
-            }
-            self.faithful[thread] =
-                self.faithful[thread].max(window.faithful_until(number, self.running[thread]));
-            for &event in &events[self.looked_at[thread] as usize..self.faithful[thread] as usize] {
-                if let Domain::Write(write) = window.domain(event) {
-                    self.add(write)?;
-                    let writer = window.thread[write as usize] as usize;
-                    let updates = window.op(write).access().is_some_and(|access| access.kind.reads());
-                    let until = window.place[write as usize] + u32::from(updates);
-                    self.faithful[writer] = self.faithful[writer].max(until);
+            let (from, until) = (self.looked_at[thread], self.running[thread]);
+            self.looked_at[thread] = until;
+            for &event in &window.threads[thread][from as usize..until as usize] {
+                for &need in window.needs(event) {
+                    self.add(need)?;
                 }
             }
-            self.looked_at[thread] = self.faithful[thread];
+            let reads = window.steering(number, from..until).iter();
+            self.demands
+                .extend(reads.map(|&(place, read)| Demand::Read { read, because: window.at(number, place) }));
+            let faithful = window.faithful_until(number, until);
+            self.demands.push(Demand::Until { thread: number, until: faithful });
+            self.keep()?;
             if !window.is_racing(number) {
                 self.end_sections(thread)?;
             }
         }
-        let grown = before != self.running
-            || self.faithful.iter().zip(&self.looked_at).any(|(faithful, looked_at)| faithful > looked_at);
-        Some(grown)
+        Some(before != self.running)
+    }
+
+    /// Adds what those that must be faithful see.
+    fn keep(&mut self) -> Option<()> {
+        let window = self.window;
+        while let Some(demand) = self.demands.pop() {
+            while let Some(event) = self.kept.take_next(demand, window) {
+                if let Domain::Write(write) = window.domain(event) {
+                    self.add(write)?;
+                    let demands = &mut self.demands;
+                    window.to_be_seen(write, &mut self.kept.sets, |demand| demands.push(demand));
+                }
+            }
+        }
+        Some(())
     }
 
     fn end_sections(&mut self, thread: usize) -> Option<()> {

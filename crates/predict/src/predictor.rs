@@ -56,8 +56,9 @@ enum Decider {
 }
 
 impl Point {
-    fn of(technique: Technique, branches: bool) -> Option<Point> {
-        let before_branches = if branches { Pinning::ControlFlow } else { Pinning::SameValue };
+    fn of(technique: Technique, trace: &Trace) -> Option<Point> {
+        let before_branches = if trace.has_branches() { Pinning::ControlFlow } else { Pinning::SameValue };
+        let necessary = if trace.dependence().is_some() { Pinning::Necessary } else { before_branches };
         let (pinning, same_write, decider) = match technique {
             Technique::M2 => (Pinning::SameWrite, true, Decider::M2),
             Technique::SeqCheck => (before_branches, true, Decider::M2),
@@ -65,6 +66,8 @@ impl Point {
             Technique::Said => (Pinning::SameValue, false, Decider::Complete),
             Technique::Mcm => (Pinning::SameValue, false, Decider::Exact),
             Technique::Rv => (before_branches, false, Decider::Exact),
+            Technique::ReconP => (necessary, true, Decider::M2),
+            Technique::RvNre => (necessary, false, Decider::Exact),
             _ => return None,
         };
         Some(Point { pinning, same_write, decider })
@@ -89,7 +92,7 @@ impl<'t> Predictor<'t> {
     /// A predictor for the technique, if it decides pairs one at a time. With a `window`, only schedules are looked
     /// for that leave the trace as it is outside one window of that many events.
     pub fn new(trace: &'t Trace, technique: Technique, window: Option<usize>) -> Option<Predictor<'t>> {
-        let point = Point::of(technique, trace.has_branches())?;
+        let point = Point::of(technique, trace)?;
         let index = Index::new(trace);
         let causal = Causal::new(&index, point.pinning, point.same_write);
         let window = window.map(|size| u32::try_from(size).unwrap_or(u32::MAX));

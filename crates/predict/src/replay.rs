@@ -4,10 +4,12 @@
 //! threads, forks, joins and the like is not looked at: whoever makes a schedule keeps it.
 
 use foretell_trace::Op;
+use foretell_trace::dependence::Reads;
 
 use rustc_hash::FxHashSet;
 
 use crate::closure::{Closure, ENTRY, OUTSIDE};
+use crate::flow::Searched;
 use crate::index::{NONE, permits_after};
 use crate::window::{Border, Domain, Window};
 
@@ -17,10 +19,13 @@ pub(crate) struct Replay<'w> {
     window: &'w Window<'w>,
     /// For each variable, its last writer.
     writer: Vec<u32>,
-    /// For each variable, the read by which its last writer strayed before it wrote, or [`NONE`].
+    /// For each variable, a read by which its last writer strayed, such that it wrote something else, or [`NONE`].
     foreign: Vec<u32>,
     /// For each thread, the first read that saw something else than observed, or [`NONE`].
     strayed: Vec<u32>,
+    /// All of them, where single reads matter, and what is known of sets in which they may be.
+    strays: FxHashSet<u32>,
+    searched: Searched,
     /// For each lock, the sections that hold it.
     holders: Vec<Vec<u32>>,
     permits: Vec<Option<u64>>,
@@ -90,6 +95,8 @@ impl<'w> Replay<'w> {
             writer: vec![ENTRY; window.vars.len()],
             foreign: vec![NONE; window.vars.len()],
             strayed: vec![NONE; window.threads.len()],
+            strays: FxHashSet::default(),
+            searched: Searched::default(),
             holders: window.locks.iter().map(|lock| lock.held.clone()).collect(),
             permits: window.semaphores.iter().map(|sem| sem.permits).collect(),
             subjects,
@@ -101,7 +108,7 @@ impl<'w> Replay<'w> {
         self.writer[self.window.var[event as usize] as usize]
     }
 
-    /// The read by which the last writer of the event's variable strayed before it wrote, or [`NONE`].
+    /// A read by which the last writer of the event's variable strayed, such that it wrote something else, or [`NONE`].
     pub(crate) fn foreign(&self, event: u32) -> u32 {
         self.foreign[self.window.var[event as usize] as usize]
     }
@@ -151,13 +158,13 @@ impl<'w> Replay<'w> {
     pub(crate) fn step(&mut self, event: u32) {
         let (window, thread) = (self.window, self.window.thread[event as usize] as usize);
         if let Some(access) = window.op(event).access() {
-            if access.kind.reads() && self.strayed[thread] == NONE && !self.is_faithful(event) {
-                self.strayed[thread] = event;
+            if access.kind.reads() {
+                self.read(event, thread);
             }
             if window.changes_memory(event) {
                 let var = window.var[event as usize] as usize;
                 self.writer[var] = event;
-                self.foreign[var] = self.strayed[thread];
+                self.foreign[var] = self.stray_behind(event, thread);
             }
             return;
         }
@@ -174,6 +181,31 @@ impl<'w> Replay<'w> {
         if let Some(section) = window.section_ending(event) {
             let lock = window.sections[section as usize].lock as usize;
             self.holders[lock].retain(|&holder| holder != section);
+        }
+    }
+    fn read(&mut self, event: u32, thread: usize) {
+        let flow = self.window.flow();
+        if (self.strayed[thread] == NONE || flow.is_some()) && !self.is_faithful(event) {
+            self.strayed[thread] = self.strayed[thread].min(event);
+            if flow.is_some() {
+                self.strays.insert(event);
+            }
+        }
+    }
+
+    /// A read of the thread that strayed, such that the event writes something else, or [`NONE`].
+    fn stray_behind(&mut self, write: u32, thread: usize) -> u32 {
+        let (begin, first) = (self.window.begin, self.strayed[thread]);
+        let Some(flow) = self.window.flow().filter(|_| first != NONE) else { return first };
+        match flow.value_of(begin + write) {
+            Reads::EVERYTHING => first,
+            value => {
+                let has_strayed = |read: u32| self.strays.contains(&(read - begin));
+                match flow.stray_in(value, begin, &mut self.searched, has_strayed) {
+                    NONE => NONE,
+                    stray => stray - begin,
+                }
+            }
         }
     }
 }

@@ -41,6 +41,10 @@ pub enum Technique {
     Mcm,
     /// Same-value reads before a branch, exactly.
     Rv,
+    /// Same-write reads where they matter, decided by closure.
+    ReconP,
+    /// Same-value reads where they matter, exactly.
+    RvNre,
 }
 
 /// What the reports of a technique are worth before anybody has looked at them.
@@ -56,7 +60,7 @@ pub enum Guarantee {
 
 impl Technique {
     /// All techniques, the cheap and weak ones first.
-    pub const ALL: [Technique; 14] = [
+    pub const ALL: [Technique; 16] = [
         Technique::FastTrack,
         Technique::Hb,
         Technique::Shb,
@@ -71,10 +75,13 @@ impl Technique {
         Technique::Said,
         Technique::Mcm,
         Technique::Rv,
+        Technique::ReconP,
+        Technique::RvNre,
     ];
 
-    /// The techniques that together make `auto`: all sound ones, the cheap ones first.
-    pub const AUTO: [Technique; 3] = [Technique::Shb, Technique::SyncP, Technique::Rv];
+    /// The techniques that together make `auto`: all sound ones, the cheap ones first. Where a trace does not tell which reads
+    /// matter to what, the last one is [`Technique::Rv`].
+    pub const AUTO: [Technique; 3] = [Technique::Shb, Technique::SyncP, Technique::RvNre];
 
     /// The name on the command line and in reports.
     pub fn name(self) -> &'static str {
@@ -93,6 +100,8 @@ impl Technique {
             Technique::Said => "said",
             Technique::Mcm => "mcm",
             Technique::Rv => "rv",
+            Technique::ReconP => "reconp",
+            Technique::RvNre => "rv-nre",
         }
     }
 
@@ -122,6 +131,10 @@ impl Technique {
             Technique::Said => "every read of the whole trace sees the same value; reorderings of all events",
             Technique::Mcm => "every earlier read sees the same value (maximal causal model); exact",
             Technique::Rv => "every read before a branch sees the same value (RVPredict's model); exact",
+            Technique::ReconP => {
+                "like seqcheck, but without reads that the trace knows not to matter; closure"
+            }
+            Technique::RvNre => "like rv, but without reads that the trace knows not to matter; exact",
         }
     }
 
@@ -135,7 +148,9 @@ impl Technique {
             | Technique::Rf
             | Technique::Said
             | Technique::Mcm
-            | Technique::Rv => Guarantee::EveryReport,
+            | Technique::Rv
+            | Technique::ReconP
+            | Technique::RvNre => Guarantee::EveryReport,
             Technique::FastTrack | Technique::Hb => Guarantee::FirstReport,
             Technique::Cp | Technique::Wcp | Technique::Dco | Technique::Lockset => Guarantee::None,
         }
@@ -163,7 +178,9 @@ impl Technique {
             | Technique::Rf
             | Technique::Said
             | Technique::Mcm
-            | Technique::Rv => return None,
+            | Technique::Rv
+            | Technique::ReconP
+            | Technique::RvNre => return None,
         })
     }
 }

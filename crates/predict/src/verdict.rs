@@ -16,6 +16,9 @@ pub enum Pinning {
     /// Every read that a branch of its thread follows sees the value that it saw. Where the trace shows no branch at
     /// all, this is [`Pinning::SameValue`].
     ControlFlow,
+    /// Every read sees the value that it saw which steers something that runs, or of which a value is made that must be
+    /// seen. Needs a trace that tells which reads these are.
+    Necessary,
 }
 
 /// The answer to "can these two accesses be made adjacent?".

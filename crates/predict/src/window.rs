@@ -10,12 +10,17 @@
 
 mod build;
 
+use std::ops::Range;
+
+use foretell_trace::dependence::Reads;
 use foretell_trace::{Event, LockMode, Op};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::build::Builder;
 use crate::causal::Causal;
+use crate::flow::Flow;
 use crate::index::{Index, NONE};
+use crate::kept::Demand;
 use crate::verdict::Pinning;
 
 /// How the events outside of a window are treated.
@@ -72,6 +77,9 @@ pub(crate) struct Window<'i> {
     need_ends: Vec<u32>,
     /// The events of other threads that must run before an event of this window does.
     needs: Vec<u32>,
+    /// For each thread, the places of the first events that its reads steer, each with the read; sorted. Empty unless
+    /// reads are pinned because of this.
+    steering: Vec<Vec<(u32, u32)>>,
     /// For each event, the number of its variable, or [`NONE`].
     pub(crate) var: Vec<u32>,
     pub(crate) vars: Vec<Variable>,
@@ -209,6 +217,7 @@ impl<'i> Window<'i> {
             limit: Vec::new(),
             need_ends: Vec::with_capacity(size),
             needs: Vec::new(),
+            steering: Vec::new(),
             var: vec![NONE; size],
             vars: Vec::new(),
             domains: vec![Domain::Free; size],
@@ -289,12 +298,93 @@ impl<'i> Window<'i> {
         Some(self.at(self.thread[event as usize], place))
     }
 
+    /// Which reads matter to what, if reads are pinned because of this.
+    pub(crate) fn flow(&self) -> Option<&'i Flow<'i>> {
+        self.index.flow.as_ref().filter(|_| self.question.pinning == Pinning::Necessary)
+    }
+
+    /// The reads that steer the events of a thread at these places, unless they steer something earlier; each after the
+    /// place that it steers.
+    pub(crate) fn steering(&self, thread: u32, places: Range<u32>) -> &[(u32, u32)] {
+        let steering = &self.steering[thread as usize];
+        let begin = steering.partition_point(|&(place, _)| place < places.start);
+        let count = steering[begin..].partition_point(|&(place, _)| place < places.end);
+        &steering[begin..begin + count]
+    }
+
+    /// The first event that the read steers, if that is in the window.
+    pub(crate) fn steered_by(&self, read: u32) -> Option<u32> {
+        let steered = self.flow()?.steered_by(self.begin + read);
+        (steered < self.end).then(|| steered - self.begin)
+    }
+
+    /// Which reads must be faithful for the event to run.
+    pub(crate) fn to_run(&self, event: u32, mut demand: impl FnMut(Demand)) {
+        let (thread, place) = (self.thread[event as usize], self.place[event as usize]);
+        let until = match self.question.pinning {
+            _ if self.twins.is_some() => place + 1,
+            Pinning::SameWrite => place + 1,
+            Pinning::SameValue => place,
+            Pinning::ControlFlow if self.op(event) == Op::Branch => place,
+            Pinning::ControlFlow | Pinning::Necessary => 0,
+        };
+        demand(Demand::Until { thread, until });
+        for &(_, read) in self.steering(thread, place..place + 1) {
+            demand(Demand::Read { read, because: event });
+        }
+        if self.event(event).unexplained {
+            self.to_be_as_observed(event, demand);
+        }
+    }
+
+    /// Which reads must be faithful for an event to run that no recorded write explains.
+    pub(crate) fn to_be_as_observed(&self, fence: u32, mut demand: impl FnMut(Demand)) {
+        for (thread, events) in (0u32..).zip(&self.threads) {
+            let until = events.partition_point(|&event| event < fence);
+            demand(Demand::Until { thread, until: u32::try_from(until).unwrap_or(NONE) });
+        }
+    }
+
+    /// Which reads must be faithful for the event, one of the two that race, to come next.
+    pub(crate) fn to_race(&self, event: u32, mut demand: impl FnMut(Demand)) {
+        let (thread, place) = (self.thread[event as usize], self.place[event as usize]);
+        if self.question.pinning == Pinning::SameValue {
+            demand(Demand::Until { thread, until: place });
+        }
+        // What the event itself sees does not matter.
+        let steering = self.steering(thread, place..place + 1).iter().map(|&(_, read)| read);
+        for read in steering.filter(|&read| read != event) {
+            demand(Demand::Read { read, because: event });
+        }
+    }
+
+    /// Which reads must be faithful for the event to write what it wrote. Sets of two that are in `known` are left out, and
+    /// those that are come by are added.
+    pub(crate) fn to_be_seen(
+        &self,
+        write: u32,
+        known: &mut FxHashSet<usize>,
+        mut demand: impl FnMut(Demand),
+    ) {
+        match self.flow().map(|flow| (flow, flow.value_of(self.begin + write))) {
+            None | Some((_, Reads::EVERYTHING)) => {
+                // A thread that has seen something else writes something else; an update writes what it has seen.
+                let updates = self.op(write).access().is_some_and(|access| access.kind.reads());
+                let until = self.place[write as usize] + u32::from(updates);
+                demand(Demand::Until { thread: self.thread[write as usize], until });
+            }
+            Some((flow, value)) => flow.for_each_read(value, self.begin, known, |read| {
+                demand(Demand::Read { read: read - self.begin, because: write });
+            }),
+        }
+    }
+
     /// Whether the thread is one of the two that race.
     pub(crate) fn is_racing(&self, thread: u32) -> bool {
         self.racing.iter().any(|&event| self.thread[event as usize] == thread)
     }
 
-    /// If `count` events of the thread run, and then a racing one if it has any: how many of them have to see
+    /// If `count` events of the thread run, and then a racing one if it has any: among how many of them all have to see
     /// what they saw.
     pub(crate) fn faithful_until(&self, thread: u32, count: u32) -> u32 {
         let Some(last) = count.checked_sub(1) else { return 0 };
@@ -303,6 +393,7 @@ impl<'i> Window<'i> {
             Pinning::SameWrite => count,
             Pinning::SameValue if self.is_racing(thread) => count,
             Pinning::SameValue => last,
+            Pinning::Necessary => 0,
             Pinning::ControlFlow => {
                 let events = &self.threads[thread as usize][..count as usize];
                 let branch = events.iter().rposition(|&event| self.op(event) == Op::Branch);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use foretell_detect::{Pair, Pairs, Reports};
 use foretell_predict::{Scheduler, Technique, conflicting_pairs};
+use foretell_testkit::depending;
 use foretell_testkit::tiny::{self, Features, Shape};
 use foretell_trace::{EventId, Op, Trace};
 use foretell_witness::{Claim, Model, Proof, Referee, UnorderedReferee, oracle};
@@ -171,6 +172,12 @@ fn the_quick_check_misses_no_race_of_any_model() {
                 let races = races(trace, model);
                 assert!(races.is_subset(&candidates), "{model:?}: {races:?} {candidates:?}");
             }
+        });
+        let shape = |_| Shape::new(Features { branches: false, ..features }, EVENTS);
+        tiny::for_each_completed(2000, shape, depending::at_random, |_, trace| {
+            let candidates = set(&detect(Technique::Lockset, trace, Pairs::All));
+            let races = races(trace, Model::Necessary);
+            assert!(races.is_subset(&candidates), "{races:?} {candidates:?}");
         });
     }
 }

@@ -3,6 +3,7 @@
 //! * [`adversarial`]: long traces that drive up one quantity each: same-value writers, sections, threads
 //! * [`busy`]: windows of a busy program with values and branches, for exact prediction
 //! * [`corpus`]: small traces with known answers, kept as data
+//! * [`depending`]: traces of which it is made up which reads matter to what
 //! * [`locked`]: long traces of threads that mostly keep to their locks, for benchmarks
 //! * [`native`]: programs in C and C++ with known races
 //! * [`tiny`]: random well-formed traces of a few events, for comparison with exhaustive search
@@ -13,6 +14,7 @@
 pub mod adversarial;
 pub mod busy;
 pub mod corpus;
+pub mod depending;
 pub mod locked;
 pub mod native;
 pub mod program;

@@ -40,12 +40,25 @@ pub fn trace(seed: u64, shape: Shape) -> String {
 ///
 /// # Panics
 /// If the check does.
-pub fn for_each(count: u64, shape: impl Fn(u64) -> Shape, mut check: impl FnMut(u64, &Trace)) {
+pub fn for_each(count: u64, shape: impl Fn(u64) -> Shape, check: impl FnMut(u64, &Trace)) {
+    for_each_completed(count, shape, |_, trace| trace, check);
+}
+
+/// As [`for_each`], after `complete` has added to each trace what the text format has no words for.
+///
+/// # Panics
+/// If the check does.
+pub fn for_each_completed(
+    count: u64,
+    shape: impl Fn(u64) -> Shape,
+    complete: impl Fn(u64, Trace) -> Trace,
+    mut check: impl FnMut(u64, &Trace),
+) {
     for seed in 0..count {
         let text = trace(seed, shape(seed));
-        let parsed = crate::trace(&text);
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| check(seed, &parsed))) {
-            eprintln!("seed {seed}:\n{text}");
+        let completed = complete(seed, crate::trace(&text));
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| check(seed, &completed))) {
+            eprintln!("seed {seed}:\n{text}{:?}", completed.dependence());
             resume_unwind(panic);
         }
     }

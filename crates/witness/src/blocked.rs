@@ -11,6 +11,8 @@ pub enum Blocked {
     NotForked,
     /// The thread read something else than observed, and nobody knows what it does next.
     Deviated,
+    /// This read of the thread saw something else than observed, and decides what happens from here on.
+    Steered(EventId),
     /// The read would see another write than it observed; `None` stands for the initial content.
     OtherWrite(VarId, Option<EventId>),
     /// The variable's memory is not allocated yet.
@@ -50,6 +52,11 @@ impl Blocked {
             Blocked::AtEnd => "the thread has no event left".to_string(),
             Blocked::NotForked => "the thread is not forked yet".to_string(),
             Blocked::Deviated => "its thread has read something else than observed".to_string(),
+            Blocked::Steered(read) => {
+                format!(
+                    "event {read} has read something else than observed, and that decides what happens here"
+                )
+            }
             Blocked::OtherWrite(x, None) => format!("it would read the initial content of {}", var(x)),
             Blocked::OtherWrite(x, Some(write)) => {
                 format!("it would read {} from event {write}", var(x))

@@ -3,6 +3,7 @@
 //! * [`model`]: what a read must see for its thread to go on as observed
 //! * [`observed`]: what the observed run says beyond its events: who read from whom, who woke whom, and so on
 //! * [`machine`]: the operational semantics: which event can run next, and what it does
+//! * `strays`: the reads that saw something else than observed, and what they matter to
 //! * [`blocked`]: why an event cannot run, for people
 //! * [`referee`]: replays a claimed schedule; the only place where a [`Finding`] comes into being
 //! * [`unordered`]: the other proof: the language's happens-before leaves the two accesses of the observed run
@@ -18,6 +19,7 @@ pub mod model;
 pub mod observed;
 pub mod oracle;
 pub mod referee;
+mod strays;
 pub mod unordered;
 
 pub use blocked::Blocked;

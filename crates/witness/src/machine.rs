@@ -7,7 +7,8 @@
 //! What [`foretell_trace::event`] leaves to us:
 //! * An event that no recorded write explains stands for a write from outside, too, by somebody who may have looked at
 //!   anything before: it can run only once everything before it in the trace has run, as observed.
-//! * An update that is unfaithful leaves a content that equals nothing observed.
+//! * An update that is unfaithful leaves a content that equals nothing observed, unless the trace tells that what it writes
+//!   does not depend on what it read.
 //! * Memory whose allocation the trace shows holds something unknown, not 0, unless a read shows what.
 
 use std::sync::Arc;
@@ -17,13 +18,16 @@ use foretell_trace::{BarrierId, CondId, Event, EventId, LockId, Op, SemId, Threa
 use crate::blocked::Blocked;
 use crate::model::Model;
 use crate::observed::{NONE, Observed, id, write_id};
+use crate::strays::Strays;
 
 /// A replay in progress.
 #[derive(Clone, Debug)]
 pub struct Machine<'t> {
     observed: Arc<Observed<'t>>,
-    /// The model in force; never [`Model::ControlFlow`] if the trace has no branches.
+    /// The model in force; one that the trace has enough information for.
     model: Model,
+    /// The reads that saw something else than observed, in [`Model::Necessary`] only.
+    strays: Option<Strays<'t>>,
     /// How far each thread is.
     threads: Vec<Thread>,
     /// What each variable holds.
@@ -70,7 +74,7 @@ enum Content {
     Known(Value),
     /// The trace does not show the value. The same write still means the same value.
     Hidden,
-    /// Written by a thread that had deviated: equals nothing that was observed.
+    /// Made of something else than what was observed: equals nothing that was.
     Foreign,
 }
 
@@ -103,6 +107,7 @@ impl<'t> Machine<'t> {
         let names = observed.trace().names();
         let mut machine = Machine {
             model: Model::SameWrite,
+            strays: None,
             threads: Vec::with_capacity(observed.threads.len()),
             vars: (0..names.vars.len()).map(|var| initial_cell(&observed, var)).collect(),
             locks: vec![Lock::default(); names.locks.len()],
@@ -124,8 +129,12 @@ impl<'t> Machine<'t> {
         for &event in ran {
             self.forget(self.observed.trace().event(event).op);
         }
-        let branches = self.observed.trace().has_branches();
-        self.model = if model == Model::ControlFlow && !branches { Model::SameValue } else { model };
+        let trace = self.observed.trace();
+        self.model = model.supported_by(trace);
+        self.strays = trace
+            .dependence()
+            .filter(|_| self.model == Model::Necessary)
+            .map(|dependence| Strays::new(dependence, trace.thread_count()));
         self.threads.clear();
         self.threads.extend(self.observed.threads.iter().map(|start| Thread {
             next: start.first,
@@ -231,7 +240,8 @@ impl<'t> Machine<'t> {
             .flat_map(|thread| [thread.next, u32::from(thread.deviated) | u32::from(thread.notified) << 1]);
         let vars =
             self.vars.iter().flat_map(|cell| [cell.writer, u32::from(cell.content == Content::Foreign)]);
-        threads.chain(vars).collect()
+        let strays = self.strays.iter().flat_map(|strays| strays.reads().map(EventId::number));
+        threads.chain(vars).chain(strays).collect()
     }
 
     /// The index of the thread's next event, if the thread can take any step at all.
@@ -245,6 +255,9 @@ impl<'t> Machine<'t> {
         }
         if state.deviated && self.model == Model::SameValue {
             return Err(Blocked::Deviated);
+        }
+        if let Some(read) = self.strays.as_ref().and_then(|all| all.that_steers(id(state.next), thread)) {
+            return Err(Blocked::Steered(read));
         }
         if state.next > self.fence {
             return Err(Blocked::BehindUnexplained(id(self.fence)));
@@ -276,7 +289,11 @@ impl<'t> Machine<'t> {
                 let state = &self.threads[child.index()];
                 require(state.next == NONE && !state.unborn, Blocked::StillRuns(child))
             }
-            Op::Branch => require(!self.threads[thread.index()].deviated, Blocked::Deviated),
+            // Where the trace tells what each read decides, a branch is an event like any other.
+            Op::Branch => {
+                let as_observed = !self.threads[thread.index()].deviated || self.strays.is_some();
+                require(as_observed, Blocked::Deviated)
+            }
             Op::SemPost(sem) => self.permits(sem).map(|_| ()),
             Op::SemWait(sem) => require(self.permits(sem)? > 0, Blocked::NoPermit(sem)),
             Op::Woken { cond, lock } => {
@@ -330,7 +347,8 @@ impl<'t> Machine<'t> {
     }
 
     fn readable(&self, index: u32, event: &Event, var: VarId) -> Result<(), Blocked> {
-        if self.model == Model::SameWrite && !self.faithful(index, event, var) {
+        let steers_itself = self.strays.as_ref().is_some_and(|strays| strays.steers_itself(id(index)));
+        if (self.model == Model::SameWrite || steers_itself) && !self.faithful(index, event, var) {
             return Err(Blocked::OtherWrite(var, write_id(self.vars[var.index()].writer)));
         }
         Ok(())
@@ -448,11 +466,15 @@ impl<'t> Machine<'t> {
             let thread = &mut self.threads[event.thread.index()];
             self.deviated += usize::from(!thread.deviated);
             thread.deviated = true;
+            if let Some(strays) = &mut self.strays {
+                strays.add(id(index), event.thread);
+            }
         }
     }
 
     fn write(&mut self, index: u32, thread: ThreadId, var: VarId, value: Option<Value>) {
-        let foreign = self.threads[thread.index()].deviated;
+        let foreign = self.threads[thread.index()].deviated
+            && self.strays.as_mut().is_none_or(|strays| strays.change_value_of(id(index)));
         let cell = &mut self.vars[var.index()];
         cell.writer = index;
         cell.content = match value {

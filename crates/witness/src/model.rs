@@ -1,5 +1,7 @@
 //! What a read must see for its thread to go on as observed.
 
+use foretell_trace::Trace;
+
 /// How far a schedule may stray from what was observed.
 ///
 /// A read is *faithful* if it sees what it saw in the observed run. The models differ in what "what" means, and in
@@ -15,4 +17,22 @@ pub enum Model {
     /// writes meanwhile equals nothing that was observed. In a trace that shows no branch at all nobody knows how far
     /// that is, so there this is [`Model::SameValue`].
     ControlFlow,
+    /// As [`Model::SameValue`], but each read matters to nothing but what the trace's [`Dependence`] says: after an unfaithful
+    /// one the thread runs on up to the first event that it steers, and what it writes meanwhile equals nothing that
+    /// was observed only if its value depends on it. A read that steers itself cannot be unfaithful. In a trace that does not
+    /// tell any of this, this is [`Model::ControlFlow`].
+    ///
+    /// [`Dependence`]: foretell_trace::dependence::Dependence
+    Necessary,
+}
+
+impl Model {
+    /// The next stricter model if the trace lacks what this one is about.
+    pub(crate) fn supported_by(self, trace: &Trace) -> Model {
+        match self {
+            Model::Necessary if trace.dependence().is_none() => Model::ControlFlow.supported_by(trace),
+            Model::ControlFlow if !trace.has_branches() => Model::SameValue,
+            model => model,
+        }
+    }
 }

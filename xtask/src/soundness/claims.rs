@@ -51,6 +51,7 @@ fn model(pinning: Pinning) -> Model {
         Pinning::SameWrite => Model::SameWrite,
         Pinning::SameValue => Model::SameValue,
         Pinning::ControlFlow => Model::ControlFlow,
+        Pinning::Necessary => Model::Necessary,
     }
 }
 

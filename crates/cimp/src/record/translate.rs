@@ -1,6 +1,6 @@
 //! What was recorded becomes a trace and its flow.
 
-use foretell_depend::{Flow, Node as FlowNode, NodeId, Scope, ScopeId, Use};
+use foretell_depend::{Flow, Node as FlowNode, NodeId, Scope, ScopeId, Simulation, Use, necessary};
 use foretell_trace::name::NameError;
 use foretell_trace::source::Ending::Complete;
 use foretell_trace::{
@@ -42,8 +42,10 @@ pub(super) fn translate(
     }
     let trace = match writer.events.is_empty() {
         true => Trace::default(),
-        false => Trace::read(Box::new(Listed::new(writer.events, writer.names, Complete)))?,
+        false => Trace::check(Listed::new(writer.events, writer.names, Complete))?,
     };
+    let dependence = necessary(&trace, &flow, Simulation::Full);
+    let trace = trace.with_dependence(dependence)?;
     Ok(Run { trace, flow, ending, schedule, steps })
 }
 

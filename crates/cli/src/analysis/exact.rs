@@ -167,5 +167,6 @@ fn model(pinning: Pinning) -> Model {
         Pinning::SameWrite => Model::SameWrite,
         Pinning::SameValue => Model::SameValue,
         Pinning::ControlFlow => Model::ControlFlow,
+        Pinning::Necessary => Model::Necessary,
     }
 }

@@ -50,6 +50,7 @@ impl<'w, 'i> Builder<'w, 'i> {
             self.window.limit.push(self.cut[thread].min(all));
         }
         self.settle_reads();
+        self.settle_steering();
         self.settle_sections();
     }
 
@@ -281,6 +282,20 @@ impl<'w, 'i> Builder<'w, 'i> {
                 self.window.domains[event as usize] = domain;
             }
         }
+    }
+
+    fn settle_steering(&mut self) {
+        let mut steering = vec![Vec::new(); self.window.threads.len()];
+        if self.window.flow().is_some() {
+            for read in 0..self.window.len() {
+                if let Some(steered) = self.window.steered_by(read) {
+                    let thread = self.window.thread[read as usize] as usize;
+                    steering[thread].push((self.window.place[steered as usize], read));
+                }
+            }
+            steering.iter_mut().for_each(|of_thread| of_thread.sort_unstable());
+        }
+        self.window.steering = steering;
     }
 
     fn read_domain(&mut self, event: u32, var: VarId) -> Domain {

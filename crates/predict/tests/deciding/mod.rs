@@ -13,6 +13,7 @@ fn model(pinning: Pinning) -> Model {
         Pinning::SameWrite => Model::SameWrite,
         Pinning::SameValue => Model::SameValue,
         Pinning::ControlFlow => Model::ControlFlow,
+        Pinning::Necessary => Model::Necessary,
     }
 }
 
@@ -54,5 +55,5 @@ pub(crate) fn answers(technique: Technique, trace: &Trace, window: Option<usize>
 
 /// Techniques as published may know neither a yes nor a no.
 fn is_published(technique: Technique) -> bool {
-    matches!(technique, Technique::M2 | Technique::SeqCheck)
+    matches!(technique, Technique::M2 | Technique::SeqCheck | Technique::ReconP)
 }

@@ -44,6 +44,8 @@ enum Step {
     Write,
     Read,
     Update,
+    Unused,
+    Relay,
     If,
     Choose,
     Loop,
@@ -66,6 +68,8 @@ fn steps(features: Features) -> Vec<Step> {
         (true, Step::Write, 8),
         (true, Step::Read, 5),
         (true, Step::Update, 2),
+        (features.unused, Step::Unused, 6),
+        (features.relays, Step::Relay, 6),
         (features.conditions, Step::If, 6),
         (features.conditions, Step::Choose, 2),
         (features.loops, Step::Loop, 2),
@@ -194,6 +198,8 @@ impl Maker {
         match *self.random.pick(&self.steps) {
             Step::Read => self.read(block),
             Step::Update => self.update(block),
+            Step::Unused => self.unused(block),
+            Step::Relay => self.relay(block),
             Step::If if nested => self.condition_and_ways(depth, block),
             Step::Choose => self.choose(block),
             Step::Loop if nested => self.repeat(depth, block),
@@ -277,6 +283,20 @@ impl Maker {
                 self.left -= 1;
             }
         }
+    }
+
+    /// Looks at something that nobody asks for afterwards.
+    fn unused(&mut self, block: &mut Block) {
+        let (name, value) = (self.scope.fresh("v"), self.place());
+        block.push(Statement::Local(name, value));
+    }
+
+    /// A value goes on to another variable, perhaps in another form.
+    fn relay(&mut self, block: &mut Block) {
+        let (to, from) = (self.place(), self.place());
+        let one = Expression::Number(1);
+        let value = if self.random.once_in(2) { from } else { Expression::binary(from, "+", one) };
+        block.push(Statement::Assign(to, value));
     }
 
     fn condition_and_ways(&mut self, depth: usize, block: &mut Block) {

@@ -35,6 +35,10 @@ pub struct Features {
     pub division: bool,
     /// Now and then a reference where a number is wanted, and the other way round. Needs cells.
     pub confusion: bool,
+    /// Reads of which nothing comes.
+    pub unused: bool,
+    /// Values that go from variable to variable.
+    pub relays: bool,
 }
 
 impl Features {
@@ -55,6 +59,8 @@ impl Features {
         cells: true,
         division: true,
         confusion: true,
+        unused: true,
+        relays: true,
     };
 }
 
@@ -83,7 +89,7 @@ impl Shape {
         let random = &mut Random::new(seed ^ 0x5EED_0F54_A9E5);
         let mut once_in = |times| random.once_in(times);
         let careful = once_in(2);
-        let features = Features {
+        let mut features = Features {
             conditions: !once_in(6),
             loops: once_in(4),
             asserts: once_in(4),
@@ -99,10 +105,17 @@ impl Shape {
             cells: once_in(3),
             division: once_in(4),
             confusion: once_in(3),
+            unused: false,
+            relays: false,
         };
         let threads = 2 + random.below(3);
         // More threads interleave in many more ways.
         let steps = [0, 0, 18, 17, 16][threads] + random.below(4);
-        Shape { features, threads, steps, careful, vars: 1 + random.below(3), locks: 1 + random.below(2) }
+        let (vars, locks) = (1 + random.below(3), 1 + random.below(2));
+        features.unused = random.once_in(3);
+        features.relays = random.once_in(3);
+        // A relay needs several.
+        let vars = if features.relays { vars + 2 } else { vars };
+        Shape { features, threads, steps, careful, vars, locks }
     }
 }

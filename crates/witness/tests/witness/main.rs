@@ -1,6 +1,7 @@
 //! Tests of the referee, the oracle and the proof of unordered accesses.
 
 mod conformance;
+mod necessary;
 mod oracle;
 mod properties;
 mod referee;
