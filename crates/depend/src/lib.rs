@@ -4,6 +4,7 @@
 //! * [`mod@listing`]: the same for people to read
 //! * [`mod@partial`]: dependence as ReconP's partial simulation finds it
 //! * [`mod@slice`]: which events of a trace matter to a property
+//! * [`track`]: reads followed through registers and memory, for recorders that see both
 //!
 //! Recorders fill a [`Flow`] beside the trace; analyses that know dependences ask it.
 
@@ -11,8 +12,10 @@ pub mod flow;
 pub mod listing;
 pub mod partial;
 pub mod slice;
+pub mod track;
 
 pub use flow::{Binary, Flow, Node, NodeId, Scope, ScopeId, Unary, Use};
 pub use listing::listing;
 pub use partial::to_partial;
 pub use slice::{Property, Rule, Slice, Slicer, slice};
+pub use track::Tracker;
