@@ -278,7 +278,8 @@ impl Follower {
 
     fn is_unknown(&mut self, spot: Spot) -> bool {
         let shape = self.regions.shape(&self.functions, spot.function);
-        shape.is_none_or(|shape| shape.step(spot.instruction).is_none_or(|step| step.is_unknown))
+        let is_unknown = |step: &shape::Step| step.is_unknown && !step.is_told;
+        shape.is_none_or(|shape| shape.step(spot.instruction).is_none_or(is_unknown))
     }
 
     /// A part of what was accessed is this event of the trace.
