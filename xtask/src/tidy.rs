@@ -26,7 +26,7 @@ const ROOMS: [Rule; 18] = [
     ("foretell-depend", &["foretell-trace"]),
     ("foretell-cimp", &["foretell-trace", "foretell-depend"]),
     ("foretell-explore", &["foretell-trace"]),
-    ("foretell-native", &["foretell-trace", "foretell-wire"]),
+    ("foretell-native", &["foretell-trace", "foretell-wire", "foretell-depend"]),
     ("foretell-llvm", &["foretell-wire"]),
     ("foretell-runtime", &["foretell-wire"]),
     ("foretell-report", &["foretell-trace", "foretell-witness"]),

@@ -5,6 +5,7 @@
 //! * [`mod@necessary`]: which reads matter to what comes after them
 //! * [`mod@partial`]: dependence as ReconP's partial simulation finds it
 //! * [`mod@slice`]: which events of a trace matter to a property
+//! * [`track`]: reads followed through registers and memory, for recorders that see both
 //!
 //! Recorders fill a [`Flow`] beside the trace; analyses that know dependences ask it.
 
@@ -13,9 +14,11 @@ pub mod listing;
 pub mod necessary;
 pub mod partial;
 pub mod slice;
+pub mod track;
 
 pub use flow::{Binary, Flow, Node, NodeId, Scope, ScopeId, Unary, Use};
 pub use listing::listing;
 pub use necessary::{Simulation, necessary, necessary_reads};
 pub use partial::to_partial;
 pub use slice::{Property, Rule, Slice, Slicer, slice};
+pub use track::Tracker;

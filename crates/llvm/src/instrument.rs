@@ -164,6 +164,13 @@ impl Walk<'_> {
         site
     }
 
+    /// As [`Walk::begin_access`], where a hook follows that always records.
+    fn begin_told(&mut self, instruction: Value, pointers: &[Value]) -> Value {
+        let site = self.begin_access(instruction, pointers);
+        self.sites.set_told(self.hooks.site_number(site));
+        site
+    }
+
     fn replace(&mut self, instruction: Value, value: Value) {
         self.reads.replaced(instruction, value);
         instruction.replace_with(value);
@@ -177,7 +184,7 @@ impl Walk<'_> {
         let atomic = load.ordering() != NOT_ATOMIC;
         match self.hooks.shape(of) {
             Shape::Word(bytes) => {
-                let site = self.begin_access(load, &[pointer]);
+                let site = self.begin_told(load, &[pointer]);
                 let number = if atomic {
                     let order = self.hooks.order(load.ordering());
                     self.hooks.ask_sized(hook::ATOMIC_LOAD, bytes, &[site, pointer, order])
@@ -188,7 +195,7 @@ impl Walk<'_> {
                 self.replace(load, value);
             }
             Shape::Block(bytes) if !atomic => {
-                let site = self.begin_access(load, &[pointer]);
+                let site = self.begin_told(load, &[pointer]);
                 let room = self.hooks.room(self.function, of, load);
                 let size = self.hooks.types.int64.constant(bytes);
                 self.hooks.tell(hook::READ_RANGE, &[site, pointer, room, size]);
@@ -207,7 +214,7 @@ impl Walk<'_> {
         let atomic = store.ordering() != NOT_ATOMIC;
         match self.hooks.shape(value.type_of()) {
             Shape::Word(bytes) => {
-                let site = self.begin_access(store, &[pointer]);
+                let site = self.begin_told(store, &[pointer]);
                 let number = self.hooks.to_number(value);
                 if atomic {
                     let order = self.hooks.order(store.ordering());
@@ -218,7 +225,7 @@ impl Walk<'_> {
                 store.erase();
             }
             Shape::Block(bytes) if !atomic => {
-                let site = self.begin_access(store, &[pointer]);
+                let site = self.begin_told(store, &[pointer]);
                 let room = self.hooks.room(self.function, value.type_of(), store);
                 self.hooks.build.store(value, room);
                 let size = self.hooks.types.int64.constant(bytes);
@@ -238,7 +245,7 @@ impl Walk<'_> {
         let (Some(known), Shape::Word(bytes)) = (known, self.hooks.shape(of)) else {
             return self.unseen(update, &[pointer]);
         };
-        let site = self.begin_access(update, &[pointer]);
+        let site = self.begin_told(update, &[pointer]);
         let operand = self.hooks.to_number(operand);
         let code = self.hooks.types.int32.constant(known as u64);
         let order = self.hooks.order(update.ordering());
@@ -257,7 +264,7 @@ impl Walk<'_> {
         let Shape::Word(bytes) = self.hooks.shape(of) else {
             return self.unseen(exchange, &[pointer]);
         };
-        let site = self.begin_access(exchange, &[pointer]);
+        let site = self.begin_told(exchange, &[pointer]);
         let expected = self.hooks.to_number(expected);
         let desired = self.hooks.to_number(desired);
         let (success, failure) = exchange.exchange_orderings();
@@ -314,7 +321,7 @@ impl Walk<'_> {
 
     /// An access that no hook knows (sixteen bytes at once, say): whatever it does, nothing may be reordered around it.
     fn unseen(&mut self, instruction: Value, operands: &[Value]) {
-        let site = self.begin_access(instruction, operands);
+        let site = self.begin_told(instruction, operands);
         let before = self.hooks.ask(hook::LEAVE, &[site, self.hooks.types.pointer.null()]);
         self.come_back(instruction, before);
     }
@@ -327,7 +334,7 @@ impl Walk<'_> {
         if from.address_space() != Some(0) {
             return self.unseen(call, &[to, from, length]);
         }
-        let site = self.begin_access(call, &[to, from, length]);
+        let site = self.begin_told(call, &[to, from, length]);
         let length = self.hooks.to_number(length);
         self.hooks.tell(hook::COPY, &[site, to, from, length]);
         call.erase();
@@ -351,6 +358,9 @@ impl Walk<'_> {
             call.remove_call_attribute(promise);
         }
         self.pass_by_value(call);
+        if call.passes_by_value() || call.is_last_of_function() {
+            self.sites.add_hidden(call, &self.described);
+        }
         let callee = call.callee();
         if callee.is_function()
             && let Some(called) = primitives::called_function(&callee.name())
@@ -430,6 +440,7 @@ impl Walk<'_> {
         let callee = call.callee();
         let is_nowhere = callee.assembly().is_some() || callee.is_intrinsic();
         let address = if is_nowhere { self.hooks.types.pointer.null() } else { callee };
+        self.sites.set_told(self.hooks.site_number(site));
         if call.is_last_of_function() {
             self.hooks.tell(hook::TAIL, &[site, address]);
         } else {

@@ -244,6 +244,15 @@ impl Value {
         Type(unsafe { LLVMTypeOf(self.0) })
     }
 
+    /// The type of what an instruction is about: what a store writes, what there is room for, or else its result.
+    pub(crate) fn described_type(self) -> Type {
+        match self.opcode() {
+            Some(Opcode::LLVMStore) => self.operand(0).type_of(),
+            Some(Opcode::LLVMAlloca) => Type(unsafe { LLVMGetAllocatedType(self.0) }),
+            _ => self.type_of(),
+        }
+    }
+
     pub(crate) fn name(self) -> String {
         let mut length = 0;
         let name = unsafe { LLVMGetValueName2(self.0, &mut length) };
@@ -444,6 +453,11 @@ impl Value {
     pub(crate) fn passed_by_value(self, index: u32) -> Option<Type> {
         let found = unsafe { LLVMGetCallSiteEnumAttribute(self.0, index + 1, attribute("byval")) };
         (!found.is_null()).then(|| Type(unsafe { LLVMGetTypeAttributeValue(found) }))
+    }
+
+    /// Whether a call passes anything by value behind a pointer.
+    pub(crate) fn passes_by_value(self) -> bool {
+        (0..).zip(self.arguments()).any(|(index, _)| self.passed_by_value(index).is_some())
     }
 
     /// Whether a call may read or write memory that the program can name.

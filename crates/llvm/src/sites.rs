@@ -50,7 +50,7 @@ impl Sites {
             let places = instruction.places();
             let place =
                 places.first().map_or((0, 0, 0), |place| (self.text(&place.file), place.line, place.column));
-            code.add(opcode(instruction), self.type_name(instruction.type_of()), place, &operands);
+            code.add(opcode(instruction), self.type_name(instruction.described_type()), place, &operands);
         }
         self.code.functions.push(code);
         let function = count(self.code.functions.len() - 1);
@@ -116,6 +116,21 @@ impl Sites {
     pub(crate) fn set_decides(&mut self, access: u64, decision: u64) {
         if let (Some(site), Ok(decision)) = (self.at(access), u32::try_from(decision)) {
             site.decides = Some(decision);
+        }
+    }
+
+    /// Whoever comes to this site leaves a record of it.
+    pub(crate) fn set_told(&mut self, site: u64) {
+        if let Some(site) = self.at(site) {
+            site.is_told = true;
+        }
+    }
+
+    /// The call hands something over that no record tells of.
+    pub(crate) fn add_hidden(&mut self, call: Value, function: &Described) {
+        let number = self.add(call, function);
+        if let Some(site) = self.at(number) {
+            site.is_hidden = true;
         }
     }
 

@@ -5,30 +5,32 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use foretell_trace::{
-    BarrierId, CondId, Ending, Event, Listed, Loc, LockId, MemOrder, Names, Op, SemId, Symbol, ThreadId,
-    Value, VarId,
+    BarrierId, CondId, Ending, Event, EventId, Listed, Loc, LockId, MemOrder, Names, Op, SemId, Symbol,
+    ThreadId, Value, VarId,
 };
 use foretell_wire::hook::Order;
 use foretell_wire::record::{Record, SyncOp};
 
-use crate::LogError;
 use crate::calls::{Calls, Change as CallChange, Spot};
 use crate::cells::{Cell, Survey, is_torn_atomic};
+use crate::follow::Follower;
 use crate::holders::{Holders, Mode};
 use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::for_each;
 use crate::places::{Place, Places};
-use crate::records::{Entry, is_too_long, parts};
+use crate::records::{Entry, Part, is_too_long, mask, parts};
+use crate::{Converted, LogError};
 
 type Done = Result<(), LogError>;
 
 /// Goes through the log for the second time. None if it turns out only now that a fence is needed, see
 /// [`Survey::has_opaque`]: without it the trace would claim too much.
-pub(crate) fn write(log: &[u8], survey: &Survey) -> Result<Option<Listed>, LogError> {
+pub(crate) fn write(log: &[u8], survey: &Survey) -> Result<Option<Converted>, LogError> {
     let mut writer = Writer::new(survey);
     let complete = for_each(log, |entry| match entry {
         Entry::Module(module) => {
             writer.spots.clear();
+            writer.follower.add(&module);
             writer.places.add(&module)
         }
         Entry::Record(thread, record) => writer.record(thread, &record),
@@ -37,7 +39,8 @@ pub(crate) fn write(log: &[u8], survey: &Survey) -> Result<Option<Listed>, LogEr
         return Ok(None);
     }
     let ending = if complete { Ending::Complete } else { Ending::CutShort };
-    Ok(Some(Listed::new(writer.events, writer.names, ending)))
+    let dependence = writer.follower.finish();
+    Ok(Some(Converted { events: Listed::new(writer.events, writer.names, ending), dependence }))
 }
 
 struct Writer<'a> {
@@ -76,6 +79,8 @@ struct Writer<'a> {
     written: BTreeSet<VarId>,
     /// Whether there was ever more than one thread.
     has_forked: bool,
+    /// Which reads matter to what comes after them.
+    follower: Follower,
     /// What is being told: who did it, and where.
     thread: u32,
     site: u64,
@@ -115,6 +120,7 @@ impl<'a> Writer<'a> {
             fenced: 0,
             written: BTreeSet::new(),
             has_forked: false,
+            follower: Follower::default(),
             thread: 0,
             site: 0,
             loc: Loc(Symbol::ZERO),
@@ -125,6 +131,8 @@ impl<'a> Writer<'a> {
         self.thread = thread;
         self.site = site_of(record);
         self.loc = self.spot(self.site)?.loc;
+        self.follower.turn_to(thread);
+        self.follower.begin(record);
         let change = self.memory.follow(thread, record);
         match change {
             Some(Change::Ends(era)) => self.give_back(era)?,
@@ -172,6 +180,7 @@ impl<'a> Writer<'a> {
             }
             Record::Sync { op, object, other, .. } => self.sync(op, object, other),
         }?;
+        self.follower.end_access();
         match change {
             Some(Change::Begins(era)) => {
                 self.take_over(era)?;
@@ -202,7 +211,37 @@ impl<'a> Writer<'a> {
             Op::Fork(_) => self.has_forked = true,
             _ => {}
         }
-        self.events.push(Event::new(thread, op, self.loc));
+        self.add(Event::new(thread, op, self.loc));
+        Ok(())
+    }
+
+    fn add(&mut self, event: Event) {
+        self.events.push(event);
+        self.follower.event();
+    }
+
+    /// The event that was told last.
+    fn last(&self) -> Option<EventId> {
+        EventId::from_index(self.events.len().checked_sub(1)?)
+    }
+
+    /// Tells of a read that nobody made.
+    fn push_invented_read(&mut self, op: Op) -> Done {
+        let before = self.events.len();
+        self.push(op)?;
+        if let Some(event) = self.last().filter(|event| event.index() >= before) {
+            self.follower.invented_read(event);
+        }
+        Ok(())
+    }
+
+    /// Tells of a write that nobody made.
+    fn push_invented_write(&mut self, op: Op) -> Done {
+        let before = self.events.len();
+        self.push(op)?;
+        if let Some(event) = self.last().filter(|event| event.index() >= before) {
+            self.follower.invented_write(event);
+        }
         Ok(())
     }
 
@@ -225,7 +264,7 @@ impl<'a> Writer<'a> {
                 CallChange::Exit(frame) => (Op::Exit(frame.function), frame),
             };
             let unknown = self.spot(0)?.loc;
-            self.events.push(Event::new(thread, op, frame.loc.unwrap_or(unknown)));
+            self.add(Event::new(thread, op, frame.loc.unwrap_or(unknown)));
         }
         Ok(())
     }
@@ -263,15 +302,17 @@ impl<'a> Writer<'a> {
         let era = self.memory.era(addr);
         for part in parts(addr, bytes.len() as u64) {
             let Some(word) = self.survey.word(era, part.word) else { continue };
+            let mut left = part.mask();
             for cell in word.kept_cells(part.first, part.end) {
-                let from = cell.first.max(part.first);
-                let until = cell.end.min(part.end);
-                let start = part.offset + u64::from(from - part.first);
-                let start = usize::try_from(start).unwrap_or(usize::MAX);
+                let (first, end) = (cell.first.max(part.first), cell.end.min(part.end));
+                let offset = part.offset + u64::from(first - part.first);
+                let start = usize::try_from(offset).unwrap_or(usize::MAX);
                 let content = bytes.get(start..).unwrap_or_default();
-                self.part(era, part.word, (from, until), Access::Read, content, content)?;
+                left &= !mask(first, end);
+                self.part(era, Part { first, end, offset, ..part }, Access::Read, content, content)?;
                 self.branch()?;
             }
+            self.follower.left_out(true, false, part, left);
         }
         Ok(())
     }
@@ -282,7 +323,7 @@ impl<'a> Writer<'a> {
         }
         let era = self.memory.era(addr);
         for part in parts(addr, length) {
-            self.part(era, part.word, (part.first, part.end), Access::Write, &[byte; 8], &[byte; 8])?;
+            self.part(era, part, Access::Write, &[byte; 8], &[byte; 8])?;
         }
         Ok(())
     }
@@ -296,39 +337,45 @@ impl<'a> Writer<'a> {
         for part in parts(addr, read.len() as u64) {
             let from = usize::try_from(part.offset).unwrap_or(usize::MAX);
             let (read, written) = (read.get(from..), written.get(from..));
-            let bytes = (part.first, part.end);
-            self.part(era, part.word, bytes, access, read.unwrap_or_default(), written.unwrap_or_default())?;
+            self.part(era, part, access, read.unwrap_or_default(), written.unwrap_or_default())?;
         }
         Ok(())
     }
 
     /// The part of an access that lies in one word, cell by cell. The values begin with the first byte of the part.
-    fn part(
-        &mut self,
-        era: Era,
-        address: u64,
-        (first, end): (u32, u32),
-        access: Access,
-        read: &[u8],
-        written: &[u8],
-    ) -> Done {
-        let Some(word) = self.survey.word(era, address) else { return Ok(()) };
-        let mixed = word.is_mixed();
-        for cell in word.kept_cells(first, end) {
-            let var = self.variable(era, address, cell)?;
+    fn part(&mut self, era: Era, part: Part, access: Access, read: &[u8], written: &[u8]) -> Done {
+        let Some(word) = self.survey.word(era, part.word) else { return Ok(()) };
+        let (mixed, mut left) = (word.is_mixed(), part.mask());
+        for cell in word.kept_cells(part.first, part.end) {
+            let var = self.variable(era, part.word, cell)?;
             let op = if mixed {
                 mixed_op(var, access)
             } else {
-                let bytes = (cell.first - first) as usize..(cell.end - first) as usize;
+                let bytes = (cell.first - part.first) as usize..(cell.end - part.first) as usize;
                 let read = self.value(read.get(bytes.clone()).unwrap_or_default())?;
                 let written = self.value(written.get(bytes).unwrap_or_default())?;
                 exact_op(var, access, read, written)
             };
-            if op.access().is_some_and(|access| access.kind.reads()) {
+            let (reads, writes) =
+                op.access().map_or((false, false), |of| (of.kind.reads(), of.kind.writes()));
+            if reads {
                 self.note_read();
             }
+            let before = self.events.len();
             self.push(op)?;
+            let (first, end) = (cell.first.max(part.first), cell.end.min(part.end));
+            left &= !mask(first, end);
+            if let Some(event) = self.last().filter(|event| event.index() >= before) {
+                let offset = |byte: u32| part.offset + u64::from(byte - part.first);
+                self.follower.kept(event, reads, writes, offset(first)..offset(end));
+            }
         }
+        let (reads, writes) = match access {
+            Access::Read | Access::Load(_) => (true, false),
+            Access::Write | Access::Store(_) => (false, true),
+            Access::Update(_) => (true, true),
+        };
+        self.follower.left_out(reads, writes, part, left);
         Ok(())
     }
 
@@ -354,6 +401,7 @@ impl<'a> Writer<'a> {
     /// after, and memory is then as it was: what was written since the last time is read between two fences, where
     /// nobody else can come to race with that. One thread alone needs none of this.
     fn opaque(&mut self) -> Done {
+        self.follower.give_up();
         if self.holders.is_waiting(self.thread) {
             self.owed.insert(self.thread);
             return Ok(());
@@ -367,7 +415,7 @@ impl<'a> Writer<'a> {
         let written = std::mem::take(&mut self.written);
         if !written.is_empty() {
             for var in written {
-                self.push(Op::Load { var, value: None, order: MemOrder::Relaxed })?;
+                self.push_invented_read(Op::Load { var, value: None, order: MemOrder::Relaxed })?;
             }
             self.push(Op::Branch)?;
             self.fence()?;
@@ -384,14 +432,14 @@ impl<'a> Writer<'a> {
         };
         self.outside_reads = self.outside_reads.saturating_add(1);
         let value = Symbol::number(self.outside_reads).map(Value);
-        self.push(Op::Load { var, value, order: MemOrder::Relaxed })
+        self.push_invented_read(Op::Load { var, value, order: MemOrder::Relaxed })
     }
 
     /// An operation on each variable that is kept of an era.
     fn all_kept(&mut self, era: Era, op: impl Fn(VarId) -> Op) -> Done {
         for (address, cell) in self.survey.kept(era) {
             let var = self.variable(era, address, cell)?;
-            self.push(op(var))?;
+            self.push_invented_write(op(var))?;
         }
         Ok(())
     }
@@ -405,7 +453,7 @@ impl<'a> Writer<'a> {
         }
         let var = self.token(era)?;
         let value = Symbol::number(1).map(Value);
-        self.push(Op::Store { var, value, order: MemOrder::Release })
+        self.push_invented_write(Op::Store { var, value, order: MemOrder::Release })
     }
 
     /// The memory of an era was somebody else's before.
@@ -414,7 +462,7 @@ impl<'a> Writer<'a> {
             if self.survey.is_handed_on(old) {
                 let var = self.token(old)?;
                 let value = Symbol::number(1).map(Value);
-                self.push(Op::Load { var, value, order: MemOrder::Acquire })?;
+                self.push_invented_read(Op::Load { var, value, order: MemOrder::Acquire })?;
                 self.push(Op::Branch)?;
             }
         }
@@ -489,7 +537,8 @@ impl<'a> Writer<'a> {
         if self.survey.has_opaque {
             let outside = self.names.vars.intern(b"outside")?;
             self.outside = Some(outside);
-            self.push(Op::Store { var: outside, value: Some(Value::ZERO), order: MemOrder::Relaxed })?;
+            let (value, order) = (Some(Value::ZERO), MemOrder::Relaxed);
+            self.push_invented_write(Op::Store { var: outside, value, order })?;
         }
         // A copy of a process begins with the locks of the original.
         for &lock in &self.survey.held {
@@ -540,8 +589,11 @@ impl<'a> Writer<'a> {
     fn release_for(&mut self, holder: u32, lock: LockId, mode: Mode) -> Done {
         self.opaque()?;
         let thread = std::mem::replace(&mut self.thread, holder);
+        self.follower.turn_to(holder);
+        self.follower.give_up();
         self.push(release(lock, mode))?;
         self.thread = thread;
+        self.follower.turn_to(thread);
         self.opaque()
     }
 

@@ -10,6 +10,7 @@
 //! * [`places`]: sites and addresses as people know them; [`demangle`]: functions, too
 //! * [`Program`]: the code behind the log, to follow values through it
 //! * [`calls`]: which calls a thread is in
+//! * [`follow`]: which reads matter to what comes after them
 //!
 //! **What is left out, and why that is sound.** A cell that only one thread ever touches: whatever the schedule, its reads
 //! see what this thread wrote, which is determined by what it read before; and the decisions that depend on it are
@@ -21,6 +22,7 @@ mod calls;
 mod cells;
 mod demangle;
 mod events;
+mod follow;
 mod held;
 mod holders;
 mod memory;
@@ -29,7 +31,7 @@ mod places;
 mod program;
 mod records;
 
-use foretell_trace::Listed;
+use foretell_trace::{Dependence, Listed};
 use foretell_wire::log::Chunks;
 
 pub use foretell_wire::log::Why;
@@ -55,14 +57,23 @@ impl From<foretell_wire::Malformed> for LogError {
     }
 }
 
+/// What is behind the log of a program.
+#[derive(Debug)]
+pub struct Converted {
+    /// Its trace.
+    pub events: Listed,
+    /// Which reads matter to what comes after them.
+    pub dependence: Dependence,
+}
+
 /// The trace behind the log of a program.
-pub fn convert(log: &[u8]) -> Result<Listed, LogError> {
+pub fn convert(log: &[u8]) -> Result<Converted, LogError> {
     if !foretell_wire::log::is_begun(log) {
         return Err(LogError::Empty);
     }
     let mut survey = cells::survey(log)?;
-    if let Some(trace) = events::write(log, &survey)? {
-        return Ok(trace);
+    if let Some(converted) = events::write(log, &survey)? {
+        return Ok(converted);
     }
     survey.has_opaque = true;
     // Fences begin with the first thread, and there is always one.

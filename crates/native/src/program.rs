@@ -97,9 +97,15 @@ impl<'a> Definition<'a> {
         opcode_name(self.instruction.opcode)
     }
 
-    /// The type of its result, in LLVM's words: `i32`, `ptr`, `void`.
+    /// The type of its result, in LLVM's words: `i32`, `ptr`, `void`. Of a store that of what it writes, and of an `alloca` that of
+    /// what it makes room for.
     pub fn result(&self) -> &'a str {
         self.code.table.text(self.instruction.result)
+    }
+
+    /// Whether it has a result.
+    pub fn defines(&self) -> bool {
+        self.result() != "void" && self.opcode() != "store"
     }
 
     /// The function that it is part of, as the source calls it.
@@ -173,7 +179,7 @@ impl fmt::Debug for Definition<'_> {
 /// Like LLVM's own text, as far as that is known: `%3 = load i32 @balance`.
 impl fmt::Display for Definition<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.result() != "void" {
+        if self.defines() {
             write!(f, "%{} = ", self.index())?;
         }
         write!(f, "{} {}", self.opcode(), self.result())?;
@@ -208,7 +214,7 @@ mod tests {
         let (zero, next) = (Operand::Number(0), Operand::Instruction(2));
         function.add(44, 3, (1, 3, 1), &[zero, Operand::Block(0), next, Operand::Block(1)]);
         function.add(8, 3, (1, 4, 9), &[Operand::Instruction(1), Operand::Parameter(0)]);
-        function.add(28, 4, (1, 4, 5), &[next, Operand::Global(5)]);
+        function.add(28, 3, (1, 4, 5), &[next, Operand::Global(5)]);
         function.add(2, 4, (1, 3, 1), &[Operand::Constant, Operand::Block(1)]);
         let position = Some(Position { function: 0, instruction: 3 });
         let sites = vec![Site::default(), Site { position, ..Site::default() }];
@@ -227,7 +233,7 @@ mod tests {
     fn values_are_followed_to_where_they_come_from() {
         let program = program();
         let store = program.definition(0x1001).unwrap();
-        assert_eq!(store.to_string(), "store void %2, @x");
+        assert_eq!(store.to_string(), "store i32 %2, @x");
         assert_eq!(
             (store.function(), store.block(), store.place()),
             ("bank::loop".to_string(), 1, Some("loop.c:4:5".to_string()))

@@ -164,7 +164,7 @@ fn damage(random: &mut Random, log: &mut Vec<u8>) {
 
 #[test]
 fn the_log_is_read_if_it_is_not_damaged() {
-    let trace = convert(&log()).expect("it is as it should be");
+    let trace = convert(&log()).expect("it is as it should be").events;
     assert!(trace.events().len() > 60, "{}", trace.events().len());
 }
 

@@ -3,7 +3,7 @@
 //! Each call puts its site on top of a stack of our own, and whoever comes back, be it by an exception or a long jump, says
 //! where it is. As long as the log knows the calls, instrumented code tells it of the next ones by itself, see
 //! [`front`]. Otherwise the log is told of calls only when something else is recorded within them, and of those
-//! that are still the same only once.
+//! that have not ended since only once.
 
 use std::cell::{Cell, UnsafeCell};
 use std::mem::offset_of;
@@ -143,8 +143,9 @@ impl Stack {
     fn push(&self, site: u64, outside: u32) -> Calls {
         self.begin_change();
         let before = self.calls();
+        // Also if it was made from the same place before: it is another call.
+        self.same.set(self.same.get().min(before.depth));
         if self.site(before) != site || before.depth as usize >= self.room.get() {
-            self.same.set(self.same.get().min(before.depth));
             self.put(before.depth, site);
         }
         let depth = before.depth.saturating_add(1);

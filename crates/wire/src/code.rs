@@ -40,7 +40,8 @@ pub enum Operand {
 pub struct Instruction {
     /// What it does: the opcode of LLVM's C interface, see [`opcode_name`].
     pub opcode: u8,
-    /// The position in the texts of the type of its result.
+    /// The position in the texts of the type of its result; of a store that of what it writes, of an `alloca` that of what it makes
+    /// room for.
     pub result: u32,
     /// What it uses, as a range of [`Function::operands`]: values first, then the blocks that it may lead to, in LLVM's order. The
     /// values of a phi are each followed by the block that they come from.

@@ -27,7 +27,14 @@ pub struct Site {
     pub is_decided: bool,
     /// Of a plain access: the site of a decision that always follows, before anything else is recorded. No record tells that.
     pub decides: Option<u32>,
+    /// Whoever comes here leaves a record of it, each time. Of a call: unless the callee is instrumented.
+    pub is_told: bool,
+    /// Of a call: it hands something over that no record tells of, a structure by value or its own place in the stack.
+    pub is_hidden: bool,
 }
+
+/// How many of the lowest bits of a site's last number are no number.
+const FLAGS: u32 = 3;
 
 impl Site {
     /// The numbers of a site, as steps from those of the one before: neighbours have much in common.
@@ -35,7 +42,9 @@ impl Site {
         let (caller, position) = (self.caller.map_or(0, |caller| caller + 1), self.position);
         let [function, instruction] =
             position.map_or([0, 0], |position| [position.function + 1, position.instruction]);
-        let decisions = u32::from(self.is_decided) | self.decides.map_or(0, |site| site + 1) << 1;
+        let flags = [self.is_decided, self.is_told, self.is_hidden];
+        let flags = flags.into_iter().rev().fold(0, |all, flag| all << 1 | u32::from(flag));
+        let decisions = flags | self.decides.map_or(0, |site| site + 1) << FLAGS;
         [self.file, self.function, self.line, self.column, caller, function, instruction, decisions]
     }
 
@@ -48,7 +57,9 @@ impl Site {
             caller: caller.checked_sub(1),
             position: function.checked_sub(1).map(|function| Position { function, instruction }),
             is_decided: decisions & 1 == 1,
-            decides: (decisions >> 1).checked_sub(1),
+            decides: (decisions >> FLAGS).checked_sub(1),
+            is_told: decisions & 2 != 0,
+            is_hidden: decisions & 4 != 0,
         }
     }
 
@@ -171,7 +182,19 @@ mod tests {
                     let position = caller.map(|function| Position { function, instruction: 7 * index });
                     let (is_decided, decides) = (index % 2 == 1, position.map(|_| 9 - index));
                     let column = 7 + index % 3;
-                    Site { file: 0, function: 1, line: 300, column, caller, position, is_decided, decides }
+                    let (is_told, is_hidden) = (index % 3 == 1, index % 5 == 2);
+                    Site {
+                        file: 0,
+                        function: 1,
+                        line: 300,
+                        column,
+                        caller,
+                        position,
+                        is_decided,
+                        decides,
+                        is_told,
+                        is_hidden,
+                    }
                 })
                 .collect(),
             globals: vec![Global { name: 2, size: 4 }],

@@ -1,0 +1,379 @@
+//! Which reads of a native run matter to what comes after them: the walk of each thread through the code of the program.
+//!
+//! A record tells at which instruction its thread was. So between two records of a call the thread went one of the ways from one instruction to
+//! the other on which nothing is recorded ([`region`]), and what it has computed there depends on what it had before. Registers of each
+//! call, and the bytes of memory that only one thread touches, are kept as sets of reads ([`Tracker`]). What a thread decides by, every address, and what goes to
+//! code that is not instrumented steers it from the next event on.
+//!
+//! Whenever it is not known how a thread came to a record, or what happened on the way, everything that it has read so far steers it from there on. That is
+//! always right, and nothing needs to be followed any more: so a mistake about where a thread is costs nothing as long as it is noticed.
+//!
+//! Reads before the first thread was started see the same in every run, so nothing depends on them.
+
+mod code;
+mod known;
+mod region;
+mod shape;
+mod walk;
+
+use foretell_depend::Tracker;
+use foretell_trace::{Dependence, EventId, Reads};
+use foretell_wire::code::Operand;
+use foretell_wire::log::module::Module;
+use foretell_wire::record::{Record, SyncOp};
+use rustc_hash::FxHashMap;
+
+use crate::records::Part;
+use code::{Functions, Spot, is_call, opcode};
+use region::{Regions, Target};
+use walk::Walk;
+
+/// Follows all threads, record by record.
+#[derive(Debug, Default)]
+pub(crate) struct Follower {
+    tracker: Tracker,
+    functions: Functions,
+    regions: Regions,
+    /// The numbers of threads in the order in which they came.
+    numbers: FxHashMap<u32, usize>,
+    walks: Vec<Walk>,
+    /// The thread whose record is looked at, and its place among all.
+    thread: u32,
+    current: usize,
+    /// What its record means.
+    access: Access,
+    /// Whether there was ever a second thread.
+    has_forked: bool,
+}
+
+/// What becomes of what a record reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reading {
+    /// It is what the instruction results in, or copies.
+    Result,
+    /// It decides what comes next.
+    Decides,
+    /// Had it been something else, the event would not be what it is.
+    DecidesItself,
+}
+
+/// The access of a record.
+#[derive(Debug)]
+struct Access {
+    reading: Reading,
+    /// What was read so far.
+    found: Reads,
+    /// What is written.
+    value: Reads,
+    /// If it copies, what each byte depends on.
+    copied: Option<Vec<Reads>>,
+    /// The instruction whose result it is.
+    result: Option<u32>,
+}
+
+impl Default for Access {
+    fn default() -> Access {
+        Access {
+            reading: Reading::Result,
+            found: Reads::NOTHING,
+            value: Reads::NOTHING,
+            copied: None,
+            result: None,
+        }
+    }
+}
+
+impl Follower {
+    /// A module was loaded.
+    pub(crate) fn add(&mut self, module: &Module<'_>) {
+        self.functions.add(module);
+        self.regions = Regions::default();
+    }
+
+    /// What was found.
+    pub(crate) fn finish(self) -> Dependence {
+        self.tracker.finish()
+    }
+
+    /// From now on this thread acts.
+    pub(crate) fn turn_to(&mut self, thread: u32) {
+        if self.walks.is_empty() || self.thread != thread {
+            self.thread = thread;
+            let next = self.numbers.len();
+            self.current = *self.numbers.entry(thread).or_insert(next);
+            if self.current == next {
+                self.walks.push(Walk::default());
+            }
+        }
+    }
+
+    /// The trace has an event more, one of the thread that acts.
+    pub(crate) fn event(&mut self) {
+        self.tracker.event(self.current);
+    }
+
+    /// Nobody knows what the thread that acts has done.
+    pub(crate) fn give_up(&mut self) {
+        self.tracker.give_up(self.current);
+    }
+
+    /// Before the events of a record: brings its thread to where it was made.
+    pub(crate) fn begin(&mut self, record: &Record<'_>) {
+        self.access = Access::default();
+        match *record {
+            Record::Clock(_) | Record::Ahead(_) | Record::Branch { .. } => {}
+            Record::Enter { site } => self.enter(site),
+            Record::Exit { calls } => (0..calls).for_each(|_| self.leave()),
+            Record::Fence { .. } => self.look_ahead(),
+            Record::Opaque { site } => self.be_opaque(site),
+            Record::Sync { op: SyncOp::Begin, .. } => {
+                self.give_up();
+                self.walks[self.current] = Walk::default();
+            }
+            Record::Sync { op: SyncOp::End, .. } => self.end(),
+            // Of the others that wait at a barrier only the last one tells that they leave it.
+            Record::Sync { op: SyncOp::Depart, .. } => {}
+            Record::Sync { site, op, .. } => {
+                self.has_forked |= op == SyncOp::Fork;
+                self.come_to(site, record);
+            }
+            Record::Read { site, .. }
+            | Record::Write { site, .. }
+            | Record::AtomicLoad { site, .. }
+            | Record::AtomicStore { site, .. }
+            | Record::Rmw { site, .. }
+            | Record::ReadRange { site, .. }
+            | Record::Scan { site, .. }
+            | Record::WriteRange { site, .. }
+            | Record::Fill { site, .. } => self.come_to(site, record),
+            Record::Copy { site, bytes, .. } => {
+                self.come_to(site, record);
+                self.access.copied = Some(vec![self.access.found; bytes.len()]);
+            }
+        }
+    }
+
+    /// After the events of a record.
+    pub(crate) fn end_access(&mut self) {
+        if let Some(result) = self.access.result.take() {
+            let found = self.access.found;
+            self.set(result, found);
+        }
+    }
+
+    /// Something happened that nobody understands.
+    fn be_opaque(&mut self, site: u64) {
+        self.give_up();
+        let walk = &mut self.walks[self.current];
+        if let Some(spot) = self.functions.spot(site)
+            && walk.function() == Some(spot.function)
+        {
+            walk.stand_at(spot.instruction, false);
+        }
+    }
+
+    /// Brings the thread to an instruction that accesses something, or calls who does.
+    fn come_to(&mut self, site: u64, record: &Record<'_>) {
+        let Some(spot) = self.functions.spot(site) else { return self.be_nowhere() };
+        let opcode =
+            self.functions.get(spot.function).map_or(0, |function| function.opcode(spot.instruction));
+        let is_single = matches!(
+            (opcode, record),
+            (
+                opcode::LOAD | opcode::STORE | opcode::ATOMICRMW | opcode::CMPXCHG,
+                Record::Read { .. }
+                    | Record::Write { .. }
+                    | Record::AtomicLoad { .. }
+                    | Record::AtomicStore { .. }
+                    | Record::Rmw { .. }
+            )
+        );
+        self.go_to(spot, is_single);
+        match opcode {
+            opcode::LOAD => self.load(spot),
+            opcode::STORE => self.store(spot),
+            opcode::ATOMICRMW => self.update(spot),
+            opcode::CMPXCHG => self.exchange(spot),
+            opcode if is_call(opcode) => self.call(spot, record),
+            _ => self.give_up(),
+        }
+    }
+
+    /// Nobody knows where the thread is.
+    fn be_nowhere(&mut self) {
+        self.give_up();
+        self.walks[self.current].be_nowhere();
+        self.access.reading = Reading::Decides;
+    }
+
+    /// What an instruction uses.
+    fn operands(&self, spot: Spot) -> Vec<Operand> {
+        self.functions
+            .get(spot.function)
+            .map_or_else(Vec::new, |function| function.values(spot.instruction).collect())
+    }
+
+    fn load(&mut self, spot: Spot) {
+        let &[pointer, ..] = &self.operands(spot)[..] else { return self.give_up() };
+        self.steer_by(pointer);
+        self.access.found = self.content(pointer);
+        self.access.result = Some(spot.instruction);
+    }
+
+    fn store(&mut self, spot: Spot) {
+        let &[value, pointer, ..] = &self.operands(spot)[..] else { return self.give_up() };
+        self.steer_by(pointer);
+        self.access.value = self.of(value);
+        self.add_content(pointer, self.access.value);
+    }
+
+    fn update(&mut self, spot: Spot) {
+        let &[pointer, operand, ..] = &self.operands(spot)[..] else { return self.give_up() };
+        self.steer_by(pointer);
+        self.access.value = self.of(operand);
+        self.access.result = Some(spot.instruction);
+    }
+
+    /// What is expected decides whether anything is written.
+    fn exchange(&mut self, spot: Spot) {
+        let &[pointer, expected, desired, ..] = &self.operands(spot)[..] else { return self.give_up() };
+        self.steer_by(pointer);
+        self.steer_by(expected);
+        self.access.value = self.of(desired);
+        self.access.reading = Reading::DecidesItself;
+        self.set(spot.instruction, Reads::NOTHING);
+    }
+
+    /// A function of a library acts on what it is given. What it reads decides what it does, unless it only copies or fills.
+    fn call(&mut self, spot: Spot, record: &Record<'_>) {
+        let operands = self.operands(spot);
+        let name =
+            self.functions.get(spot.function).and_then(|function| function.callee_name(spot.instruction));
+        let is_fill = name.is_some_and(|name| name.starts_with("llvm.memset"));
+        let is_copy = name.is_some_and(|name| name.starts_with("llvm.mem")) && !is_fill;
+        let is_unknown = self.is_unknown(spot);
+        let byte = operands.get(1).copied().filter(|_| is_fill);
+        for (position, &operand) in operands.iter().enumerate() {
+            if !(is_fill && position == 1) {
+                self.steer_by(operand);
+            }
+        }
+        if let (Some(byte), Some(&to)) = (byte, operands.first()) {
+            self.access.value = self.of(byte);
+            self.add_content(to, self.access.value);
+        }
+        match *record {
+            Record::Copy { .. } if is_copy => {
+                self.access.found = operands.get(1).map_or(Reads::NOTHING, |&from| self.content(from));
+            }
+            Record::Copy { .. } => {}
+            Record::AtomicLoad { .. } | Record::Rmw { .. } => self.access.reading = Reading::DecidesItself,
+            _ => self.access.reading = Reading::Decides,
+        }
+        self.set(spot.instruction, Reads::NOTHING);
+        if is_unknown {
+            self.give_up();
+        }
+    }
+
+    fn is_unknown(&mut self, spot: Spot) -> bool {
+        let shape = self.regions.shape(&self.functions, spot.function);
+        let is_unknown = |step: &shape::Step| step.is_unknown && !step.is_told;
+        shape.is_none_or(|shape| shape.step(spot.instruction).is_none_or(is_unknown))
+    }
+
+    /// A part of what was accessed is this event of the trace.
+    pub(crate) fn kept(&mut self, event: EventId, reads: bool, writes: bool, bytes: std::ops::Range<u64>) {
+        let mut own = Reads::NOTHING;
+        if reads && self.has_forked {
+            match self.access.reading {
+                Reading::DecidesItself => self.tracker.steer_itself(self.current, event),
+                Reading::Decides => {
+                    let read = self.tracker.read(self.current, event);
+                    self.tracker.steer(self.current, read);
+                }
+                Reading::Result => {
+                    own = self.tracker.read(self.current, event);
+                    self.find(own, bytes.clone());
+                }
+            }
+        }
+        if writes {
+            let value = self.written(bytes);
+            let value = self.tracker.unite(self.current, value, own);
+            self.tracker.set_value(self.current, event, value);
+        }
+    }
+
+    /// A part of what was accessed is not in the trace: some bytes of a word. What is written there is seen by nobody else.
+    pub(crate) fn left_out(&mut self, reads: bool, writes: bool, part: Part, bytes: u8) {
+        if bytes == 0 {
+            return;
+        }
+        let offset = |byte: u32| part.offset + u64::from(byte - part.first);
+        let mut read = Reads::NOTHING;
+        if reads && self.access.copied.is_some() {
+            for byte in part.first..part.end {
+                let set = self.tracker.load(self.current, part.word, bytes & 1 << byte);
+                self.find(set, offset(byte)..offset(byte) + 1);
+            }
+        } else if reads {
+            read = self.tracker.load(self.current, part.word, bytes);
+            match self.access.reading {
+                Reading::Result => self.find(read, 0..0),
+                Reading::Decides | Reading::DecidesItself => self.tracker.steer(self.current, read),
+            }
+        }
+        if writes && self.access.copied.is_some() {
+            for byte in (part.first..part.end).filter(|byte| bytes >> byte & 1 == 1) {
+                let value = self.written(offset(byte)..offset(byte) + 1);
+                self.tracker.store(self.current, part.word, 1 << byte, value);
+            }
+        } else if writes {
+            let value = self.tracker.unite(self.current, self.access.value, read);
+            self.tracker.store(self.current, part.word, bytes, value);
+        }
+    }
+
+    /// Bytes that were read depend on this.
+    fn find(&mut self, reads: Reads, bytes: std::ops::Range<u64>) {
+        match &mut self.access.copied {
+            Some(copied) => {
+                for set in range(copied, bytes) {
+                    *set = self.tracker.unite(self.current, *set, reads);
+                }
+            }
+            None => self.access.found = self.tracker.unite(self.current, self.access.found, reads),
+        }
+    }
+
+    /// What bytes that are written depend on.
+    fn written(&mut self, bytes: std::ops::Range<u64>) -> Reads {
+        let mut value = self.access.value;
+        if let Some(copied) = &mut self.access.copied {
+            for &mut set in range(copied, bytes) {
+                value = self.tracker.unite(self.current, value, set);
+            }
+        }
+        value
+    }
+
+    /// The converter has invented this read; whatever comes next goes by it.
+    pub(crate) fn invented_read(&mut self, event: EventId) {
+        if self.has_forked {
+            let read = self.tracker.read(self.current, event);
+            self.tracker.steer(self.current, read);
+        }
+    }
+
+    /// The converter has invented this write, of something that no read has to do with.
+    pub(crate) fn invented_write(&mut self, event: EventId) {
+        self.tracker.set_value(self.current, event, Reads::NOTHING);
+    }
+}
+
+/// A part of what is copied.
+fn range(copied: &mut [Reads], bytes: std::ops::Range<u64>) -> &mut [Reads] {
+    let index = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+    copied.get_mut(index(bytes.start)..index(bytes.end)).unwrap_or_default()
+}

@@ -1,0 +1,210 @@
+//! The functions of the recorded program, found by the sites of their instructions.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use foretell_wire::code::{self, Code, Instruction, Operand};
+use foretell_wire::log::module::Module;
+use foretell_wire::site::Table;
+use rustc_hash::FxHashMap;
+
+/// Which function, of all modules.
+pub(super) type FunctionId = u32;
+
+/// Where a record was made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Spot {
+    pub(super) function: FunctionId,
+    pub(super) instruction: u32,
+}
+
+/// What the sites of an instruction tell of it.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Mark {
+    /// There is a hook.
+    pub(super) has_site: bool,
+    /// Whoever comes here leaves a record; of a call, unless the callee is instrumented.
+    pub(super) is_told: bool,
+    /// It hands something over that no record tells of.
+    pub(super) is_hidden: bool,
+}
+
+/// LLVM's opcodes, as far as they matter.
+pub(super) mod opcode {
+    pub(crate) const RET: u8 = 1;
+    pub(crate) const BR: u8 = 2;
+    pub(crate) const SWITCH: u8 = 3;
+    pub(crate) const INDIRECTBR: u8 = 4;
+    pub(crate) const INVOKE: u8 = 5;
+    pub(crate) const UNREACHABLE: u8 = 7;
+    pub(crate) const UDIV: u8 = 14;
+    pub(crate) const SDIV: u8 = 15;
+    pub(crate) const UREM: u8 = 17;
+    pub(crate) const SREM: u8 = 18;
+    pub(crate) const ALLOCA: u8 = 26;
+    pub(crate) const LOAD: u8 = 27;
+    pub(crate) const STORE: u8 = 28;
+    pub(crate) const GETELEMENTPTR: u8 = 29;
+    pub(crate) const BITCAST: u8 = 41;
+    pub(crate) const ICMP: u8 = 42;
+    pub(crate) const PHI: u8 = 44;
+    pub(crate) const CALL: u8 = 45;
+    pub(crate) const CMPXCHG: u8 = 56;
+    pub(crate) const ATOMICRMW: u8 = 57;
+    pub(crate) const RESUME: u8 = 58;
+    pub(crate) const LANDINGPAD: u8 = 59;
+    pub(crate) const CALLBR: u8 = 67;
+}
+
+/// A function and what is known of its instructions.
+#[derive(Debug)]
+pub(super) struct Function {
+    code: code::Function,
+    table: Rc<Table>,
+    /// The number of its name, see [`Functions::name`].
+    pub(super) name: u32,
+    /// The module that it is part of, by the first of its functions.
+    module: FunctionId,
+    marks: Vec<Mark>,
+}
+
+impl Function {
+    pub(super) fn len(&self) -> u32 {
+        u32::try_from(self.code.instructions.len()).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn parameters(&self) -> u32 {
+        self.code.parameters
+    }
+
+    pub(super) fn blocks(&self) -> &[u32] {
+        &self.code.blocks
+    }
+
+    pub(super) fn instruction(&self, index: u32) -> Option<&Instruction> {
+        self.code.instructions.get(index as usize)
+    }
+
+    pub(super) fn opcode(&self, index: u32) -> u8 {
+        self.instruction(index).map_or(0, |instruction| instruction.opcode)
+    }
+
+    pub(super) fn mark(&self, index: u32) -> Mark {
+        self.marks.get(index as usize).copied().unwrap_or_default()
+    }
+
+    pub(super) fn text(&self, position: u32) -> &str {
+        self.table.text(position)
+    }
+
+    /// What an instruction uses: values, then blocks, see [`code::Instruction::operands`].
+    pub(super) fn operands(&self, index: u32) -> &[Operand] {
+        self.instruction(index).map_or(&[], |instruction| self.code.operands_of(instruction))
+    }
+
+    /// What an instruction uses, but for blocks.
+    pub(super) fn values(&self, index: u32) -> impl Iterator<Item = Operand> {
+        self.operands(index).iter().copied().filter(|operand| !matches!(operand, Operand::Block(_)))
+    }
+
+    /// What a call passes, and what it calls.
+    pub(super) fn call(&self, index: u32) -> Option<(&[Operand], Operand)> {
+        let operands = self.operands(index);
+        let end = operands.iter().position(|operand| matches!(operand, Operand::Block(_)));
+        let (&callee, arguments) = operands.get(..end.unwrap_or(operands.len()))?.split_last()?;
+        Some((arguments, callee))
+    }
+
+    /// The name of the function that a call calls, if that is plain to see.
+    pub(super) fn callee_name(&self, index: u32) -> Option<&str> {
+        match self.call(index)?.1 {
+            Operand::Global(name) => Some(self.text(name)),
+            _ => None,
+        }
+    }
+}
+
+/// Whether the instruction is a call.
+pub(super) fn is_call(opcode: u8) -> bool {
+    matches!(opcode, opcode::CALL | opcode::INVOKE | opcode::CALLBR)
+}
+
+/// All functions that were loaded so far.
+#[derive(Debug, Default)]
+pub(super) struct Functions {
+    functions: Vec<Function>,
+    /// For each module by its address, the spots of its sites.
+    modules: BTreeMap<u64, Vec<Option<Spot>>>,
+    names: FxHashMap<String, u32>,
+    /// The functions of each name.
+    named: Vec<Vec<FunctionId>>,
+    /// Some function catches exceptions, or cleans up after them.
+    pub(super) unwinds: bool,
+    /// Some function leaves its place in the stack to another one.
+    pub(super) replaces: bool,
+}
+
+impl Functions {
+    /// Takes up what a module tells of its code, if it does.
+    pub(super) fn add(&mut self, module: &Module<'_>) {
+        let Ok(Code { table, functions }) = Code::decode(module.table) else { return };
+        let table = Rc::new(table);
+        let first = u32::try_from(self.functions.len()).unwrap_or(u32::MAX);
+        for code in functions {
+            let name = self.name(table.text(code.name));
+            let marks = vec![Mark::default(); code.instructions.len()];
+            self.unwinds |= code.instructions.iter().any(|instruction| {
+                matches!(instruction.opcode, opcode::INVOKE | opcode::LANDINGPAD | opcode::RESUME)
+            });
+            let id = u32::try_from(self.functions.len()).unwrap_or(u32::MAX);
+            self.named[name as usize].push(id);
+            self.functions.push(Function { code, table: Rc::clone(&table), name, module: first, marks });
+        }
+        let spots = table.sites.iter().map(|site| {
+            let position = site.position?;
+            let function = first.checked_add(position.function)?;
+            let about = self.functions.get_mut(function as usize)?;
+            let mark = about.marks.get_mut(position.instruction as usize)?;
+            mark.has_site = true;
+            mark.is_told |= site.is_told;
+            mark.is_hidden |= site.is_hidden;
+            let is_last = site.is_hidden && about.opcode(position.instruction + 1) == opcode::RET;
+            self.replaces |= is_last;
+            Some(Spot { function, instruction: position.instruction })
+        });
+        self.modules.insert(module.address, spots.collect());
+    }
+
+    /// The number of a name.
+    fn name(&mut self, text: &str) -> u32 {
+        if let Some(&number) = self.names.get(text) {
+            return number;
+        }
+        let number = u32::try_from(self.named.len()).unwrap_or(u32::MAX);
+        self.names.insert(text.to_string(), number);
+        self.named.push(Vec::new());
+        number
+    }
+
+    /// Where a site is in the code.
+    pub(super) fn spot(&self, site: u64) -> Option<Spot> {
+        let (&start, spots) = self.modules.range(..=site).next_back()?;
+        *spots.get(usize::try_from(site - start).ok()?)?
+    }
+
+    pub(super) fn get(&self, id: FunctionId) -> Option<&Function> {
+        self.functions.get(id as usize)
+    }
+
+    /// The number of a function's name, if any function has it.
+    pub(super) fn known_name(&self, name: &str) -> Option<u32> {
+        self.names.get(name).copied()
+    }
+
+    /// The function of this name in the module of another one.
+    pub(super) fn beside(&self, id: FunctionId, name: u32) -> Option<FunctionId> {
+        let module = self.get(id)?.module;
+        let is_beside = |&&other: &&FunctionId| self.get(other).is_some_and(|other| other.module == module);
+        self.named.get(name as usize)?.iter().rfind(is_beside).copied()
+    }
+}

@@ -1,0 +1,501 @@
+//! What a thread has done between two records that follow each other in one call of a function.
+//!
+//! Nobody knows which way it went, so all ways count on which nothing is recorded. What they make of what is summed up once, and remembered:
+//! each value afterwards is made of values before, and some values before were decided by.
+
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::code::{FunctionId, Functions};
+use super::shape::{Call, End, Shape, Silently, Slot};
+
+/// Where the ways lead.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Target {
+    /// To this instruction.
+    At(u32),
+    /// To the end of the function, however it comes about.
+    End,
+    /// Nobody knows.
+    Anywhere,
+}
+
+/// What all ways from one place to another do together.
+#[derive(Debug, Default)]
+pub(super) struct Region {
+    /// Nobody knows what happens on them.
+    pub(super) is_unknown: bool,
+    /// What is decided by.
+    pub(super) steering: Vec<Slot>,
+    /// What values are made of afterwards. Those that may not have changed are among what they are made of.
+    pub(super) changes: Vec<(Slot, Vec<Slot>)>,
+    /// What the function returns.
+    pub(super) result: Vec<Slot>,
+}
+
+/// What a function does from its beginning to its end without any record, in terms of its parameters.
+#[derive(Debug, Default)]
+struct Silence {
+    is_unknown: bool,
+    steering: Vec<u32>,
+    result: Vec<u32>,
+}
+
+/// All that was summed up so far.
+#[derive(Debug, Default)]
+pub(super) struct Regions {
+    shapes: FxHashMap<FunctionId, Option<Rc<Shape>>>,
+    regions: FxHashMap<(FunctionId, Option<u32>, Target), Option<Rc<Region>>>,
+    /// None while it is not known yet. Within, none if the function always leaves a record.
+    silences: FxHashMap<FunctionId, Option<Option<Rc<Silence>>>>,
+    /// How many functions are being looked at, each because of the one before.
+    depth: u32,
+}
+
+/// Of calls within calls no more are looked at.
+const DEEPEST: u32 = 64;
+
+impl Regions {
+    /// The function, prepared.
+    pub(super) fn shape(&mut self, functions: &Functions, id: FunctionId) -> Option<Rc<Shape>> {
+        let shape = self.shapes.entry(id).or_insert_with(|| Shape::of(functions, id).map(Rc::new));
+        shape.clone()
+    }
+
+    /// From one instruction, or the beginning, to another place. None if no way leads there.
+    pub(super) fn between(
+        &mut self,
+        functions: &Functions,
+        id: FunctionId,
+        from: Option<u32>,
+        to: Target,
+    ) -> Option<Rc<Region>> {
+        if let Some(region) = self.regions.get(&(id, from, to)) {
+            return region.clone();
+        }
+        let region = self.shape(functions, id).and_then(|shape| {
+            let ways = Ways { functions, shape: &shape, from, to };
+            ways.sum_up(self)
+        });
+        let region = region.map(Rc::new);
+        self.regions.insert((id, from, to), region.clone());
+        region
+    }
+
+    /// What a function does without any record; none if it always leaves one. While that is being found out, it is unknown.
+    fn silence(&mut self, functions: &Functions, id: FunctionId) -> Option<Rc<Silence>> {
+        match self.silences.get(&id) {
+            Some(Some(known)) => return known.clone(),
+            Some(None) => return Some(Rc::new(Silence { is_unknown: true, ..Silence::default() })),
+            None => {}
+        }
+        if self.depth >= DEEPEST {
+            return Some(Rc::new(Silence { is_unknown: true, ..Silence::default() }));
+        }
+        self.silences.insert(id, None);
+        self.depth += 1;
+        let region = self.between(functions, id, None, Target::End);
+        self.depth -= 1;
+        let shape = self.shape(functions, id);
+        let silence = region.zip(shape).map(|(region, shape)| {
+            let parameters =
+                |slots: &[Slot]| slots.iter().filter_map(|&slot| shape.parameter_at(slot)).collect();
+            Rc::new(Silence {
+                is_unknown: region.is_unknown,
+                steering: parameters(&region.steering),
+                result: parameters(&region.result),
+            })
+        });
+        self.silences.insert(id, Some(silence.clone()));
+        silence
+    }
+
+    /// What an instruction does if it leaves no record; none if it always does.
+    fn effect(&mut self, functions: &Functions, shape: &Shape, index: u32) -> Option<Effect> {
+        let step = shape.step(index).filter(|step| !step.is_told)?;
+        let mut effect = Effect {
+            is_unknown: step.is_unknown,
+            steering: step.steering.clone(),
+            defines: step
+                .defines
+                .iter()
+                .map(|define| (define.slot, define.from.clone(), define.is_whole))
+                .collect(),
+        };
+        if let Some(call) = &step.call {
+            self.call(functions, call, index, &mut effect)?;
+        }
+        Some(effect)
+    }
+
+    /// A call that leaves no record; none if it always does.
+    fn call(&mut self, functions: &Functions, call: &Call, index: u32, effect: &mut Effect) -> Option<()> {
+        let everything = || call.arguments.iter().copied().chain([call.callee]).flatten();
+        let Silently::As(callee) = call.silently else {
+            effect.steering.extend(everything());
+            effect.defines.push((index, Vec::new(), true));
+            return Some(());
+        };
+        let silence = self.silence(functions, callee)?;
+        effect.is_unknown |= silence.is_unknown;
+        let parameters = self.shape(functions, callee).map_or(0, |shape| shape.parameters);
+        let argument = |parameter: &u32| call.arguments.get(*parameter as usize).copied().flatten();
+        effect.steering.extend(silence.steering.iter().filter_map(argument));
+        // What is passed beyond the parameters goes ways of its own.
+        effect.steering.extend(call.arguments.iter().skip(parameters as usize).copied().flatten());
+        effect.defines.push((index, silence.result.iter().filter_map(argument).collect(), true));
+        Some(())
+    }
+}
+
+/// What an instruction does without a record.
+struct Effect {
+    is_unknown: bool,
+    steering: Vec<Slot>,
+    /// Slots, what they are made of, and whether nothing is left of what they were.
+    defines: Vec<(Slot, Vec<Slot>, bool)>,
+}
+
+/// The ways from one place to another.
+struct Ways<'a> {
+    functions: &'a Functions,
+    shape: &'a Shape,
+    from: Option<u32>,
+    to: Target,
+}
+
+/// The instructions on the ways, and what they do.
+type Effects = FxHashMap<u32, Effect>;
+
+impl Ways<'_> {
+    fn sum_up(&self, regions: &mut Regions) -> Option<Region> {
+        let mut reached = self.reachable(regions);
+        if self.is_ambiguous(&reached, regions) {
+            return Some(Region { is_unknown: true, ..Region::default() });
+        }
+        self.keep_those_that_lead_there(&mut reached)?;
+        if reached.effects.values().any(|effect| effect.is_unknown) {
+            return Some(Region { is_unknown: true, ..Region::default() });
+        }
+        let order = Order::of(self, &reached.effects);
+        let mut sum = Sum::default();
+        for group in &order.groups {
+            match group[..] {
+                [index] if !order.is_cyclic(index) => {
+                    let always = order.always.contains(&index);
+                    self.pass(&reached.effects, index, always, &mut sum);
+                }
+                _ => {
+                    while group.iter().fold(false, |changed, &index| {
+                        self.pass(&reached.effects, index, false, &mut sum) | changed
+                    }) {}
+                }
+            }
+        }
+        Some(sum.finish(self.shape))
+    }
+
+    fn starts(&self) -> Vec<u32> {
+        self.from.map_or_else(|| vec![0], |from| self.shape.next(from).to_vec())
+    }
+
+    /// All instructions that can be reached without a record, and whether the target can.
+    fn reachable(&self, regions: &mut Regions) -> Reached {
+        let mut reached = Reached::default();
+        let mut open = self.starts();
+        while let Some(index) = open.pop() {
+            reached.is_there |= self.to == Target::At(index);
+            if reached.effects.contains_key(&index) {
+                continue;
+            }
+            let Some(effect) = regions.effect(self.functions, self.shape, index) else { continue };
+            reached.effects.insert(index, effect);
+            open.extend_from_slice(self.shape.next(index));
+        }
+        reached
+    }
+
+    /// Whether what is taken for a way on may be another call of the function, which no record tells of.
+    fn is_ambiguous(&self, reached: &Reached, regions: &mut Regions) -> bool {
+        let Target::At(target) = self.to else { return false };
+        let calls_back = |&index: &u32| self.shape.step(index).is_some_and(|step| step.calls_back);
+        if !reached.effects.keys().chain(&self.from).any(calls_back) {
+            return false;
+        }
+        let anew = Ways { from: None, to: Target::At(target), ..*self };
+        anew.reachable(regions).is_there
+    }
+
+    /// The target counts, if it can be passed without a record, only as what is passed.
+    fn keep_those_that_lead_there(&self, reached: &mut Reached) -> Option<()> {
+        if self.to == Target::Anywhere {
+            return Some(());
+        }
+        let mut before: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for &index in reached.effects.keys() {
+            for &next in self.shape.next(index) {
+                before.entry(next).or_default().push(index);
+            }
+        }
+        let mut open: Vec<u32> = match self.to {
+            Target::At(target) => {
+                if !reached.is_there {
+                    return None;
+                }
+                before.get(&target).cloned().unwrap_or_default()
+            }
+            _ => reached.effects.keys().copied().filter(|&index| self.is_end(index)).collect(),
+        };
+        let mut lead = FxHashSet::default();
+        while let Some(index) = open.pop() {
+            if lead.insert(index) {
+                open.extend(before.get(&index).into_iter().flatten());
+            }
+        }
+        if self.to == Target::End && lead.is_empty() && !self.ends_at_once() {
+            return None;
+        }
+        reached.effects.retain(|index, _| lead.contains(index));
+        Some(())
+    }
+
+    /// Whether the function may end here. What it calls may end by an exception.
+    fn is_end(&self, index: u32) -> bool {
+        let step = self.shape.step(index);
+        let throws = self.functions.unwinds && step.is_some_and(|step| step.call.is_some());
+        throws || step.is_some_and(|step| step.end.is_some())
+    }
+
+    fn ends_at_once(&self) -> bool {
+        self.from.is_some_and(|from| self.is_end(from))
+    }
+
+    /// How often a way leads from an instruction to the target.
+    fn arrivals(&self, index: u32) -> usize {
+        match self.to {
+            Target::At(target) => self.shape.next(index).iter().filter(|&&next| next == target).count(),
+            Target::End => usize::from(self.is_end(index)),
+            Target::Anywhere => 1,
+        }
+    }
+
+    /// Passes an instruction; says whether that made a difference.
+    fn pass(&self, effects: &Effects, index: u32, always: bool, sum: &mut Sum) -> bool {
+        let Some(effect) = effects.get(&index) else { return false };
+        let mut changed = false;
+        for &slot in &effect.steering {
+            changed |= sum.steer(slot);
+        }
+        for (slot, from, is_whole) in &effect.defines {
+            changed |= sum.define(*slot, from, always && *is_whole);
+        }
+        if let (Target::End, Some(End::Return(Some(slot)))) =
+            (self.to, self.shape.step(index).and_then(|step| step.end))
+        {
+            let value = sum.value(slot);
+            changed |= add(&mut sum.result, &value);
+        }
+        changed
+    }
+}
+
+/// What can be reached without a record.
+#[derive(Default)]
+struct Reached {
+    effects: Effects,
+    is_there: bool,
+}
+
+/// The instructions on the ways in an order in which each comes before those that it leads to, but for loops: these are groups.
+struct Order {
+    groups: Vec<Vec<u32>>,
+    /// Those that lead to themselves.
+    loops: FxHashSet<u32>,
+    /// Those that no way leads past.
+    always: FxHashSet<u32>,
+}
+
+impl Order {
+    fn of(ways: &Ways<'_>, effects: &Effects) -> Order {
+        let next =
+            |index: u32| ways.shape.next(index).iter().copied().filter(|next| effects.contains_key(next));
+        let groups = Groups::find(effects, next);
+        let loops = effects.keys().copied().filter(|&index| next(index).any(|next| next == index)).collect();
+        let mut order = Order { groups, loops, always: FxHashSet::default() };
+        order.always = order.find_always(ways, effects);
+        order
+    }
+
+    fn is_cyclic(&self, index: u32) -> bool {
+        self.loops.contains(&index)
+    }
+
+    /// A group is always passed if all ways that are open when it comes lead to it.
+    fn find_always(&self, ways: &Ways<'_>, effects: &Effects) -> FxHashSet<u32> {
+        let mut always = FxHashSet::default();
+        if matches!(ways.to, Target::At(target) if effects.contains_key(&target)) {
+            return always;
+        }
+        let next =
+            |index: u32| ways.shape.next(index).iter().copied().filter(|next| effects.contains_key(next));
+        let mut arriving: FxHashMap<u32, usize> = FxHashMap::default();
+        let starts = ways.starts();
+        for index in starts.iter().copied().filter(|index| effects.contains_key(index)) {
+            *arriving.entry(index).or_default() += 1;
+        }
+        let at_once = match ways.to {
+            Target::At(target) => starts.iter().filter(|&&start| start == target).count(),
+            Target::End => usize::from(ways.ends_at_once()),
+            Target::Anywhere => 1,
+        };
+        let mut open = arriving.values().sum::<usize>() + at_once;
+        for index in effects.keys().copied() {
+            for next in next(index) {
+                *arriving.entry(next).or_default() += 1;
+            }
+        }
+        for group in &self.groups {
+            let inside: FxHashSet<u32> = group.iter().copied().collect();
+            let within = group.iter().map(|&index| next(index).filter(|next| inside.contains(next)).count());
+            let within: usize = within.sum();
+            let arrivals: usize = group.iter().map(|index| arriving.get(index).copied().unwrap_or(0)).sum();
+            let entering = arrivals - within;
+            if open == entering && group.len() == 1 {
+                always.extend(group);
+            }
+            let leaving = group.iter().map(|&index| next(index).count() + ways.arrivals(index));
+            open = open + leaving.sum::<usize>() - within - entering;
+        }
+        always
+    }
+}
+
+/// Tarjan's way to find the groups of instructions that lead to each other, without recursion.
+#[derive(Default)]
+struct Groups {
+    /// When each instruction was met, and the earliest one that it leads back to.
+    met: FxHashMap<u32, (usize, usize)>,
+    path: Vec<u32>,
+    on_path: FxHashSet<u32>,
+    found: Vec<Vec<u32>>,
+}
+
+impl Groups {
+    fn find<I: Iterator<Item = u32>>(effects: &Effects, next: impl Fn(u32) -> I) -> Vec<Vec<u32>> {
+        let mut groups = Groups::default();
+        let mut all: Vec<u32> = effects.keys().copied().collect();
+        all.sort_unstable();
+        for start in all {
+            if !groups.met.contains_key(&start) {
+                groups.visit(start, &next);
+            }
+        }
+        // Those that are led to were found first.
+        groups.found.reverse();
+        groups.found
+    }
+
+    fn visit<I: Iterator<Item = u32>>(&mut self, start: u32, next: &impl Fn(u32) -> I) {
+        let mut open: Vec<(u32, Vec<u32>)> = vec![self.meet(start, next)];
+        while let Some((index, rest)) = open.last_mut() {
+            let index = *index;
+            match rest.pop() {
+                Some(other) if !self.met.contains_key(&other) => {
+                    let met = self.meet(other, next);
+                    open.push(met);
+                }
+                Some(other) => {
+                    if self.on_path.contains(&other) {
+                        self.lead_back(index, self.met[&other].0);
+                    }
+                }
+                None => {
+                    open.pop();
+                    let (met, low) = self.met[&index];
+                    if let Some((caller, _)) = open.last() {
+                        self.lead_back(*caller, low);
+                    }
+                    if met == low {
+                        self.close(index);
+                    }
+                }
+            }
+        }
+    }
+
+    fn meet<I: Iterator<Item = u32>>(&mut self, index: u32, next: &impl Fn(u32) -> I) -> (u32, Vec<u32>) {
+        let now = self.met.len();
+        self.met.insert(index, (now, now));
+        self.path.push(index);
+        self.on_path.insert(index);
+        (index, next(index).collect())
+    }
+
+    fn lead_back(&mut self, index: u32, to: usize) {
+        if let Some((_, low)) = self.met.get_mut(&index) {
+            *low = (*low).min(to);
+        }
+    }
+
+    /// The path from this instruction on is a group.
+    fn close(&mut self, first: u32) {
+        let start = self.path.iter().rposition(|&index| index == first).unwrap_or(0);
+        let mut group = self.path.split_off(start);
+        group.iter().for_each(|index| {
+            self.on_path.remove(index);
+        });
+        group.sort_unstable();
+        self.found.push(group);
+    }
+}
+
+/// What has become of the values so far.
+#[derive(Default)]
+struct Sum {
+    /// What changed values are made of; all others are what they were.
+    values: FxHashMap<Slot, Vec<Slot>>,
+    steering: Vec<Slot>,
+    result: Vec<Slot>,
+}
+
+impl Sum {
+    fn value(&self, slot: Slot) -> Vec<Slot> {
+        self.values.get(&slot).cloned().unwrap_or_else(|| vec![slot])
+    }
+
+    fn steer(&mut self, slot: Slot) -> bool {
+        let value = self.value(slot);
+        add(&mut self.steering, &value)
+    }
+
+    fn define(&mut self, slot: Slot, from: &[Slot], is_whole: bool) -> bool {
+        let mut value = if is_whole { Vec::new() } else { self.value(slot) };
+        let mut changed = is_whole;
+        for &part in from {
+            changed |= add(&mut value, &self.value(part));
+        }
+        self.values.insert(slot, value);
+        changed
+    }
+
+    /// Only values count that may be used later.
+    fn finish(self, shape: &Shape) -> Region {
+        let lasts = |slot: Slot| shape.lasts.get(slot as usize).copied().unwrap_or(true);
+        let mut changes: Vec<_> =
+            self.values.into_iter().filter(|(slot, from)| lasts(*slot) && from[..] != [*slot]).collect();
+        changes.sort_unstable();
+        Region { is_unknown: false, steering: self.steering, changes, result: self.result }
+    }
+}
+
+/// Adds what is not there yet, in order; says whether there was anything.
+fn add(to: &mut Vec<Slot>, slots: &[Slot]) -> bool {
+    let before = to.len();
+    for &slot in slots {
+        if let Err(place) = to.binary_search(&slot) {
+            to.insert(place, slot);
+        }
+    }
+    to.len() > before
+}

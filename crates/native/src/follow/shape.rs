@@ -1,0 +1,430 @@
+//! What the instructions of a function do where no record tells of it: which values they define of which, and what they decide by.
+//!
+//! Values are kept in slots: one for the result of each instruction, one for each parameter, and one for all that was ever stored in each
+//! local variable whose address stays in the function.
+
+use foretell_wire::code::Operand;
+
+use super::code::{Function, FunctionId, Functions, is_call, opcode};
+use super::known;
+
+/// The place of a value in a frame.
+pub(super) type Slot = u32;
+
+/// A value that is made of others.
+#[derive(Clone, Debug)]
+pub(super) struct Define {
+    pub(super) slot: Slot,
+    pub(super) from: Vec<Slot>,
+    /// Nothing is left of what was there before.
+    pub(super) is_whole: bool,
+}
+
+/// A call.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    /// The number of the callee's name, if it is called by name and any function has that.
+    pub(super) name: Option<u32>,
+    /// The callee is called by name.
+    pub(super) is_direct: bool,
+    /// What happens if the callee leaves no record.
+    pub(super) silently: Silently,
+    /// The slots of what is passed; none for constants.
+    pub(super) arguments: Vec<Option<Slot>>,
+    /// The slot of what is called.
+    pub(super) callee: Option<Slot>,
+}
+
+/// What a call without a record does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Silently {
+    /// What this function does from its beginning to its end.
+    As(FunctionId),
+    /// Something that depends on what is passed, and decides by it.
+    ByArguments,
+}
+
+/// How a function ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum End {
+    /// It returns this.
+    Return(Option<Slot>),
+    /// By an exception, or with the thread.
+    Other,
+}
+
+/// What an instruction does.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Step {
+    /// Whoever comes here leaves a record.
+    pub(super) is_told: bool,
+    /// Nobody knows what happens here.
+    pub(super) is_unknown: bool,
+    /// Instrumented functions may run from here on without a record of their being called.
+    pub(super) calls_back: bool,
+    pub(super) call: Option<Box<Call>>,
+    /// What it decides by.
+    pub(super) steering: Vec<Slot>,
+    pub(super) defines: Vec<Define>,
+    pub(super) end: Option<End>,
+}
+
+/// A function, prepared.
+#[derive(Debug)]
+pub(super) struct Shape {
+    /// How many slots a frame has.
+    pub(super) slots: u32,
+    results: u32,
+    pub(super) parameters: u32,
+    /// The first instruction of each block.
+    starts: Vec<u32>,
+    pub(super) steps: Vec<Step>,
+    /// Whether the result of each instruction is used where something may have been recorded since.
+    pub(super) lasts: Vec<bool>,
+    /// The variable that each instruction of the function leads into by its result, if that is a local one.
+    bases: Vec<Option<u32>>,
+    /// The slot of the content of each local variable, by its instruction.
+    contents: Vec<Option<Slot>>,
+    /// Where each instruction leads.
+    next: Vec<Vec<u32>>,
+}
+
+impl Shape {
+    /// None if the function is not as functions are.
+    pub(super) fn of(functions: &Functions, id: FunctionId) -> Option<Shape> {
+        let function = functions.get(id)?;
+        let starts = starts(function)?;
+        let bases = bases(function);
+        let (contents, wholes) = contents(function, &bases);
+        let results = function.len();
+        let kept = u32::try_from(contents.iter().flatten().count()).ok()?;
+        let slots = results.checked_add(function.parameters())?.checked_add(kept)?;
+        let mut shape = Shape {
+            slots,
+            results,
+            parameters: function.parameters(),
+            starts,
+            steps: Vec::new(),
+            lasts: Vec::new(),
+            bases,
+            contents,
+            next: Vec::new(),
+        };
+        for index in 0..results {
+            let next = shape.successors(function, index);
+            shape.next.push(next);
+        }
+        let maker = Maker { functions, id, function, shape: &shape, wholes: &wholes };
+        let steps = (0..results).map(|index| maker.step(index)).collect();
+        shape.lasts = lasts(function, &shape);
+        shape.steps = steps;
+        Some(shape)
+    }
+
+    pub(super) fn step(&self, index: u32) -> Option<&Step> {
+        self.steps.get(index as usize)
+    }
+
+    pub(super) fn next(&self, index: u32) -> &[u32] {
+        self.next.get(index as usize).map_or(&[], Vec::as_slice)
+    }
+
+    fn successors(&self, function: &Function, index: u32) -> Vec<u32> {
+        let block = |operand: &Operand| match operand {
+            Operand::Block(block) => self.starts.get(*block as usize).copied(),
+            _ => None,
+        };
+        let ends_block = self.starts.binary_search(&(index + 1)).is_ok() || index + 1 == self.results;
+        if ends_block { function.operands(index).iter().filter_map(block).collect() } else { vec![index + 1] }
+    }
+
+    /// The slot of what an instruction uses; none for constants.
+    pub(super) fn slot(&self, operand: Operand) -> Option<Slot> {
+        match operand {
+            Operand::Instruction(index) if index < self.results => Some(index),
+            Operand::Parameter(index) if index < self.parameters => Some(self.results + index),
+            _ => None,
+        }
+    }
+
+    pub(super) fn parameter(&self, index: u32) -> Slot {
+        self.results + index
+    }
+
+    /// Which parameter a slot is, if it is one.
+    pub(super) fn parameter_at(&self, slot: Slot) -> Option<u32> {
+        slot.checked_sub(self.results).filter(|&index| index < self.parameters)
+    }
+
+    /// The slot of the content of the local variable that a pointer leads into.
+    pub(super) fn content(&self, pointer: Operand) -> Option<Slot> {
+        let Operand::Instruction(index) = pointer else { return None };
+        let base = (*self.bases.get(index as usize)?)?;
+        *self.contents.get(base as usize)?
+    }
+}
+
+/// The first instruction of each block.
+fn starts(function: &Function) -> Option<Vec<u32>> {
+    let (mut starts, mut start) = (Vec::new(), 0_u32);
+    for &length in function.blocks() {
+        starts.push(start);
+        start = start.checked_add(length).filter(|_| length > 0)?;
+    }
+    (start == function.len() && start > 0).then_some(starts)
+}
+
+/// The `alloca` that each pointer is computed from, as far as that is plain to see.
+fn bases(function: &Function) -> Vec<Option<u32>> {
+    let base = |index: u32| {
+        let mut at = index;
+        for _ in 0..function.len() {
+            match (function.opcode(at), function.operands(at).first()) {
+                (opcode::ALLOCA, _) => return Some(at),
+                (opcode::GETELEMENTPTR | opcode::BITCAST, Some(&Operand::Instruction(from))) => at = from,
+                _ => return None,
+            }
+        }
+        None
+    };
+    (0..function.len()).map(base).collect()
+}
+
+/// Intrinsics that are given the address of a variable, but tell it nobody.
+fn keeps_address(name: &str) -> bool {
+    ["llvm.lifetime", "llvm.mem", "llvm.dbg"].iter().any(|known| name.starts_with(known))
+}
+
+/// The slots of those local variables whose address is used to access memory and for nothing else; and of these, which are always accessed
+/// as a whole.
+fn contents(function: &Function, bases: &[Option<u32>]) -> (Vec<Option<Slot>>, Vec<bool>) {
+    let mut stays: Vec<bool> =
+        (0..function.len()).map(|index| function.opcode(index) == opcode::ALLOCA).collect();
+    let mut wholes: Vec<bool> =
+        (0..function.len()).map(|index| function.operands(index) == [Operand::Number(1)]).collect();
+    for user in 0..function.len() {
+        for (position, operand) in function.operands(user).iter().enumerate() {
+            let Operand::Instruction(used) = *operand else { continue };
+            let Some(base) = bases.get(used as usize).copied().flatten() else { continue };
+            let (stays, whole) = (&mut stays[base as usize], &mut wholes[base as usize]);
+            let same_type = || {
+                let of = |index| function.instruction(index).map(|instruction| instruction.result);
+                used == base && of(user) == of(base)
+            };
+            match (function.opcode(user), position) {
+                (opcode::LOAD, _) | (opcode::STORE, 1) => *whole &= same_type(),
+                (opcode::ICMP, _) => {}
+                (opcode::GETELEMENTPTR | opcode::BITCAST, 0) => *whole = false,
+                (opcode::CALL, _) if function.callee_name(user).is_some_and(keeps_address) => {
+                    let is_access =
+                        function.callee_name(user).is_some_and(|name| name.starts_with("llvm.mem"));
+                    *whole &= !is_access;
+                }
+                _ => *stays = false,
+            }
+        }
+    }
+    let mut next = function.len().saturating_add(function.parameters());
+    let slot = |stays: bool| {
+        let slot = stays.then_some(next);
+        next += u32::from(stays);
+        slot
+    };
+    (stays.into_iter().map(slot).collect(), wholes)
+}
+
+/// Whether each result is used where something may have been recorded since it was defined.
+fn lasts(function: &Function, shape: &Shape) -> Vec<bool> {
+    let records = |index: u32| function.mark(index).has_site || is_call(function.opcode(index));
+    // For each instruction, how many blocks have begun and how many instructions that may record were passed.
+    let (mut places, mut passed, mut block) = (Vec::new(), 0_u32, 0_u32);
+    for index in 0..function.len() {
+        block += u32::from(shape.starts.binary_search(&index).is_ok());
+        places.push((block, passed));
+        passed += u32::from(records(index));
+    }
+    let mut lasts = vec![false; places.len()];
+    for user in 0..function.len() {
+        for operand in function.operands(user) {
+            let Operand::Instruction(used) = *operand else { continue };
+            let (Some(&(block, passed)), Some(place)) =
+                (places.get(user as usize), places.get(used as usize))
+            else {
+                continue;
+            };
+            let between = passed + u32::from(records(user));
+            if used >= user || (block, between) != *place {
+                lasts[used as usize] = true;
+            }
+        }
+    }
+    lasts
+}
+
+/// Makes the steps of a function.
+struct Maker<'a> {
+    functions: &'a Functions,
+    id: FunctionId,
+    function: &'a Function,
+    shape: &'a Shape,
+    wholes: &'a [bool],
+}
+
+impl Maker<'_> {
+    fn slots(&self, operands: impl IntoIterator<Item = Operand>) -> Vec<Slot> {
+        operands.into_iter().filter_map(|operand| self.shape.slot(operand)).collect()
+    }
+
+    fn operand(&self, index: u32, position: usize) -> Operand {
+        self.function.operands(index).get(position).copied().unwrap_or(Operand::Other)
+    }
+
+    /// The result is made of these.
+    fn result(&self, index: u32, from: Vec<Slot>) -> Define {
+        Define { slot: index, from, is_whole: true }
+    }
+
+    fn step(&self, index: u32) -> Step {
+        let mark = self.function.mark(index);
+        let told = |step: Step| Step { is_told: mark.is_told, ..step };
+        match self.function.opcode(index) {
+            opcode::RET => {
+                let value = self.function.values(index).next().and_then(|value| self.shape.slot(value));
+                Step { end: Some(End::Return(value)), ..Step::default() }
+            }
+            opcode::RESUME | opcode::UNREACHABLE => Step { end: Some(End::Other), ..Step::default() },
+            opcode::BR | opcode::SWITCH | opcode::INDIRECTBR => {
+                Step { steering: self.slots(self.function.values(index)), ..Step::default() }
+            }
+            opcode::UDIV | opcode::SDIV | opcode::UREM | opcode::SREM => Step {
+                steering: self.slots([self.operand(index, 1)]),
+                defines: vec![self.result(index, self.slots(self.function.values(index)))],
+                ..Step::default()
+            },
+            opcode::ALLOCA => Step { steering: self.slots(self.function.values(index)), ..Step::default() },
+            opcode::PHI => Step { defines: vec![self.phi(index)], ..Step::default() },
+            opcode::LOAD => told(self.load(index)),
+            opcode::STORE => told(self.store(index)),
+            opcode::ATOMICRMW | opcode::CMPXCHG => told(Step { is_unknown: true, ..Step::default() }),
+            opcode if is_call(opcode) => self.call(index),
+            _ => Step {
+                defines: vec![self.result(index, self.slots(self.function.values(index)))],
+                ..Step::default()
+            },
+        }
+    }
+
+    /// Those at the beginning of a block are all made at once, but passed one after the other: one that is made of another keeps what it was,
+    /// which that one may be made of in turn.
+    fn phi(&self, index: u32) -> Define {
+        let is_phi = |value: Operand| matches!(value, Operand::Instruction(other) if self.function.opcode(other) == opcode::PHI);
+        let is_whole = !self.function.values(index).any(is_phi);
+        Define { is_whole, ..self.result(index, self.slots(self.function.values(index))) }
+    }
+
+    /// A load that is not told is one of a variable that nobody else knows, or of a constant.
+    fn load(&self, index: u32) -> Step {
+        let pointer = self.operand(index, 0);
+        let from = match self.shape.content(pointer) {
+            Some(content) => vec![content],
+            None if self.is_constant(pointer) => Vec::new(),
+            None => return Step { is_unknown: true, ..Step::default() },
+        };
+        let defines = vec![self.result(index, from)];
+        Step { steering: self.slots([pointer]), defines, ..Step::default() }
+    }
+
+    /// Whether the pointer leads into a variable with a name.
+    fn is_constant(&self, pointer: Operand) -> bool {
+        let mut at = pointer;
+        for _ in 0..self.function.len() {
+            match at {
+                Operand::Global(_) => return true,
+                Operand::Instruction(index)
+                    if matches!(self.function.opcode(index), opcode::GETELEMENTPTR | opcode::BITCAST) =>
+                {
+                    at = self.operand(index, 0);
+                }
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    fn store(&self, index: u32) -> Step {
+        let (value, pointer) = (self.operand(index, 0), self.operand(index, 1));
+        let Some(slot) = self.shape.content(pointer) else {
+            return Step { is_unknown: true, ..Step::default() };
+        };
+        let is_whole = match pointer {
+            Operand::Instruction(index) => self.wholes.get(index as usize).copied().unwrap_or(false),
+            _ => false,
+        };
+        let defines = vec![Define { slot, from: self.slots([value]), is_whole }];
+        Step { steering: self.slots([pointer]), defines, ..Step::default() }
+    }
+
+    fn call(&self, index: u32) -> Step {
+        let Some((arguments, callee)) = self.function.call(index) else {
+            return Step { is_unknown: true, calls_back: true, ..Step::default() };
+        };
+        let mark = self.function.mark(index);
+        let name = self.function.callee_name(index);
+        if let Some(name) = name.filter(|name| name.starts_with("llvm.")) {
+            return Step { is_told: mark.is_told, ..self.intrinsic(index, name, arguments) };
+        }
+        if callee == Operand::Other {
+            // Assembly that does nothing has no hook.
+            let defines = vec![self.result(index, self.slots(arguments.iter().copied()))];
+            return Step { is_told: mark.has_site, defines, ..Step::default() };
+        }
+        let known = name.and_then(|name| self.functions.known_name(name));
+        let beside = known.and_then(|name| self.functions.beside(self.id, name));
+        let silently = match beside.filter(|_| !mark.is_told) {
+            Some(function) => Silently::As(function),
+            None => Silently::ByArguments,
+        };
+        // A function of a library: either what it does to memory is known, or a record tells that it is not.
+        let is_outside = name.is_some() && known.is_none();
+        let is_unknown = is_outside && !mark.is_told && !name.is_some_and(known::is_plain);
+        let call = Call {
+            name: known,
+            is_direct: name.is_some(),
+            silently,
+            arguments: arguments.iter().map(|&argument| self.shape.slot(argument)).collect(),
+            callee: self.shape.slot(callee),
+        };
+        Step {
+            is_told: is_outside && mark.is_told,
+            is_unknown,
+            calls_back: is_unknown || mark.is_hidden,
+            call: Some(Box::new(call)),
+            ..Step::default()
+        }
+    }
+
+    /// Those that touch memory which others may see are told; of the rest, all but those for memory make values of values.
+    fn intrinsic(&self, index: u32, name: &str, arguments: &[Operand]) -> Step {
+        let argument = |position: usize| arguments.get(position).copied().unwrap_or(Operand::Other);
+        if name.starts_with("llvm.memcpy") || name.starts_with("llvm.memmove") {
+            let steering = self.slots([argument(0), argument(1), argument(2)]);
+            let to = self.shape.content(argument(0));
+            let from = self.shape.content(argument(1));
+            let Some(slot) = to else { return Step { is_unknown: true, steering, ..Step::default() } };
+            let defines = vec![Define { slot, from: from.into_iter().collect(), is_whole: false }];
+            return Step { steering, defines, ..Step::default() };
+        }
+        if name.starts_with("llvm.memset") {
+            // One that is not told because it has no length changes nothing.
+            let to = self.shape.content(argument(0));
+            let define = |slot| Define { slot, from: self.slots([argument(1)]), is_whole: false };
+            let steering = self.slots([argument(0), argument(2)]);
+            return Step { steering, defines: to.map(define).into_iter().collect(), ..Step::default() };
+        }
+        if name.starts_with("llvm.lifetime") || name.starts_with("llvm.dbg") {
+            return Step::default();
+        }
+        let defines = vec![self.result(index, self.slots(arguments.iter().copied()))];
+        Step { defines, ..Step::default() }
+    }
+}

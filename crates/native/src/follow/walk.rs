@@ -1,0 +1,380 @@
+//! The walk of a thread: the calls that it is in, where it is in each, and what it holds there.
+
+use foretell_trace::Reads;
+use foretell_wire::code::Operand;
+
+use super::code::{FunctionId, Spot};
+use super::region::Region;
+use super::shape::{Call, Silently, Slot};
+use super::{Follower, Target};
+
+/// The calls that a thread is in.
+#[derive(Debug)]
+pub(super) struct Walk {
+    /// The outermost first; there is always one.
+    frames: Vec<Frame>,
+    /// What all calls hold, each its own part. A value counts only if it has the number of the call.
+    registers: Vec<(u32, Reads)>,
+    /// How many calls there were.
+    calls: u32,
+}
+
+/// A call of a function.
+#[derive(Debug, Default)]
+struct Frame {
+    place: Place,
+    /// The last instruction that was recorded; none in the beginning.
+    at: Option<u32>,
+    /// That instruction will not be recorded again before the thread goes on.
+    is_done: bool,
+    /// Which of all calls it is.
+    number: u32,
+    /// Where its registers begin, and how many they are.
+    base: usize,
+    slots: u32,
+}
+
+/// What is known of which function was called.
+#[derive(Debug)]
+enum Place {
+    /// Nothing was recorded in it yet. If it was called by name, this is the number of that.
+    Called { name: Option<u32>, arguments: Vec<Reads> },
+    /// This one.
+    In(FunctionId),
+    /// Nothing.
+    Unknown,
+}
+
+impl Default for Place {
+    fn default() -> Place {
+        Place::Called { name: None, arguments: Vec::new() }
+    }
+}
+
+impl Default for Walk {
+    fn default() -> Walk {
+        Walk { frames: vec![Frame::default()], registers: Vec::new(), calls: 0 }
+    }
+}
+
+impl Walk {
+    fn top(&mut self) -> &mut Frame {
+        if self.frames.is_empty() {
+            self.frames.push(Frame::default());
+        }
+        let last = self.frames.len() - 1;
+        &mut self.frames[last]
+    }
+
+    /// The function that the thread is in, if that is known.
+    pub(super) fn function(&mut self) -> Option<FunctionId> {
+        match self.top().place {
+            Place::In(function) => Some(function),
+            Place::Called { .. } | Place::Unknown => None,
+        }
+    }
+
+    /// The thread is at this instruction.
+    pub(super) fn stand_at(&mut self, instruction: u32, is_done: bool) {
+        let top = self.top();
+        (top.at, top.is_done) = (Some(instruction), is_done);
+    }
+
+    /// Nobody knows where in the innermost call the thread is.
+    pub(super) fn be_nowhere(&mut self) {
+        let top = self.top();
+        (top.place, top.at, top.slots) = (Place::Unknown, None, 0);
+    }
+
+    /// The innermost call is one of this function, which has so many slots, and holds nothing yet.
+    fn seat(&mut self, function: FunctionId, slots: u32) {
+        self.calls = self.calls.wrapping_add(1);
+        let (number, top) = (self.calls, self.top());
+        *top = Frame { place: Place::In(function), at: None, is_done: false, number, base: top.base, slots };
+        let end = top.base + slots as usize;
+        if self.registers.len() < end {
+            self.registers.resize(end, (0, Reads::NOTHING));
+        }
+    }
+
+    /// Where a register is, and the number that it has if it counts.
+    fn register(&mut self, slot: Slot) -> Option<(u32, &mut (u32, Reads))> {
+        let top = self.top();
+        let (number, place, slots) = (top.number, top.base + slot as usize, top.slots);
+        let register = self.registers.get_mut(place).filter(|_| slot < slots)?;
+        Some((number, register))
+    }
+
+    fn get(&mut self, slot: Slot) -> Reads {
+        match self.register(slot) {
+            Some((number, &mut (of, reads))) if of == number => reads,
+            _ => Reads::NOTHING,
+        }
+    }
+
+    fn set(&mut self, slot: Slot, reads: Reads) {
+        if let Some((number, register)) = self.register(slot) {
+            *register = (number, reads);
+        }
+    }
+
+    fn push(&mut self, place: Place) {
+        let top = self.top();
+        let base = top.base + top.slots as usize;
+        self.frames.push(Frame { place, base, ..Frame::default() });
+    }
+}
+
+impl Follower {
+    fn walk(&mut self) -> &mut Walk {
+        &mut self.walks[self.current]
+    }
+
+    /// What an instruction of the innermost call uses.
+    pub(super) fn of(&mut self, operand: Operand) -> Reads {
+        match self.slot(operand) {
+            Some(slot) => self.walk().get(slot),
+            None => Reads::NOTHING,
+        }
+    }
+
+    fn slot(&mut self, operand: Operand) -> Option<Slot> {
+        let function = self.walk().function()?;
+        self.regions.shape(&self.functions, function)?.slot(operand)
+    }
+
+    /// What was ever stored in the local variable that a pointer leads into, if its address stays in the function.
+    pub(super) fn content(&mut self, pointer: Operand) -> Reads {
+        match self.content_slot(pointer) {
+            Some(slot) => self.walk().get(slot),
+            None => Reads::NOTHING,
+        }
+    }
+
+    pub(super) fn add_content(&mut self, pointer: Operand, reads: Reads) {
+        if let Some(slot) = self.content_slot(pointer) {
+            let before = self.walk().get(slot);
+            let reads = self.tracker.unite(self.current, before, reads);
+            self.walk().set(slot, reads);
+        }
+    }
+
+    fn content_slot(&mut self, pointer: Operand) -> Option<Slot> {
+        let function = self.walk().function()?;
+        self.regions.shape(&self.functions, function)?.content(pointer)
+    }
+
+    /// The result of an instruction depends on this.
+    pub(super) fn set(&mut self, instruction: u32, reads: Reads) {
+        self.walk().set(instruction, reads);
+    }
+
+    pub(super) fn steer_by(&mut self, operand: Operand) {
+        let reads = self.of(operand);
+        self.tracker.steer(self.current, reads);
+    }
+
+    /// The thread has come to an instruction of its innermost call, on one of the ways that lead there.
+    pub(super) fn go_to(&mut self, spot: Spot, is_single: bool) {
+        if !self.is_in(spot.function) {
+            self.give_up();
+            self.seat(spot.function);
+            return self.walk().stand_at(spot.instruction, is_single);
+        }
+        let (at, is_done) = (self.walk().top().at, self.walk().top().is_done);
+        let may_stay = at == Some(spot.instruction) && !is_done;
+        let to = Target::At(spot.instruction);
+        match self.regions.between(&self.functions, spot.function, at, to) {
+            Some(region) => self.pass(&region, may_stay),
+            None if may_stay => {}
+            None => self.give_up(),
+        }
+        self.walk().stand_at(spot.instruction, is_single);
+    }
+
+    /// Whether the innermost call is one of this function. A call of which nothing was known yet may turn out to be one.
+    fn is_in(&mut self, function: FunctionId) -> bool {
+        let its_name = self.functions.get(function).map(|function| function.name);
+        let arguments = match &mut self.walk().top().place {
+            Place::In(known) => return *known == function,
+            Place::Unknown => return false,
+            Place::Called { name: Some(name), .. } if its_name != Some(*name) => return false,
+            Place::Called { arguments, .. } => std::mem::take(arguments),
+        };
+        self.seat(function);
+        self.bind(function, &arguments);
+        true
+    }
+
+    fn seat(&mut self, function: FunctionId) {
+        let slots = self.regions.shape(&self.functions, function).map_or(0, |shape| shape.slots);
+        self.walk().seat(function, slots);
+    }
+
+    /// The parameters are what was passed. What is passed beyond them goes ways of its own.
+    fn bind(&mut self, function: FunctionId, arguments: &[Reads]) {
+        let Some(shape) = self.regions.shape(&self.functions, function) else { return };
+        for (index, &reads) in (0..).zip(arguments) {
+            if index < shape.parameters {
+                self.walk().set(shape.parameter(index), reads);
+            } else {
+                self.tracker.steer(self.current, reads);
+            }
+        }
+    }
+
+    /// Goes the ways of a region. If it may not have been gone at all, everything also keeps what it was.
+    fn pass(&mut self, region: &Region, keeps: bool) {
+        self.pass_steering(region);
+        let mut changes = Vec::with_capacity(region.changes.len());
+        for (slot, from) in &region.changes {
+            let mut reads = if keeps { self.walk().get(*slot) } else { Reads::NOTHING };
+            for &part in from {
+                let part = self.walks[self.current].get(part);
+                reads = self.tracker.unite(self.current, reads, part);
+            }
+            changes.push((*slot, reads));
+        }
+        for (slot, reads) in changes {
+            self.walk().set(slot, reads);
+        }
+    }
+
+    /// A function is called.
+    pub(super) fn enter(&mut self, site: u64) {
+        let Some(spot) = self.functions.spot(site) else {
+            self.be_nowhere();
+            return self.walk().push(Place::Unknown);
+        };
+        self.go_to(spot, false);
+        let shape = self.regions.shape(&self.functions, spot.function);
+        let place = shape.as_ref().and_then(|shape| {
+            let step = shape.step(spot.instruction)?;
+            self.call_place(step.call.as_deref()?, step.calls_back)
+        });
+        if place.is_none() {
+            self.give_up();
+        }
+        self.walk().push(place.unwrap_or(Place::Unknown));
+    }
+
+    /// What is known of a call before anything is recorded in it. None if it cannot be followed.
+    fn call_place(&mut self, call: &Call, calls_back: bool) -> Option<Place> {
+        if calls_back || (call.is_direct && call.name.is_none()) {
+            return None;
+        }
+        let of = |walk: &mut Walk, slot: Option<Slot>| slot.map_or(Reads::NOTHING, |slot| walk.get(slot));
+        let callee = of(self.walk(), call.callee);
+        self.tracker.steer(self.current, callee);
+        let mut arguments: Vec<Reads> = Vec::new();
+        for (index, &slot) in call.arguments.iter().enumerate() {
+            let reads = of(self.walk(), slot);
+            if reads != Reads::NOTHING {
+                arguments.resize(index, Reads::NOTHING);
+                arguments.push(reads);
+            }
+        }
+        if !call.is_direct && self.functions.replaces {
+            // Who is called may have left its place to another function, which was given something else.
+            for reads in arguments.drain(..) {
+                self.tracker.steer(self.current, reads);
+            }
+        }
+        Some(Place::Called { name: call.name, arguments })
+    }
+
+    /// The innermost call has ended.
+    pub(super) fn leave(&mut self) {
+        let result = self.leave_function();
+        if self.walk().frames.len() < 2 {
+            // There must have been calls that nobody has told of.
+            self.give_up();
+            return self.walk().be_nowhere();
+        }
+        self.walk().frames.pop();
+        if let Some(call) = self.walk().top().at {
+            self.set(call, result);
+        }
+        self.walk().top().is_done = true;
+    }
+
+    /// The innermost call comes to its end; what it results in.
+    fn leave_function(&mut self) -> Reads {
+        let Some(function) = self.walk().function() else { return self.leave_unseen() };
+        let at = self.walk().top().at;
+        let Some(region) = self.regions.between(&self.functions, function, at, Target::End) else {
+            self.give_up();
+            return Reads::NOTHING;
+        };
+        self.pass_steering(&region);
+        let mut result = Reads::NOTHING;
+        for &slot in &region.result {
+            let part = self.walk().get(slot);
+            result = self.tracker.unite(self.current, result, part);
+        }
+        result
+    }
+
+    /// What is decided by on the ways of a region.
+    fn pass_steering(&mut self, region: &Region) {
+        if region.is_unknown {
+            self.give_up();
+        }
+        for &slot in &region.steering {
+            let reads = self.walk().get(slot);
+            self.tracker.steer(self.current, reads);
+        }
+    }
+
+    /// A call without any record has ended: it went by what it was given.
+    fn leave_unseen(&mut self) -> Reads {
+        let Place::Called { arguments, .. } = &mut self.walk().top().place else { return Reads::NOTHING };
+        let arguments = std::mem::take(arguments);
+        if let Some(function) = self.silent_callee() {
+            self.seat(function);
+            self.bind(function, &arguments);
+            return self.leave_function();
+        }
+        for reads in arguments {
+            self.tracker.steer(self.current, reads);
+        }
+        Reads::NOTHING
+    }
+
+    /// The function that the innermost call must have been one of.
+    fn silent_callee(&mut self) -> Option<FunctionId> {
+        let frames = &self.walk().frames;
+        let caller = frames.get(frames.len().checked_sub(2)?)?;
+        let (Place::In(function), Some(at)) = (&caller.place, caller.at) else { return None };
+        let (function, at) = (*function, at);
+        let shape = self.regions.shape(&self.functions, function)?;
+        match shape.step(at)?.call.as_deref()?.silently {
+            Silently::As(callee) => Some(callee),
+            Silently::ByArguments => None,
+        }
+    }
+
+    /// The thread does something that has no place in the code: whatever it may have decided by since the last record steers that.
+    pub(super) fn look_ahead(&mut self) {
+        let (function, at) = (self.walk().function(), self.walk().top().at);
+        let region = function
+            .and_then(|function| self.regions.between(&self.functions, function, at, Target::Anywhere));
+        match region {
+            Some(region) => self.pass_steering(&region),
+            None => self.give_up(),
+        }
+    }
+
+    /// The thread has ended. What its first function returns goes to whoever waits for it.
+    pub(super) fn end(&mut self) {
+        loop {
+            let result = self.leave_function();
+            self.tracker.steer(self.current, result);
+            if self.walk().frames.len() < 2 {
+                break;
+            }
+            self.walk().frames.pop();
+        }
+        self.walks[self.current] = Walk::default();
+    }
+}
