@@ -89,9 +89,6 @@ pub enum TraceError {
     /// A recording that was cut short before anything of it was complete.
     #[error("the recording was cut short before its first complete block: no event can be read")]
     CutToNothing,
-    /// What the events are said to depend on is not of this trace.
-    #[error("{0}")]
-    Dependence(#[from] Misfit),
     /// The format cannot say what the trace says.
     #[error("event {event}: the {format} format cannot express {what}")]
     NotExpressible {
@@ -126,7 +123,6 @@ impl TraceError {
             | TraceError::TooManyEvents
             | TraceError::Empty
             | TraceError::CutToNothing
-            | TraceError::Dependence(_)
             | TraceError::NotExpressible { .. } => None,
         }
     }
