@@ -268,7 +268,8 @@ impl Writer {
             unsafe { (self.cursor as *mut u8).write_bytes(0, rest) };
         }
         self.clock = self.clock.max(clock.saturating_add(1)) + 1;
-        self.since = (self.now().max(TURN_CLOCK.load(Ordering::SeqCst)), self.cursor);
+        // No two chunks of a thread begin with the same clock, even if the first one is empty.
+        self.since = (self.now().max(TURN_CLOCK.load(Ordering::SeqCst)) + 1, self.cursor);
         self.begin_chunk();
     }
 

@@ -127,6 +127,10 @@ fn handlers_may_jump_out_of_the_recorder() {
         assert_eq!(count("|w(faults,"), 80);
         assert_eq!(count("|w(finished,"), 4);
         assert_eq!(count("|join("), 3, "it is recorded to its end");
+        let last = text.lines().rev().find_map(|line| line.split_once("|w(numbers+4,")?.1.split_once(')'));
+        let last: usize = last.and_then(|(value, _)| value.parse().ok()).expect("it is counted up");
+        let lost = last - count("|w(numbers+4,");
+        assert!(lost < 20, "only what was not finished is lost, not {lost} of {last}");
     }
 }
 
