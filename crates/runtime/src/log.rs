@@ -232,9 +232,13 @@ impl Writer {
 
     /// Room for a record that carries so many bytes.
     pub(crate) fn make_room(&mut self, carried: usize) {
-        if self.cursor + carried >= self.end {
+        if !self.has_room(carried) {
             self.begin_chunk();
         }
+    }
+
+    fn has_room(&self, carried: usize) -> bool {
+        self.cursor + carried < self.end
     }
 
     /// Begins the chunk anew, after its content was appended to the log; where that fails, in memory that nobody will read. A
@@ -324,17 +328,27 @@ impl Writer {
     }
 
     fn jump(&mut self, clock: u64) {
-        self.make_room(0);
-        self.encode(&Record::Clock(clock));
         self.since = (clock, self.cursor);
+        self.tell_clock(&Record::Clock(clock));
+        // To tell it takes no time.
+        self.since.1 = self.cursor;
     }
 
     /// The next record is later than one with this clock. For threads that run in parallel.
     pub(crate) fn follow(&mut self, clock: u64) {
         if clock >= self.clock {
-            self.make_room(0);
-            self.encode(&Record::Ahead(clock + 1 - self.clock));
+            let steps = clock + 1 - self.clock;
             self.clock = clock + 1;
+            self.tell_clock(&Record::Ahead(steps));
+        }
+    }
+
+    /// The clock has changed. A chunk tells with which one it begins: if there is none to be had, nothing earlier is missing.
+    fn tell_clock(&mut self, record: &Record<'_>) {
+        if self.has_room(0) {
+            self.encode(record);
+        } else {
+            self.begin_chunk();
         }
     }
 

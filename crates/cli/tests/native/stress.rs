@@ -157,12 +157,14 @@ fn waiting_by_yielding_does_not_fill_the_trace() {
 #[test]
 fn a_full_disk_ends_the_recording_and_not_the_program() {
     let Some(program) = stress("full_disk") else { return };
-    for order in ORDERS {
-        let (output, text) = record(&[&program], order, "full_disk");
-        let errors = stderr(&output);
-        assert_eq!(errors.matches("the recording ends here").count(), 1, "{errors}");
-        assert!(!errors.contains("the program ended"), "the program has not noticed: {errors}");
-        assert!(text.lines().count() > 1000, "what was recorded by then is there");
+    for command in [&[program.as_str()][..], &[&program, "late"]] {
+        for order in ORDERS {
+            let (output, text) = record(command, order, "full_disk");
+            let errors = stderr(&output);
+            assert_eq!(errors.matches("the recording ends here").count(), 1, "{errors}");
+            assert!(!errors.contains("the program ended"), "the program has not noticed: {errors}");
+            assert!(text.lines().count() > 1000, "what was recorded by then is there: {command:?}, {order}");
+        }
     }
 }
 
