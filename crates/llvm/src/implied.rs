@@ -66,6 +66,8 @@ fn step(instruction: Value) -> Step {
             }
         }
         Some(Opcode::LLVMCall) => Step::Other,
+        // There may be a handler of the signal.
+        _ if instruction.may_divide_in_vain() => Step::Other,
         _ => Step::Silent,
     }
 }

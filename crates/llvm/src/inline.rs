@@ -169,8 +169,15 @@ impl Body<'_> {
         self.hooks.build.exact_store(value, self.at(place));
     }
 
-    fn set_inside(&self, is_inside: bool) {
-        self.store(self.hooks.types.byte.constant(is_inside.into()), front::INSIDE);
+    /// Where the stack ends.
+    fn stack_end(&self) -> Value {
+        let ask = self.hooks.module.function("llvm.stacksave.p0", self.hooks.types.pointer, &[]);
+        self.hooks.build.call(ask, &[])
+    }
+
+    /// The thread is not inside any more.
+    fn get_out(&self) {
+        self.store(self.number(0), front::INSIDE);
     }
 
     fn go_on_if(&self, condition: Value, otherwise: Block) {
@@ -181,14 +188,13 @@ impl Body<'_> {
 
     /// The thread is inside from now on, and may write where the cursor is.
     fn begin(&self, slow: Block) -> Value {
-        let (build, types) = (&self.hooks.build, self.hooks.types);
+        let build = &self.hooks.build;
         build.at_end(self.leave);
-        self.set_inside(false);
+        self.get_out();
         build.go_to(slow);
         build.at_end(self.function.blocks()[0]);
-        let inside = build.exact_load(types.byte, self.at(front::INSIDE));
-        self.go_on_if(build.equal(inside, types.byte.constant(0)), slow);
-        self.set_inside(true);
+        self.go_on_if(build.equal(self.load(front::INSIDE), self.number(0)), slow);
+        self.store(self.stack_end(), front::INSIDE);
         let cursor = self.load(front::CURSOR);
         self.go_on_if(build.below(cursor, self.load(front::LIMIT)), self.leave);
         cursor
@@ -203,7 +209,7 @@ impl Body<'_> {
     /// The record is there and has so many bytes.
     fn end(&self, cursor: Value, length: Value) {
         self.store(self.hooks.build.add(cursor, length), front::CURSOR);
-        self.set_inside(false);
+        self.get_out();
     }
 }
 

@@ -139,10 +139,7 @@ impl Walk<'_> {
             Some(Opcode::LLVMAtomicCmpXchg) => self.exchange(instruction),
             Some(Opcode::LLVMFence) if !instruction.is_single_thread() => self.fence(instruction),
             Some(Opcode::LLVMBr | Opcode::LLVMSwitch | Opcode::LLVMIndirectBr) => self.branch(instruction),
-            // A division by zero ends the program: whether it happens is a decision.
-            Some(Opcode::LLVMSDiv | Opcode::LLVMUDiv | Opcode::LLVMSRem | Opcode::LLVMURem) => {
-                self.decision(instruction, Some(instruction.operand(1)));
-            }
+            _ if instruction.may_divide_in_vain() => self.division(instruction),
             Some(Opcode::LLVMCall) if instruction.callee().is_intrinsic() => self.intrinsic(instruction),
             Some(Opcode::LLVMCall | Opcode::LLVMInvoke | Opcode::LLVMCallBr) => self.call(instruction),
             _ => {}
@@ -305,6 +302,14 @@ impl Walk<'_> {
             let site = self.begin(instruction);
             self.hooks.tell(hook::BRANCH, &[site]);
         }
+    }
+
+    /// A division that is not possible raises a signal: whether it does is a decision. With a sign, both numbers decide.
+    fn division(&mut self, division: Value) {
+        let [dividend, divisor] = [0, 1].map(|index| division.operand(index));
+        let is_signed = matches!(division.opcode(), Some(Opcode::LLVMSDiv | Opcode::LLVMSRem));
+        let by = if is_signed && !self.reads.decide(divisor) { dividend } else { divisor };
+        self.decision(division, Some(by));
     }
 
     fn intrinsic(&mut self, call: Value) {

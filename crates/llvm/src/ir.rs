@@ -460,6 +460,15 @@ impl Value {
         (0..).zip(self.arguments()).any(|(index, _)| self.passed_by_value(index).is_some())
     }
 
+    /// Whether this is a division that may not be possible: by zero, or of the smallest number by -1.
+    pub(crate) fn may_divide_in_vain(self) -> bool {
+        let divides = matches!(
+            self.opcode(),
+            Some(Opcode::LLVMSDiv | Opcode::LLVMUDiv | Opcode::LLVMSRem | Opcode::LLVMURem)
+        );
+        divides && self.operand(1).constant_number().is_none_or(|divisor| divisor == 0 || divisor == -1)
+    }
+
     /// Whether a call may read or write memory that the program can name.
     pub(crate) fn touches_memory(self) -> bool {
         unsafe { foretell_touches_memory(self.0) }

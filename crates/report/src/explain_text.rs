@@ -380,10 +380,11 @@ fn what_is_open(report: &Report) -> Vec<String> {
     }
     open.extend(report.notes.iter().map(|note| format!("The report also says: {}.", visible(note))));
     if report.trace.unexplained_reads > 0 {
-        let reads = count(report.trace.unexplained_reads, "read");
+        let fences = count(report.trace.unexplained_reads, "fence");
         open.push(format!(
-            "In the trace {reads} saw a value that no recorded write explains: somebody who was not recorded wrote it. \
-             No schedule may move anything across such a read, so some races cannot be shown."
+            "The trace has {fences}, where unseen code was called or a read saw a value that no recorded write explains: \
+             somebody who was not recorded may have done anything there. No schedule may move anything across a fence, so \
+             some races cannot be shown."
         ));
     }
     if report.trace.cut_short {

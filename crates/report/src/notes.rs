@@ -18,8 +18,9 @@ pub(crate) fn of_trace(trace: &TraceInfo) -> Vec<String> {
     }
     if trace.unexplained_reads > 0 {
         notes.push(format!(
-            "{} saw a value that no recorded write explains; nothing is reordered across them",
-            count(trace.unexplained_reads, "read")
+            "{}, where unseen code was called or a read saw a value that no recorded write explains; nothing is reordered \
+             across a fence",
+            count(trace.unexplained_reads, "fence")
         ));
     }
     notes

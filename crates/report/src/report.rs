@@ -116,7 +116,7 @@ pub struct TraceInfo {
     /// Why it did, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut_because: Option<String>,
-    /// How many reads saw a value that no recorded write explains.
+    /// How many fences there are: reads that saw a value that no recorded write explains, as which calls of unseen code are told, too.
     pub unexplained_reads: u64,
     /// The part of it that was looked at, if not all.
     #[serde(skip_serializing_if = "Option::is_none")]

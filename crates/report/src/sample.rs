@@ -64,7 +64,7 @@ pub(crate) fn undecided() -> Report {
 }
 
 fn teller() -> Access {
-    let location = "/work/bank/src/deposit it.c:3:10".to_string();
+    let location = "/home/user/bank/src/deposit it.c:3:10".to_string();
     Access {
         event: 4,
         thread: "teller".to_string(),
@@ -115,7 +115,7 @@ fn story() -> Story {
             step(0, 1, "starts teller", "src/bank.c:20:5", false),
             Row::Skipped { thread: 0, steps: 1 },
             step(2, 14, "locks lock", "src/bank.c:14:5", false),
-            step(1, 4, "writes note = 1", "/work/bank/src/deposit it.c:3:10", true),
+            step(1, 4, "writes note = 1", "/home/user/bank/src/deposit it.c:3:10", true),
             step(2, 18, "reads note", "17", true),
         ],
     }

@@ -181,7 +181,10 @@ fn notifications(report: &Report) -> Vec<Value> {
 /// All that a report has found, also what it does not tell.
 fn findings(report: &Report) -> Vec<Finding<'_>> {
     let standing = if report.known.is_some() { Standing::New } else { Standing::Plain };
-    let rule = |proven| if proven { Rule::Race } else { Rule::Candidate };
+    let untold = |proven, first, second, fingerprint, standing| {
+        let rule = if proven { Rule::Race } else { Rule::Candidate };
+        Finding { report, rule, first, second, words: "", story: None, fingerprint, standing }
+    };
     let mut findings = Vec::new();
     for race in report.races.iter().filter(|race| !race.repeated) {
         let words = match race.proof {
@@ -212,28 +215,12 @@ fn findings(report: &Report) -> Vec<Finding<'_>> {
         });
     }
     for pair in report.known.iter().flat_map(|known| &known.pairs) {
-        findings.push(Finding {
-            report,
-            rule: rule(pair.proven),
-            first: &pair.first,
-            second: &pair.second,
-            words: "",
-            story: None,
-            fingerprint: Some(&pair.fingerprint),
-            standing: Standing::Known,
-        });
+        let fingerprint = Some(pair.fingerprint.as_str());
+        findings.push(untold(pair.proven, &pair.first, &pair.second, fingerprint, Standing::Known));
     }
     for pair in report.suppressed.iter().flat_map(|suppressed| &suppressed.pairs) {
-        findings.push(Finding {
-            report,
-            rule: rule(pair.proven),
-            first: &pair.first,
-            second: &pair.second,
-            words: "",
-            story: None,
-            fingerprint: pair.fingerprint.as_deref(),
-            standing: Standing::Suppressed(&pair.rule),
-        });
+        let (fingerprint, standing) = (pair.fingerprint.as_deref(), Standing::Suppressed(&pair.rule));
+        findings.push(untold(pair.proven, &pair.first, &pair.second, fingerprint, standing));
     }
     findings
 }

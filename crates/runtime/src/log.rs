@@ -1,7 +1,7 @@
 //! The records of one thread on their way into its chunk of the log.
 
 use std::mem::offset_of;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
 use foretell_wire::hook::front;
 use foretell_wire::log::{Chunk, Content, HEADER, PAGE};
@@ -30,8 +30,9 @@ pub(crate) struct Writer {
     /// Where the thread has to look up before it writes on: at the end of its quantum, of the chunk, or at once. Only whose
     /// turn it is may write on without looking up.
     limit: AtomicUsize,
-    /// The thread is in our code, or writes here by itself: whatever happens is not the program's doing.
-    inside: AtomicBool,
+    /// Where the stack ended when the thread came into our code, or began to write here by itself: whatever happens further down
+    /// is not the program's doing. 0 if it does neither.
+    inside: AtomicUsize,
     /// The segment of the context, if the log knows the calls that the thread is in; 0 if not.
     open: u64,
     context: Context,
@@ -68,7 +69,8 @@ impl Writer {
         Writer {
             cursor: 0,
             limit: AtomicUsize::new(0),
-            inside: AtomicBool::new(true),
+            // A thread begins in our code, further out than any jump can lead.
+            inside: AtomicUsize::new(usize::MAX),
             open: 0,
             context: Context::NEW,
             left: 0,
@@ -85,13 +87,26 @@ impl Writer {
     /// Whether the thread is in our code.
     #[inline(always)]
     pub(crate) fn is_inside(&self) -> bool {
-        self.inside.load(Ordering::Relaxed)
+        self.entered().is_some()
     }
 
-    /// The thread comes into our code, or leaves it.
+    /// Where the stack ended when the thread came into our code, if it is there.
     #[inline(always)]
-    pub(crate) fn set_inside(&self, is_inside: bool) {
-        self.inside.store(is_inside, Ordering::Relaxed);
+    pub(crate) fn entered(&self) -> Option<usize> {
+        let entered = self.inside.load(Ordering::Relaxed);
+        (entered != 0).then_some(entered)
+    }
+
+    /// The thread comes into our code, and the stack ends here.
+    #[inline(always)]
+    pub(crate) fn enter(&self, stack: usize) {
+        self.inside.store(stack, Ordering::Relaxed);
+    }
+
+    /// The thread leaves our code.
+    #[inline(always)]
+    pub(crate) fn leave(&self) {
+        self.inside.store(0, Ordering::Relaxed);
     }
 
     /// The calls have changed: nothing may be recorded before that is told.
@@ -217,9 +232,13 @@ impl Writer {
 
     /// Room for a record that carries so many bytes.
     pub(crate) fn make_room(&mut self, carried: usize) {
-        if self.cursor + carried >= self.end {
+        if !self.has_room(carried) {
             self.begin_chunk();
         }
+    }
+
+    fn has_room(&self, carried: usize) -> bool {
+        self.cursor + carried < self.end
     }
 
     /// Begins the chunk anew, after its content was appended to the log; where that fails, in memory that nobody will read. A
@@ -253,7 +272,8 @@ impl Writer {
             unsafe { (self.cursor as *mut u8).write_bytes(0, rest) };
         }
         self.clock = self.clock.max(clock.saturating_add(1)) + 1;
-        self.since = (self.now().max(TURN_CLOCK.load(Ordering::SeqCst)), self.cursor);
+        // No two chunks of a thread begin with the same clock, even if the first one is empty.
+        self.since = (self.now().max(TURN_CLOCK.load(Ordering::SeqCst)) + 1, self.cursor);
         self.begin_chunk();
     }
 
@@ -308,17 +328,27 @@ impl Writer {
     }
 
     fn jump(&mut self, clock: u64) {
-        self.make_room(0);
-        self.encode(&Record::Clock(clock));
         self.since = (clock, self.cursor);
+        self.tell_clock(&Record::Clock(clock));
+        // To tell it takes no time.
+        self.since.1 = self.cursor;
     }
 
     /// The next record is later than one with this clock. For threads that run in parallel.
     pub(crate) fn follow(&mut self, clock: u64) {
         if clock >= self.clock {
-            self.make_room(0);
-            self.encode(&Record::Ahead(clock + 1 - self.clock));
+            let steps = clock + 1 - self.clock;
             self.clock = clock + 1;
+            self.tell_clock(&Record::Ahead(steps));
+        }
+    }
+
+    /// The clock has changed. A chunk tells with which one it begins: if there is none to be had, nothing earlier is missing.
+    fn tell_clock(&mut self, record: &Record<'_>) {
+        if self.has_room(0) {
+            self.encode(record);
+        } else {
+            self.begin_chunk();
         }
     }
 

@@ -3,6 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout};
 use std::ffi::{c_int, c_void};
 use std::io::Write;
+use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
 unsafe extern "C" {
@@ -68,6 +69,32 @@ unsafe fn enter_kernel(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> i64 {
         );
     }
     result
+}
+
+/// Where the stack of the calling thread ends.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) fn stack_end() -> usize {
+    let end;
+    unsafe { std::arch::asm!("mov {}, rsp", out(reg) end, options(nomem, nostack, preserves_flags)) };
+    end
+}
+
+/// Where the stack of the calling thread ends.
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+pub(crate) fn stack_end() -> usize {
+    let end;
+    unsafe { std::arch::asm!("mov {}, sp", out(reg) end, options(nomem, nostack, preserves_flags)) };
+    end
+}
+
+/// The stack that the thread has for handlers of signals; empty if there is none.
+pub(crate) fn stack_of_handlers() -> Range<usize> {
+    let mut stack = libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: 0, ss_size: 0 };
+    kernel(libc::SYS_sigaltstack, [0, std::ptr::from_mut(&mut stack) as usize, 0, 0, 0, 0]);
+    let start = stack.ss_sp as usize;
+    start..start.saturating_add(stack.ss_size)
 }
 
 /// A number of the C library as the kernel takes it; negative ones keep their bits.

@@ -10,6 +10,7 @@ use foretell_wire::hook::front;
 use crate::log::Writer;
 use crate::order::is_striped;
 use crate::stack::{Calls, Stack};
+use crate::system::stack_end;
 
 /// What a thread runs.
 pub(crate) type Start = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
@@ -167,22 +168,17 @@ impl Thread {
         if self.log().is_inside() {
             return false;
         }
-        self.log().set_inside(true);
+        self.log().enter(stack_end());
         // Who takes the turn away looks at the one after it has changed the other: see the scheduler.
         compiler_fence(Ordering::SeqCst);
         true
-    }
-
-    /// Whether it is in our code.
-    pub(crate) fn is_inside(&self) -> bool {
-        self.log().is_inside()
     }
 
     /// Back to code of the program.
     #[inline(always)]
     pub(crate) fn leave(&self) {
         compiler_fence(Ordering::SeqCst);
-        self.log().set_inside(false);
+        self.log().leave();
     }
 
     /// A hook was met in our code: by a signal handler. What it does is not recorded, so nothing may be reordered around it.

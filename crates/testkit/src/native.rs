@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -25,6 +26,21 @@ pub struct Program {
     pub serial: bool,
     /// Its races; none if its name says so.
     pub races: BTreeSet<Lines>,
+}
+
+/// Builds what programs are compiled and linked with, beside this foretell.
+///
+/// # Panics
+/// If that fails.
+pub fn build_libraries(foretell: &str) {
+    let target = Path::new(foretell).parent().and_then(Path::parent);
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--package", "foretell-llvm", "--package", "foretell-runtime"])
+        .arg("--target-dir")
+        .arg(target.expect("foretell is in a folder of the target"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .status();
+    assert!(built.is_ok_and(|status| status.success()), "the libraries cannot be built");
 }
 
 /// All programs that are said to have races or to have none, by name.

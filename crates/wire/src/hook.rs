@@ -101,7 +101,7 @@ pub mod front {
     pub const CURSOR: u64 = 64;
     /// Where the thread has to look up.
     pub const LIMIT: u64 = CURSOR + 8;
-    /// A byte: the thread is writing to its log, or in the runtime.
+    /// Where the stack ended when the thread began to write to its log, or came into the runtime; 0 if it does neither.
     pub const INSIDE: u64 = CURSOR + 16;
     /// The segment of sites that may be recorded in place, or 0. If not 0, the log knows which calls the thread is in.
     pub const OPEN: u64 = CURSOR + 24;

@@ -62,7 +62,7 @@ fn commands_on_traces_and_programs_of_the_small_language_print_what_is_shown() {
 
 #[test]
 fn commands_on_native_programs_print_what_is_shown() {
-    session::build_libraries();
+    foretell_testkit::native::build_libraries(env!("CARGO_BIN_EXE_foretell"));
     run(Page::needs_compilers);
 }
 

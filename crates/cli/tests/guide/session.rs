@@ -45,18 +45,6 @@ pub(crate) fn foretell(args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// Builds what native programs are compiled and linked with, beside foretell.
-pub(crate) fn build_libraries() {
-    let target = Path::new(env!("CARGO_BIN_EXE_foretell")).parent().and_then(Path::parent);
-    let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--package", "foretell-llvm", "--package", "foretell-runtime"])
-        .arg("--target-dir")
-        .arg(target.expect("foretell is in a folder of the target"))
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .status();
-    assert!(built.is_ok_and(|status| status.success()), "the libraries cannot be built");
-}
-
 impl Session {
     pub(crate) fn new(page: &str) -> Session {
         let folder = tempfile::tempdir().expect("a folder");

@@ -32,14 +32,7 @@ fn is_ready() -> bool {
             eprintln!("skipped: clang-22 is missing; `cargo xtask setup` installs it");
             return false;
         }
-        let target = Path::new(env!("CARGO_BIN_EXE_foretell")).parent().and_then(Path::parent);
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--package", "foretell-llvm", "--package", "foretell-runtime"])
-            .arg("--target-dir")
-            .arg(target.expect("foretell is in a folder of the target"))
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .status();
-        assert!(built.is_ok_and(|status| status.success()), "the libraries cannot be built");
+        foretell_testkit::native::build_libraries(env!("CARGO_BIN_EXE_foretell"));
         true
     })
 }

@@ -122,12 +122,15 @@ fn handlers_of_signals_do_no_harm() {
 #[test]
 fn handlers_may_jump_out_of_the_recorder() {
     for text in ends_well("jumping_handler") {
-        assert_eq!(text.lines().filter(|line| line.contains("|w(under_lock,")).count(), 6000);
-        assert_eq!(
-            text.lines().filter(|line| line.contains("|join(")).count(),
-            2,
-            "it is recorded to its end"
-        );
+        let count = |part| text.lines().filter(|line| line.contains(part)).count();
+        assert_eq!(count("|w(under_lock,"), 6000);
+        assert_eq!(count("|w(faults,"), 80);
+        assert_eq!(count("|w(finished,"), 4);
+        assert_eq!(count("|join("), 3, "it is recorded to its end");
+        let last = text.lines().rev().find_map(|line| line.split_once("|w(numbers+4,")?.1.split_once(')'));
+        let last: usize = last.and_then(|(value, _)| value.parse().ok()).expect("it is counted up");
+        let lost = last - count("|w(numbers+4,");
+        assert!(lost < 20, "only what was not finished is lost, not {lost} of {last}");
     }
 }
 
@@ -154,12 +157,14 @@ fn waiting_by_yielding_does_not_fill_the_trace() {
 #[test]
 fn a_full_disk_ends_the_recording_and_not_the_program() {
     let Some(program) = stress("full_disk") else { return };
-    for order in ORDERS {
-        let (output, text) = record(&[&program], order, "full_disk");
-        let errors = stderr(&output);
-        assert_eq!(errors.matches("the recording ends here").count(), 1, "{errors}");
-        assert!(!errors.contains("the program ended"), "the program has not noticed: {errors}");
-        assert!(text.lines().count() > 1000, "what was recorded by then is there");
+    for command in [&[program.as_str()][..], &[&program, "late"]] {
+        for order in ORDERS {
+            let (output, text) = record(command, order, "full_disk");
+            let errors = stderr(&output);
+            assert_eq!(errors.matches("the recording ends here").count(), 1, "{errors}");
+            assert!(!errors.contains("the program ended"), "the program has not noticed: {errors}");
+            assert!(text.lines().count() > 1000, "what was recorded by then is there: {command:?}, {order}");
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::suppressions::Suppressions;
 fn log(reports: &[Report]) -> Value {
     let schema = include_str!("../../tests/data/sarif-schema-2.1.0.json");
     let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
-    let log: Value = serde_json::from_str(&render(reports, "/work/bank").unwrap()).unwrap();
+    let log: Value = serde_json::from_str(&render(reports, "/home/user/bank").unwrap()).unwrap();
     let errors: Vec<String> =
         validator.iter_errors(&log).map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:#?}\n{log:#}");
@@ -35,7 +35,7 @@ fn a_race_is_told_with_stacks_and_flows() {
     };
     let expected = json!({
         "ruleId": "data-race", "ruleIndex": 0, "level": "error",
-        "message": {"text": "Data race on note: teller writes note = 1 in deposit at /work/bank/src/deposit it.c:3:10 while \
+        "message": {"text": "Data race on note: teller writes note = 1 in deposit at /home/user/bank/src/deposit it.c:3:10 while \
                              auditor reads note at 17. A schedule brings the two accesses next to each other."},
         "locations": [{
             "physicalLocation": {"artifactLocation": deposit, "region":

@@ -68,15 +68,18 @@ mod tests {
 
     #[test]
     fn files_within_the_folder_are_relative() {
-        let folder = Folder::new("/work/my bank");
-        assert_eq!(folder.uri(), "file:///work/my%20bank/");
+        let folder = Folder::new("/home/user/my bank");
+        assert_eq!(folder.uri(), "file:///home/user/my%20bank/");
         assert_eq!(folder.relative("src/./bank.c"), Ok("src/bank.c".to_string()));
         assert_eq!(
-            folder.relative("/work/my bank/src/../größe#1.c"),
+            folder.relative("/home/user/my bank/src/../größe#1.c"),
             Ok("gr%C3%B6%C3%9Fe%231.c".to_string())
         );
-        assert_eq!(folder.relative("../other/x.c"), Err("file:///work/other/x.c".to_string()));
-        assert_eq!(folder.relative("/work/my bankers/x.c"), Err("file:///work/my%20bankers/x.c".to_string()));
+        assert_eq!(folder.relative("../other/x.c"), Err("file:///home/user/other/x.c".to_string()));
+        assert_eq!(
+            folder.relative("/home/user/my bankers/x.c"),
+            Err("file:///home/user/my%20bankers/x.c".to_string())
+        );
         assert_eq!(Folder::new("/").uri(), "file:///");
         assert_eq!(Folder::new("/").relative("/x.c"), Ok("x.c".to_string()));
     }

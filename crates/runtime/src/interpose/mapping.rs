@@ -19,20 +19,27 @@ fn goes(start: usize, bytes: usize) {
     shared::remove(start, bytes);
 }
 
+const PAGE: usize = 4096;
+
+macro_rules! mapping {
+    ($($name:ident)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(
+            wanted: Start, bytes: usize, access: c_int, flags: c_int, file: c_int, at: isize,
+        ) -> Start {
+            map([wanted as usize, bytes, word(access), word(flags), word(file), at.cast_unsigned()], flags)
+        }
+    )*};
+}
+
+mapping! { mmap mmap64 }
+
 /// The kernel is asked directly: allocators call this before anything can be looked up.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn mmap(
-    wanted: Start,
-    bytes: usize,
-    access: c_int,
-    flags: c_int,
-    file: c_int,
-    at: isize,
-) -> Start {
+fn map(arguments: [usize; 6], flags: c_int) -> Start {
+    let [wanted, bytes, ..] = arguments;
     if flags & libc::MAP_FIXED != 0 {
-        goes(wanted as usize, bytes);
+        goes(wanted, bytes);
     }
-    let arguments = [wanted as usize, bytes, word(access), word(flags), word(file), at.cast_unsigned()];
     let start = kernel(libc::SYS_mmap, arguments);
     if let Ok(start) = usize::try_from(start)
         && flags & libc::MAP_SHARED != 0
@@ -40,20 +47,6 @@ unsafe extern "C" fn mmap(
         shared::add(start, bytes.next_multiple_of(PAGE), flags & libc::MAP_ANONYMOUS == 0);
     }
     start as Start
-}
-
-const PAGE: usize = 4096;
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn mmap64(
-    wanted: Start,
-    bytes: usize,
-    access: c_int,
-    flags: c_int,
-    file: c_int,
-    at: isize,
-) -> Start {
-    unsafe { mmap(wanted, bytes, access, flags, file, at) }
 }
 
 #[unsafe(no_mangle)]
