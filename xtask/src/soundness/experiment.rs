@@ -21,12 +21,14 @@ const STATES: usize = 60_000;
 const RUNS: u64 = 3;
 
 /// Techniques of which the second proves whatever the first does: its model pins less, and it is exact.
-const NESTED: [(Technique, Technique); 5] = [
+const NESTED: [(Technique, Technique); 7] = [
     (Technique::M2, Technique::Rf),
     (Technique::SeqCheck, Technique::Rv),
     (Technique::Rf, Technique::Mcm),
     (Technique::Said, Technique::Mcm),
     (Technique::Mcm, Technique::Rv),
+    (Technique::ReconP, Technique::RvNre),
+    (Technique::Rv, Technique::RvNre),
 ];
 
 /// What is wrong with a program, or rather with us.
