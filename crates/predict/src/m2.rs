@@ -1,4 +1,4 @@
-//! M2 (Pavlogiannis, POPL 2020), and SeqCheck (Cai et al., FSE 2021) as the same with fewer pinned reads.
+//! M2 (Pavlogiannis, POPL 2020), and SeqCheck (Cai et al., FSE 2021) and ReconP as the same with fewer pinned reads.
 //!
 //! The ideal of a pair holds what comes before the two accesses in its threads, the writes that its reads saw, and the
 //! ends of all sections that other threads begin in it. Its events are ordered by the rules of [`crate::closure`]; then

@@ -55,8 +55,9 @@ pub fn strictly(trace: Trace) -> Trace {
 
 /// The event and those after it in its thread.
 fn own_events(trace: &Trace, event: EventId) -> impl Iterator<Item = EventId> {
+    let later = (event.index()..).zip(&trace.events()[event.index()..]);
     let thread = trace.event(event).thread;
-    trace.iter().skip(event.index()).filter(move |(_, other)| other.thread == thread).map(|(id, _)| id)
+    later.filter(move |(_, other)| other.thread == thread).filter_map(|(index, _)| EventId::from_index(index))
 }
 
 fn completed(trace: Trace, dependence: Dependence) -> Trace {

@@ -199,7 +199,7 @@ fn the_referee_rejects_nothing_and_exact_techniques_decide_all() {
                 let reason = open["reason"].as_str().expect("a reason");
                 assert!(!reason.contains("referee"), "{} {technique}: {reason}", example.name);
                 assert!(
-                    ["m2", "seqcheck", "auto"].contains(&technique),
+                    ["m2", "seqcheck", "reconp", "auto"].contains(&technique),
                     "{} {technique}: {reason}",
                     example.name
                 );
