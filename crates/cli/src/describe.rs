@@ -2,8 +2,8 @@
 //! decided, in one pass over the trace for all that was found.
 
 use foretell_report::{
-    Access, Decision, Observed, Picture, Race, Recorded, Report, Room, Story, Telling, Walk, add_places,
-    add_surroundings, fingerprint,
+    Access, Decision, NeededReads, Observed, Picture, Race, Recorded, Report, Room, Story, Telling, Walk,
+    add_places, add_surroundings, fingerprint,
 };
 use foretell_trace::{EventId, Names, Trace};
 
@@ -73,11 +73,14 @@ pub(crate) fn describe_decision(
     telling: Telling,
 ) -> Result<(), Failure> {
     if let (Some(trace), Some(witness)) = (held.get(), &decision.witness) {
-        decision.story = Story::new(trace, &Recorded::new(trace), witness, telling);
+        let recorded = Recorded::new(trace);
+        decision.story = Story::new(trace, &recorded, witness, telling);
+        decision.reads = NeededReads::new(trace, &recorded, witness);
     }
     let mut told = Told::default();
     told.accesses.extend([&mut decision.first, &mut decision.second]);
     told.add_steps(decision.story.as_mut());
+    told.add_reads(decision.reads.as_mut());
     told.look_around(held, &mut Sources::new(held.input()))
 }
 
@@ -99,6 +102,7 @@ impl<'a> Told<'a> {
     fn add_race(&mut self, race: &'a mut Race) {
         self.accesses.extend([&mut race.first, &mut race.second]);
         self.add_steps(race.story.as_mut());
+        self.add_reads(race.reads.as_mut());
         let deeds = race.observed.iter_mut().flat_map(Observed::deeds_mut);
         self.places.extend(deeds.map(|deed| (deed.event, &mut deed.location)));
     }
@@ -106,6 +110,11 @@ impl<'a> Told<'a> {
     fn add_steps(&mut self, story: Option<&'a mut Story>) {
         let steps = story.into_iter().flat_map(Story::steps_mut);
         self.places.extend(steps.map(|step| (step.event, &mut step.location)));
+    }
+
+    fn add_reads(&mut self, reads: Option<&'a mut NeededReads>) {
+        let deeds = reads.into_iter().flat_map(NeededReads::deeds_mut);
+        self.places.extend(deeds.map(|deed| (deed.event, &mut deed.location)));
     }
 
     /// Adds what is around each event.
@@ -155,6 +164,9 @@ fn tell_stories(trace: &Trace, races: &mut [Race], telling: Telling) {
     for race in races.iter_mut().take(STORIES) {
         let witness = race.witness.as_ref();
         race.story = witness.and_then(|witness| Story::new(trace, &recorded, witness, telling));
+        // A trace that was kept in a file does not tell what the report may have been told before.
+        let reads = witness.and_then(|witness| NeededReads::new(trace, &recorded, witness));
+        race.reads = reads.or(race.reads.take());
         let (Some(first), Some(second)) = (trace.id(race.first.event), trace.id(race.second.event)) else {
             continue;
         };

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::reads::NeededReads;
 use crate::report::{Access, TraceInfo};
 use crate::story::Story;
 
@@ -29,6 +30,9 @@ pub struct Decision {
     /// The witness as a story.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub story: Option<Story>,
+    /// Which reads on the way to the race matter, where some see something else and the trace tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads: Option<NeededReads>,
     /// For a pair that is no race: what leads to the contradiction. Empty if the search was exhausted without a short
     /// argument.
     pub steps: Vec<String>,

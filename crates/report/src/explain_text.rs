@@ -2,9 +2,10 @@
 
 use crate::context::{HeldLock, HeldMode};
 use crate::decision::{Answer, Decision};
-use crate::observed::Observed;
-use crate::page::{Ink, Page, Text};
+use crate::observed::{Deed, Observed};
+use crate::page::{GLUE, Ink, Page, Text};
 use crate::race_text;
+use crate::reads::{Need, NeededRead};
 use crate::report::{Access, Candidate, Proof, Race, Report, TraceInfo};
 use crate::story_text;
 use crate::text::{Detail, answer, count, note, write_contradiction, write_trace};
@@ -117,6 +118,7 @@ fn found(decision: &Decision, observed: Option<Observed>) -> Race {
         witness: decision.witness.clone(),
         story: decision.story.clone(),
         observed,
+        reads: decision.reads.clone(),
         picture: None,
         processes: None,
         repeated: false,
@@ -156,6 +158,7 @@ fn write_race(page: &mut Page, race: &Race, driven: Option<usize>, checked: &Che
     title(page, "Why no lock helps");
     paragraph(page, locks(&race.first, &race.second));
     write_schedule(page, race, detail);
+    write_reads(page, race);
     title(page, "Why the recorded run did not show it");
     paragraph(page, observed(race));
     title(page, "What the proof is worth");
@@ -199,6 +202,49 @@ fn write_schedule(page: &mut Page, race: &Race, detail: Detail) {
             );
         }
     }
+}
+
+/// Which reads on the way matter, and what for.
+fn write_reads(page: &mut Page, race: &Race) {
+    let Some(needed) = &race.reads else { return };
+    title(page, "Which reads matter");
+    paragraph(
+        page,
+        "Not every read sees here what it saw in the recorded run. Those that matter do: what they see decides \
+         whether the steps above are taken, or goes into a value that does.",
+    );
+    for read in &needed.reads {
+        item(page, read_text(read));
+    }
+    if needed.more > 0 {
+        paragraph(page, format!("… and {}.", count(needed.more, "more read")));
+    }
+}
+
+fn read_text(needed: &NeededRead) -> Text {
+    let text = race_text::deed_text(&needed.read).add(match needed.need.is_kept() {
+        true => " matters: ",
+        false => " does not matter: ",
+    });
+    let text = match &needed.need {
+        Need::Decides(deed) => text.add("it decides ").append(decided_text(deed)),
+        Need::Passed { on_by, to } => text
+            .add("a value made of it is written where ")
+            .append(race_text::deed_text(on_by))
+            .add(", and must be seen where ")
+            .append(race_text::deed_text(to)),
+        Need::DecidesLater(deed) => {
+            text.add("the first that it decides is ").append(decided_text(deed)).add(", after the race")
+        }
+        Need::Nothing => text.add("nothing that happens here depends on it"),
+    };
+    if needed.strays { text.add("; here it sees something else") } else { text }
+}
+
+fn decided_text(deed: &Deed) -> Text {
+    Text::from(format!("what {} does at ", visible(&deed.thread)))
+        .ink(Ink::Place, place(&deed.location))
+        .ink(Ink::Quiet, format!(" (event{GLUE}{})", deed.event))
 }
 
 /// Why the locks that are held do not keep the two apart.
@@ -501,6 +547,7 @@ mod tests {
             verdict: Answer::Undecided,
             witness: None,
             story: None,
+            reads: None,
             steps: Vec::new(),
             reason: Some(reason.to_string()),
             stats: DecisionStats { seconds: 0.0 },

@@ -2,7 +2,8 @@
 //!
 //! * [`report`], [`decision`], [`counts`]: the data
 //! * [`surroundings`], [`context`], [`excerpt`]: the stacks, locks and source lines of accesses
-//! * [`story`]: a witness as something to read, with the values of [`replayed`]; [`observed`]: why the recorded run did not show the race
+//! * [`story`]: a witness as something to read, with the values of [`replayed`]; [`observed`]: why the recorded run did not show the race;
+//!   [`reads`]: which reads matter to it
 //! * [`closure`]: what was found among all runs that a trace implies; [`closure_text`]: for people
 //! * [`executions`]: what was found among all executions of a program; [`executions_text`]: for people
 //! * [`suppressions`]: what somebody does not want to hear of; [`repeats`]: what several processes have in common
@@ -34,6 +35,7 @@ pub mod observed;
 mod page;
 pub mod picture;
 mod race_text;
+pub mod reads;
 pub mod repeats;
 pub mod replayed;
 pub mod report;
@@ -63,6 +65,7 @@ pub use executions::{
 };
 pub use observed::Observed;
 pub use picture::{Picture, Room};
+pub use reads::{Need, NeededRead, NeededReads};
 pub use replayed::Recorded;
 pub use report::{Access, Candidate, Proof, Race, Report, SliceInfo, Stats, TestEnding, TestRun, TraceInfo};
 pub use story::{Story, Telling};

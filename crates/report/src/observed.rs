@@ -81,7 +81,8 @@ fn is_reordered(trace: &Trace, witness: &[u32], from: EventId, to: EventId) -> b
 }
 
 impl Deed {
-    fn new(trace: &Trace, id: EventId) -> Deed {
+    /// The event.
+    pub(crate) fn new(trace: &Trace, id: EventId) -> Deed {
         let event = trace.event(id);
         Deed {
             thread: trace.names().threads.name(event.thread).to_string(),

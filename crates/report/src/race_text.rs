@@ -194,7 +194,7 @@ pub(crate) fn observed_text(observed: &Observed) -> Text {
     text
 }
 
-fn deed_text(deed: &Deed) -> Text {
+pub(crate) fn deed_text(deed: &Deed) -> Text {
     let text = Text::from(format!("{} {}", visible(&deed.thread), visible(&deed.what)));
     let text = match deed.location.as_str() {
         "" => text,

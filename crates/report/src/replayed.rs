@@ -1,25 +1,36 @@
 //! Which values the steps of a schedule see and write. They may differ from the recorded ones: not every read matters to a race.
 
+use foretell_trace::dependence::{Dependence, Part, Reads};
 use foretell_trace::{Event, EventId, Op, ThreadId, Trace, Value, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is known of all schedules of a trace.
 #[derive(Debug)]
 pub struct Recorded {
-    /// The first event that writes each variable.
-    first_writes: FxHashMap<VarId, EventId>,
+    /// What each variable holds at first; `None` if nobody knows.
+    initial: FxHashMap<VarId, Option<Value>>,
 }
 
 impl Recorded {
     /// Looks at all events once.
     pub fn new(trace: &Trace) -> Recorded {
-        let mut first_writes = FxHashMap::default();
-        for (id, event) in trace.iter() {
-            if let Some(access) = event.op.access().filter(|access| access.kind.writes()) {
-                first_writes.entry(access.var).or_insert(id);
+        let mut initial = FxHashMap::default();
+        for event in trace.events() {
+            match (event.op, event.op.access()) {
+                (Op::Alloc(var), _) => {
+                    initial.entry(var).or_insert(None);
+                }
+                (op, Some(access)) if access.kind.reads() && !event.unexplained => {
+                    initial.entry(access.var).or_insert(op.value_read());
+                }
+                // What no read shows is 0, as for the referee.
+                (_, Some(access)) => {
+                    initial.entry(access.var).or_insert(Some(Value::ZERO));
+                }
+                _ => {}
             }
         }
-        Recorded { first_writes }
+        Recorded { initial }
     }
 }
 
@@ -27,43 +38,97 @@ impl Recorded {
 #[derive(Debug)]
 pub(crate) struct Replay<'a> {
     recorded: &'a Recorded,
+    /// Which reads matter to what, if the trace tells.
+    dependence: Option<&'a Dependence>,
     /// What the variables hold that were written; `None` if that is not known.
     memory: FxHashMap<VarId, Option<Value>>,
-    /// Who has read something else than in the recorded run: what he writes from then on is not known.
+    /// The reads that have seen something else than in the recorded run.
+    strays: FxHashSet<EventId>,
+    /// Who made these.
     strayed: FxHashSet<ThreadId>,
+    /// Sets of reads that were looked at, and whether there is a stray among them.
+    looked_at: FxHashMap<usize, bool>,
 }
 
 impl<'a> Replay<'a> {
-    pub(crate) fn new(recorded: &'a Recorded) -> Replay<'a> {
-        Replay { recorded, memory: FxHashMap::default(), strayed: FxHashSet::default() }
+    pub(crate) fn new(trace: &'a Trace, recorded: &'a Recorded) -> Replay<'a> {
+        Replay {
+            recorded,
+            dependence: trace.dependence(),
+            memory: FxHashMap::default(),
+            strays: FxHashSet::default(),
+            strayed: FxHashSet::default(),
+            looked_at: FxHashMap::default(),
+        }
     }
 
     /// Takes the next step; returns what it does with the values that it has here, as far as they are known.
     pub(crate) fn step(&mut self, id: EventId, event: &Event) -> Op {
         let Some(access) = event.op.access() else { return event.op };
         // Where values are not recorded, a read keeps to the write that it saw.
-        let seen = event.op.value_read().and_then(|read| self.seen(id, event, access.var, read));
+        let seen = event.op.value_read().and_then(|read| self.seen(event, access.var, read));
         if event.op.value_read().is_some_and(|read| seen != Some(read)) {
+            self.strays.insert(id);
             self.strayed.insert(event.thread);
         }
-        let written = event.op.value_written().filter(|_| !self.strayed.contains(&event.thread));
+        let written = event.op.value_written().filter(|_| self.writes_the_same(id, event.thread));
         if access.kind.writes() {
             self.memory.insert(access.var, written);
         }
         with_values(event.op, seen, written)
     }
 
+    /// Whether the read has seen something else than in the recorded run.
+    pub(crate) fn has_strayed(&self, read: EventId) -> bool {
+        self.strays.contains(&read)
+    }
+
     /// What a read sees.
-    fn seen(&self, id: EventId, event: &Event, var: VarId, recorded: Value) -> Option<Value> {
+    fn seen(&self, event: &Event, var: VarId, recorded: Value) -> Option<Value> {
         match self.memory.get(&var) {
             _ if event.unexplained => Some(recorded),
             Some(&known) => known,
-            None => {
-                // What nobody has written holds what it held at first, which the recorded read saw, too, if it came first.
-                let first = self.recorded.first_writes.get(&var);
-                first.is_none_or(|&first| id <= first).then_some(recorded)
+            None => self.recorded.initial.get(&var).copied().flatten(),
+        }
+    }
+
+    /// Whether it is known that the event writes what it wrote: no read that its value depends on has strayed, or none at all where
+    /// nobody knows which these are.
+    fn writes_the_same(&mut self, write: EventId, thread: ThreadId) -> bool {
+        if !self.strayed.contains(&thread) {
+            return true;
+        }
+        self.dependence.is_some_and(|dependence| !self.has_stray(dependence, dependence.value_of(write)))
+    }
+
+    /// Whether one of these reads has strayed. All of them have been made.
+    fn has_stray(&mut self, dependence: &Dependence, reads: Reads) -> bool {
+        let (mut open, mut passed, mut found) = (vec![reads], Vec::new(), false);
+        while let Some(set) = open.pop().filter(|_| !found) {
+            match dependence.part(set) {
+                Part::Nothing => {}
+                Part::Everything => found = true,
+                Part::Read(read) => found = self.strays.contains(&read),
+                Part::Both(index, first, second) => match self.looked_at.get(&index) {
+                    Some(&known) => found = known,
+                    None => {
+                        self.looked_at.insert(index, false);
+                        passed.push(index);
+                        open.extend([first, second]);
+                    }
+                },
             }
         }
+        if found {
+            // Of those on the way, not all was looked at.
+            for index in passed {
+                self.looked_at.remove(&index);
+            }
+            if let Part::Both(index, ..) = dependence.part(reads) {
+                self.looked_at.insert(index, true);
+            }
+        }
+        found
     }
 }
 
@@ -88,7 +153,7 @@ mod tests {
     fn replay(text: &str, schedule: &[u32]) -> Vec<String> {
         let trace = foretell_testkit::trace(text);
         let recorded = Recorded::new(&trace);
-        let mut replay = Replay::new(&recorded);
+        let mut replay = Replay::new(&trace, &recorded);
         let mut step = |&number: &u32| {
             let id = trace.id(number).unwrap();
             op_text(replay.step(id, &trace.event(id)), trace.names())
@@ -106,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_sees_something_else_writes_who_knows_what() {
-        assert_eq!(replay(TEXT, &[1, 3, 4, 2, 5]), ["r(x,7)", "r(x)", "w(y)", "w(x,1)", "r(y)"]);
+        assert_eq!(replay(TEXT, &[1, 3, 4, 2, 5]), ["r(x,7)", "r(x,7)", "w(y)", "w(x,1)", "r(y)"]);
         let two_writes = "A|w(x,1)|1\nA|w(x,2)|2\nB|r(x,2)|3\nB|w(y,2)|4\n";
         assert_eq!(replay(two_writes, &[1, 3, 4]), ["w(x,1)", "r(x,1)", "w(y)"]);
     }

@@ -13,6 +13,7 @@ use crate::counts::Counts;
 use crate::excerpt::Excerpt;
 use crate::observed::Observed;
 use crate::picture::Picture;
+use crate::reads::NeededReads;
 use crate::story::Story;
 use crate::suppressions::Suppressed;
 
@@ -168,6 +169,9 @@ pub struct Race {
     /// What kept the two apart in the recorded run, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed: Option<Observed>,
+    /// Which reads on the way to it matter, where some see something else and the trace tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads: Option<NeededReads>,
     /// What it looks like, where somebody looks.
     #[serde(skip)]
     pub picture: Option<Box<Picture>>,
@@ -358,6 +362,7 @@ impl Race {
             witness,
             story: None,
             observed: None,
+            reads: None,
             picture: None,
             processes: None,
             repeated: false,

@@ -16,6 +16,7 @@ pub(crate) fn race(first: Access, second: Access) -> Race {
         witness_length: None,
         story: None,
         observed: None,
+        reads: None,
         processes: None,
         repeated: false,
         fingerprint: None,

@@ -115,7 +115,7 @@ pub(crate) fn deeds(
     events: &[EventId],
     matters: &[bool],
 ) -> FxHashMap<EventId, Op> {
-    let mut replay = Replay::new(recorded);
+    let mut replay = Replay::new(trace, recorded);
     let mut deeds = FxHashMap::default();
     for (at, &id) in events.iter().enumerate() {
         let mut op = replay.step(id, &trace.event(id));

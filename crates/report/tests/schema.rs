@@ -7,10 +7,10 @@ use foretell_report::observed::{Deed, Link};
 use foretell_report::story::{Row, Step};
 use foretell_report::{
     Access, Amount, Answer, Candidate, ClosureReport, ClosureStats, Counts, Decision, DecisionStats, Doubt,
-    Excerpt, ExploredRace, Frame, HeldLock, HeldMode, Observed, Origin, ProgramAccess, ProgramDeadlock,
-    ProgramFailure, ProgramProperty, ProgramRace, ProgramReport, ProgramStats, Proof, PropertyReport,
-    PropertyVerdict, Race, Report, SliceInfo, Stats, Story, Suppressed, SuppressedPair, TestEnding, TestRun,
-    TraceInfo, schema,
+    Excerpt, ExploredRace, Frame, HeldLock, HeldMode, Need, NeededRead, NeededReads, Observed, Origin,
+    ProgramAccess, ProgramDeadlock, ProgramFailure, ProgramProperty, ProgramRace, ProgramReport,
+    ProgramStats, Proof, PropertyReport, PropertyVerdict, Race, Report, SliceInfo, Stats, Story, Suppressed,
+    SuppressedPair, TestEnding, TestRun, TraceInfo, schema,
 };
 use serde_json::{Value, json};
 
@@ -72,6 +72,18 @@ fn story() -> Story {
     Story { threads: vec![text("teller")], rows }
 }
 
+fn reads() -> NeededReads {
+    let deed = |event| Deed { thread: text("teller"), event, what: text("reads x"), location: text("a.c:1") };
+    let needs = [
+        Need::Decides(deed(2)),
+        Need::Passed { on_by: deed(2), to: deed(3) },
+        Need::DecidesLater(deed(9)),
+        Need::Nothing,
+    ];
+    let reads = needs.map(|need| NeededRead { read: deed(1), strays: !need.is_kept(), need });
+    NeededReads { reads: reads.to_vec(), more: 1 }
+}
+
 fn fingerprint() -> Option<String> {
     Some(text("v1:0123456789abcdef-2"))
 }
@@ -86,6 +98,7 @@ fn race(proof: Proof, observed: Observed) -> Race {
         witness_length: Some(3),
         story: Some(story()),
         observed: Some(observed),
+        reads: Some(reads()),
         processes: Some(2),
         repeated: true,
         fingerprint: fingerprint(),
@@ -178,6 +191,7 @@ fn decision() -> Decision {
         verdict: Answer::NotInWindow,
         witness: Some(vec![4, 14]),
         story: Some(story()),
+        reads: Some(reads()),
         steps: vec![text("because")],
         reason: Some(text("no time")),
         stats: DecisionStats { seconds: 0.1 },

@@ -60,6 +60,7 @@ impl<'a> Decider<'a> {
             verdict: Answer::Undecided,
             witness: None,
             story: None,
+            reads: None,
             steps: Vec::new(),
             reason: None,
             stats: DecisionStats { seconds: 0.0 },

@@ -106,5 +106,8 @@ pub(super) fn check(trace: &Trace, name: String, report: &Report, race: &Race) -
             Err(rejection) => why = rejection.to_string(),
         }
     }
+    if race.reads.is_some() && trace.dependence().is_none() {
+        return Checked::Not("the trace in the file does not tell which reads matter to what".to_string());
+    }
     Checked::Rejected(name, why)
 }
