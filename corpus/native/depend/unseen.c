@@ -16,13 +16,13 @@ static int compare(const void *one, const void *other) {
 static void *work(void *nothing) {
   int before = shared;                             // before
   kept = 2;                                        // between
-  getenv("HOME");
+  getenv("HOME");                                  // unseen
   kept = before;                                   // after unseen
   struct large mine = {{0}};
   mine.numbers[0] = shared;                        // by value
   kept = first(mine);                              // from value
   int numbers[2] = {shared, 3};                    // sorted
-  qsort(numbers, 2, sizeof *numbers, compare);
+  qsort(numbers, 2, sizeof *numbers, compare);     // sort
   char *text = malloc(shared + 8);                 // size
   kept = 3;                                        // after size
   length = snprintf(text, 8, "%d", shared);        // printed

@@ -103,6 +103,12 @@ fn what_goes_to_code_that_nobody_knows_decides_what_comes_next() {
     for level in ["-O0", "-O2"] {
         let run = Run::new("unseen.c", level);
         let fate = |line: &str| run.fate(line);
-        assert_eq!(fate("before"), (Some("after unseen"), vec![]));
+        assert_eq!(fate("before"), (Some("unseen"), vec![]));
+        assert_eq!(fate("by value"), (Some("from value"), vec![]));
+        assert_eq!(fate("sorted"), (Some("sort"), vec![]));
+        assert_eq!(fate("size"), (Some("after size"), vec![]));
+        assert_eq!(fate("printed"), (Some("printed"), vec![]));
+        let (returned, _) = fate("returned");
+        assert!(returned.is_some(), "who waits for the thread sees that");
     }
 }
