@@ -1,9 +1,9 @@
-// What becomes of what a thread reads: each line of `work` that reads `shared` says so.
+// What becomes of what a thread reads. Lines are known by their last words.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-int shared, copy, other, table[8], sum, deep, kept, by_loop, chosen;
+int shared, copy, other, table[8], deep, kept, sum, chosen;
 struct pair { int one, two; } pair, target;
 int *where = &other;
 
@@ -17,29 +17,28 @@ static int recursive(int x, int y, int depth) {
 }
 
 static void *work(void *nothing) {
-  int unused = shared;                       // unused
-  copy = shared;                             // stored
-  if (shared > 100) other = 1;               // decides
-  kept = 1;
-  table[shared & 3] = 1;                     // index
-  *where = 2;                                // pointer
-  int local = shared;                        // local
-  kept = 2;
-  copy = local + 1;
+  int never_used = shared;                         // unused
+  copy = shared;                                   // stored
+  if (shared > 100) other = 1;                     // decides
+  kept = 1;                                        // decided
+  table[shared & 3] = 1;                           // index
+  *where = 2;                                      // pointer
+  int local = shared;                              // local
+  kept = 2;                                        // between
+  copy = local + 1;                                // from local
   struct pair mine;
-  memcpy(&mine, &pair, sizeof mine);         // copied
-  target = mine;
-  copy = twice(shared);                      // passed
-  deep = recursive(shared, 5, 2);            // recursive
+  memcpy(&mine, &pair, sizeof mine);               // copied
+  target = mine;                                   // from copy
+  copy = twice(shared);                            // passed
+  deep = recursive(shared, 5, 2);                  // recursive
   int total = 0;
-  for (int i = 0; i < 3; i++) total += shared; // loop
-  by_loop = total;
+  for (int i = 0; i < 3; i++) total += shared;     // loop
+  sum = total;                                     // from loop
   int *own = malloc(sizeof *own);
-  *own = shared;                             // heap
+  *own = shared;                                   // heap
   kept = 3;
-  copy = *own;
-  chosen = larger(shared, 3);                // chosen
-  kept = 4;
+  copy = *own;                                     // from heap
+  chosen = larger(shared, 3);                      // chosen
   free(own);
   return nothing;
 }

@@ -491,6 +491,8 @@ impl<'a> Writer<'a> {
         match op {
             SyncOp::Begin => self.begin(),
             SyncOp::End => {
+                // What a thread returns goes to whoever waits for it.
+                self.branch()?;
                 if let Some(&stack) = self.stacks.get(&self.thread) {
                     self.hand_on(stack)?;
                 }

@@ -123,7 +123,7 @@ impl Follower {
         match *record {
             Record::Clock(_) | Record::Ahead(_) | Record::Branch { .. } => {}
             Record::Enter { site } => self.enter(site),
-            Record::Exit { calls } => (0..calls).for_each(|_| self.leave()),
+            Record::Exit { calls } => self.leave_calls(calls),
             Record::Fence { .. } => self.look_ahead(),
             Record::Opaque { site } => self.be_opaque(site),
             Record::Sync { op: SyncOp::Begin, .. } => {
@@ -189,6 +189,9 @@ impl Follower {
             )
         );
         self.go_to(spot, is_single);
+        if self.walks[self.current].function() != Some(spot.function) {
+            return self.be_nowhere();
+        }
         match opcode {
             opcode::LOAD => self.load(spot),
             opcode::STORE => self.store(spot),
@@ -199,7 +202,7 @@ impl Follower {
         }
     }
 
-    /// Nobody knows where the thread is.
+    /// Nobody knows where the thread is. So there is no place for what it reads.
     fn be_nowhere(&mut self) {
         self.give_up();
         self.walks[self.current].be_nowhere();

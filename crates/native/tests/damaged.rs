@@ -1,6 +1,8 @@
 //! Whatever is in the log of a program, reading it ends, and with a trace or an error.
 
 use foretell_native::{Program, convert};
+use foretell_trace::Trace;
+use foretell_wire::code::{Code, Function, Operand, Position};
 use foretell_wire::hook::Order;
 use foretell_wire::log::module::Module;
 use foretell_wire::log::{Chunk, Content, ENDED, HEADER, MAGIC, PAGE};
@@ -23,21 +25,42 @@ impl Random {
     }
 }
 
-fn table() -> Vec<u8> {
-    let site = |line, caller| Site {
+/// `while (variable < parameter) { local = variable; function(local); }`, more or less.
+fn function() -> Function {
+    let mut function = Function { name: 1, parameters: 1, blocks: vec![2, 3, 4, 1], ..Function::default() };
+    let result = Operand::Instruction;
+    for (opcode, operands) in [
+        (26, vec![Operand::Number(1)]),
+        (2, vec![Operand::Block(1)]),
+        (27, vec![Operand::Global(2)]),
+        (42, vec![result(2), Operand::Parameter(0)]),
+        (2, vec![result(3), Operand::Block(2), Operand::Block(3)]),
+        (28, vec![result(2), result(0)]),
+        (27, vec![result(0)]),
+        (45, vec![result(6), Operand::Global(1)]),
+        (2, vec![Operand::Block(1)]),
+        (1, vec![result(2)]),
+    ] {
+        function.add(opcode, 3, (0, 1, 1), &operands);
+    }
+    function
+}
+
+fn code() -> Vec<u8> {
+    let site = |line, caller, instruction| Site {
         file: 0,
         function: 1,
         line,
         column: 2,
         caller,
-        position: None,
-        is_decided: false,
-        decides: None,
+        position: Some(Position { function: 0, instruction }),
+        is_told: instruction == 2,
+        ..Site::default()
     };
-    let sites = vec![site(1, None), site(2, Some(0)), site(3, Some(1)), site(4, None)];
+    let sites = vec![site(1, None, 7), site(2, Some(0), 7), site(3, Some(1), 2), site(4, None, 2)];
     let globals = vec![Global { name: 2, size: 8 }];
-    let texts = ["file.c", "_ZN4name8functionEv", "variable"].map(str::to_string).to_vec();
-    Table { texts, sites, globals }.encode()
+    let texts = ["file.c", "_ZN4name8functionEv", "variable", "i32"].map(str::to_string).to_vec();
+    Code { table: Table { texts, sites, globals }, functions: vec![function()] }.encode()
 }
 
 fn sync(op: SyncOp, object: u64, other: u64) -> Record<'static> {
@@ -106,7 +129,7 @@ fn log() -> Vec<u8> {
     log.resize(ENDED, 0);
     log.push(1);
     log.resize(PAGE, 0);
-    let module = Module { address: TABLE, table: &table(), globals: vec![GLOBAL] }.encode();
+    let module = Module { address: TABLE, table: &code(), globals: vec![GLOBAL] }.encode();
     let chunk = Chunk { thread: 0, clock: 0, content: Content::Module(&module) };
     log.extend_from_slice(&chunk.header(PAGE).expect("it is short"));
     log.extend_from_slice(&module);
@@ -129,7 +152,11 @@ fn log() -> Vec<u8> {
 fn read(log: &[u8]) -> bool {
     // Whether there is code in it does not matter here.
     let _ = Program::read(log);
-    convert(log).is_ok()
+    let Ok(converted) = convert(log) else { return false };
+    if let Ok(trace) = Trace::check(converted.events) {
+        trace.with_dependence(converted.dependence).expect("it is of this trace");
+    }
+    true
 }
 
 /// A place in the log at which something is written.

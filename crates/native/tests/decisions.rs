@@ -19,7 +19,7 @@ fn log(read: Site, write: Site) -> Vec<u8> {
     let access = |site, value| Record::Write { site, addr: ADDRESS, size: 4, value };
     let first = [sync(SyncOp::Begin, 0), sync(SyncOp::Fork, 1), access(TABLE + 100, 7)];
     let read = Record::Read { site: TABLE, addr: ADDRESS, size: 4, value: 7 };
-    let second = [sync(SyncOp::Begin, 0), read, access(TABLE + 1, 8), sync(SyncOp::End, 0)];
+    let second = [sync(SyncOp::Begin, 0), read, access(TABLE + 1, 8)];
     let mut out = MAGIC.to_vec();
     out.resize(PAGE, 0);
     put(&mut out, Chunk { thread: 0, clock: 1, content: Content::Module(&module) }, &[]);

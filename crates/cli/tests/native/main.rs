@@ -5,6 +5,7 @@ mod calls;
 mod cargo;
 mod code;
 mod corpus;
+mod dependence;
 mod ending;
 mod known;
 mod modules;

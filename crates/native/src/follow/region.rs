@@ -53,6 +53,9 @@ pub(super) struct Regions {
     depth: u32,
 }
 
+/// Ways over more instructions than this are not summed up.
+const MOST_INSTRUCTIONS: usize = 1 << 12;
+
 /// Of calls within calls no more are looked at.
 const DEEPEST: u32 = 64;
 
@@ -175,7 +178,8 @@ impl Ways<'_> {
             return Some(Region { is_unknown: true, ..Region::default() });
         }
         self.keep_those_that_lead_there(&mut reached)?;
-        if reached.effects.values().any(|effect| effect.is_unknown) {
+        let is_large = reached.effects.len() > MOST_INSTRUCTIONS;
+        if is_large || reached.effects.values().any(|effect| effect.is_unknown) {
             return Some(Region { is_unknown: true, ..Region::default() });
         }
         let order = Order::of(self, &reached.effects);
@@ -360,12 +364,12 @@ impl Order {
             let within = group.iter().map(|&index| next(index).filter(|next| inside.contains(next)).count());
             let within: usize = within.sum();
             let arrivals: usize = group.iter().map(|index| arriving.get(index).copied().unwrap_or(0)).sum();
-            let entering = arrivals - within;
+            let entering = arrivals.saturating_sub(within);
             if open == entering && group.len() == 1 {
                 always.extend(group);
             }
             let leaving = group.iter().map(|&index| next(index).count() + ways.arrivals(index));
-            open = open + leaving.sum::<usize>() - within - entering;
+            open = (open + leaving.sum::<usize>()).saturating_sub(within + entering);
         }
         always
     }

@@ -8,6 +8,9 @@ use foretell_wire::code::Operand;
 use super::code::{Function, FunctionId, Functions, is_call, opcode};
 use super::known;
 
+/// No function has more parameters: who says so is wrong.
+const MOST_PARAMETERS: u32 = 1 << 12;
+
 /// The place of a value in a frame.
 pub(super) type Slot = u32;
 
@@ -92,7 +95,7 @@ pub(super) struct Shape {
 impl Shape {
     /// None if the function is not as functions are.
     pub(super) fn of(functions: &Functions, id: FunctionId) -> Option<Shape> {
-        let function = functions.get(id)?;
+        let function = functions.get(id).filter(|function| function.parameters() <= MOST_PARAMETERS)?;
         let starts = starts(function)?;
         let bases = bases(function);
         let (contents, wholes) = contents(function, &bases);

@@ -8,6 +8,9 @@ use super::region::Region;
 use super::shape::{Call, Silently, Slot};
 use super::{Follower, Target};
 
+/// A thread that is in calls which hold more than this is not followed into further ones.
+const MOST_REGISTERS: usize = 1 << 24;
+
 /// The calls that a thread is in.
 #[derive(Debug)]
 pub(super) struct Walk {
@@ -207,8 +210,12 @@ impl Follower {
     }
 
     fn seat(&mut self, function: FunctionId) {
-        let slots = self.regions.shape(&self.functions, function).map_or(0, |shape| shape.slots);
-        self.walk().seat(function, slots);
+        let slots = self.regions.shape(&self.functions, function).map(|shape| shape.slots);
+        let base = self.walk().top().base;
+        match slots.filter(|&slots| base.saturating_add(slots as usize) <= MOST_REGISTERS) {
+            Some(slots) => self.walk().seat(function, slots),
+            None => self.be_nowhere(),
+        }
     }
 
     /// The parameters are what was passed. What is passed beyond them goes ways of its own.
@@ -283,19 +290,21 @@ impl Follower {
         Some(Place::Called { name: call.name, arguments })
     }
 
-    /// The innermost call has ended.
-    pub(super) fn leave(&mut self) {
-        let result = self.leave_function();
-        if self.walk().frames.len() < 2 {
-            // There must have been calls that nobody has told of.
-            self.give_up();
-            return self.walk().be_nowhere();
+    /// So many calls have ended.
+    pub(super) fn leave_calls(&mut self, calls: u32) {
+        for _ in 0..calls {
+            if self.walk().frames.len() < 2 {
+                // There must have been calls that nobody has told of.
+                self.give_up();
+                return self.walk().be_nowhere();
+            }
+            let result = self.leave_function();
+            self.walk().frames.pop();
+            if let Some(call) = self.walk().top().at {
+                self.set(call, result);
+            }
+            self.walk().top().is_done = true;
         }
-        self.walk().frames.pop();
-        if let Some(call) = self.walk().top().at {
-            self.set(call, result);
-        }
-        self.walk().top().is_done = true;
     }
 
     /// The innermost call comes to its end; what it results in.
