@@ -11,9 +11,14 @@
 //! Reads before the first thread was started see the same in every run, so nothing depends on them.
 
 mod code;
+mod compare;
 mod evaluate;
+mod intrinsic;
 mod known;
+mod machine;
+mod recompute;
 mod region;
+mod routine;
 mod shape;
 mod values;
 mod walk;
@@ -29,6 +34,9 @@ use crate::records::Part;
 use code::{Functions, Spot, is_call};
 use region::{Regions, Target};
 use walk::Walk;
+
+pub(crate) use recompute::Recomputation;
+pub use recompute::{Recomputed, Tally};
 
 /// Follows all threads, record by record.
 #[derive(Debug, Default)]
