@@ -11,22 +11,32 @@
 //! Reads before the first thread was started see the same in every run, so nothing depends on them.
 
 mod code;
+mod compare;
+mod evaluate;
+mod intrinsic;
 mod known;
+mod machine;
+mod recompute;
 mod region;
+mod routine;
 mod shape;
+mod values;
 mod walk;
 
 use foretell_depend::Tracker;
 use foretell_trace::{Dependence, EventId, Reads};
-use foretell_wire::code::Operand;
+use foretell_wire::code::{Operand, opcode};
 use foretell_wire::log::module::Module;
 use foretell_wire::record::{Record, SyncOp};
 use rustc_hash::FxHashMap;
 
 use crate::records::Part;
-use code::{Functions, Spot, is_call, opcode};
+use code::{Functions, Spot, is_call};
 use region::{Regions, Target};
 use walk::Walk;
+
+pub(crate) use recompute::Recomputation;
+pub use recompute::{Recomputed, Tally};
 
 /// Follows all threads, record by record.
 #[derive(Debug, Default)]

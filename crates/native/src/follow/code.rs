@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use foretell_wire::code::{self, Code, Instruction, Operand};
+use foretell_wire::code::{self, Code, Instruction, Operand, opcode, opcode_name};
 use foretell_wire::log::module::Module;
 use foretell_wire::site::Table;
 use rustc_hash::FxHashMap;
+
+use crate::demangle::demangle;
 
 /// Which function, of all modules.
 pub(super) type FunctionId = u32;
@@ -29,33 +31,6 @@ pub(super) struct Mark {
     pub(super) is_hidden: bool,
 }
 
-/// LLVM's opcodes, as far as they matter.
-pub(super) mod opcode {
-    pub(crate) const RET: u8 = 1;
-    pub(crate) const BR: u8 = 2;
-    pub(crate) const SWITCH: u8 = 3;
-    pub(crate) const INDIRECTBR: u8 = 4;
-    pub(crate) const INVOKE: u8 = 5;
-    pub(crate) const UNREACHABLE: u8 = 7;
-    pub(crate) const UDIV: u8 = 14;
-    pub(crate) const SDIV: u8 = 15;
-    pub(crate) const UREM: u8 = 17;
-    pub(crate) const SREM: u8 = 18;
-    pub(crate) const ALLOCA: u8 = 26;
-    pub(crate) const LOAD: u8 = 27;
-    pub(crate) const STORE: u8 = 28;
-    pub(crate) const GETELEMENTPTR: u8 = 29;
-    pub(crate) const BITCAST: u8 = 41;
-    pub(crate) const ICMP: u8 = 42;
-    pub(crate) const PHI: u8 = 44;
-    pub(crate) const CALL: u8 = 45;
-    pub(crate) const CMPXCHG: u8 = 56;
-    pub(crate) const ATOMICRMW: u8 = 57;
-    pub(crate) const RESUME: u8 = 58;
-    pub(crate) const LANDINGPAD: u8 = 59;
-    pub(crate) const CALLBR: u8 = 67;
-}
-
 /// A function and what is known of its instructions.
 #[derive(Debug)]
 pub(super) struct Function {
@@ -74,7 +49,7 @@ impl Function {
     }
 
     pub(super) fn parameters(&self) -> u32 {
-        self.code.parameters
+        u32::try_from(self.code.parameters.len()).unwrap_or(u32::MAX)
     }
 
     pub(super) fn blocks(&self) -> &[u32] {
@@ -95,6 +70,23 @@ impl Function {
 
     pub(super) fn text(&self, position: u32) -> &str {
         self.table.text(position)
+    }
+
+    /// The types of its parameters, as LLVM writes them.
+    pub(super) fn parameter_types(&self) -> impl Iterator<Item = &str> {
+        self.code.parameters.iter().map(|&of| self.text(of))
+    }
+
+    /// What the operands of an instruction do not tell, see [`code::Instruction::numbers`].
+    pub(super) fn numbers(&self, index: u32) -> &[i64] {
+        self.instruction(index).map_or(&[], |instruction| self.code.numbers_of(instruction))
+    }
+
+    /// Where an instruction is, for people.
+    pub(super) fn describe(&self, index: u32) -> String {
+        let (file, line, column) = self.instruction(index).map_or((0, 0, 0), |instruction| instruction.place);
+        let (file, function) = (self.text(file), demangle(self.text(self.code.name)));
+        format!("{file}:{line}:{column} ({} %{index} of {function})", opcode_name(self.opcode(index)))
     }
 
     /// What an instruction uses: values, then blocks, see [`code::Instruction::operands`].
@@ -138,6 +130,8 @@ pub(super) struct Functions {
     names: FxHashMap<String, u32>,
     /// The functions of each name.
     named: Vec<Vec<FunctionId>>,
+    /// Where variables and functions are, by their modules and the positions of their names there.
+    addresses: FxHashMap<(FunctionId, u32), u64>,
     /// Some function catches exceptions, or cleans up after them.
     pub(super) unwinds: bool,
     /// Some function leaves its place in the stack to another one.
@@ -160,6 +154,8 @@ impl Functions {
             self.named[name as usize].push(id);
             self.functions.push(Function { code, table: Rc::clone(&table), name, module: first, marks });
         }
+        let names = table.globals.iter().map(|global| (first, global.name));
+        self.addresses.extend(names.zip(module.globals.iter().copied()));
         let spots = table.sites.iter().map(|site| {
             let position = site.position?;
             let function = first.checked_add(position.function)?;
@@ -194,6 +190,18 @@ impl Functions {
 
     pub(super) fn get(&self, id: FunctionId) -> Option<&Function> {
         self.functions.get(id as usize)
+    }
+
+    /// Where the variable or function is that this function knows by the name at this position, if that is known.
+    pub(super) fn address(&self, id: FunctionId, name: u32) -> Option<u64> {
+        self.addresses.get(&(self.get(id)?.module, name)).copied()
+    }
+
+    /// This is where it is.
+    pub(super) fn learn(&mut self, id: FunctionId, name: u32, address: u64) {
+        if let Some(module) = self.get(id).map(|function| function.module) {
+            self.addresses.insert((module, name), address);
+        }
     }
 
     /// The number of a function's name, if any function has it.
