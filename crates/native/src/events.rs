@@ -11,6 +11,7 @@ use foretell_trace::{
 use foretell_wire::hook::Order;
 use foretell_wire::record::{Record, SyncOp};
 
+use crate::LogError;
 use crate::calls::{Calls, Change as CallChange, Spot};
 use crate::cells::{Cell, Survey, is_torn_atomic};
 use crate::follow::Follower;
@@ -19,18 +20,18 @@ use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::for_each;
 use crate::places::{Place, Places};
 use crate::records::{Entry, Part, is_too_long, mask, parts};
-use crate::{Converted, LogError};
 
 type Done = Result<(), LogError>;
 
 /// Goes through the log for the second time. None if it turns out only now that a fence is needed, see
 /// [`Survey::has_opaque`]: without it the trace would claim too much.
-pub(crate) fn write(log: &[u8], survey: &Survey) -> Result<Option<Converted>, LogError> {
+pub(crate) fn write(log: &[u8], survey: &Survey, follow: bool) -> Result<Option<Listed>, LogError> {
     let mut writer = Writer::new(survey);
+    writer.follower = follow.then(Follower::default);
     let complete = for_each(log, |entry| match entry {
         Entry::Module(module) => {
             writer.spots.clear();
-            writer.follower.add(&module);
+            writer.follow(|follower| follower.add(&module));
             writer.places.add(&module)
         }
         Entry::Record(thread, record) => writer.record(thread, &record),
@@ -39,8 +40,11 @@ pub(crate) fn write(log: &[u8], survey: &Survey) -> Result<Option<Converted>, Lo
         return Ok(None);
     }
     let ending = if complete { Ending::Complete } else { Ending::CutShort };
-    let dependence = writer.follower.finish();
-    Ok(Some(Converted { events: Listed::new(writer.events, writer.names, ending), dependence }))
+    let events = Listed::new(writer.events, writer.names, ending);
+    Ok(Some(match writer.follower {
+        Some(follower) => events.with_dependence(follower.finish()),
+        None => events,
+    }))
 }
 
 struct Writer<'a> {
@@ -80,7 +84,7 @@ struct Writer<'a> {
     /// Whether there was ever more than one thread.
     has_forked: bool,
     /// Which reads matter to what comes after them.
-    follower: Follower,
+    follower: Option<Follower>,
     /// What is being told: who did it, and where.
     thread: u32,
     site: u64,
@@ -120,10 +124,17 @@ impl<'a> Writer<'a> {
             fenced: 0,
             written: BTreeSet::new(),
             has_forked: false,
-            follower: Follower::default(),
+            follower: None,
             thread: 0,
             site: 0,
             loc: Loc(Symbol::ZERO),
+        }
+    }
+
+    /// Does something with who follows the threads, if anybody does.
+    fn follow(&mut self, act: impl FnOnce(&mut Follower)) {
+        if let Some(follower) = &mut self.follower {
+            act(follower);
         }
     }
 
@@ -131,8 +142,8 @@ impl<'a> Writer<'a> {
         self.thread = thread;
         self.site = site_of(record);
         self.loc = self.spot(self.site)?.loc;
-        self.follower.turn_to(thread);
-        self.follower.begin(record);
+        self.follow(|follower| follower.turn_to(thread));
+        self.follow(|follower| follower.begin(record));
         let change = self.memory.follow(thread, record);
         match change {
             Some(Change::Ends(era)) => self.give_back(era)?,
@@ -180,7 +191,7 @@ impl<'a> Writer<'a> {
             }
             Record::Sync { op, object, other, .. } => self.sync(op, object, other),
         }?;
-        self.follower.end_access();
+        self.follow(|follower| follower.end_access());
         match change {
             Some(Change::Begins(era)) => {
                 self.take_over(era)?;
@@ -217,7 +228,7 @@ impl<'a> Writer<'a> {
 
     fn add(&mut self, event: Event) {
         self.events.push(event);
-        self.follower.event();
+        self.follow(|follower| follower.event());
     }
 
     /// The event that was told last.
@@ -230,7 +241,7 @@ impl<'a> Writer<'a> {
         let before = self.events.len();
         self.push(op)?;
         if let Some(event) = self.last().filter(|event| event.index() >= before) {
-            self.follower.invented_read(event);
+            self.follow(|follower| follower.invented_read(event));
         }
         Ok(())
     }
@@ -240,7 +251,7 @@ impl<'a> Writer<'a> {
         let before = self.events.len();
         self.push(op)?;
         if let Some(event) = self.last().filter(|event| event.index() >= before) {
-            self.follower.invented_write(event);
+            self.follow(|follower| follower.invented_write(event));
         }
         Ok(())
     }
@@ -312,7 +323,7 @@ impl<'a> Writer<'a> {
                 self.part(era, Part { first, end, offset, ..part }, Access::Read, content, content)?;
                 self.branch()?;
             }
-            self.follower.left_out(true, false, part, left);
+            self.follow(|follower| follower.left_out(true, false, part, left));
         }
         Ok(())
     }
@@ -367,7 +378,7 @@ impl<'a> Writer<'a> {
             left &= !mask(first, end);
             if let Some(event) = self.last().filter(|event| event.index() >= before) {
                 let offset = |byte: u32| part.offset + u64::from(byte - part.first);
-                self.follower.kept(event, reads, writes, offset(first)..offset(end));
+                self.follow(|follower| follower.kept(event, reads, writes, offset(first)..offset(end)));
             }
         }
         let (reads, writes) = match access {
@@ -375,7 +386,7 @@ impl<'a> Writer<'a> {
             Access::Write | Access::Store(_) => (false, true),
             Access::Update(_) => (true, true),
         };
-        self.follower.left_out(reads, writes, part, left);
+        self.follow(|follower| follower.left_out(reads, writes, part, left));
         Ok(())
     }
 
@@ -401,7 +412,7 @@ impl<'a> Writer<'a> {
     /// after, and memory is then as it was: what was written since the last time is read between two fences, where
     /// nobody else can come to race with that. One thread alone needs none of this.
     fn opaque(&mut self) -> Done {
-        self.follower.give_up();
+        self.follow(|follower| follower.give_up());
         if self.holders.is_waiting(self.thread) {
             self.owed.insert(self.thread);
             return Ok(());
@@ -591,11 +602,11 @@ impl<'a> Writer<'a> {
     fn release_for(&mut self, holder: u32, lock: LockId, mode: Mode) -> Done {
         self.opaque()?;
         let thread = std::mem::replace(&mut self.thread, holder);
-        self.follower.turn_to(holder);
-        self.follower.give_up();
+        self.follow(|follower| follower.turn_to(holder));
+        self.follow(|follower| follower.give_up());
         self.push(release(lock, mode))?;
         self.thread = thread;
-        self.follower.turn_to(thread);
+        self.follow(|follower| follower.turn_to(thread));
         self.opaque()
     }
 

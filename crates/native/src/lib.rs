@@ -31,7 +31,7 @@ mod places;
 mod program;
 mod records;
 
-use foretell_trace::{Dependence, Listed};
+use foretell_trace::Listed;
 use foretell_wire::log::Chunks;
 
 pub use follow::{Recomputed, Tally};
@@ -58,27 +58,27 @@ impl From<foretell_wire::Malformed> for LogError {
     }
 }
 
-/// What is behind the log of a program.
-#[derive(Debug)]
-pub struct Converted {
-    /// Its trace.
-    pub events: Listed,
-    /// Which reads matter to what comes after them.
-    pub dependence: Dependence,
+/// The trace behind the log of a program, which tells also which reads matter to what comes after them.
+pub fn convert(log: &[u8]) -> Result<Listed, LogError> {
+    convert_as(log, true)
 }
 
-/// The trace behind the log of a program.
-pub fn convert(log: &[u8]) -> Result<Converted, LogError> {
+/// The trace alone: quicker, but less can be predicted.
+pub fn convert_events(log: &[u8]) -> Result<Listed, LogError> {
+    convert_as(log, false)
+}
+
+fn convert_as(log: &[u8], follow: bool) -> Result<Listed, LogError> {
     if !foretell_wire::log::is_begun(log) {
         return Err(LogError::Empty);
     }
     let mut survey = cells::survey(log)?;
-    if let Some(converted) = events::write(log, &survey)? {
-        return Ok(converted);
+    if let Some(events) = events::write(log, &survey, follow)? {
+        return Ok(events);
     }
     survey.has_opaque = true;
     // Fences begin with the first thread, and there is always one.
-    events::write(log, &survey)?.ok_or(LogError::Malformed)
+    events::write(log, &survey, follow)?.ok_or(LogError::Malformed)
 }
 
 /// Computes again what a program has computed, from what it has read, and compares that with its log.

@@ -47,7 +47,7 @@ fn put(out: &mut Vec<u8>, chunk: Chunk<'_>, records: &[Record<'_>]) {
 
 /// What the second thread does, by the first letters.
 fn told(read: Site, write: Site) -> String {
-    let trace = convert(&log(read, write)).unwrap().events;
+    let trace = convert(&log(read, write)).unwrap();
     let thread = trace.events().last().unwrap().thread;
     let letter = |op| match op {
         Op::Read { .. } => Some('r'),

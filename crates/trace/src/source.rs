@@ -93,6 +93,11 @@ impl Listed {
         &self.events
     }
 
+    /// Which reads of these events matter, if that is known.
+    pub fn known_dependence(&self) -> Option<&Dependence> {
+        self.dependence.as_ref()
+    }
+
     /// All events, and what is to be known about them.
     pub(crate) fn into_parts(self) -> (Vec<Event>, Names, Ending, Option<Dependence>) {
         (self.events, self.names, self.ending, self.dependence)

@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use foretell_native::{Converted, LogError, Why, convert};
-use foretell_trace::dependence::Misfit;
+use foretell_native::{LogError, Why, convert};
 use foretell_trace::{Ending, Trace, TraceError};
 use nix::sys::signal::Signal;
 use tempfile::TempDir;
@@ -190,8 +189,8 @@ fn logs(folder: &Folder) -> Result<Vec<PathBuf>, Failure> {
 /// What a process did; nothing if it was ended before it began to record.
 fn read(log: &Path, program: &Path, ended: Ended) -> Result<Option<Recording>, Failure> {
     let bytes = fs::read(log).map_err(|error| Failure::file(log, "read", error))?;
-    let Converted { events, dependence } = match convert(&bytes) {
-        Ok(converted) => converted,
+    let recording = match convert(&bytes) {
+        Ok(recording) => recording,
         Err(LogError::Empty) => return Ok(None),
         Err(error) => {
             return Err(Failure::Usage(format!("the recording of {}: {error}", program.display())));
@@ -200,9 +199,7 @@ fn read(log: &Path, program: &Path, ended: Ended) -> Result<Option<Recording>, F
     let told = foretell_native::why_cut(&bytes);
     drop(bytes);
     let failed = |error: TraceError| Failure::Trace { file: program.display().to_string(), error };
-    let trace = Trace::check(events).map_err(failed)?;
-    let misfit = |error: Misfit| Failure::Usage(format!("the recording of {}: {error}", program.display()));
-    let trace = trace.with_dependence(dependence).map_err(misfit)?;
+    let trace = Trace::check(recording).map_err(failed)?;
     let cut_because = (trace.ending() == Ending::CutShort).then(|| why_cut(log, told, ended));
     Ok(Some(Recording { trace, cut_because }))
 }

@@ -43,12 +43,13 @@ fn check(seed: u64, seen: &mut Seen) {
         return;
     }
     let converted = convert(&log(&program, &run.records)).expect("a whole log");
-    let events = accesses(converted.events.events());
+    let dependence = converted.known_dependence().expect("threads are followed");
+    let events = accesses(converted.events());
     let context = || format!("seed {seed}, {telling:?}\n{}", program.listing());
     assert_eq!(events.len(), run.accesses.len(), "{}", context());
     let reads: Vec<usize> = (0..run.accesses.len()).filter(|&index| !run.accesses[index].writes).collect();
     for (ordinal, &index) in reads.iter().enumerate().take(40) {
-        let steered = converted.dependence.steered_by(events[index]);
+        let steered = dependence.steered_by(events[index]);
         seen.reads += 1;
         seen.free += usize::from(steered.is_none());
         for other in [0, 1, 2, 3, 7, 100].into_iter().filter(|&other| other != inputs[ordinal]) {
@@ -70,7 +71,7 @@ fn check(seed: u64, seen: &mut Seen) {
                     continue;
                 }
                 let is_steered = steered.is_some_and(|steered| steered <= events[write]);
-                let value = converted.dependence.reads(converted.dependence.value_of(events[write]));
+                let value = dependence.reads(dependence.value_of(events[write]));
                 let value: Option<BTreeSet<EventId>> = value.map(|reads| reads.into_iter().collect());
                 seen.changed += 1;
                 assert!(
