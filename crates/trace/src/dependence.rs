@@ -132,8 +132,8 @@ impl Dependence {
 
     /// The read steers nothing before this event, and nothing at all if there is none.
     pub(crate) fn postpone(&mut self, read: EventId, event: Option<EventId>) {
-        if let Some(steered) = self.steered.get_mut(read.index()).filter(|steered| **steered != NONE) {
-            *steered = event.map_or(NONE, |event| event.number().max(*steered));
+        if let Some(steered) = self.steered.get_mut(read.index()) {
+            *steered = event.map_or(NONE, EventId::number);
         }
     }
 

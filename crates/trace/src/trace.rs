@@ -1,7 +1,9 @@
 //! A whole trace in memory.
 
+use rustc_hash::FxHashMap;
+
 use crate::check::Checker;
-use crate::dependence::{Dependence, Misfit};
+use crate::dependence::{Dependence, Misfit, Reads};
 use crate::error::TraceError;
 use crate::event::{Event, Op};
 use crate::id::{EventId, ThreadId};
@@ -118,17 +120,46 @@ impl Trace {
     pub fn with_dependence(mut self, mut dependence: Dependence) -> Result<Trace, Misfit> {
         dependence.check(&self.events)?;
         if self.has_branches {
-            let mut next_branch = vec![None; self.names.threads.len()];
-            for (index, event) in self.events.iter().enumerate().rev() {
-                let Some(id) = EventId::from_index(index) else { continue };
-                if event.op == Op::Branch {
-                    next_branch[event.thread.index()] = Some(id);
-                }
-                dependence.postpone(id, next_branch[event.thread.index()]);
-            }
+            self.postpone(&mut dependence);
         }
         self.dependence = Some(dependence);
         Ok(self)
+    }
+
+    /// Lets reads steer nothing before the next branch. Who knows that a read steers something need not say what else depends on it from there
+    /// on. So what is written between the two then depends on everything.
+    fn postpone(&self, dependence: &mut Dependence) {
+        let branches = self.next_branches();
+        // For each branch, or for the end of each thread, from where on somebody may have said too little.
+        let mut doubts: FxHashMap<(ThreadId, Option<EventId>), EventId> = FxHashMap::default();
+        for ((id, event), &branch) in self.iter().zip(&branches) {
+            if let Some(steered) = dependence.steered_by(id)
+                && branch.is_none_or(|branch| steered < branch)
+            {
+                dependence.postpone(id, branch);
+                let doubt = doubts.entry((event.thread, branch)).or_insert(steered);
+                *doubt = steered.min(*doubt);
+            }
+        }
+        for ((id, event), &branch) in self.iter().zip(&branches) {
+            if doubts.get(&(event.thread, branch)).is_some_and(|&doubt| doubt <= id) {
+                dependence.set_value(id, Reads::EVERYTHING);
+            }
+        }
+    }
+
+    /// For each event, the next branch of its thread, which may be the event itself.
+    fn next_branches(&self) -> Vec<Option<EventId>> {
+        let mut next = vec![None; self.names.threads.len()];
+        let mut branches = vec![None; self.events.len()];
+        for (index, event) in self.events.iter().enumerate().rev() {
+            let of_thread = &mut next[event.thread.index()];
+            if event.op == Op::Branch {
+                *of_thread = EventId::from_index(index);
+            }
+            branches[index] = *of_thread;
+        }
+        branches
     }
 }
 
@@ -148,5 +179,23 @@ mod tests {
         assert_eq!(checked.events(), Trace::read(source()).unwrap().events());
         assert_eq!((checked.ending(), checked.has_branches()), (Ending::CutShort, true));
         assert!(Trace::check(Listed::new(vec![], Names::default(), Ending::Complete)).is_err());
+    }
+
+    #[test]
+    fn what_is_decided_is_decided_at_branches() {
+        let text = "A|r(x,1)|1\nA|w(a,1)|2\nA|r(i,0)|3\nA|w(b,1)|4\nA|branch|5\nA|w(c,1)|6\nA|r(y,0)|7\nA|w(d,0)|8\n\
+            #dependence\n#steers 1 3\n#steers 7 8\n#value 2 1\n#value 4 -\n#value 6 -\n#value 8 -\n";
+        let trace = Trace::read(Box::new(TextReader::new(Box::new(text.as_bytes())))).unwrap();
+        let dependence = trace.dependence().unwrap();
+        let id = |number| EventId::from_number(number).unwrap();
+        assert_eq!(dependence.steered_by(id(1)), Some(id(5)), "not before the branch");
+        assert_eq!(dependence.steered_by(id(7)), None, "there is no branch any more");
+        let values = [2, 4, 6, 8].map(|number| dependence.value_of(id(number)));
+        let all = Reads::EVERYTHING;
+        assert_eq!(
+            values,
+            [Reads::of(id(1)), all, Reads::NOTHING, all],
+            "from where it was said to steer on"
+        );
     }
 }
