@@ -3,10 +3,12 @@
 //! The numbers of events are our own: the index of an array that was read is decided on, an event that the paper's traces do not
 //! have.
 
+use foretell_cimp::explore::{self, explore};
 use foretell_cimp::record::{Limits, Run, run};
 use foretell_cimp::schedule::{Given, Scheduler, Serial};
 use foretell_depend::{Simulation, necessary, necessary_reads};
 use foretell_trace::{EventId, Trace};
+use foretell_witness::{Model, oracle};
 
 fn recorded(figure: u32, scheduler: &mut dyn Scheduler) -> Run {
     let path = format!("{}/../../examples/reconp_figure{figure}.cimp", env!("CARGO_MANIFEST_DIR"));
@@ -19,6 +21,12 @@ fn of(trace: &Trace, event: u32) -> Vec<u32> {
     let event = EventId::from_number(event).unwrap();
     let reads = necessary_reads(trace, trace.dependence().unwrap(), event);
     reads.into_iter().map(EventId::number).collect()
+}
+
+/// Whether some schedule makes the two adjacent.
+fn races(trace: &Trace, model: Model, pair: [u32; 2]) -> bool {
+    let [first, second] = pair.map(|number| EventId::from_number(number).unwrap());
+    oracle::races(trace, model, 100_000).unwrap().contains(&(first, second))
 }
 
 /// The number in our trace of an event of Figure 2, which has no decision on the index in its third line, and two empty lines.
@@ -42,6 +50,9 @@ fn figure_2_has_the_reads_of_table_2() {
     }
     assert_eq!(of(&trace, ours(3)), [ours(2)], "its address");
     assert_eq!(of(&trace, ours(12)), [ours(8), ours(11)], "but not what was read from y");
+    let race = [ours(3), ours(22)];
+    assert!(races(&trace, Model::Necessary, race));
+    assert!(!races(&trace, Model::ControlFlow, race), "a decision comes after every read");
 }
 
 #[test]
@@ -50,9 +61,35 @@ fn figure_3_needs_a_read_only_by_a_cursory_look() {
     let last = u32::try_from(trace.events().len()).unwrap();
     let [m, x] = [6, 8];
     assert_eq!(of(&trace, last), [x]);
+    assert!(races(&trace, Model::Necessary, [2, last]));
     let partial = necessary(&trace, &flow, Simulation::Partial);
     let trace = trace.with_dependence(partial).unwrap();
     assert_eq!(of(&trace, last), [m, x]);
+    assert!(!races(&trace, Model::Necessary, [2, last]));
+}
+
+/// With another index the thread would not have come to its last write.
+#[test]
+fn the_address_of_a_read_matters_as_well() {
+    let source = "shared a[2], i = 9, x; { x = 1; i = 0; } || { local v = a[i]; x = 2; }";
+    let program = foretell_cimp::compile(source).unwrap();
+    let Run { trace, .. } = run(&program, &mut Serial::new(), &Limits::default()).unwrap();
+    let writes: Vec<u32> = (1..)
+        .zip(trace.events())
+        .filter(|(_, event)| {
+            event
+                .op
+                .access()
+                .is_some_and(|access| access.kind.writes() && trace.names().vars.name(access.var) == "x")
+        })
+        .map(|(number, _)| number)
+        .collect();
+    let [first, second] = writes[..] else { panic!("{writes:?}") };
+    let index = (1..).zip(trace.events()).find(|(_, event)| event.op.value_read().is_some()).unwrap().0;
+    assert_eq!(of(&trace, second), [index]);
+    assert!(!races(&trace, Model::Necessary, [first, second]));
+    let found = explore(&program, &explore::Limits::default());
+    assert!(found.is_complete() && found.races.iter().all(|race| race.variable != "x"));
 }
 
 #[test]

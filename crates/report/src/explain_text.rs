@@ -2,10 +2,10 @@
 
 use crate::context::{HeldLock, HeldMode};
 use crate::decision::{Answer, Decision};
-use crate::observed::{Deed, Observed};
-use crate::page::{GLUE, Ink, Page, Text};
+use crate::observed::Observed;
+use crate::page::{Ink, Page, Text};
 use crate::race_text;
-use crate::reads::{Need, NeededRead};
+use crate::reads_text;
 use crate::report::{Access, Candidate, Proof, Race, Report, TraceInfo};
 use crate::story_text;
 use crate::text::{Detail, answer, count, note, write_contradiction, write_trace};
@@ -208,43 +208,13 @@ fn write_schedule(page: &mut Page, race: &Race, detail: Detail) {
 fn write_reads(page: &mut Page, race: &Race) {
     let Some(needed) = &race.reads else { return };
     title(page, "Which reads matter");
-    paragraph(
-        page,
-        "Not every read sees here what it saw in the recorded run. Those that matter do: what they see decides \
-         whether the steps above are taken, or goes into a value that does.",
-    );
+    paragraph(page, reads_text::INTRODUCTION);
     for read in &needed.reads {
-        item(page, read_text(read));
+        item(page, reads_text::read(read));
     }
     if needed.more > 0 {
         paragraph(page, format!("… and {}.", count(needed.more, "more read")));
     }
-}
-
-fn read_text(needed: &NeededRead) -> Text {
-    let text = race_text::deed_text(&needed.read).add(match needed.need.is_kept() {
-        true => " matters: ",
-        false => " does not matter: ",
-    });
-    let text = match &needed.need {
-        Need::Decides(deed) => text.add("it decides ").append(decided_text(deed)),
-        Need::Passed { on_by, to } => text
-            .add("a value made of it is written where ")
-            .append(race_text::deed_text(on_by))
-            .add(", and must be seen where ")
-            .append(race_text::deed_text(to)),
-        Need::DecidesLater(deed) => {
-            text.add("the first that it decides is ").append(decided_text(deed)).add(", after the race")
-        }
-        Need::Nothing => text.add("nothing that happens here depends on it"),
-    };
-    if needed.strays { text.add("; here it sees something else") } else { text }
-}
-
-fn decided_text(deed: &Deed) -> Text {
-    Text::from(format!("what {} does at ", visible(&deed.thread)))
-        .ink(Ink::Place, place(&deed.location))
-        .ink(Ink::Quiet, format!(" (event{GLUE}{})", deed.event))
 }
 
 /// Why the locks that are held do not keep the two apart.
@@ -304,6 +274,14 @@ fn observed(race: &Race) -> Text {
 
 fn write_proof(page: &mut Page, race: &Race, driven: Option<usize>, checked: &Checked) {
     match race.proof {
+        Proof::Adjacent if race.reads.is_some() => paragraph(
+            page,
+            "The schedule consists of steps that the program took in the recorded run. Each thread takes its own in \
+             their order, and sees what it saw, as far as that matters by the code that was recorded. So the program \
+             can also run like this. A referee that shares no code with what found the race has replayed it step by \
+             step: no lock has two owners, nobody runs before he is started, and the two accesses come last, next to \
+             each other.",
+        ),
         Proof::Adjacent => paragraph(
             page,
             "The schedule consists of steps that the program took in the recorded run. Each thread takes its own in \

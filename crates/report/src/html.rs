@@ -67,9 +67,10 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::observed::Deed;
     use crate::report::{Access, Proof, Race};
     use crate::sample;
-    use crate::{Excerpt, Observed, Picture, Recorded, Room, Story, Telling};
+    use crate::{Excerpt, Need, NeededRead, NeededReads, Observed, Picture, Recorded, Room, Story, Telling};
 
     const BANK: &str = "main|fork(t)|bank.c:1\nmain|fork(a)|bank.c:2\nt|w(note,1)|bank.c:3:5\nt|acq(l)|bank.c:4\nt|rel(l)|bank.c:5\n\
                         a|acq(l)|bank.c:6\na|rel(l)|bank.c:7\na|r(note,1)|bank.c:8\n";
@@ -133,6 +134,26 @@ mod tests {
         sorted.sort_by_key(ToString::to_string);
         sorted.dedup();
         assert_eq!(sorted.len(), texts.len(), "each text is there once");
+    }
+
+    #[test]
+    fn the_reads_that_matter_are_embedded_in_words() {
+        let mut report = bank();
+        let deed = |event| Deed {
+            thread: "t".to_string(),
+            event,
+            what: "reads x".to_string(),
+            location: "bank.c:9:5".to_string(),
+        };
+        let read = NeededRead { read: deed(2), strays: true, need: Need::Nothing };
+        report.races[0].reads = Some(NeededReads { reads: vec![read], more: 3 });
+        let data = embedded(&render(&[report]).unwrap());
+        let reads = &data["reports"][0]["races"][0]["reads"];
+        let at = usize::try_from(reads["lines"][0][1].as_u64().unwrap()).unwrap();
+        let words = "t reads x at bank.c:9 (event 2) does not matter: nothing that happens here depends on it; here it sees \
+                     something else";
+        assert_eq!((&reads["lines"][0][0], &data["texts"][at]), (&Value::from(2), &Value::from(words)));
+        assert_eq!(reads["more"], 3);
     }
 
     /// What is embedded is what `html/script/data.js` reads: who changes one of them looks at the other.

@@ -11,7 +11,7 @@
 //! * [`json`]: for programs, in the form that [`schema`] describes; [`sarif`]: for code scanning; [`junit`]: for test dashboards
 //! * [`html`]: for people with a browser; with [`picture`] for what a race looks like, and [`moved`] for what the witness reorders
 //! * [`text`]: for people at a terminal; with `race_text` for one race, `source_text` for the program, `story_text` for how it
-//!   comes about, and `page` for lines and colours; [`explain_text`]: one race or pair at length
+//!   comes about, `reads_text` for the reads on the way, and `page` for lines and colours; [`explain_text`]: one race or pair at length
 //! * [`visible`]: nothing that a terminal would act upon
 //! * [`table`]: techniques side by side
 
@@ -36,6 +36,7 @@ mod page;
 pub mod picture;
 mod race_text;
 pub mod reads;
+mod reads_text;
 pub mod repeats;
 pub mod replayed;
 pub mod report;

@@ -69,6 +69,11 @@ impl Text {
         self
     }
 
+    /// What it says, where there are neither colours nor lines.
+    pub(crate) fn plain(&self) -> String {
+        self.0.iter().map(|piece| piece.1.replace(GLUE, " ")).collect()
+    }
+
     /// How many columns it takes.
     pub(crate) fn width(&self) -> usize {
         self.0.iter().map(|(_, text)| width(text)).sum()

@@ -1,10 +1,11 @@
 //! Names come from anywhere. In the page they are text, whatever they contain.
 
+use foretell_report::observed::Deed;
 use foretell_report::picture::{Kind, Shown, Taken};
 use foretell_report::story::{Row, Step};
 use foretell_report::{
-    Access, Candidate, Excerpt, Frame, HeldLock, HeldMode, Observed, Origin, Picture, Proof, Race, Report,
-    Story, html,
+    Access, Candidate, Excerpt, Frame, HeldLock, HeldMode, Need, NeededRead, NeededReads, Observed, Origin,
+    Picture, Proof, Race, Report, Story, html,
 };
 
 use crate::chromium::Browser;
@@ -52,6 +53,11 @@ fn access(at: usize) -> Access {
     }
 }
 
+fn read(at: usize) -> NeededRead {
+    let deed = |event| Deed { thread: name(at), event, what: name(at + 1), location: access(at).location };
+    NeededRead { read: deed(1), strays: true, need: Need::Passed { on_by: deed(2), to: deed(3) } }
+}
+
 fn race(at: usize) -> Race {
     let steps = [at, at + 1].map(|at| Step {
         thread: at % 2,
@@ -80,6 +86,7 @@ fn race(at: usize) -> Race {
         witness_length: Some(2),
         story: Some(Story { threads: threads.clone(), rows: steps.into_iter().map(Row::Step).collect() }),
         observed: Some(Observed::Unordered),
+        reads: Some(NeededReads { reads: vec![read(at)], more: 1 }),
         picture: Some(Box::new(Picture {
             threads,
             events: vec![shown(at), shown(at + 1)],
@@ -122,6 +129,8 @@ fn hostile_names_are_text() {
                 "document.querySelector('img, svg[onload], [onerror], iframe, a[href^=javascript]') === null"
             ));
             assert!(browser.is("document.querySelectorAll('script').length === 2"), "its own");
+            let detail = browser.text("document.querySelector('#detail').innerText");
+            assert_eq!(detail.contains("Which reads matter"), kind == "race", "{detail}");
         }
     }
     let told = browser.text("document.body.innerText");

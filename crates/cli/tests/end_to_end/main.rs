@@ -14,6 +14,7 @@ mod machine;
 mod predict;
 mod programs;
 mod readable;
+mod reads;
 mod run;
 mod slices;
 mod traces;

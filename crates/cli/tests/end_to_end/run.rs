@@ -169,7 +169,7 @@ fn races_without_sources(report: &Value) -> Value {
     races
 }
 
-/// What was recorded is a trace like any other.
+/// What was recorded is a trace like any other, but for what each read is good for: files do not tell that, and `rv` does not ask.
 #[test]
 fn the_recording_gives_the_same_answer_again() {
     let folder = folder("run_trace");
@@ -178,8 +178,8 @@ fn the_recording_gives_the_same_answer_again() {
     {
         let trace = folder.join(format!("{name}.{ending}"));
         let trace = trace.to_str().expect("a plain path");
-        let (ran, first) = report(&example(name), &["--trace", trace]);
-        let again = foretell(&["predict", "--format", "json", trace]);
+        let (ran, first) = report(&example(name), &["--trace", trace, "--technique", "rv"]);
+        let again = foretell(&["predict", "--format", "json", "--technique", "rv", trace]);
         let (races, expected) = (races_without_sources(&again.json()), races_without_sources(&first));
         assert_eq!((again.code, races), (ran.code, expected), "{name}");
         assert_eq!(again.json()["driven"], Value::Null, "nothing can be driven without a program");

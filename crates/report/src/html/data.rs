@@ -12,6 +12,8 @@ use crate::notes;
 use crate::observed::{Deed, Observed};
 use crate::picture::{Kind, Picture, Section};
 use crate::race_text::deed;
+use crate::reads::{NeededRead, NeededReads};
+use crate::reads_text;
 use crate::report::{Access, Candidate, Proof, Race, Report};
 use crate::story::{Row, Step, Story};
 use crate::suppressions::SuppressedPair;
@@ -56,9 +58,19 @@ struct RaceData {
     #[serde(skip_serializing_if = "Option::is_none")]
     observed: Option<Vec<LinkData>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    reads: Option<ReadsData>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     story: Option<StoryData>,
     #[serde(skip_serializing_if = "Option::is_none")]
     picture: Option<PictureData>,
+}
+
+/// Which reads on the way matter: each by its number, and in words.
+#[derive(Serialize)]
+struct ReadsData {
+    introduction: &'static str,
+    lines: Vec<(u32, Text)>,
+    more: usize,
 }
 
 /// A pair that is no race, or that nobody wants to hear of.
@@ -230,6 +242,7 @@ fn race_data(race: &Race, texts: &mut Texts) -> RaceData {
         processes: race.processes,
         fingerprint: race.fingerprint.clone(),
         observed: race.observed.as_ref().map(|observed| observed_data(observed, texts)),
+        reads: race.reads.as_ref().map(|reads| reads_data(reads, texts)),
         story: race.story.as_ref().map(|story| story_data(story, texts)),
         picture: race.picture.as_ref().map(|picture| picture_data(picture, texts)),
     }
@@ -289,6 +302,15 @@ fn observed_data(observed: &Observed, texts: &mut Texts) -> Vec<LinkData> {
             links.iter().map(|link| (deed(&link.from), deed(&link.to), link.is_accident)).collect()
         }
         Observed::Unordered => Vec::new(),
+    }
+}
+
+fn reads_data(needed: &NeededReads, texts: &mut Texts) -> ReadsData {
+    let mut line = |read: &NeededRead| (read.read.event, texts.text(&reads_text::read(read).plain()));
+    ReadsData {
+        introduction: reads_text::INTRODUCTION,
+        lines: needed.reads.iter().map(&mut line).collect(),
+        more: needed.more,
     }
 }
 

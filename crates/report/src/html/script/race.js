@@ -117,6 +117,17 @@ function observedPart(item, view) {
   ];
 }
 
+/** Which reads matter, and what for. */
+function readsPart({ pair: { reads } }, view) {
+  const line = ([event, words]) =>
+    make("li", {}, make("button", { class: "link", type: "button", onclick: () => view?.reveal(event) }, text(words)));
+  return [
+    make("p", {}, reads.introduction),
+    make("ul", { class: "links" }, reads.lines.map(line)),
+    reads.more ? make("p", { class: "dim" }, `… and ${count(reads.more, "more read")}.`) : null,
+  ];
+}
+
 /** How it happens, step by step. */
 function storyPart(item, view) {
   const { story } = item.pair;
@@ -200,6 +211,7 @@ function raceView(item) {
     make("div", { class: "accesses" }, accessCard(first, 0), accessCard(second, 1)),
     make("div", { class: "telling" }, section(isObserved(pair) ? "The recorded run shows it as well" : "Why the recorded run did not show it", observedPart(item, view)), section("How sure is this?", make("p", {}, make("b", { class: "proven" }, "Proven. "), proofText(pair)))),
     pair.story && section("How it happens", storyPart(item, view)),
+    pair.reads && section("Which reads matter", readsPart(item, view)),
     section("The picture", note && make("p", { class: "dim" }, note), view?.element),
     view && section("The source of these steps", sources.element, !hasSources && make("p", { class: "dim" }, "The source files of these steps are not here.")),
   );
