@@ -18,7 +18,7 @@ pub mod track;
 
 pub use flow::{Binary, Flow, Node, NodeId, Scope, ScopeId, Unary, Use};
 pub use listing::listing;
-pub use necessary::{Simulation, necessary, necessary_reads};
+pub use necessary::{necessary, necessary_reads};
 pub use partial::to_partial;
 pub use slice::{Property, Rule, Slice, Slicer, slice};
 pub use track::Tracker;

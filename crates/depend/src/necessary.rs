@@ -6,7 +6,7 @@
 //!
 //! **Changed.** The paper asks for the addresses of earlier writes only; here every address steers, since a read of
 //! what is not there would be the end of its thread. Values are followed through the whole run, calls and recursion included, as
-//! the flow has them in static single assignment form; [`Simulation::Partial`] gives up on some, as the paper does.
+//! the flow has them in static single assignment form; [`mod@crate::partial`] gives up on some, as the paper does.
 //!
 //! **Guarantee.** A thread some of whose reads see something else does what it did up to the first event that one of these steers,
 //! and each write before that writes what it wrote unless its value depends on one of these. That holds if the flow is right:
@@ -19,24 +19,11 @@ use foretell_trace::{Dependence, EventId, Op, Reads, Trace};
 
 use crate::flow::{Flow, Node, NodeId};
 
-/// How much is followed.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Simulation {
-    /// Every read.
-    #[default]
-    Full,
-    /// Those reads only that see what another thread wrote, or nobody. All others are taken to matter to everything after them.
-    Partial,
-}
-
 /// Which reads of the trace matter to what, by its flow.
-pub fn necessary(trace: &Trace, flow: &Flow, simulation: Simulation) -> Dependence {
+pub fn necessary(trace: &Trace, flow: &Flow) -> Dependence {
     let mut dependence = Dependence::new(trace.events().len());
     steer_by_flow(trace, flow, &mut dependence);
     set_values(trace, flow, &mut dependence);
-    if simulation == Simulation::Partial {
-        steer_by_own_writes(trace, &mut dependence);
-    }
     dependence
 }
 
@@ -134,24 +121,6 @@ fn unite(trace: &Trace, dependence: &mut Dependence, first: Origin, second: Orig
     let of_one_thread = trace.event(older.newest).thread == trace.event(newer.newest).thread;
     let reads = if of_one_thread { dependence.unite(older.reads, newer.reads) } else { newer.reads };
     Origin { reads, newest: newer.newest }
-}
-
-/// Whoever reads what its own thread wrote depends on it in everything after.
-fn steer_by_own_writes(trace: &Trace, dependence: &mut Dependence) {
-    let mut writers = vec![None; trace.names().vars.len()];
-    let mut own_reads: Vec<Option<EventId>> = vec![None; trace.thread_count()];
-    for (id, event) in trace.iter() {
-        if let Some(read) = own_reads[event.thread.index()].take() {
-            dependence.steer(read, id);
-        }
-        let Some(access) = event.op.access() else { continue };
-        if access.kind.reads() && writers[access.var.index()] == Some(event.thread) {
-            own_reads[event.thread.index()] = Some(id);
-        }
-        if access.kind.writes() {
-            writers[access.var.index()] = Some(event.thread);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use foretell_cimp::explore::{self, explore};
 use foretell_cimp::record::{Limits, Run, run};
 use foretell_cimp::schedule::{Given, Scheduler, Serial};
-use foretell_depend::{Simulation, necessary, necessary_reads};
+use foretell_depend::{necessary_reads, to_partial};
 use foretell_trace::{EventId, Trace};
 use foretell_witness::{Model, oracle};
 
@@ -57,13 +57,12 @@ fn figure_2_has_the_reads_of_table_2() {
 
 #[test]
 fn figure_3_needs_a_read_only_by_a_cursory_look() {
-    let Run { trace, flow, .. } = recorded(3, &mut Serial::new());
+    let Run { trace, .. } = recorded(3, &mut Serial::new());
     let last = u32::try_from(trace.events().len()).unwrap();
     let [m, x] = [6, 8];
     assert_eq!(of(&trace, last), [x]);
     assert!(races(&trace, Model::Necessary, [2, last]));
-    let partial = necessary(&trace, &flow, Simulation::Partial);
-    let trace = trace.with_dependence(partial).unwrap();
+    let trace = to_partial(trace);
     assert_eq!(of(&trace, last), [m, x]);
     assert!(!races(&trace, Model::Necessary, [2, last]));
 }

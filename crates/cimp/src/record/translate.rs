@@ -1,6 +1,6 @@
 //! What was recorded becomes a trace and its flow.
 
-use foretell_depend::{Flow, Node as FlowNode, NodeId, Scope, ScopeId, Simulation, Use, necessary};
+use foretell_depend::{Flow, Node as FlowNode, NodeId, Scope, ScopeId, Use, necessary};
 use foretell_trace::name::NameError;
 use foretell_trace::source::Ending::Complete;
 use foretell_trace::{
@@ -44,7 +44,7 @@ pub(super) fn translate(
         true => Trace::default(),
         false => Trace::check(Listed::new(writer.events, writer.names, Complete))?,
     };
-    let dependence = necessary(&trace, &flow, Simulation::Full);
+    let dependence = necessary(&trace, &flow);
     let trace = trace.with_dependence(dependence)?;
     Ok(Run { trace, flow, ending, schedule, steps })
 }

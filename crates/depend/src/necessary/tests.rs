@@ -38,7 +38,7 @@ fn id(number: u32) -> EventId {
 
 fn full(text: &'static str) -> Dependence {
     let (trace, flow) = parse(text);
-    necessary(&trace, &flow, Simulation::Full)
+    necessary(&trace, &flow)
 }
 
 fn steered(dependence: &Dependence, read: u32) -> Option<u32> {
@@ -81,20 +81,10 @@ fn what_a_thread_is_told_when_it_is_started_is_decided_already() {
 }
 
 #[test]
-fn a_cursory_look_takes_what_a_thread_reads_of_itself_to_matter_always() {
-    let text = "B|w(x)|value=\nA|r(x)|2\nA|w(y)|value=2\nA|r(y)|4\nB|w(x)|value=\nA|w(z)|value=4\n";
-    let (trace, flow) = parse(text);
-    let partial = necessary(&trace, &flow, Simulation::Partial);
-    assert_eq!(steered(&partial, 2), None, "another thread wrote it");
-    assert_eq!(steered(&partial, 4), Some(6));
-    assert_eq!(steered(&full(text), 4), None);
-}
-
-#[test]
 fn the_reads_of_an_event_are_those_that_steer_it_or_are_in_its_value() {
     let (trace, flow) =
         parse("A|r(x)|1\nB|r(x)|2\nA|branch|value=1\nA|r(y)|4\nA|r(z)|5\nA|w(v)|value=4\nA|w(v)|7\n");
-    let dependence = necessary(&trace, &flow, Simulation::Full);
+    let dependence = necessary(&trace, &flow);
     let of = |event: u32| -> Vec<u32> {
         necessary_reads(&trace, &dependence, id(event)).into_iter().map(EventId::number).collect()
     };
