@@ -150,7 +150,7 @@ mod tests {
         let data = embedded(&render(&[report]).unwrap());
         let reads = &data["reports"][0]["races"][0]["reads"];
         let at = usize::try_from(reads["lines"][0][1].as_u64().unwrap()).unwrap();
-        let words = "t reads x at bank.c:9 (event 2) does not matter: nothing that happens here depends on it; here it sees \
+        let words = "t reads x at bank.c:9:5 (event 2) does not matter: nothing that happens here depends on it; here it sees \
                      something else";
         assert_eq!((&reads["lines"][0][0], &data["texts"][at]), (&Value::from(2), &Value::from(words)));
         assert_eq!(reads["more"], 3);
