@@ -8,6 +8,7 @@ mod cpu;
 mod explore;
 mod files;
 mod native;
+mod necessary;
 mod pairs;
 mod record;
 
@@ -31,7 +32,7 @@ use record::{Record, Row, Target};
 /// A measurement that can be asked for by name.
 type Measurement = (&'static str, fn(&mut Record) -> Result<(), String>);
 
-const MEASUREMENTS: [Measurement; 11] = [
+const MEASUREMENTS: [Measurement; 12] = [
     ("read", reading),
     ("detect", detecting),
     ("syncp", sync_preserving),
@@ -43,6 +44,7 @@ const MEASUREMENTS: [Measurement; 11] = [
     ("explore", explore::exploring),
     ("z3", pairs::deciding),
     ("native", native::recording),
+    ("necessary", necessary::knowing),
 ];
 
 /// How often each figure is taken; the best counts.

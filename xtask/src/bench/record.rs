@@ -60,8 +60,7 @@ impl Row {
     }
 
     pub(crate) fn ratio(what: String, figure: f64, base: f64, target: Target) -> Row {
-        let note = format!("{figure:.0} over {base:.0}");
-        Row { what, figure: figure / base, unit: "times", target: Some(target), note }
+        Row::counts(what, figure, base, Some(target))
     }
 
     /// The mean over all pairs that were decided or given up; `wanted` is how many there should have been.
@@ -96,6 +95,16 @@ impl Row {
     #[expect(clippy::cast_precision_loss, reason = "counts are small")]
     pub(crate) fn count(what: String, count: usize, target: Target) -> Row {
         Row { what, figure: count as f64, unit: "pairs", target: Some(target), note: String::new() }
+    }
+
+    pub(crate) fn counts(what: String, figure: f64, base: f64, target: Option<Target>) -> Row {
+        Row {
+            what,
+            figure: figure / base,
+            unit: "times",
+            target,
+            note: format!("{figure:.0} over {base:.0}"),
+        }
     }
 
     pub(crate) fn times(what: String, figure: f64, base: f64, target: Option<Target>) -> Row {
