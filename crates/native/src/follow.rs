@@ -20,19 +20,21 @@ mod recompute;
 mod region;
 mod routine;
 mod shape;
+mod stop;
 mod values;
 mod walk;
 
 use foretell_depend::Tracker;
 use foretell_trace::{Dependence, EventId, Reads};
-use foretell_wire::code::{Operand, opcode};
 use foretell_wire::log::module::Module;
 use foretell_wire::record::{Record, SyncOp};
 use rustc_hash::FxHashMap;
 
 use crate::records::Part;
-use code::{Functions, Spot, is_call};
+use code::Functions;
 use region::{Regions, Target};
+use shape::Slot;
+use stop::{CallStop, Kind, Stop};
 use walk::Walk;
 
 pub(crate) use recompute::Recomputation;
@@ -44,6 +46,9 @@ pub(crate) struct Follower {
     tracker: Tracker,
     functions: Functions,
     regions: Regions,
+    /// Where records were made so far, by their sites; none where that is no place in the code.
+    known: FxHashMap<u64, Option<usize>>,
+    stops: Vec<Stop>,
     /// The numbers of threads in the order in which they came.
     numbers: FxHashMap<u32, usize>,
     walks: Vec<Walk>,
@@ -54,6 +59,8 @@ pub(crate) struct Follower {
     access: Access,
     /// Whether there was ever a second thread.
     has_forked: bool,
+    /// Room for what changes on a way.
+    changes: Vec<(Slot, Reads)>,
 }
 
 /// What becomes of what a record reads.
@@ -77,8 +84,9 @@ struct Access {
     value: Reads,
     /// If it copies, what each byte depends on.
     copied: Option<Vec<Reads>>,
-    /// The instruction whose result it is.
-    result: Option<u32>,
+    /// The slots that what was read, or copied, ends up in.
+    result: Option<Slot>,
+    content: Option<Slot>,
 }
 
 impl Default for Access {
@@ -89,6 +97,7 @@ impl Default for Access {
             value: Reads::NOTHING,
             copied: None,
             result: None,
+            content: None,
         }
     }
 }
@@ -97,7 +106,10 @@ impl Follower {
     /// A module was loaded.
     pub(crate) fn add(&mut self, module: &Module<'_>) {
         self.functions.add(module);
+        // Functions that were unknown may be known now.
         self.regions = Regions::default();
+        self.known.clear();
+        self.stops.clear();
     }
 
     /// What was found.
@@ -167,8 +179,26 @@ impl Follower {
     pub(crate) fn end_access(&mut self) {
         if let Some(result) = self.access.result.take() {
             let found = self.access.found;
-            self.set(result, found);
+            self.set(Some(result), found);
         }
+        if let Some(content) = self.access.content.take() {
+            for set in self.access.copied.take().unwrap_or_default() {
+                self.add_content(Some(content), set);
+            }
+        }
+    }
+
+    /// Where records with this site are made.
+    fn stop(&mut self, site: u64) -> Option<usize> {
+        if let Some(&known) = self.known.get(&site) {
+            return known;
+        }
+        let stop = self.functions.spot(site).map(|spot| {
+            self.stops.push(Stop::new(&self.functions, &mut self.regions, spot));
+            self.stops.len() - 1
+        });
+        self.known.insert(site, stop);
+        stop
     }
 
     /// Something happened that nobody understands.
@@ -184,31 +214,48 @@ impl Follower {
 
     /// Brings the thread to an instruction that accesses something, or calls who does.
     fn come_to(&mut self, site: u64, record: &Record<'_>) {
-        let Some(spot) = self.functions.spot(site) else { return self.be_nowhere() };
-        let opcode =
-            self.functions.get(spot.function).map_or(0, |function| function.opcode(spot.instruction));
-        let is_single = matches!(
-            (opcode, record),
-            (
-                opcode::LOAD | opcode::STORE | opcode::ATOMICRMW | opcode::CMPXCHG,
-                Record::Read { .. }
-                    | Record::Write { .. }
-                    | Record::AtomicLoad { .. }
-                    | Record::AtomicStore { .. }
-                    | Record::Rmw { .. }
-            )
+        let Some(stop) = self.stop(site) else { return self.be_nowhere() };
+        let kind = self.stops[stop].kind.clone();
+        let is_word = matches!(
+            record,
+            Record::Read { .. }
+                | Record::Write { .. }
+                | Record::AtomicLoad { .. }
+                | Record::AtomicStore { .. }
+                | Record::Rmw { .. }
         );
-        self.go_to(spot, is_single);
-        if self.walks[self.current].function() != Some(spot.function) {
+        if !self.go_to(stop, is_word && !matches!(kind, Kind::Call(_))) {
             return self.be_nowhere();
         }
-        match opcode {
-            opcode::LOAD => self.load(spot),
-            opcode::STORE => self.store(spot),
-            opcode::ATOMICRMW => self.update(spot),
-            opcode::CMPXCHG => self.exchange(spot),
-            opcode if is_call(opcode) => self.call(spot, record),
-            _ => self.give_up(),
+        match kind {
+            Kind::Load { pointer, content } => {
+                self.steer_by(pointer);
+                self.access.found = self.of(content);
+                self.access.result = Some(self.stops[stop].spot.instruction);
+            }
+            Kind::Store { value, pointer, content } => {
+                self.steer_by(pointer);
+                self.access.value = self.of(value);
+                self.add_content(content, self.access.value);
+            }
+            Kind::Update { pointer, operand } => {
+                self.steer_by(pointer);
+                self.access.value = self.of(operand);
+                self.access.result = Some(self.stops[stop].spot.instruction);
+            }
+            Kind::Exchange { pointer, expected, desired } => {
+                // What is expected decides whether anything is written.
+                self.steer_by(pointer);
+                self.steer_by(expected);
+                self.access.value = self.of(desired);
+                self.access.reading = Reading::DecidesItself;
+                self.set(Some(self.stops[stop].spot.instruction), Reads::NOTHING);
+            }
+            Kind::Call(call) => {
+                self.call(&call, record);
+                self.set(Some(self.stops[stop].spot.instruction), Reads::NOTHING);
+            }
+            Kind::Unknown => self.be_nowhere(),
         }
     }
 
@@ -219,80 +266,26 @@ impl Follower {
         self.access.reading = Reading::Decides;
     }
 
-    /// What an instruction uses.
-    fn operands(&self, spot: Spot) -> Vec<Operand> {
-        self.functions
-            .get(spot.function)
-            .map_or_else(Vec::new, |function| function.values(spot.instruction).collect())
-    }
-
-    fn load(&mut self, spot: Spot) {
-        let &[pointer, ..] = &self.operands(spot)[..] else { return self.give_up() };
-        self.steer_by(pointer);
-        self.access.found = self.content(pointer);
-        self.access.result = Some(spot.instruction);
-    }
-
-    fn store(&mut self, spot: Spot) {
-        let &[value, pointer, ..] = &self.operands(spot)[..] else { return self.give_up() };
-        self.steer_by(pointer);
-        self.access.value = self.of(value);
-        self.add_content(pointer, self.access.value);
-    }
-
-    fn update(&mut self, spot: Spot) {
-        let &[pointer, operand, ..] = &self.operands(spot)[..] else { return self.give_up() };
-        self.steer_by(pointer);
-        self.access.value = self.of(operand);
-        self.access.result = Some(spot.instruction);
-    }
-
-    /// What is expected decides whether anything is written.
-    fn exchange(&mut self, spot: Spot) {
-        let &[pointer, expected, desired, ..] = &self.operands(spot)[..] else { return self.give_up() };
-        self.steer_by(pointer);
-        self.steer_by(expected);
-        self.access.value = self.of(desired);
-        self.access.reading = Reading::DecidesItself;
-        self.set(spot.instruction, Reads::NOTHING);
-    }
-
     /// A function of a library acts on what it is given. What it reads decides what it does, unless it only copies or fills.
-    fn call(&mut self, spot: Spot, record: &Record<'_>) {
-        let operands = self.operands(spot);
-        let name =
-            self.functions.get(spot.function).and_then(|function| function.callee_name(spot.instruction));
-        let is_fill = name.is_some_and(|name| name.starts_with("llvm.memset"));
-        let is_copy = name.is_some_and(|name| name.starts_with("llvm.mem")) && !is_fill;
-        let is_unknown = self.is_unknown(spot);
-        let byte = operands.get(1).copied().filter(|_| is_fill);
-        for (position, &operand) in operands.iter().enumerate() {
-            if !(is_fill && position == 1) {
-                self.steer_by(operand);
-            }
-        }
-        if let (Some(byte), Some(&to)) = (byte, operands.first()) {
-            self.access.value = self.of(byte);
-            self.add_content(to, self.access.value);
+    fn call(&mut self, call: &CallStop, record: &Record<'_>) {
+        for &slot in &call.steering {
+            self.steer_by(Some(slot));
         }
         match *record {
-            Record::Copy { .. } if is_copy => {
-                self.access.found = operands.get(1).map_or(Reads::NOTHING, |&from| self.content(from));
+            Record::Copy { .. } => {
+                self.access.found = self.of(call.from);
+                self.access.content = call.to;
             }
-            Record::Copy { .. } => {}
             Record::AtomicLoad { .. } | Record::Rmw { .. } => self.access.reading = Reading::DecidesItself,
+            Record::Fill { .. } => {
+                self.access.value = self.of(call.byte);
+                self.add_content(call.to, self.access.value);
+            }
             _ => self.access.reading = Reading::Decides,
         }
-        self.set(spot.instruction, Reads::NOTHING);
-        if is_unknown {
+        if call.is_unknown {
             self.give_up();
         }
-    }
-
-    fn is_unknown(&mut self, spot: Spot) -> bool {
-        let shape = self.regions.shape(&self.functions, spot.function);
-        let is_unknown = |step: &shape::Step| step.is_unknown && !step.is_told;
-        shape.is_none_or(|shape| shape.step(spot.instruction).is_none_or(is_unknown))
     }
 
     /// A part of what was accessed is this event of the trace.

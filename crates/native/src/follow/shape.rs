@@ -144,6 +144,8 @@ impl Shape {
     /// The slot of what an instruction uses; none for constants.
     pub(super) fn slot(&self, operand: Operand) -> Option<Slot> {
         match operand {
+            // The address of a local variable depends on nothing.
+            Operand::Instruction(index) if self.bases.get(index as usize) == Some(&Some(index)) => None,
             Operand::Instruction(index) if index < self.results => Some(index),
             Operand::Parameter(index) if index < self.parameters => Some(self.results + index),
             _ => None,

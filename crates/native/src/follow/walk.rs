@@ -1,9 +1,10 @@
 //! The walk of a thread: the calls that it is in, where it is in each, and what it holds there.
 
-use foretell_trace::Reads;
-use foretell_wire::code::Operand;
+use std::rc::Rc;
 
-use super::code::{FunctionId, Spot};
+use foretell_trace::Reads;
+
+use super::code::FunctionId;
 use super::region::Region;
 use super::shape::{Call, Silently, Slot};
 use super::{Follower, Target};
@@ -133,66 +134,61 @@ impl Follower {
         &mut self.walks[self.current]
     }
 
-    /// What an instruction of the innermost call uses.
-    pub(super) fn of(&mut self, operand: Operand) -> Reads {
-        match self.slot(operand) {
-            Some(slot) => self.walk().get(slot),
-            None => Reads::NOTHING,
-        }
+    /// What is in a slot of the innermost call; nothing if there is none.
+    pub(super) fn of(&mut self, slot: Option<Slot>) -> Reads {
+        slot.map_or(Reads::NOTHING, |slot| self.walk().get(slot))
     }
 
-    fn slot(&mut self, operand: Operand) -> Option<Slot> {
-        let function = self.walk().function()?;
-        self.regions.shape(&self.functions, function)?.slot(operand)
-    }
-
-    /// What was ever stored in the local variable that a pointer leads into, if its address stays in the function.
-    pub(super) fn content(&mut self, pointer: Operand) -> Reads {
-        match self.content_slot(pointer) {
-            Some(slot) => self.walk().get(slot),
-            None => Reads::NOTHING,
-        }
-    }
-
-    pub(super) fn add_content(&mut self, pointer: Operand, reads: Reads) {
-        if let Some(slot) = self.content_slot(pointer) {
-            let before = self.walk().get(slot);
-            let reads = self.tracker.unite(self.current, before, reads);
+    /// A slot of the innermost call, if there is one, depends on this from now on,
+    pub(super) fn set(&mut self, slot: Option<Slot>, reads: Reads) {
+        if let Some(slot) = slot {
             self.walk().set(slot, reads);
         }
     }
 
-    fn content_slot(&mut self, pointer: Operand) -> Option<Slot> {
-        let function = self.walk().function()?;
-        self.regions.shape(&self.functions, function)?.content(pointer)
+    /// or also on this.
+    pub(super) fn add_content(&mut self, slot: Option<Slot>, reads: Reads) {
+        let before = self.of(slot);
+        let reads = self.tracker.unite(self.current, before, reads);
+        self.set(slot, reads);
     }
 
-    /// The result of an instruction depends on this.
-    pub(super) fn set(&mut self, instruction: u32, reads: Reads) {
-        self.walk().set(instruction, reads);
-    }
-
-    pub(super) fn steer_by(&mut self, operand: Operand) {
-        let reads = self.of(operand);
+    pub(super) fn steer_by(&mut self, slot: Option<Slot>) {
+        let reads = self.of(slot);
         self.tracker.steer(self.current, reads);
     }
 
-    /// The thread has come to an instruction of its innermost call, on one of the ways that lead there.
-    pub(super) fn go_to(&mut self, spot: Spot, is_single: bool) {
+    /// The thread has come to an instruction of its innermost call, on one of the ways that lead there. Says whether that is known now.
+    pub(super) fn go_to(&mut self, stop: usize, is_single: bool) -> bool {
+        let spot = self.stops[stop].spot;
         if !self.is_in(spot.function) {
             self.give_up();
             self.seat(spot.function);
-            return self.walk().stand_at(spot.instruction, is_single);
-        }
-        let (at, is_done) = (self.walk().top().at, self.walk().top().is_done);
-        let may_stay = at == Some(spot.instruction) && !is_done;
-        let to = Target::At(spot.instruction);
-        match self.regions.between(&self.functions, spot.function, at, to) {
-            Some(region) => self.pass(&region, may_stay),
-            None if may_stay => {}
-            None => self.give_up(),
+        } else {
+            let (at, is_done) = (self.walk().top().at, self.walk().top().is_done);
+            let may_stay = at == Some(spot.instruction) && !is_done;
+            match self.way(stop, at) {
+                Some(region) => self.pass(&region, may_stay),
+                None if may_stay => {}
+                None => self.give_up(),
+            }
         }
         self.walk().stand_at(spot.instruction, is_single);
+        self.walk().function() == Some(spot.function)
+    }
+
+    /// The ways to a stop; mostly threads come to it from the same place.
+    fn way(&mut self, stop: usize, from: Option<u32>) -> Option<Rc<Region>> {
+        let about = &mut self.stops[stop];
+        if let Some((last, region)) = &about.last
+            && *last == from
+        {
+            return region.clone();
+        }
+        let (spot, to) = (about.spot, Target::At(about.spot.instruction));
+        let region = self.regions.between(&self.functions, spot.function, from, to);
+        about.last = Some((from, region.clone()));
+        region
     }
 
     /// Whether the innermost call is one of this function. A call of which nothing was known yet may turn out to be one.
@@ -233,27 +229,28 @@ impl Follower {
     /// Goes the ways of a region. If it may not have been gone at all, everything also keeps what it was.
     fn pass(&mut self, region: &Region, keeps: bool) {
         self.pass_steering(region);
-        let mut changes = Vec::with_capacity(region.changes.len());
+        let mut changes = std::mem::take(&mut self.changes);
         for (slot, from) in &region.changes {
             let mut reads = if keeps { self.walk().get(*slot) } else { Reads::NOTHING };
             for &part in from {
-                let part = self.walks[self.current].get(part);
+                let part = self.of(Some(part));
                 reads = self.tracker.unite(self.current, reads, part);
             }
             changes.push((*slot, reads));
         }
-        for (slot, reads) in changes {
+        for (slot, reads) in changes.drain(..) {
             self.walk().set(slot, reads);
         }
+        self.changes = changes;
     }
 
     /// A function is called.
     pub(super) fn enter(&mut self, site: u64) {
-        let Some(spot) = self.functions.spot(site) else {
+        let Some(stop) = self.stop(site).filter(|&stop| self.go_to(stop, false)) else {
             self.be_nowhere();
             return self.walk().push(Place::Unknown);
         };
-        self.go_to(spot, false);
+        let spot = self.stops[stop].spot;
         let shape = self.regions.shape(&self.functions, spot.function);
         let place = shape.as_ref().and_then(|shape| {
             let step = shape.step(spot.instruction)?;
@@ -270,12 +267,10 @@ impl Follower {
         if calls_back || (call.is_direct && call.name.is_none()) {
             return None;
         }
-        let of = |walk: &mut Walk, slot: Option<Slot>| slot.map_or(Reads::NOTHING, |slot| walk.get(slot));
-        let callee = of(self.walk(), call.callee);
-        self.tracker.steer(self.current, callee);
+        self.steer_by(call.callee);
         let mut arguments: Vec<Reads> = Vec::new();
         for (index, &slot) in call.arguments.iter().enumerate() {
-            let reads = of(self.walk(), slot);
+            let reads = self.of(slot);
             if reads != Reads::NOTHING {
                 arguments.resize(index, Reads::NOTHING);
                 arguments.push(reads);
@@ -300,9 +295,8 @@ impl Follower {
             }
             let result = self.leave_function();
             self.walk().frames.pop();
-            if let Some(call) = self.walk().top().at {
-                self.set(call, result);
-            }
+            let call = self.walk().top().at;
+            self.set(call, result);
             self.walk().top().is_done = true;
         }
     }
@@ -318,7 +312,7 @@ impl Follower {
         self.pass_steering(&region);
         let mut result = Reads::NOTHING;
         for &slot in &region.result {
-            let part = self.walk().get(slot);
+            let part = self.of(Some(slot));
             result = self.tracker.unite(self.current, result, part);
         }
         result
@@ -330,8 +324,7 @@ impl Follower {
             self.give_up();
         }
         for &slot in &region.steering {
-            let reads = self.walk().get(slot);
-            self.tracker.steer(self.current, reads);
+            self.steer_by(Some(slot));
         }
     }
 

@@ -482,9 +482,14 @@ impl Maker<'_> {
         self.put(28, INT, vec![result, local], Hook::None);
     }
 
-    /// Words of the thread's own memory are copied, or shared ones to there.
+    /// Words of the thread's own memory are copied, or shared ones to there; or words of the array.
     fn copy(&mut self) {
-        let (to, from) = (self.own(), if self.random.one_in(3) { self.shared() } else { self.own() });
+        let to = if self.random.one_in(3) { self.element() } else { self.own() };
+        let from = match self.random.below(4) {
+            0 => self.shared(),
+            1 => self.element(),
+            _ => self.own(),
+        };
         let uses = vec![to, from, Use::number(4), Use::Given(Operand::Global(MEMCPY))];
         self.put(45, VOID, uses, Hook::Told);
     }
