@@ -53,7 +53,7 @@ pub(crate) fn module(module: Module) -> bool {
     }
     let globals = module.addressable_globals();
     let hooks = Hooks::new(module);
-    let mut sites = Sites::default();
+    let mut sites = Sites::new(module);
     let mut primitives = Primitives::default();
     let telling = Telling::of(&functions);
     withdraw_promises(module);
@@ -84,7 +84,7 @@ pub(crate) fn module(module: Module) -> bool {
         inline::put_in(function, &hooks);
     }
     let is_empty = sites.is_empty();
-    let table = sites.finish(&globals, module).encode();
+    let table = sites.finish(&globals).encode();
     let constant = module.private_constant(module.bytes(&table));
     constant.align(SEGMENT);
     hooks.settle(constant);

@@ -13,7 +13,9 @@ use llvm_sys::comdat::LLVMGetComdat;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
 use llvm_sys::prelude::*;
-use llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
+use llvm_sys::target::{
+    LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMOffsetOfElement, LLVMStoreSizeOfType,
+};
 use llvm_sys::{
     LLVMAtomicOrdering, LLVMIntPredicate, LLVMLinkage, LLVMTailCallKind, LLVMTypeKind, LLVMVisibility,
 };
@@ -167,6 +169,21 @@ impl Module {
         unsafe { LLVMStoreSizeOfType(LLVMGetModuleDataLayout(self.0), of.0) }
     }
 
+    /// How many bytes lie between the beginnings of two neighbours in an array of the type, if that is known by now.
+    pub(crate) fn step_size(self, of: Type) -> Option<i64> {
+        let is_known = !matches!(
+            of.kind(),
+            LLVMTypeKind::LLVMScalableVectorTypeKind | LLVMTypeKind::LLVMTargetExtTypeKind
+        );
+        let size = || unsafe { LLVMABISizeOfType(LLVMGetModuleDataLayout(self.0), of.0) };
+        is_known.then(size).and_then(|size| i64::try_from(size).ok())
+    }
+
+    /// How many bytes there are before a member of a structure.
+    pub(crate) fn member_offset(self, of: Type, member: u32) -> u64 {
+        unsafe { LLVMOffsetOfElement(LLVMGetModuleDataLayout(self.0), of.0, member) }
+    }
+
     pub(crate) fn builder(self) -> Builder {
         Builder(unsafe { LLVMCreateBuilderInContext(LLVMGetModuleContext(self.0)) })
     }
@@ -221,6 +238,25 @@ impl Type {
 
     pub(crate) fn is_void(self) -> bool {
         self.kind() == LLVMTypeKind::LLVMVoidTypeKind
+    }
+
+    /// The type of what is at this index of a structure or array; none if this is neither, or has no such member.
+    pub(crate) fn member(self, index: u32) -> Option<Type> {
+        match self.kind() {
+            LLVMTypeKind::LLVMStructTypeKind if index < unsafe { LLVMCountStructElementTypes(self.0) } => {
+                Some(Type(unsafe { LLVMStructGetTypeAtIndex(self.0, index) }))
+            }
+            LLVMTypeKind::LLVMArrayTypeKind => Some(Type(unsafe { LLVMGetElementType(self.0) })),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_struct(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMStructTypeKind
+    }
+
+    pub(crate) fn is_pointer(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMPointerTypeKind
     }
 
     /// The constant of this integer type.
@@ -301,11 +337,69 @@ impl Value {
         !unsafe { LLVMIsAGlobalValue(self.0) }.is_null()
     }
 
-    /// The number that a constant is, if it has up to 64 bits.
+    /// The number that a constant is, if it has up to 64 bits. The null pointer is 0.
     pub(crate) fn constant_number(self) -> Option<i64> {
+        if !unsafe { LLVMIsAConstantPointerNull(self.0) }.is_null() {
+            return (self.address_space() == Some(0)).then_some(0);
+        }
         let is_number = !unsafe { LLVMIsAConstantInt(self.0) }.is_null();
         let is_narrow = (1..=64).contains(&self.type_of().int_width());
         (is_number && is_narrow).then(|| unsafe { LLVMConstIntGetSExtValue(self.0) })
+    }
+
+    /// The bits of a constant of the type `float` or `double`. Of what is not a number nobody can say which bits it has.
+    pub(crate) fn constant_float(self) -> Option<u64> {
+        if unsafe { LLVMIsAConstantFP(self.0) }.is_null() {
+            return None;
+        }
+        let mut is_rounded = 0;
+        let number = unsafe { LLVMConstRealGetDouble(self.0, &mut is_rounded) };
+        match self.type_of().kind() {
+            _ if number.is_nan() => None,
+            LLVMTypeKind::LLVMDoubleTypeKind => Some(number.to_bits()),
+            #[expect(clippy::cast_possible_truncation, reason = "it was a float before")]
+            LLVMTypeKind::LLVMFloatTypeKind => Some(u64::from((number as f32).to_bits())),
+            _ => None,
+        }
+    }
+
+    /// Whether this computes an address within something, as an instruction or as a constant.
+    pub(crate) fn is_address_within(self) -> bool {
+        let is_constant = !unsafe { LLVMIsAConstantExpr(self.0) }.is_null();
+        let is_address = |opcode| opcode == Opcode::LLVMGetElementPtr;
+        self.opcode().is_some_and(is_address)
+            || is_constant && is_address(unsafe { LLVMGetConstOpcode(self.0) })
+    }
+
+    /// The type of what the first index of a `getelementptr` counts.
+    pub(crate) fn indexed_type(self) -> Type {
+        Type(unsafe { LLVMGetGEPSourceElementType(self.0) })
+    }
+
+    /// How an `icmp` or `fcmp` compares, as LLVM's code.
+    pub(crate) fn predicate(self) -> Option<i64> {
+        match self.opcode()? {
+            Opcode::LLVMICmp => Some(unsafe { LLVMGetICmpPredicate(self.0) } as i64),
+            Opcode::LLVMFCmp => Some(unsafe { LLVMGetFCmpPredicate(self.0) } as i64),
+            _ => None,
+        }
+    }
+
+    /// The indices of an `extractvalue` or `insertvalue`.
+    pub(crate) fn indices(self) -> Vec<u32> {
+        let (count, first) = unsafe { (LLVMGetNumIndices(self.0), LLVMGetIndices(self.0)) };
+        (0..count as usize).map(|index| unsafe { *first.add(index) }).collect()
+    }
+
+    /// The type of one element that an `alloca` makes room for.
+    pub(crate) fn allocated_type(self) -> Type {
+        Type(unsafe { LLVMGetAllocatedType(self.0) })
+    }
+
+    /// The numbers that a switch knows, in the order of its ways, of which the first is for all others.
+    pub(crate) fn cases(self) -> Vec<Value> {
+        let ways = unsafe { LLVMGetNumSuccessors(self.0) };
+        (1..ways).map(|way| Value(unsafe { LLVMGetSwitchCaseValue(self.0, way) })).collect()
     }
 
     pub(crate) fn parameters(self) -> Vec<Value> {

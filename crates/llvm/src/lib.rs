@@ -6,7 +6,7 @@
 //! * `primitives`: functions of Rust's libraries that synchronise; `rust_name`: how they are called
 //! * `manner`: what a called function may do to memory unseen
 //! * `telling`: which functions record anything that one wants to know the calls of
-//! * `sites`: the table of places in the source
+//! * `sites`: the table of places in the source, with the code; `detail`: what is told of an instruction beside its operands
 //! * `hooks`: calls of the functions that the runtime provides
 //! * `instrument`: the walk over a module that puts them in; `needless`: those of them that would never record anything;
 //!   `implied`: those that tell what the accesses around them tell, too; `inline`: accesses that are recorded in place
@@ -14,6 +14,8 @@
 //! It runs at the beginning of the pipeline, right after SROA: the accesses are those of the source. Later, the
 //! optimiser has made reads that the source never executes (both arms of an `if`, say), and those would be false races.
 
+#[cfg(has_llvm)]
+mod detail;
 #[cfg(has_llvm)]
 mod hooks;
 #[cfg(has_llvm)]

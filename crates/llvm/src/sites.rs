@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use foretell_wire::code::{Code, Function, Operand, Position};
 use foretell_wire::site::{Global, Site};
 
+use crate::detail;
 use crate::ir::{Block, Module, Opcode, Place, Type, Value};
 
 /// A table in the making. Sites are numbered in the order in which they are asked for.
-#[derive(Default)]
 pub(crate) struct Sites {
+    module: Module,
     code: Code,
     texts: HashMap<String, u32>,
     types: HashMap<Type, u32>,
@@ -30,18 +31,22 @@ impl Described {
 }
 
 impl Sites {
+    pub(crate) fn new(module: Module) -> Sites {
+        Sites { module, code: Code::default(), texts: HashMap::new(), types: HashMap::new() }
+    }
+
     /// Describes a function as it is now.
     pub(crate) fn describe(&mut self, function: Value, instructions: &[Value]) -> Described {
-        let name = function.name();
+        let (name, parameters) = (function.name(), function.parameters());
         let names = Names {
             instructions: numbered(instructions),
-            parameters: numbered(&function.parameters()),
+            parameters: numbered(&parameters),
             blocks: numbered(&function.blocks()),
         };
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let mut code = Function {
             name: self.text(&name),
-            parameters: count(names.parameters.len()),
+            parameters: parameters.iter().map(|parameter| self.type_name(parameter.type_of())).collect(),
             blocks: function.blocks().into_iter().map(|block| count(block.instructions().len())).collect(),
             ..Function::default()
         };
@@ -51,6 +56,7 @@ impl Sites {
             let place =
                 places.first().map_or((0, 0, 0), |place| (self.text(&place.file), place.line, place.column));
             code.add(opcode(instruction), self.type_name(instruction.described_type()), place, &operands);
+            code.note(&detail::numbers(instruction, self.module));
         }
         self.code.functions.push(code);
         let function = count(self.code.functions.len() - 1);
@@ -66,8 +72,11 @@ impl Sites {
             let blocks = instruction.incoming_blocks();
             return values.into_iter().zip(&blocks).flat_map(|(value, from)| [value, block(from)]).collect();
         }
+        let is_switch = instruction.opcode() == Some(Opcode::LLVMSwitch);
+        let cases = if is_switch { instruction.cases() } else { Vec::new() };
+        let cases: Vec<_> = cases.into_iter().map(|case| self.operand(case, names)).collect();
         let ways = if instruction.is_terminator() { instruction.successors() } else { Vec::new() };
-        values.into_iter().chain(ways.iter().map(block)).collect()
+        values.into_iter().chain(cases).chain(ways.iter().map(block)).collect()
     }
 
     fn operand(&mut self, value: Value, names: &Names) -> Operand {
@@ -77,8 +86,12 @@ impl Sites {
             Operand::Parameter(index)
         } else if let Some(number) = value.constant_number() {
             Operand::Number(number)
+        } else if let Some(bits) = value.constant_float() {
+            Operand::Float(bits)
         } else if value.is_global() {
             Operand::Global(self.text(&value.name()))
+        } else if let Some((global, bytes)) = detail::within_global(value, self.module) {
+            Operand::Within(self.text(&global.name()), bytes)
         } else if value.is_constant() {
             Operand::Constant
         } else {
@@ -155,10 +168,10 @@ impl Sites {
     }
 
     /// The finished table, with the variables of the module.
-    pub(crate) fn finish(mut self, globals: &[Value], module: Module) -> Code {
+    pub(crate) fn finish(mut self, globals: &[Value]) -> Code {
         for global in globals {
             let name = self.text(&global.name());
-            let size = module.store_size(global.content_type());
+            let size = self.module.store_size(global.content_type());
             self.code.table.globals.push(Global { name, size });
         }
         self.code

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use foretell_wire::code::{Code, Function, Instruction, Operand, Position, opcode_name};
+use foretell_wire::code::{
+    Code, Function, Instruction, Operand, Position, opcode, opcode_name, predicate_name,
+};
+use foretell_wire::hook::Update;
 use foretell_wire::log::module::Module;
 use foretell_wire::log::{Chunks, Content};
 
@@ -35,8 +38,12 @@ pub enum Source<'a> {
     Parameter(u32),
     /// A number.
     Number(i64),
+    /// A number of the type `float` or `double`, by its bits.
+    Float(u64),
     /// A variable or function of the program, by its name.
     Global(&'a str),
+    /// So many bytes behind the beginning of a variable or function.
+    Within(&'a str, i64),
     /// A block of the function, counted from 0 on.
     Block(u32),
     /// Something else that is the same in every run.
@@ -144,11 +151,30 @@ impl<'a> Definition<'a> {
             }
             Operand::Parameter(index) => Source::Parameter(index),
             Operand::Number(number) => Source::Number(number),
+            Operand::Float(bits) => Source::Float(bits),
             Operand::Global(name) => Source::Global(code.table.text(name)),
+            Operand::Within(name, bytes) => Source::Within(code.table.text(name), bytes),
             Operand::Block(index) => Source::Block(index),
             Operand::Constant => Source::Constant,
             Operand::Other => Source::Other,
         })
+    }
+
+    /// What its operands do not tell, see [`Instruction::numbers`].
+    pub fn numbers(&self) -> &'a [i64] {
+        self.function.numbers_of(self.instruction)
+    }
+
+    /// How it compares, or what it does to memory, in LLVM's words; empty for other instructions.
+    fn manner(&self) -> String {
+        match (self.instruction.opcode, self.numbers()) {
+            (opcode::ICMP | opcode::FCMP, &[predicate]) => predicate_name(predicate).to_string(),
+            (opcode::ATOMICRMW, &[update]) => {
+                let update = u32::try_from(update).ok().and_then(Update::from_code);
+                update.map_or_else(|| "?".to_string(), |update| format!("{update:?}").to_lowercase())
+            }
+            _ => String::new(),
+        }
     }
 
     /// All instructions of the function that the result was computed from, and so on, in their order. This one is among them
@@ -182,20 +208,27 @@ impl fmt::Display for Definition<'_> {
         if self.defines() {
             write!(f, "%{} = ", self.index())?;
         }
-        write!(f, "{} {}", self.opcode(), self.result())?;
+        let manner = self.manner();
+        let space = if manner.is_empty() { "" } else { " " };
+        write!(f, "{}{space}{manner} {}", self.opcode(), self.result())?;
         for (index, operand) in self.operands().enumerate() {
             f.write_str(if index == 0 { " " } else { ", " })?;
             match operand {
                 Source::Result(origin) => write!(f, "%{}", origin.index()),
                 Source::Parameter(index) => write!(f, "%arg{index}"),
                 Source::Number(number) => write!(f, "{number}"),
+                Source::Float(bits) => write!(f, "{bits:#x}"),
                 Source::Global(name) => write!(f, "@{}", demangle(name)),
+                Source::Within(name, bytes) => write!(f, "@{}{bytes:+}", demangle(name)),
                 Source::Block(index) => write!(f, "block{index}"),
                 Source::Constant => f.write_str("constant"),
                 Source::Other => f.write_str("?"),
             }?;
         }
-        Ok(())
+        match self.numbers() {
+            numbers if manner.is_empty() && !numbers.is_empty() => write!(f, " {numbers:?}"),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -209,12 +242,19 @@ mod tests {
     /// `for (…) x = x + limit;` with a site at the store.
     fn program() -> Program {
         let texts = ["", "loop.c", "_ZN4bank4loopEv", "i32", "void", "x"].map(str::to_string).to_vec();
-        let mut function = Function { name: 2, parameters: 1, blocks: vec![1, 4], ..Function::default() };
+        let mut function =
+            Function { name: 2, parameters: vec![3], blocks: vec![1, 7], ..Function::default() };
         function.add(2, 4, (0, 0, 0), &[Operand::Block(1)]);
         let (zero, next) = (Operand::Number(0), Operand::Instruction(2));
         function.add(44, 3, (1, 3, 1), &[zero, Operand::Block(0), next, Operand::Block(1)]);
         function.add(8, 3, (1, 4, 9), &[Operand::Instruction(1), Operand::Parameter(0)]);
         function.add(28, 3, (1, 4, 5), &[next, Operand::Global(5)]);
+        function.add(42, 3, (1, 3, 1), &[next, Operand::Within(5, -4)]);
+        function.note(&[40]);
+        function.add(29, 3, (1, 3, 1), &[Operand::Float(2), Operand::Parameter(0)]);
+        function.note(&[0, 8]);
+        function.add(57, 3, (1, 3, 1), &[Operand::Global(5), next]);
+        function.note(&[10]);
         function.add(2, 4, (1, 3, 1), &[Operand::Constant, Operand::Block(1)]);
         let position = Some(Position { function: 0, instruction: 3 });
         let sites = vec![Site::default(), Site { position, ..Site::default() }];
@@ -245,14 +285,26 @@ mod tests {
     }
 
     #[test]
+    fn what_operands_do_not_tell_is_shown() {
+        let program = program();
+        let all: Vec<String> = program.functions().flatten().map(|one| one.to_string()).collect();
+        let expected = [
+            "%4 = icmp slt i32 %2, @x-4",
+            "%5 = getelementptr i32 0x2, %arg0 [0, 8]",
+            "%6 = atomicrmw umin i32 @x, %2",
+        ];
+        assert_eq!(all[4..7], expected);
+    }
+
+    #[test]
     fn sites_without_an_instruction_have_no_definition() {
         let program = program();
         assert!([0, 0xFFF, 0x1000, 0x1002, u64::MAX].iter().all(|&site| program.definition(site).is_none()));
         assert_eq!(program.sites().count(), 1);
-        assert_eq!(program.functions().map(|function| function.len()).collect::<Vec<_>>(), [5]);
+        assert_eq!(program.functions().map(|function| function.len()).collect::<Vec<_>>(), [8]);
         assert_eq!(
             program.functions().flatten().map(|definition| definition.block()).collect::<Vec<_>>(),
-            [0, 1, 1, 1, 1]
+            [0, 1, 1, 1, 1, 1, 1, 1]
         );
     }
 }

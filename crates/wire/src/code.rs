@@ -23,10 +23,14 @@ pub enum Operand {
     Instruction(u32),
     /// A parameter of the function.
     Parameter(u32),
-    /// A number of up to 64 bits, with its sign.
+    /// A number of up to 64 bits, with its sign. The null pointer is 0.
     Number(i64),
+    /// A number of the type `float` or `double`, by its bits.
+    Float(u64),
     /// A variable or function, by the position of its name in the texts.
     Global(u32),
+    /// So many bytes behind the beginning of a variable or function, which is told by the position of its name.
+    Within(u32, i64),
     /// A block of the function.
     Block(u32),
     /// Another constant.
@@ -46,6 +50,17 @@ pub struct Instruction {
     /// What it uses, as a range of [`Function::operands`]: values first, then the blocks that it may lead to, in LLVM's order. The
     /// values of a phi are each followed by the block that they come from.
     pub operands: Range<usize>,
+    /// What these do not tell, as a range of [`Function::numbers`], mostly empty:
+    ///
+    /// | instruction | numbers |
+    /// |---|---|
+    /// | `icmp`, `fcmp` | the predicate, as a code of LLVM's C interface |
+    /// | `getelementptr` | the bytes that constant indices add up to; the bytes of a step, for each index that is no number |
+    /// | `atomicrmw` | the operation, see [`crate::hook::Update`] |
+    /// | `extractvalue`, `insertvalue` | the indices |
+    /// | `alloca` | the bytes of one element |
+    /// | `call`, `invoke` | which arguments are pointers to what is passed by value: the callee gets a copy |
+    pub numbers: Range<usize>,
     /// Where it comes from: position of the file's name in the texts, line and column. Unknown ones are 0.
     pub place: (u32, u32, u32),
 }
@@ -55,14 +70,16 @@ pub struct Instruction {
 pub struct Function {
     /// The position of its name in the texts.
     pub name: u32,
-    /// How many parameters it has.
-    pub parameters: u32,
+    /// The positions in the texts of the types of its parameters.
+    pub parameters: Vec<u32>,
     /// How many instructions each of its blocks has.
     pub blocks: Vec<u32>,
     /// Its instructions, block by block.
     pub instructions: Vec<Instruction>,
     /// What they use, one after the other.
     pub operands: Vec<Operand>,
+    /// What else is to be known of them, one after the other.
+    pub numbers: Vec<i64>,
 }
 
 /// A module's functions, with the table that names everything.
@@ -85,10 +102,20 @@ mod kind {
     pub(super) const NUMBER: u64 = 2;
     pub(super) const GLOBAL: u64 = 3;
     pub(super) const BLOCK: u64 = 4;
+    /// Which one is told by the number, see [`super::constant`].
     pub(super) const CONSTANT: u64 = 5;
     pub(super) const OTHER: u64 = 6;
     /// The number follows by itself.
     pub(super) const WIDE_NUMBER: u64 = 7;
+}
+
+/// The kinds of constants that are rare enough to take a byte for that.
+mod constant {
+    pub(super) const OTHER: u64 = 0;
+    /// Bits follow, the last one first: round numbers end in many zeros.
+    pub(super) const FLOAT: u64 = 1;
+    /// A name and an offset follow.
+    pub(super) const WITHIN: u64 = 2;
 }
 
 impl Function {
@@ -97,19 +124,33 @@ impl Function {
         self.operands.get(instruction.operands.clone()).unwrap_or_default()
     }
 
+    /// What else is to be known of an instruction.
+    pub fn numbers_of(&self, instruction: &Instruction) -> &[i64] {
+        self.numbers.get(instruction.numbers.clone()).unwrap_or_default()
+    }
+
     /// Adds an instruction that uses these.
     pub fn add(&mut self, opcode: u8, result: u32, place: (u32, u32, u32), operands: &[Operand]) {
         let start = self.operands.len();
         self.operands.extend_from_slice(operands);
-        self.instructions.push(Instruction { opcode, result, operands: start..self.operands.len(), place });
+        let operands = start..self.operands.len();
+        let numbers = self.numbers.len()..self.numbers.len();
+        self.instructions.push(Instruction { opcode, result, operands, numbers, place });
+    }
+
+    /// Tells more of the instruction that was added last.
+    pub fn note(&mut self, numbers: &[i64]) {
+        self.numbers.extend_from_slice(numbers);
+        if let Some(last) = self.instructions.last_mut() {
+            last.numbers.end = self.numbers.len();
+        }
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
         push(u64::from(self.name), out);
-        push(u64::from(self.parameters), out);
-        push(self.blocks.len() as u64, out);
-        for &length in &self.blocks {
-            push(u64::from(length), out);
+        for list in [&self.parameters, &self.blocks] {
+            push(list.len() as u64, out);
+            list.iter().for_each(|&number| push(u64::from(number), out));
         }
         push(self.instructions.len() as u64, out);
         let mut place = (0, 0, 0);
@@ -121,21 +162,23 @@ impl Function {
                 place = instruction.place;
             }
             push(u64::from(instruction.result), out);
-            let operands = self.operands_of(instruction);
-            push(operands.len() as u64, out);
+            let (operands, numbers) = (self.operands_of(instruction), self.numbers_of(instruction));
+            push((operands.len() as u64) << 1 | u64::from(!numbers.is_empty()), out);
             for operand in operands {
                 operand.encode(index, out);
+            }
+            if !numbers.is_empty() {
+                push(numbers.len() as u64, out);
+                numbers.iter().for_each(|&number| push_signed(number, out));
             }
         }
     }
 
     fn decode(bytes: &mut &[u8]) -> Result<Function, Malformed> {
-        let mut function = Function { name: small(bytes)?, parameters: small(bytes)?, ..Function::default() };
-        for _ in 0..take(bytes)? {
-            function.blocks.push(small(bytes)?);
-        }
+        let (name, parameters, blocks) = (small(bytes)?, take_list(bytes)?, take_list(bytes)?);
+        let mut function = Function { name, parameters, blocks, ..Function::default() };
         let mut place = (0, 0, 0);
-        let mut operands = Vec::new();
+        let (mut operands, mut numbers) = (Vec::new(), Vec::new());
         for index in 0..take(bytes)? {
             let (&first, rest) = bytes.split_first().ok_or(Malformed)?;
             *bytes = rest;
@@ -144,10 +187,18 @@ impl Function {
             }
             let result = small(bytes)?;
             operands.clear();
-            for _ in 0..take(bytes)? {
+            let head = take(bytes)?;
+            for _ in 0..head >> 1 {
                 operands.push(Operand::decode(index, bytes)?);
             }
             function.add(first & !SAME_PLACE, result, place, &operands);
+            if head & 1 == 1 {
+                numbers.clear();
+                for _ in 0..take(bytes)? {
+                    numbers.push(take_signed(bytes)?);
+                }
+                function.note(&numbers);
+            }
         }
         Ok(function)
     }
@@ -167,9 +218,18 @@ impl Operand {
                 }
                 narrow => put(kind::NUMBER, narrow),
             },
+            Operand::Float(bits) => {
+                put(kind::CONSTANT, constant::FLOAT);
+                push(bits.reverse_bits(), out);
+            }
             Operand::Global(name) => put(kind::GLOBAL, u64::from(name)),
+            Operand::Within(name, bytes) => {
+                put(kind::CONSTANT, constant::WITHIN);
+                push(u64::from(name), out);
+                push_signed(bytes, out);
+            }
             Operand::Block(index) => put(kind::BLOCK, u64::from(index)),
-            Operand::Constant => put(kind::CONSTANT, 0),
+            Operand::Constant => put(kind::CONSTANT, constant::OTHER),
             Operand::Other => put(kind::OTHER, 0),
         }
     }
@@ -184,9 +244,13 @@ impl Operand {
             kind::NUMBER => Operand::Number(follow(0, number).cast_signed()),
             kind::GLOBAL => Operand::Global(index(number)?),
             kind::BLOCK => Operand::Block(index(number)?),
-            kind::CONSTANT => Operand::Constant,
+            kind::CONSTANT => match number {
+                constant::FLOAT => Operand::Float(take(bytes)?.reverse_bits()),
+                constant::WITHIN => Operand::Within(small(bytes)?, take_signed(bytes)?),
+                _ => Operand::Constant,
+            },
             kind::OTHER => Operand::Other,
-            _ => Operand::Number(follow(0, take(bytes)?).cast_signed()),
+            _ => Operand::Number(take_signed(bytes)?),
         })
     }
 }
@@ -213,6 +277,18 @@ impl Code {
     }
 }
 
+fn push_signed(number: i64, out: &mut Vec<u8>) {
+    push(step(0, number.cast_unsigned()), out);
+}
+
+fn take_signed(bytes: &mut &[u8]) -> Result<i64, Malformed> {
+    Ok(follow(0, take(bytes)?).cast_signed())
+}
+
+fn take_list(bytes: &mut &[u8]) -> Result<Vec<u32>, Malformed> {
+    (0..take(bytes)?).map(|_| small(bytes)).collect()
+}
+
 fn push_place(from: (u32, u32, u32), to: (u32, u32, u32), out: &mut Vec<u8>) {
     for (from, to) in [(from.0, to.0), (from.1, to.1), (from.2, to.2)] {
         push(step(u64::from(from), u64::from(to)), out);
@@ -225,7 +301,13 @@ fn take_place(from: (u32, u32, u32), bytes: &mut &[u8]) -> Result<(u32, u32, u32
 }
 
 macro_rules! opcodes {
-    ($($number:literal $name:literal)*) => {
+    ($($number:literal $constant:ident $name:literal)*) => {
+        /// The opcodes of instructions.
+        #[expect(missing_docs, reason = "the names of LLVM")]
+        pub mod opcode {
+            $(pub const $constant: u8 = $number;)*
+        }
+
         /// What LLVM calls the opcode; `?` if this version knows none.
         pub fn opcode_name(opcode: u8) -> &'static str {
             match opcode {
@@ -237,13 +319,46 @@ macro_rules! opcodes {
 }
 
 opcodes! {
-    1 "ret" 2 "br" 3 "switch" 4 "indirectbr" 5 "invoke" 7 "unreachable" 8 "add" 9 "fadd" 10 "sub" 11 "fsub" 12 "mul" 13 "fmul"
-    14 "udiv" 15 "sdiv" 16 "fdiv" 17 "urem" 18 "srem" 19 "frem" 20 "shl" 21 "lshr" 22 "ashr" 23 "and" 24 "or" 25 "xor" 26 "alloca"
-    27 "load" 28 "store" 29 "getelementptr" 30 "trunc" 31 "zext" 32 "sext" 33 "fptoui" 34 "fptosi" 35 "uitofp" 36 "sitofp"
-    37 "fptrunc" 38 "fpext" 39 "ptrtoint" 40 "inttoptr" 41 "bitcast" 42 "icmp" 43 "fcmp" 44 "phi" 45 "call" 46 "select"
-    49 "va_arg" 50 "extractelement" 51 "insertelement" 52 "shufflevector" 53 "extractvalue" 54 "insertvalue" 55 "fence"
-    56 "cmpxchg" 57 "atomicrmw" 58 "resume" 59 "landingpad" 60 "addrspacecast" 61 "cleanupret" 62 "catchret" 63 "catchpad"
-    64 "cleanuppad" 65 "catchswitch" 66 "fneg" 67 "callbr" 68 "freeze" 69 "ptrtoaddr"
+    1 RET "ret" 2 BR "br" 3 SWITCH "switch" 4 INDIRECTBR "indirectbr" 5 INVOKE "invoke"
+    7 UNREACHABLE "unreachable" 8 ADD "add" 9 FADD "fadd" 10 SUB "sub" 11 FSUB "fsub" 12 MUL "mul"
+    13 FMUL "fmul" 14 UDIV "udiv" 15 SDIV "sdiv" 16 FDIV "fdiv" 17 UREM "urem" 18 SREM "srem"
+    19 FREM "frem" 20 SHL "shl" 21 LSHR "lshr" 22 ASHR "ashr" 23 AND "and" 24 OR "or" 25 XOR "xor"
+    26 ALLOCA "alloca" 27 LOAD "load" 28 STORE "store" 29 GETELEMENTPTR "getelementptr" 30 TRUNC "trunc"
+    31 ZEXT "zext" 32 SEXT "sext" 33 FPTOUI "fptoui" 34 FPTOSI "fptosi" 35 UITOFP "uitofp"
+    36 SITOFP "sitofp" 37 FPTRUNC "fptrunc" 38 FPEXT "fpext" 39 PTRTOINT "ptrtoint" 40 INTTOPTR "inttoptr"
+    41 BITCAST "bitcast" 42 ICMP "icmp" 43 FCMP "fcmp" 44 PHI "phi" 45 CALL "call" 46 SELECT "select"
+    49 VA_ARG "va_arg" 50 EXTRACTELEMENT "extractelement" 51 INSERTELEMENT "insertelement"
+    52 SHUFFLEVECTOR "shufflevector" 53 EXTRACTVALUE "extractvalue" 54 INSERTVALUE "insertvalue"
+    55 FENCE "fence" 56 CMPXCHG "cmpxchg" 57 ATOMICRMW "atomicrmw" 58 RESUME "resume"
+    59 LANDINGPAD "landingpad" 60 ADDRSPACECAST "addrspacecast" 61 CLEANUPRET "cleanupret"
+    62 CATCHRET "catchret" 63 CATCHPAD "catchpad" 64 CLEANUPPAD "cleanuppad" 65 CATCHSWITCH "catchswitch"
+    66 FNEG "fneg" 67 CALLBR "callbr" 68 FREEZE "freeze" 69 PTRTOADDR "ptrtoaddr"
+}
+
+macro_rules! predicates {
+    ($($number:literal $constant:ident $name:literal)*) => {
+        /// How `icmp` and `fcmp` compare.
+        #[expect(missing_docs, reason = "the names of LLVM")]
+        pub mod predicate {
+            $(pub const $constant: i64 = $number;)*
+        }
+
+        /// What LLVM calls the predicate; `?` if this version knows none.
+        pub fn predicate_name(predicate: i64) -> &'static str {
+            match predicate {
+                $($number => $name,)*
+                _ => "?",
+            }
+        }
+    };
+}
+
+predicates! {
+    0 FCMP_FALSE "false" 1 FCMP_OEQ "oeq" 2 FCMP_OGT "ogt" 3 FCMP_OGE "oge" 4 FCMP_OLT "olt" 5 FCMP_OLE "ole"
+    6 FCMP_ONE "one" 7 FCMP_ORD "ord" 8 FCMP_UNO "uno" 9 FCMP_UEQ "ueq" 10 FCMP_UGT "ugt" 11 FCMP_UGE "uge"
+    12 FCMP_ULT "ult" 13 FCMP_ULE "ule" 14 FCMP_UNE "une" 15 FCMP_TRUE "true" 32 ICMP_EQ "eq" 33 ICMP_NE "ne"
+    34 ICMP_UGT "ugt" 35 ICMP_UGE "uge" 36 ICMP_ULT "ult" 37 ICMP_ULE "ule" 38 ICMP_SGT "sgt" 39 ICMP_SGE "sge"
+    40 ICMP_SLT "slt" 41 ICMP_SLE "sle"
 }
 
 #[cfg(test)]
@@ -251,16 +366,21 @@ mod tests {
     use super::*;
 
     fn sample() -> Code {
-        let mut function = Function { name: 1, parameters: 2, blocks: vec![3, 1], ..Function::default() };
+        let mut function =
+            Function { name: 1, parameters: vec![2, 2], blocks: vec![4, 1], ..Function::default() };
         function.add(27, 2, (0, 12, 3), &[Operand::Global(0)]);
-        function.add(8, 2, (0, 12, 5), &[Operand::Instruction(0), Operand::Number(-1)]);
+        function.add(42, 2, (0, 12, 5), &[Operand::Instruction(0), Operand::Number(-1)]);
+        function.note(&[40]);
+        function.add(29, 2, (0, 12, 5), &[Operand::Within(0, -8), Operand::Instruction(0)]);
+        function.note(&[i64::MIN, 16]);
         function.add(2, 3, (0, 12, 5), &[Operand::Instruction(1), Operand::Block(1), Operand::Block(0)]);
         let numbers = [i64::MIN, i64::MAX, 1 << 60, 0].map(Operand::Number);
+        let one = Operand::Float(1.0_f64.to_bits());
         function.add(
             44,
             2,
             (0, 0, 0),
-            &[&numbers[..], &[Operand::Parameter(1), Operand::Constant, Operand::Other]].concat(),
+            &[&numbers[..], &[Operand::Parameter(1), Operand::Constant, Operand::Other, one]].concat(),
         );
         let texts = ["balance", "main", "i32", "void"].map(str::to_string).to_vec();
         Code { table: Table { texts, ..Table::default() }, functions: vec![function, Function::default()] }
@@ -282,7 +402,7 @@ mod tests {
     fn an_instruction_takes_few_bytes() {
         let (mut code, few) = (sample(), sample().encode().len());
         let function = &mut code.functions[0];
-        for index in 4..104 {
+        for index in 5..105 {
             function.add(
                 8,
                 2,
@@ -294,7 +414,11 @@ mod tests {
     }
 
     #[test]
-    fn opcodes_have_names() {
-        assert_eq!((opcode_name(27), opcode_name(69), opcode_name(200)), ("load", "ptrtoaddr", "?"));
+    fn opcodes_and_predicates_have_names() {
+        assert_eq!(
+            (opcode_name(opcode::LOAD), opcode_name(69), opcode_name(200)),
+            ("load", "ptrtoaddr", "?")
+        );
+        assert_eq!((predicate_name(predicate::ICMP_SLE), predicate_name(16)), ("sle", "?"));
     }
 }
