@@ -4,6 +4,13 @@ use crate::ir::{Module, Opcode, Type, Value};
 
 /// The numbers of an instruction; none if there is nothing to tell, or it cannot be told.
 pub(crate) fn numbers(instruction: Value, module: Module) -> Vec<i64> {
+    let liberties = Some(instruction.liberties()).filter(|&liberties| liberties != 0);
+    let mut numbers = own_numbers(instruction, module);
+    numbers.extend(liberties.filter(|_| !instruction.is_call()));
+    numbers
+}
+
+fn own_numbers(instruction: Value, module: Module) -> Vec<i64> {
     match instruction.opcode() {
         Some(Opcode::LLVMICmp | Opcode::LLVMFCmp) => instruction.predicate().into_iter().collect(),
         Some(Opcode::LLVMGetElementPtr) => steps(instruction, module).unwrap_or_default(),
@@ -12,7 +19,7 @@ pub(crate) fn numbers(instruction: Value, module: Module) -> Vec<i64> {
             instruction.indices().into_iter().map(i64::from).collect()
         }
         Some(Opcode::LLVMAlloca) => module.step_size(instruction.allocated_type()).into_iter().collect(),
-        Some(Opcode::LLVMCall | Opcode::LLVMInvoke) => passed_by_value(instruction),
+        _ if instruction.is_call() => passed_by_value(instruction),
         _ => Vec::new(),
     }
 }

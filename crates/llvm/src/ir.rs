@@ -385,6 +385,12 @@ impl Value {
         }
     }
 
+    /// In which ways an instruction on floats may be computed less exactly than it says, as LLVM's bits; 0 for most.
+    pub(crate) fn liberties(self) -> i64 {
+        let may_have = unsafe { LLVMCanValueUseFastMathFlags(self.0) != 0 };
+        if may_have { i64::from(unsafe { LLVMGetFastMathFlags(self.0) }) } else { 0 }
+    }
+
     /// The indices of an `extractvalue` or `insertvalue`.
     pub(crate) fn indices(self) -> Vec<u32> {
         let (count, first) = unsafe { (LLVMGetNumIndices(self.0), LLVMGetIndices(self.0)) };
@@ -530,6 +536,10 @@ impl Value {
             using = unsafe { LLVMGetNextUse(using) };
         }
         found
+    }
+
+    pub(crate) fn is_call(self) -> bool {
+        matches!(self.opcode(), Some(Opcode::LLVMCall | Opcode::LLVMInvoke | Opcode::LLVMCallBr))
     }
 
     /// What a call or invoke calls.

@@ -11,10 +11,12 @@
 //! Reads before the first thread was started see the same in every run, so nothing depends on them.
 
 mod code;
+mod evaluate;
 mod known;
 mod region;
 mod shape;
 mod stop;
+mod values;
 mod walk;
 
 use foretell_depend::Tracker;

@@ -60,6 +60,7 @@ pub struct Instruction {
     /// | `extractvalue`, `insertvalue` | the indices |
     /// | `alloca` | the bytes of one element |
     /// | `call`, `invoke` | which arguments are pointers to what is passed by value: the callee gets a copy |
+    /// | others on floats, and `fcmp` at its end | how it may be computed less exactly, as LLVM's bits |
     pub numbers: Range<usize>,
     /// Where it comes from: position of the file's name in the texts, line and column. Unknown ones are 0.
     pub place: (u32, u32, u32),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use foretell_wire::code::{self, Code, Instruction, Operand};
+use foretell_wire::code::{self, Code, Instruction, Operand, opcode};
 use foretell_wire::log::module::Module;
 use foretell_wire::site::Table;
 use rustc_hash::FxHashMap;
@@ -29,33 +29,6 @@ pub(super) struct Mark {
     pub(super) is_hidden: bool,
 }
 
-/// LLVM's opcodes, as far as they matter.
-pub(super) mod opcode {
-    pub(crate) const RET: u8 = 1;
-    pub(crate) const BR: u8 = 2;
-    pub(crate) const SWITCH: u8 = 3;
-    pub(crate) const INDIRECTBR: u8 = 4;
-    pub(crate) const INVOKE: u8 = 5;
-    pub(crate) const UNREACHABLE: u8 = 7;
-    pub(crate) const UDIV: u8 = 14;
-    pub(crate) const SDIV: u8 = 15;
-    pub(crate) const UREM: u8 = 17;
-    pub(crate) const SREM: u8 = 18;
-    pub(crate) const ALLOCA: u8 = 26;
-    pub(crate) const LOAD: u8 = 27;
-    pub(crate) const STORE: u8 = 28;
-    pub(crate) const GETELEMENTPTR: u8 = 29;
-    pub(crate) const BITCAST: u8 = 41;
-    pub(crate) const ICMP: u8 = 42;
-    pub(crate) const PHI: u8 = 44;
-    pub(crate) const CALL: u8 = 45;
-    pub(crate) const CMPXCHG: u8 = 56;
-    pub(crate) const ATOMICRMW: u8 = 57;
-    pub(crate) const RESUME: u8 = 58;
-    pub(crate) const LANDINGPAD: u8 = 59;
-    pub(crate) const CALLBR: u8 = 67;
-}
-
 /// A function and what is known of its instructions.
 #[derive(Debug)]
 pub(super) struct Function {
@@ -74,7 +47,7 @@ impl Function {
     }
 
     pub(super) fn parameters(&self) -> u32 {
-        self.code.parameters
+        u32::try_from(self.code.parameters.len()).unwrap_or(u32::MAX)
     }
 
     pub(super) fn blocks(&self) -> &[u32] {

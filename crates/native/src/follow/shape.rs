@@ -3,9 +3,9 @@
 //! Values are kept in slots: one for the result of each instruction, one for each parameter, and one for all that was ever stored in each
 //! local variable whose address stays in the function.
 
-use foretell_wire::code::Operand;
+use foretell_wire::code::{Operand, opcode};
 
-use super::code::{Function, FunctionId, Functions, is_call, opcode};
+use super::code::{Function, FunctionId, Functions, is_call};
 use super::known;
 
 /// No function has more parameters: who says so is wrong.
@@ -344,7 +344,7 @@ impl Maker<'_> {
         let mut at = pointer;
         for _ in 0..self.function.len() {
             match at {
-                Operand::Global(_) => return true,
+                Operand::Global(_) | Operand::Within(..) => return true,
                 Operand::Instruction(index)
                     if matches!(self.function.opcode(index), opcode::GETELEMENTPTR | opcode::BITCAST) =>
                 {

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use foretell_wire::code::Operand;
+use foretell_wire::code::{Operand, opcode};
 
-use super::code::{Functions, Spot, is_call, opcode};
+use super::code::{Functions, Spot, is_call};
 use super::region::{Region, Regions};
 use super::shape::{Shape, Slot};
 

@@ -234,7 +234,7 @@ impl Maker<'_> {
         let count = |number: usize| u32::try_from(number).expect("a small function");
         let mut function = Function {
             name,
-            parameters: self.parameters,
+            parameters: vec![INT; self.parameters as usize],
             blocks: self.blocks.iter().map(|block| count(block.len())).collect(),
             ..Function::default()
         };
