@@ -606,6 +606,9 @@ pub(crate) enum TraceCommand {
     Code {
         /// The raw log: a `.ftraw` file in the folder that FORETELL_LOG names
         log: PathBuf,
+        /// Instead, compute again what the program has computed from what it has read, and compare that with the log
+        #[arg(long)]
+        check: bool,
     },
     /// Browse the events in the terminal, a lane for each thread; where there is no terminal, print them
     View {

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &TraceArgs) -> Result<Outcome, Failure> {
         TraceCommand::Convert { trace, output, to, lossy, report, input } => {
             convert::run(&Input::new(trace, input), output, *to, *lossy, report.as_deref())
         }
-        TraceCommand::Code { log } => code::run(log),
+        TraceCommand::Code { log, check } => code::run(log, *check),
         TraceCommand::View { trace, report, list, from, count, input } => {
             let input = Input::new(trace, input);
             let is_listing = *list || from.is_some() || count.is_some();

@@ -11,9 +11,14 @@
 //! Reads before the first thread was started see the same in every run, so nothing depends on them.
 
 mod code;
+mod compare;
 mod evaluate;
+mod intrinsic;
 mod known;
+mod machine;
+mod recompute;
 mod region;
+mod routine;
 mod shape;
 mod stop;
 mod values;
@@ -31,6 +36,9 @@ use region::{Regions, Target};
 use shape::Slot;
 use stop::{CallStop, Kind, Stop};
 use walk::Walk;
+
+pub(crate) use recompute::Recomputation;
+pub use recompute::{Recomputed, Tally};
 
 /// Follows all threads, record by record.
 #[derive(Debug, Default)]

@@ -34,6 +34,7 @@ mod records;
 use foretell_trace::{Dependence, Listed};
 use foretell_wire::log::Chunks;
 
+pub use follow::{Recomputed, Tally};
 pub use foretell_wire::log::Why;
 pub use program::{Definition, Program, Source};
 
@@ -78,6 +79,22 @@ pub fn convert(log: &[u8]) -> Result<Converted, LogError> {
     survey.has_opaque = true;
     // Fences begin with the first thread, and there is always one.
     events::write(log, &survey)?.ok_or(LogError::Malformed)
+}
+
+/// Computes again what a program has computed, from what it has read, and compares that with its log.
+pub fn recompute(log: &[u8]) -> Result<Recomputed, LogError> {
+    if !foretell_wire::log::is_begun(log) {
+        return Err(LogError::Empty);
+    }
+    let mut recomputation = follow::Recomputation::default();
+    merge::for_each(log, |entry| {
+        match entry {
+            records::Entry::Module(module) => recomputation.add(&module),
+            records::Entry::Record(thread, record) => recomputation.record(thread, &record),
+        }
+        Ok(())
+    })?;
+    Ok(recomputation.finish())
 }
 
 /// Why the log of a program is not complete, as far as the program itself knew.

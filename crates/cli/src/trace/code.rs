@@ -4,19 +4,37 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use foretell_native::{Definition, Program};
+use foretell_native::{Definition, Program, Recomputed};
+use foretell_report::visible::visible;
 
 use crate::Outcome;
 use crate::error::Failure;
 use crate::output;
 
-pub(crate) fn run(log: &Path) -> Result<Outcome, Failure> {
+pub(crate) fn run(log: &Path, check: bool) -> Result<Outcome, Failure> {
     let bytes = fs::read(log).map_err(|error| Failure::file(log, "read", error))?;
-    let program =
-        Program::read(&bytes).map_err(|error| Failure::Usage(format!("{}: {error}", log.display())))?;
+    let refused = |error| Failure::Usage(format!("{}: {error}", log.display()));
+    if check {
+        return tell(&foretell_native::recompute(&bytes).map_err(refused)?);
+    }
+    let program = Program::read(&bytes).map_err(refused)?;
     let text: String = program.functions().map(|function| listing(&function)).collect();
     output::write(None, &text)?;
     Ok(Outcome::Clean)
+}
+
+/// How far the log agrees with the code.
+fn tell(found: &Recomputed) -> Result<Outcome, Failure> {
+    let mut text = String::new();
+    for difference in &found.differences {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{}", visible(difference));
+    }
+    let Recomputed { stores, addresses, decisions, lost, .. } = found;
+    let _ = writeln!(text, "stored values: {stores}\naddresses: {addresses}\ndecisions: {decisions}");
+    let _ = writeln!(text, "times that it is not known how a thread came to a record: {lost}");
+    output::write(None, &text)?;
+    Ok(if found.differ() > 0 { Outcome::Incomplete } else { Outcome::Clean })
 }
 
 /// A function, block by block, with the places in the source.

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use foretell_wire::code::{self, Code, Instruction, Operand, opcode};
+use foretell_wire::code::{self, Code, Instruction, Operand, opcode, opcode_name};
 use foretell_wire::log::module::Module;
 use foretell_wire::site::Table;
 use rustc_hash::FxHashMap;
+
+use crate::demangle::demangle;
 
 /// Which function, of all modules.
 pub(super) type FunctionId = u32;
@@ -70,6 +72,23 @@ impl Function {
         self.table.text(position)
     }
 
+    /// The types of its parameters, as LLVM writes them.
+    pub(super) fn parameter_types(&self) -> impl Iterator<Item = &str> {
+        self.code.parameters.iter().map(|&of| self.text(of))
+    }
+
+    /// What the operands of an instruction do not tell, see [`code::Instruction::numbers`].
+    pub(super) fn numbers(&self, index: u32) -> &[i64] {
+        self.instruction(index).map_or(&[], |instruction| self.code.numbers_of(instruction))
+    }
+
+    /// Where an instruction is, for people.
+    pub(super) fn describe(&self, index: u32) -> String {
+        let (file, line, column) = self.instruction(index).map_or((0, 0, 0), |instruction| instruction.place);
+        let (file, function) = (self.text(file), demangle(self.text(self.code.name)));
+        format!("{file}:{line}:{column} ({} %{index} of {function})", opcode_name(self.opcode(index)))
+    }
+
     /// What an instruction uses: values, then blocks, see [`code::Instruction::operands`].
     pub(super) fn operands(&self, index: u32) -> &[Operand] {
         self.instruction(index).map_or(&[], |instruction| self.code.operands_of(instruction))
@@ -111,6 +130,8 @@ pub(super) struct Functions {
     names: FxHashMap<String, u32>,
     /// The functions of each name.
     named: Vec<Vec<FunctionId>>,
+    /// Where variables and functions are, by their modules and the positions of their names there.
+    addresses: FxHashMap<(FunctionId, u32), u64>,
     /// Some function catches exceptions, or cleans up after them.
     pub(super) unwinds: bool,
     /// Some function leaves its place in the stack to another one.
@@ -133,6 +154,8 @@ impl Functions {
             self.named[name as usize].push(id);
             self.functions.push(Function { code, table: Rc::clone(&table), name, module: first, marks });
         }
+        let names = table.globals.iter().map(|global| (first, global.name));
+        self.addresses.extend(names.zip(module.globals.iter().copied()));
         let spots = table.sites.iter().map(|site| {
             let position = site.position?;
             let function = first.checked_add(position.function)?;
@@ -167,6 +190,18 @@ impl Functions {
 
     pub(super) fn get(&self, id: FunctionId) -> Option<&Function> {
         self.functions.get(id as usize)
+    }
+
+    /// Where the variable or function is that this function knows by the name at this position, if that is known.
+    pub(super) fn address(&self, id: FunctionId, name: u32) -> Option<u64> {
+        self.addresses.get(&(self.get(id)?.module, name)).copied()
+    }
+
+    /// This is where it is.
+    pub(super) fn learn(&mut self, id: FunctionId, name: u32, address: u64) {
+        if let Some(module) = self.get(id).map(|function| function.module) {
+            self.addresses.insert((module, name), address);
+        }
     }
 
     /// The number of a function's name, if any function has it.

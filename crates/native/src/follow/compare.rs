@@ -1,0 +1,222 @@
+//! What a record tells, and what was computed: the same, if all is right.
+
+use foretell_wire::code::{Operand, opcode};
+use foretell_wire::hook::Update;
+use foretell_wire::record::Record;
+
+use super::evaluate::{Given, evaluate};
+use super::machine::{Frame, Machine};
+use super::recompute::{Recomputed, Tally};
+use super::routine::Routine;
+use super::values::{Known, Scalar, Type, UNKNOWN};
+
+/// How many differences are told.
+const TOLD: usize = 100;
+
+/// A record, and the instruction that has made it.
+pub(super) struct Comparison<'a> {
+    pub(super) machine: &'a mut Machine,
+    pub(super) found: &'a mut Recomputed,
+    pub(super) routine: &'a Routine,
+    pub(super) frame: &'a mut Frame,
+    pub(super) index: u32,
+}
+
+impl Comparison<'_> {
+    /// An access to memory; says whether the instruction is done with that.
+    pub(super) fn access(&mut self, record: &Record<'_>) -> bool {
+        let values: Vec<Operand> = self.machine.values(self.routine, self.index).collect();
+        match (self.machine.opcode(self.routine, self.index), *record, &values[..]) {
+            (
+                opcode::LOAD,
+                Record::Read { addr, value, .. } | Record::AtomicLoad { addr, value, .. },
+                &[pointer],
+            ) => {
+                self.address(pointer, addr);
+                self.set([Some(value), None]);
+            }
+            (opcode::LOAD, Record::ReadRange { addr, .. }, &[pointer]) => {
+                self.address(pointer, addr);
+                self.set(UNKNOWN);
+            }
+            (
+                opcode::STORE,
+                Record::Write { addr, size, value, .. } | Record::AtomicStore { addr, size, value, .. },
+                &[stored, pointer],
+            ) => {
+                self.address(pointer, addr);
+                self.stored(size, self.known(stored), value);
+            }
+            (opcode::STORE, Record::WriteRange { addr, .. }, &[_, pointer]) => self.address(pointer, addr),
+            (opcode::ATOMICRMW, Record::Rmw { addr, size, read, written, .. }, &[pointer, operand]) => {
+                self.address(pointer, addr);
+                self.stored(size, self.updated(size, read, operand), written);
+                self.set([Some(read), None]);
+            }
+            (
+                opcode::CMPXCHG,
+                Record::Rmw { addr, size, read, written, .. },
+                &[pointer, expected, desired],
+            ) => {
+                self.address(pointer, addr);
+                self.stored(size, self.known(expected), read);
+                self.stored(size, self.known(desired), written);
+                self.set([Some(read), Some(1)]);
+            }
+            (opcode::CMPXCHG, Record::AtomicLoad { addr, size, value, .. }, &[pointer, expected, _]) => {
+                self.address(pointer, addr);
+                let fails = self.known(expected).map(|expected| u64::from(word(size).fit(expected) == value));
+                self.stored(1, fails, 0);
+                self.set([Some(value), Some(0)]);
+            }
+            (opcode::CALL, Record::Copy { to, from, bytes, .. }, &[target, source, length, ..])
+                if self.is_for_memory() =>
+            {
+                self.address(target, to);
+                self.address(source, from);
+                self.address(length, bytes.len() as u64);
+            }
+            (opcode::CALL, Record::Fill { addr, byte, length, .. }, &[target, content, count, ..]) => {
+                self.address(target, addr);
+                self.stored(1, self.known(content), byte.into());
+                self.address(count, length);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// What is decided by.
+    pub(super) fn decision(&mut self, by: u64) {
+        let Some(condition) = self.machine.values(self.routine, self.index).next() else { return };
+        let given = self.given(condition);
+        let by = given.of.and_then(Type::scalar).map_or(by, |of| of.fit(by));
+        if let Some(known) = given.known[0].filter(|&known| known != by) {
+            self.found.decisions.differ += 1;
+            self.note(&format!("it decides by {by:#x}, but {known:#x} was computed"));
+        }
+        if let Some(place) = self.routine.place(condition) {
+            self.frame.set(place, [Some(by), None]);
+        }
+    }
+
+    /// Tells of a difference.
+    pub(super) fn note(&mut self, text: &str) {
+        if self.found.differences.len() < TOLD {
+            let place =
+                self.machine.functions.get(self.routine.id).map(|function| function.describe(self.index));
+            self.found.differences.push(format!("{}: {text}", place.unwrap_or_default()));
+        }
+    }
+
+    fn given(&self, operand: Operand) -> Given {
+        self.machine.given(self.routine, self.frame, operand)
+    }
+
+    fn known(&self, operand: Operand) -> Option<u64> {
+        self.given(operand).known[0]
+    }
+
+    fn set(&mut self, known: Known) {
+        let place = self.index as usize;
+        self.frame.set(place, self.routine.type_at(place).fit(known));
+    }
+
+    /// Whether the call is that of a function of LLVM for memory, which makes no other record.
+    fn is_for_memory(&self) -> bool {
+        let function = self.machine.functions.get(self.routine.id);
+        function
+            .and_then(|function| function.callee_name(self.index))
+            .is_some_and(|name| name.starts_with("llvm.mem"))
+    }
+
+    /// What a read-modify-write makes of what was there.
+    fn updated(&self, size: u8, read: u64, operand: Operand) -> Option<u64> {
+        let code = self.machine.numbers(self.routine, self.index).first()?;
+        let update = Update::from_code(u32::try_from(*code).ok()?)?;
+        Some(update.apply(read, self.known(operand)?, size.into()))
+    }
+
+    /// What was stored, in so many bytes.
+    fn stored(&mut self, size: u8, known: Option<u64>, logged: u64) {
+        let known = known.map(|known| word(size).fit(known));
+        if compare(&mut self.found.stores, known, logged) {
+            self.note_value(known, logged);
+        }
+    }
+
+    /// What an address is, or a length. What was not known of it is known from now on.
+    fn address(&mut self, operand: Operand, logged: u64) {
+        let known = self.known(operand);
+        if compare(&mut self.found.addresses, known, logged) {
+            self.note_value(known, logged);
+        }
+        if known.is_none() {
+            self.learn(operand, logged);
+        }
+    }
+
+    fn note_value(&mut self, known: Option<u64>, logged: u64) {
+        self.note(&format!("{logged:#x} is in the log, but {:#x} was computed", known.unwrap_or(0)));
+    }
+
+    /// An operand has this value, and what it was computed from is known as well, if that has not changed since.
+    fn learn(&mut self, operand: Operand, value: u64) {
+        match operand {
+            Operand::Global(name) => self.machine.functions.learn(self.routine.id, name, value),
+            Operand::Within(name, bytes) => {
+                let address = value.wrapping_sub(bytes.cast_unsigned());
+                self.machine.functions.learn(self.routine.id, name, address);
+            }
+            _ => {
+                let Some(place) = self.routine.place(operand) else { return };
+                self.frame.set(place, [Some(value), None]);
+                if let Operand::Instruction(index) = operand
+                    && let Some((base, bytes)) = self.base(index)
+                    && self.known(base).is_none()
+                {
+                    self.learn(base, value.wrapping_sub(bytes));
+                }
+            }
+        }
+    }
+
+    /// What an address was computed from, and how far it is from there.
+    fn base(&self, address: u32) -> Option<(Operand, u64)> {
+        if self.machine.opcode(self.routine, address) != opcode::GETELEMENTPTR {
+            return None;
+        }
+        let mut given = self.machine.all_given(self.routine, self.frame, address);
+        let base = self.machine.values(self.routine, address).next()?;
+        let numbers = self.machine.numbers(self.routine, address);
+        // Within a block, all that an instruction has used is still as it was.
+        let is_near = self.routine.block(address) == self.routine.block(self.index) && address < self.index;
+        let is_steady = match base {
+            Operand::Instruction(index) => {
+                self.machine.opcode(self.routine, index) == opcode::ALLOCA
+                    && self.routine.block(index) == Some(0)
+            }
+            _ => true,
+        };
+        if !is_near && !(is_steady && numbers.len() == 1) {
+            return None;
+        }
+        given.first_mut()?.known = [Some(0), None];
+        let bytes = evaluate(opcode::GETELEMENTPTR, numbers, Type::One(Scalar::Pointer), &given)[0]?;
+        Some((base, bytes))
+    }
+}
+
+/// The type of a word of so many bytes.
+fn word(size: u8) -> Scalar {
+    Scalar::Int((8 * u32::from(size)).clamp(1, u64::BITS))
+}
+
+/// Counts; says whether there is a difference.
+fn compare(tally: &mut Tally, known: Option<u64>, logged: u64) -> bool {
+    let differs = known.is_some_and(|known| known != logged);
+    tally.all += 1;
+    tally.known += u64::from(known.is_some());
+    tally.differ += u64::from(differs);
+    differs
+}

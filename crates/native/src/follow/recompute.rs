@@ -1,0 +1,286 @@
+//! Computes again what a program has computed, from what it has read according to the log, and compares that with the log.
+//!
+//! What is stored, where anything is accessed, and which way the program goes must be what its code makes of what it has read
+//! before. Where that is not so, the log, the description of the code, or what is made of them is wrong.
+
+use std::fmt;
+use std::rc::Rc;
+
+use foretell_wire::log::module::Module;
+use foretell_wire::record::{Record, SyncOp};
+use rustc_hash::FxHashMap;
+
+use super::code::{FunctionId, Spot};
+use super::compare::Comparison;
+use super::evaluate::Given;
+use super::machine::{Arrival, Frame, Machine, Place};
+use super::routine::{Goal, Routine, Routines};
+use super::values::UNKNOWN;
+
+/// How many of some kind there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// All of them.
+    pub all: u64,
+    /// Those that could be computed again.
+    pub known: u64,
+    /// Those of which that came out differently.
+    pub differ: u64,
+}
+
+/// How far what was computed again agrees with the log.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Recomputed {
+    /// What was stored.
+    pub stores: Tally,
+    /// Addresses, and lengths of what is copied.
+    pub addresses: Tally,
+    /// Decisions on the ways between records.
+    pub decisions: Tally,
+    /// How often it is not known how a thread came to a record.
+    pub lost: u64,
+    /// The first of what differs.
+    pub differences: Vec<String>,
+}
+
+impl Recomputed {
+    /// How many differ of all kinds.
+    pub fn differ(&self) -> u64 {
+        self.stores.differ + self.addresses.differ + self.decisions.differ
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} computed again, {} differ", self.known, self.all, self.differ)
+    }
+}
+
+/// Who a call may be a call of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Callee {
+    /// The function of this name.
+    Named(u32),
+    /// Any function.
+    #[default]
+    Any,
+    /// Functions that are called back by code that is not instrumented, any number of times.
+    Others,
+}
+
+/// A call that a thread is in.
+#[derive(Debug, Default)]
+struct Call {
+    callee: Callee,
+    /// What it was given.
+    given: Vec<Given>,
+    /// The function, once anything was recorded in it, and where in it the thread is.
+    body: Option<(Rc<Routine>, Frame)>,
+}
+
+/// Follows all threads, record by record.
+#[derive(Debug, Default)]
+pub(crate) struct Recomputation {
+    machine: Machine,
+    /// The calls that each thread is in, the outermost first; there is always one.
+    threads: FxHashMap<u32, Vec<Call>>,
+    found: Recomputed,
+}
+
+impl Recomputation {
+    /// A module was loaded.
+    pub(crate) fn add(&mut self, module: &Module<'_>) {
+        self.machine.functions.add(module);
+        self.machine.routines = Routines::default();
+    }
+
+    /// What was found.
+    pub(crate) fn finish(mut self) -> Recomputed {
+        self.found.decisions.all = self.machine.decisions.met;
+        self.found.decisions.known = self.machine.decisions.known;
+        self.found
+    }
+
+    /// A thread has done this.
+    pub(crate) fn record(&mut self, thread: u32, record: &Record<'_>) {
+        let mut calls = self.threads.remove(&thread).unwrap_or_default();
+        if calls.is_empty() {
+            calls.push(Call::default());
+        }
+        match *record {
+            Record::Enter { site } => self.enter(&mut calls, site),
+            Record::Exit { calls: count } => (0..count).for_each(|_| self.leave(&mut calls)),
+            Record::Sync { op: SyncOp::Begin, .. } => calls = vec![Call::default()],
+            // Of the others that wait at a barrier only the last one tells that they leave it.
+            Record::Sync { op: SyncOp::End | SyncOp::Depart, .. } => {}
+            Record::Sync { site, .. } | Record::Opaque { site } => self.stand(&mut calls, site),
+            Record::Branch { site, by: Some(by) } => self.decide(&mut calls, site, by),
+            Record::Branch { by: None, .. } | Record::Clock(_) | Record::Ahead(_) | Record::Fence { .. } => {}
+            Record::Read { site, .. }
+            | Record::Write { site, .. }
+            | Record::AtomicLoad { site, .. }
+            | Record::AtomicStore { site, .. }
+            | Record::Rmw { site, .. }
+            | Record::ReadRange { site, .. }
+            | Record::Scan { site, .. }
+            | Record::WriteRange { site, .. }
+            | Record::Copy { site, .. }
+            | Record::Fill { site, .. } => self.access(&mut calls, site, record),
+        }
+        self.threads.insert(thread, calls);
+    }
+
+    /// Brings a thread to an instruction of its innermost call.
+    fn come(&mut self, calls: &mut [Call], spot: Spot) {
+        let Some(call) = calls.last_mut() else { return };
+        let Some((routine, mut frame)) = self.body(call, spot.function) else { return };
+        let goal = Goal::At(spot.instruction);
+        let may_be_another_call = match call.callee {
+            Callee::Named(_) => false,
+            Callee::Any => self.machine.routines.reach(&routine, goal).contains(0),
+            Callee::Others => true,
+        };
+        let decisions = self.machine.decisions;
+        let arrival = match frame.place {
+            Place::Unknown => None,
+            Place::At(_) | Place::After(_) if may_be_another_call => None,
+            Place::At(index) if index == spot.instruction => Some(Arrival::Exact),
+            _ => Some(self.machine.walk(&routine, &mut frame, goal)),
+        };
+        match arrival {
+            Some(Arrival::Exact | Arrival::Vague) => {}
+            Some(Arrival::Astray(decision)) => {
+                self.found.decisions.differ += 1;
+                self.at(&routine, &mut frame, decision).note("it goes another way than computed");
+                frame.begin_anew();
+            }
+            Some(Arrival::Lost) => {
+                self.found.lost += 1;
+                self.machine.decisions = decisions;
+                frame.begin_anew();
+            }
+            None => frame.begin_anew(),
+        }
+        if frame.place == Place::At(spot.instruction) || !routine.is_told(spot.instruction) {
+            self.machine.come_around(&routine, &mut frame, spot.instruction);
+        }
+        frame.place = Place::At(spot.instruction);
+        call.body = Some((routine, frame));
+    }
+
+    /// The call as one of this function, which it may only turn out to be now.
+    fn body(&mut self, call: &mut Call, function: FunctionId) -> Option<(Rc<Routine>, Frame)> {
+        let routine = self.machine.routine(function)?;
+        let given = std::mem::take(&mut call.given);
+        let name = self.machine.functions.get(function)?.name;
+        match call.body.take() {
+            Some((before, frame)) if before.id == function => return Some((before, frame)),
+            None if call.callee == Callee::Any || call.callee == Callee::Named(name) => {
+                let frame = Frame::of(&routine, &given);
+                return Some((routine, frame));
+            }
+            _ => {}
+        }
+        call.callee = Callee::Others;
+        let mut frame = Frame::of(&routine, &[]);
+        frame.place = Place::Unknown;
+        Some((routine, frame))
+    }
+
+    /// Something happened there that has nothing to do with values. Coming back from code that is not instrumented is told there, too.
+    fn stand(&mut self, calls: &mut [Call], site: u64) {
+        let Some(spot) = self.machine.functions.spot(site) else { return };
+        match calls.last_mut().and_then(|call| call.body.as_mut()) {
+            Some((routine, _)) if routine.id != spot.function => {}
+            Some((routine, frame)) if frame.place == Place::After(spot.instruction) => {
+                self.machine.come_around(routine, frame, spot.instruction);
+            }
+            _ => self.come(calls, spot),
+        }
+    }
+
+    /// A function is called.
+    fn enter(&mut self, calls: &mut Vec<Call>, site: u64) {
+        let spot = self.machine.functions.spot(site);
+        let Some(spot) = spot else {
+            lose(calls);
+            return calls.push(Call { callee: Callee::Others, ..Call::default() });
+        };
+        self.come(calls, spot);
+        let body = calls.last().and_then(|call| call.body.as_ref());
+        let mut next = Call { callee: Callee::Others, ..Call::default() };
+        if let Some((routine, frame)) = body
+            && let Some(call) = routine.shape.step(spot.instruction).and_then(|step| step.call.as_deref())
+        {
+            next.callee = match call.name {
+                Some(name) => Callee::Named(name),
+                None if call.is_direct => Callee::Others,
+                None => Callee::Any,
+            };
+            next.given = self.machine.arguments(routine, frame, spot.instruction);
+        }
+        calls.push(next);
+    }
+
+    /// The innermost call has ended.
+    fn leave(&mut self, calls: &mut Vec<Call>) {
+        let ended = calls.pop();
+        let Some(call) = calls.last_mut() else { return calls.push(Call::default()) };
+        let Some((routine, frame)) = &mut call.body else { return };
+        let Place::At(index) = frame.place else { return };
+        let decisions = self.machine.decisions;
+        let returned = match ended {
+            Some(Call { callee: Callee::Others, .. }) | None => UNKNOWN,
+            Some(Call { body: Some((callee, mut frame)), .. }) => self.machine.returned(&callee, &mut frame),
+            Some(Call { body: None, .. }) => self.machine.call(routine, frame, index),
+        };
+        if returned == UNKNOWN {
+            // It may have ended by an exception.
+            self.machine.decisions = decisions;
+        }
+        frame.set(index as usize, routine.type_at(index as usize).fit(returned));
+        frame.place = Place::After(index);
+    }
+
+    /// A thread has told what it decides by.
+    fn decide(&mut self, calls: &mut [Call], site: u64, by: u64) {
+        let Some(spot) = self.machine.functions.spot(site) else { return };
+        let is_there =
+            |call: &Call| call.body.as_ref().is_some_and(|(routine, _)| routine.id == spot.function);
+        if !calls.last().is_some_and(is_there) {
+            return;
+        }
+        self.come(calls, spot);
+        if let Some(mut comparison) = self.comparison(calls, spot) {
+            comparison.decision(by);
+        }
+    }
+
+    /// A thread has accessed memory.
+    fn access(&mut self, calls: &mut [Call], site: u64, record: &Record<'_>) {
+        let Some(spot) = self.machine.functions.spot(site) else { return lose(calls) };
+        self.come(calls, spot);
+        if let Some(mut comparison) = self.comparison(calls, spot)
+            && comparison.access(record)
+        {
+            comparison.frame.place = Place::After(spot.instruction);
+        }
+    }
+
+    /// The record that a thread has made where it is now.
+    fn comparison<'a>(&'a mut self, calls: &'a mut [Call], spot: Spot) -> Option<Comparison<'a>> {
+        let (routine, frame) = calls.last_mut()?.body.as_mut()?;
+        Some(self.at(routine, frame, spot.instruction))
+    }
+
+    fn at<'a>(&'a mut self, routine: &'a Routine, frame: &'a mut Frame, index: u32) -> Comparison<'a> {
+        Comparison { machine: &mut self.machine, found: &mut self.found, routine, frame, index }
+    }
+}
+
+/// Nobody knows where a thread is.
+fn lose(calls: &mut [Call]) {
+    if let Some((_, frame)) = calls.last_mut().and_then(|call| call.body.as_mut()) {
+        frame.begin_anew();
+    }
+}

@@ -1,0 +1,181 @@
+//! Functions, prepared to be computed again.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use foretell_wire::code::{Operand, opcode};
+use rustc_hash::FxHashMap;
+
+use super::code::{Function, FunctionId, Functions};
+use super::region::Regions;
+use super::shape::{End, Shape};
+use super::values::{Scalar, Type};
+
+/// A function, prepared.
+#[derive(Debug)]
+pub(super) struct Routine {
+    pub(super) id: FunctionId,
+    pub(super) shape: Rc<Shape>,
+    /// The types of the results, then those of the parameters.
+    types: Vec<Type>,
+    /// The block that each instruction is in.
+    blocks: Vec<u32>,
+    /// What leads to each instruction.
+    before: Vec<Vec<u32>>,
+    results: u32,
+}
+
+/// Where a thread is going.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Goal {
+    /// To this instruction.
+    At(u32),
+    /// Back to the caller.
+    Return,
+}
+
+/// From which instructions a goal can be reached without a record on the way. The goal itself is among them.
+#[derive(Clone, Debug)]
+pub(super) struct Reach(Rc<Vec<bool>>);
+
+impl Reach {
+    pub(super) fn contains(&self, index: u32) -> bool {
+        self.0.get(index as usize) == Some(&true)
+    }
+}
+
+/// All functions that were prepared so far.
+#[derive(Debug, Default)]
+pub(super) struct Routines {
+    regions: Regions,
+    routines: FxHashMap<FunctionId, Option<Rc<Routine>>>,
+    reaches: FxHashMap<(FunctionId, Goal), Reach>,
+}
+
+impl Routines {
+    /// The function, prepared; none if it is not as functions are.
+    pub(super) fn get(&mut self, functions: &Functions, id: FunctionId) -> Option<Rc<Routine>> {
+        if let Some(routine) = self.routines.get(&id) {
+            return routine.clone();
+        }
+        let shape = self.regions.shape(functions, id);
+        let routine =
+            functions.get(id).zip(shape).map(|(function, shape)| Rc::new(Routine::new(id, function, shape)));
+        self.routines.insert(id, routine.clone());
+        routine
+    }
+
+    /// From where in a function a goal can be reached.
+    pub(super) fn reach(&mut self, routine: &Routine, goal: Goal) -> Reach {
+        let reach = self.reaches.entry((routine.id, goal));
+        reach.or_insert_with(|| Reach(Rc::new(routine.reach(goal)))).clone()
+    }
+}
+
+impl Routine {
+    fn new(id: FunctionId, function: &Function, shape: Rc<Shape>) -> Routine {
+        let results = function.len();
+        let of_results = (0..results).map(|index| result_type(function, index));
+        let types = of_results.chain(function.parameter_types().map(Type::parse)).collect();
+        let lengths = (0..).zip(function.blocks());
+        let blocks = lengths.flat_map(|(block, &length)| (0..length).map(move |_| block)).collect();
+        let mut before = vec![Vec::new(); results as usize];
+        for index in 0..results {
+            for &next in shape.next(index) {
+                if let Some(before) = before.get_mut(next as usize) {
+                    before.push(index);
+                }
+            }
+        }
+        Routine { id, shape, types, blocks, before, results }
+    }
+
+    /// How many values a call of it has.
+    pub(super) fn values(&self) -> usize {
+        self.types.len()
+    }
+
+    /// Where the values of parameters are kept.
+    pub(super) fn parameters(&self) -> Range<usize> {
+        self.results as usize..self.types.len()
+    }
+
+    /// Where the value of an operand is kept, if it is no constant.
+    pub(super) fn place(&self, operand: Operand) -> Option<usize> {
+        match operand {
+            Operand::Instruction(index) => Some(index as usize).filter(|_| index < self.results),
+            Operand::Parameter(index) => self.parameters().nth(index as usize),
+            _ => None,
+        }
+    }
+
+    /// The type of what is kept at a place.
+    pub(super) fn type_at(&self, place: usize) -> Type {
+        self.types.get(place).copied().unwrap_or(Type::Other)
+    }
+
+    /// The block of an instruction.
+    pub(super) fn block(&self, index: u32) -> Option<u32> {
+        self.blocks.get(index as usize).copied()
+    }
+
+    /// Whoever comes to the instruction leaves a record.
+    pub(super) fn is_told(&self, index: u32) -> bool {
+        self.shape.step(index).is_some_and(|step| step.is_told)
+    }
+
+    /// Whether this is where the function returns.
+    pub(super) fn returns(&self, index: u32) -> bool {
+        self.shape.step(index).is_some_and(|step| matches!(step.end, Some(End::Return(_))))
+    }
+
+    fn reach(&self, goal: Goal) -> Vec<bool> {
+        let mut reach = vec![false; self.results as usize];
+        let mut open: Vec<u32> = match goal {
+            Goal::At(index) => vec![index],
+            Goal::Return => (0..self.results).filter(|&index| self.returns(index)).collect(),
+        };
+        for &index in &open {
+            mark(&mut reach, index);
+        }
+        while let Some(index) = open.pop() {
+            for &before in self.before.get(index as usize).into_iter().flatten() {
+                if !self.is_told(before) && mark(&mut reach, before) {
+                    open.push(before);
+                }
+            }
+        }
+        reach
+    }
+
+    /// The instructions that may be passed from one of these on, on ways within a reach.
+    pub(super) fn between(&self, from: &[u32], reach: &Reach, goal: Goal) -> Vec<u32> {
+        let (mut found, mut seen) = (Vec::new(), vec![false; self.results as usize]);
+        let mut open = from.to_vec();
+        while let Some(index) = open.pop() {
+            // A goal that is told is not passed.
+            let is_passed = reach.contains(index) && (goal != Goal::At(index) || !self.is_told(index));
+            if is_passed && mark(&mut seen, index) {
+                found.push(index);
+                open.extend_from_slice(self.shape.next(index));
+            }
+        }
+        found
+    }
+}
+
+/// Says whether it was not marked before.
+fn mark(marks: &mut [bool], index: u32) -> bool {
+    marks.get_mut(index as usize).is_some_and(|mark| !std::mem::replace(mark, true))
+}
+
+/// The type of a result. What the table tells of a store is the type of its operand, and of an `alloca` that of what it makes room for.
+fn result_type(function: &Function, index: u32) -> Type {
+    match function.opcode(index) {
+        opcode::STORE => Type::Other,
+        opcode::ALLOCA => Type::One(Scalar::Pointer),
+        _ => {
+            function.instruction(index).map_or(Type::Other, |about| Type::parse(function.text(about.result)))
+        }
+    }
+}
