@@ -28,7 +28,7 @@ impl Random {
 /// `while (variable < parameter) { local = variable; function(local); }`, more or less.
 fn function() -> Function {
     let mut function =
-        Function { name: 1, parameters: vec![2], blocks: vec![2, 3, 4, 1], ..Function::default() };
+        Function { name: 1, parameters: vec![1], blocks: vec![2, 3, 4, 1], ..Function::default() };
     let result = Operand::Instruction;
     for (opcode, operands) in [
         (26, vec![Operand::Number(1)]),

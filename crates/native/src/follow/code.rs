@@ -130,7 +130,7 @@ pub(super) struct Functions {
     names: FxHashMap<String, u32>,
     /// The functions of each name.
     named: Vec<Vec<FunctionId>>,
-    /// Where variables and functions are, by their modules and the positions of their names there.
+    /// Where variables are, by their modules and the positions of their names there.
     addresses: FxHashMap<(FunctionId, u32), u64>,
     /// Some function catches exceptions, or cleans up after them.
     pub(super) unwinds: bool,
@@ -192,21 +192,19 @@ impl Functions {
         self.functions.get(id as usize)
     }
 
-    /// Where the variable or function is that this function knows by the name at this position, if that is known.
+    /// Where the variable is that a function knows by the name at this position, if its module tells.
     pub(super) fn address(&self, id: FunctionId, name: u32) -> Option<u64> {
         self.addresses.get(&(self.get(id)?.module, name)).copied()
-    }
-
-    /// This is where it is.
-    pub(super) fn learn(&mut self, id: FunctionId, name: u32, address: u64) {
-        if let Some(module) = self.get(id).map(|function| function.module) {
-            self.addresses.insert((module, name), address);
-        }
     }
 
     /// The number of a function's name, if any function has it.
     pub(super) fn known_name(&self, name: &str) -> Option<u32> {
         self.names.get(name).copied()
+    }
+
+    /// All functions of a name.
+    pub(super) fn named(&self, name: u32) -> &[FunctionId] {
+        self.named.get(name as usize).map_or(&[], Vec::as_slice)
     }
 
     /// The function of this name in the module of another one.

@@ -25,6 +25,10 @@ pub(super) struct Comparison<'a> {
 impl Comparison<'_> {
     /// An access to memory; says whether the instruction is done with that.
     pub(super) fn access(&mut self, record: &Record<'_>) -> bool {
+        // What is part of a lock, say, is told in other terms, at addresses that nothing is at. A fill tells nothing if it has no length.
+        if !self.routine.is_told(self.index) && !matches!(record, Record::Fill { .. }) {
+            return false;
+        }
         let values: Vec<Operand> = self.machine.values(self.routine, self.index).collect();
         match (self.machine.opcode(self.routine, self.index), *record, &values[..]) {
             (
@@ -163,10 +167,10 @@ impl Comparison<'_> {
     /// An operand has this value, and what it was computed from is known as well, if that has not changed since.
     fn learn(&mut self, operand: Operand, value: u64) {
         match operand {
-            Operand::Global(name) => self.machine.functions.learn(self.routine.id, name, value),
+            Operand::Global(name) => self.machine.learn(self.routine, name, value),
             Operand::Within(name, bytes) => {
                 let address = value.wrapping_sub(bytes.cast_unsigned());
-                self.machine.functions.learn(self.routine.id, name, address);
+                self.machine.learn(self.routine, name, address);
             }
             _ => {
                 let Some(place) = self.routine.place(operand) else { return };

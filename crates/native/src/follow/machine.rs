@@ -6,6 +6,7 @@
 use std::rc::Rc;
 
 use foretell_wire::code::{Operand, opcode};
+use rustc_hash::FxHashMap;
 
 use super::code::{FunctionId, Functions, is_call};
 use super::evaluate::{Given, evaluate};
@@ -104,6 +105,10 @@ pub(super) struct Machine {
     pub(super) functions: Functions,
     pub(super) routines: Routines,
     pub(super) decisions: Decisions,
+    /// The thread that is followed.
+    pub(super) thread: u32,
+    /// Where threads have found variables of which the log does not tell that. Each thread may have its own.
+    learned: FxHashMap<(u32, FunctionId, u32), u64>,
     /// In how many calls without records it is.
     depth: u32,
 }
@@ -123,10 +128,16 @@ impl Machine {
         self.routines.get(&self.functions, id)
     }
 
+    /// Whether a function may be called while it runs.
+    pub(super) fn may_recur(&mut self, id: FunctionId) -> bool {
+        self.routines.may_recur(&self.functions, id)
+    }
+
     /// What is known of an operand.
     pub(super) fn given(&self, routine: &Routine, frame: &Frame, operand: Operand) -> Given {
         let address = |name: u32, bytes: i64| {
-            let address = self.functions.address(routine.id, name);
+            let learned = || self.learned.get(&(self.thread, routine.id, name)).copied();
+            let address = self.functions.address(routine.id, name).or_else(learned);
             let known = [address.map(|address| address.wrapping_add_signed(bytes)), None];
             Given { of: Some(Type::One(Scalar::Pointer)), known }
         };
@@ -140,6 +151,11 @@ impl Machine {
                 None => Given { of: Some(Type::Other), known: UNKNOWN },
             },
         }
+    }
+
+    /// The thread has found a variable there that a function knows by this name.
+    pub(super) fn learn(&mut self, routine: &Routine, name: u32, address: u64) {
+        self.learned.insert((self.thread, routine.id, name), address);
     }
 
     fn operands(&self, routine: &Routine, index: u32) -> &[Operand] {

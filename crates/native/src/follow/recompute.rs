@@ -61,11 +61,28 @@ impl fmt::Display for Tally {
 enum Callee {
     /// The function of this name.
     Named(u32),
-    /// Any function.
+    /// One function, whichever it is.
     #[default]
     Any,
     /// Functions that are called back by code that is not instrumented, any number of times.
     Others,
+}
+
+/// What a thread has told without telling first which calls it is in: these may have changed meanwhile.
+#[derive(Clone, Copy, Debug)]
+struct Hint {
+    site: u64,
+    /// What it decides by, if it was that.
+    by: Option<u64>,
+}
+
+/// A thread of the program.
+#[derive(Debug, Default)]
+struct Thread {
+    /// The calls that it is in, the outermost first; there is always one.
+    calls: Vec<Call>,
+    /// Since it last told which calls it is in.
+    hints: Vec<Hint>,
 }
 
 /// A call that a thread is in.
@@ -82,8 +99,7 @@ struct Call {
 #[derive(Debug, Default)]
 pub(crate) struct Recomputation {
     machine: Machine,
-    /// The calls that each thread is in, the outermost first; there is always one.
-    threads: FxHashMap<u32, Vec<Call>>,
+    threads: FxHashMap<u32, Thread>,
     found: Recomputed,
 }
 
@@ -102,20 +118,37 @@ impl Recomputation {
     }
 
     /// A thread has done this.
-    pub(crate) fn record(&mut self, thread: u32, record: &Record<'_>) {
-        let mut calls = self.threads.remove(&thread).unwrap_or_default();
-        if calls.is_empty() {
-            calls.push(Call::default());
+    pub(crate) fn record(&mut self, number: u32, record: &Record<'_>) {
+        let mut thread = self.threads.remove(&number).unwrap_or_default();
+        self.machine.thread = number;
+        if thread.calls.is_empty() {
+            thread.calls.push(Call::default());
         }
         match *record {
-            Record::Enter { site } => self.enter(&mut calls, site),
-            Record::Exit { calls: count } => (0..count).for_each(|_| self.leave(&mut calls)),
-            Record::Sync { op: SyncOp::Begin, .. } => calls = vec![Call::default()],
+            Record::Clock(_) | Record::Ahead(_) | Record::Fence { .. } | Record::Branch { by: None, .. } => {}
+            Record::Opaque { site } => thread.hints.push(Hint { site, by: None }),
+            Record::Branch { site, by } => thread.hints.push(Hint { site, by }),
+            _ => self.reliable(&mut thread, record),
+        }
+        self.threads.insert(number, thread);
+    }
+
+    /// A record of a thread that has told which calls it is in.
+    fn reliable(&mut self, thread: &mut Thread, record: &Record<'_>) {
+        let Thread { calls, hints } = thread;
+        let last = hints.last().map(|hint| hint.site);
+        let has_ended = matches!(record, Record::Exit { .. });
+        hints.drain(..).for_each(|hint| self.take(calls, hint, has_ended));
+        match *record {
+            // Code that is not instrumented may call back any function, and that several times.
+            Record::Enter { site } => self.enter(calls, site, last == Some(site)),
+            // Who has jumped tells all anew.
+            Record::Exit { calls: count } if count as usize >= calls.len() => *calls = vec![Call::default()],
+            Record::Exit { calls: count } => (0..count).for_each(|_| self.leave(calls)),
+            Record::Sync { op: SyncOp::Begin, .. } => *calls = vec![Call::default()],
             // Of the others that wait at a barrier only the last one tells that they leave it.
             Record::Sync { op: SyncOp::End | SyncOp::Depart, .. } => {}
-            Record::Sync { site, .. } | Record::Opaque { site } => self.stand(&mut calls, site),
-            Record::Branch { site, by: Some(by) } => self.decide(&mut calls, site, by),
-            Record::Branch { by: None, .. } | Record::Clock(_) | Record::Ahead(_) | Record::Fence { .. } => {}
+            Record::Sync { site, .. } => self.stand(calls, site),
             Record::Read { site, .. }
             | Record::Write { site, .. }
             | Record::AtomicLoad { site, .. }
@@ -125,9 +158,31 @@ impl Recomputation {
             | Record::Scan { site, .. }
             | Record::WriteRange { site, .. }
             | Record::Copy { site, .. }
-            | Record::Fill { site, .. } => self.access(&mut calls, site, record),
+            | Record::Fill { site, .. } => self.access(calls, site, record),
+            Record::Opaque { .. }
+            | Record::Branch { .. }
+            | Record::Clock(_)
+            | Record::Ahead(_)
+            | Record::Fence { .. } => {}
         }
-        self.threads.insert(thread, calls);
+    }
+
+    /// A hint tells of the innermost call, if that is one of the same function and has not ended meanwhile. If the function may have been
+    /// called again without anybody telling, it does not.
+    fn take(&mut self, calls: &mut [Call], hint: Hint, has_ended: bool) {
+        let Some(spot) = self.machine.functions.spot(hint.site) else { return };
+        let Some(call) = calls.last_mut() else { return };
+        let name = self.machine.functions.get(spot.function).map(|function| function.name);
+        let may_recur = self.machine.may_recur(spot.function);
+        match &mut call.body {
+            Some((routine, _)) if routine.id != spot.function => {}
+            Some((_, frame)) if has_ended || may_recur => frame.begin_anew(),
+            None if may_recur || name.map(Callee::Named) != Some(call.callee) => {}
+            _ => match hint.by {
+                Some(by) => self.decide(calls, spot, by),
+                None => self.stand(calls, hint.site),
+            },
+        }
     }
 
     /// Brings a thread to an instruction of its innermost call.
@@ -135,15 +190,10 @@ impl Recomputation {
         let Some(call) = calls.last_mut() else { return };
         let Some((routine, mut frame)) = self.body(call, spot.function) else { return };
         let goal = Goal::At(spot.instruction);
-        let may_be_another_call = match call.callee {
-            Callee::Named(_) => false,
-            Callee::Any => self.machine.routines.reach(&routine, goal).contains(0),
-            Callee::Others => true,
-        };
         let decisions = self.machine.decisions;
         let arrival = match frame.place {
             Place::Unknown => None,
-            Place::At(_) | Place::After(_) if may_be_another_call => None,
+            _ if call.callee == Callee::Others => None,
             Place::At(index) if index == spot.instruction => Some(Arrival::Exact),
             _ => Some(self.machine.walk(&routine, &mut frame, goal)),
         };
@@ -199,8 +249,8 @@ impl Recomputation {
         }
     }
 
-    /// A function is called.
-    fn enter(&mut self, calls: &mut Vec<Call>, site: u64) {
+    /// A function is called, be it one that is not instrumented.
+    fn enter(&mut self, calls: &mut Vec<Call>, site: u64, is_outside: bool) {
         let spot = self.machine.functions.spot(site);
         let Some(spot) = spot else {
             lose(calls);
@@ -213,6 +263,7 @@ impl Recomputation {
             && let Some(call) = routine.shape.step(spot.instruction).and_then(|step| step.call.as_deref())
         {
             next.callee = match call.name {
+                _ if is_outside => Callee::Others,
                 Some(name) => Callee::Named(name),
                 None if call.is_direct => Callee::Others,
                 None => Callee::Any,
@@ -225,7 +276,7 @@ impl Recomputation {
     /// The innermost call has ended.
     fn leave(&mut self, calls: &mut Vec<Call>) {
         let ended = calls.pop();
-        let Some(call) = calls.last_mut() else { return calls.push(Call::default()) };
+        let Some(call) = calls.last_mut() else { return };
         let Some((routine, frame)) = &mut call.body else { return };
         let Place::At(index) = frame.place else { return };
         let decisions = self.machine.decisions;
@@ -243,13 +294,7 @@ impl Recomputation {
     }
 
     /// A thread has told what it decides by.
-    fn decide(&mut self, calls: &mut [Call], site: u64, by: u64) {
-        let Some(spot) = self.machine.functions.spot(site) else { return };
-        let is_there =
-            |call: &Call| call.body.as_ref().is_some_and(|(routine, _)| routine.id == spot.function);
-        if !calls.last().is_some_and(is_there) {
-            return;
-        }
+    fn decide(&mut self, calls: &mut [Call], spot: Spot, by: u64) {
         self.come(calls, spot);
         if let Some(mut comparison) = self.comparison(calls, spot) {
             comparison.decision(by);

@@ -525,12 +525,8 @@ mod tests {
     fn functions(about: &[(u32, u32, &[u32], &[(u8, &[Operand])])], told: &[(u32, u32)]) -> Functions {
         let (mut made, mut sites) = (Vec::new(), vec![Site::default()]);
         for (function, &(name, parameters, blocks, instructions)) in (0..).zip(about) {
-            let mut code = Function {
-                name,
-                parameters: vec![0; parameters as usize],
-                blocks: blocks.to_vec(),
-                ..Function::default()
-            };
+            let parameters = vec![0; parameters as usize];
+            let mut code = Function { name, parameters, blocks: blocks.to_vec(), ..Function::default() };
             for (instruction, &(opcode, operands)) in (0..).zip(instructions) {
                 code.add(opcode, 0, (0, 0, 0), operands);
                 let is_access =

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use foretell_wire::code::{Operand, opcode};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::code::{Function, FunctionId, Functions};
 use super::region::Regions;
@@ -50,6 +50,7 @@ pub(super) struct Routines {
     regions: Regions,
     routines: FxHashMap<FunctionId, Option<Rc<Routine>>>,
     reaches: FxHashMap<(FunctionId, Goal), Reach>,
+    recurring: FxHashMap<FunctionId, bool>,
 }
 
 impl Routines {
@@ -63,6 +64,24 @@ impl Routines {
             functions.get(id).zip(shape).map(|(function, shape)| Rc::new(Routine::new(id, function, shape)));
         self.routines.insert(id, routine.clone());
         routine
+    }
+
+    /// Whether a function may be called while it runs, as far as instrumented code calls it. Who is called by address may be anybody.
+    pub(super) fn may_recur(&mut self, functions: &Functions, id: FunctionId) -> bool {
+        if let Some(&recurs) = self.recurring.get(&id) {
+            return recurs;
+        }
+        let (mut open, mut seen, mut recurs) = (vec![id], FxHashSet::default(), false);
+        while let Some(next) = open.pop() {
+            let routine = self.get(functions, next);
+            for call in routine.iter().flat_map(|routine| routine.shape.calls()) {
+                let callees = call.name.map_or(&[][..], |name| functions.named(name));
+                recurs |= !call.is_direct || callees.contains(&id);
+                open.extend(callees.iter().filter(|&&callee| seen.insert(callee)));
+            }
+        }
+        self.recurring.insert(id, recurs);
+        recurs
     }
 
     /// From where in a function a goal can be reached.

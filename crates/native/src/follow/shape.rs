@@ -128,6 +128,11 @@ impl Shape {
         self.steps.get(index as usize)
     }
 
+    /// The calls in it.
+    pub(super) fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.steps.iter().filter_map(|step| step.call.as_deref())
+    }
+
     pub(super) fn next(&self, index: u32) -> &[u32] {
         self.next.get(index as usize).map_or(&[], Vec::as_slice)
     }
