@@ -97,22 +97,6 @@ pub fn recompute(log: &[u8]) -> Result<Recomputed, LogError> {
     Ok(recomputation.finish())
 }
 
-/// Computes again what a program has computed, from what it has read, and compares that with its log.
-pub fn recompute(log: &[u8]) -> Result<Recomputed, LogError> {
-    if !foretell_wire::log::is_begun(log) {
-        return Err(LogError::Empty);
-    }
-    let mut recomputation = follow::Recomputation::default();
-    merge::for_each(log, |entry| {
-        match entry {
-            records::Entry::Module(module) => recomputation.add(&module),
-            records::Entry::Record(thread, record) => recomputation.record(thread, &record),
-        }
-        Ok(())
-    })?;
-    Ok(recomputation.finish())
-}
-
 /// Why the log of a program is not complete, as far as the program itself knew.
 pub fn why_cut(log: &[u8]) -> Option<Why> {
     Chunks::new(log).ok()?.why
