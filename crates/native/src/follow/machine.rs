@@ -56,7 +56,7 @@ pub(super) struct Decisions {
     pub(super) known: u64,
 }
 
-/// Of a walk no more steps are made: there may be loops without records.
+/// On the way from one record to another no more steps are made: there may be loops without records.
 const MOST_STEPS: u32 = 1 << 16;
 
 /// Of calls within calls without records no more are followed.
@@ -111,6 +111,8 @@ pub(super) struct Machine {
     learned: FxHashMap<(u32, FunctionId, u32), u64>,
     /// In how many calls without records it is.
     depth: u32,
+    /// How many steps are left until the next record.
+    steps: u32,
 }
 
 /// Where a step leads.
@@ -197,47 +199,40 @@ impl Machine {
 
     /// Goes on from where a thread is to its goal. If it comes there, it stands before that.
     pub(super) fn walk(&mut self, routine: &Routine, frame: &mut Frame, goal: Goal) -> Arrival {
+        if self.depth == 0 {
+            self.steps = MOST_STEPS;
+        }
         let reach = self.routines.reach(routine, goal);
-        let mut open = Vec::new();
-        let mut last = 0;
-        let mut next = match frame.place {
-            Place::Unknown => Next::Nowhere,
-            Place::Before(index) => Next::To(index),
-            Place::At(index) => {
-                last = index;
-                self.pass(routine, frame, index, &reach)
-            }
-            Place::After(index) => {
-                last = index;
-                self.leave(routine, frame, index, &reach)
-            }
+        let (mut last, mut next) = match frame.place {
+            Place::Unknown => return Arrival::Lost,
+            Place::Before(index) => (index, Next::To(index)),
+            Place::At(index) => (index, self.pass(routine, frame, index, &reach)),
+            Place::After(index) => (index, self.leave(routine, frame, index, &reach)),
         };
-        for _ in 0..MOST_STEPS {
+        loop {
             match next {
                 Next::Nowhere => return Arrival::Lost,
                 Next::Astray => return Arrival::Astray(last),
-                Next::Open => {
-                    open = routine.shape.next(last).to_vec();
-                    break;
+                Next::Open => return self.lose_way(routine, frame, routine.shape.next(last), goal),
+                Next::To(index) if routine.is_goal(index, goal) => {
+                    frame.place = Place::Before(index);
+                    return Arrival::Exact;
                 }
+                Next::To(index) if !reach.contains(index) => return Arrival::Lost,
+                Next::To(index) if self.steps == 0 => return self.lose_way(routine, frame, &[index], goal),
                 Next::To(index) => {
-                    let is_goal = match goal {
-                        Goal::At(goal) => goal == index,
-                        Goal::Return => routine.returns(index),
-                    };
-                    if is_goal {
-                        frame.place = Place::Before(index);
-                        return Arrival::Exact;
-                    }
-                    if !reach.contains(index) {
-                        return Arrival::Lost;
-                    }
-                    (last, open) = (index, vec![index]);
+                    self.steps -= 1;
+                    last = index;
                     next = self.pass(routine, frame, index, &reach);
                 }
             }
         }
-        frame.forget(&routine.between(&open, &reach, goal));
+    }
+
+    /// Nobody knows how a thread comes from one of these to its goal.
+    fn lose_way(&mut self, routine: &Routine, frame: &mut Frame, from: &[u32], goal: Goal) -> Arrival {
+        let reach = self.routines.reach(routine, goal);
+        frame.forget(&routine.between(from, &reach, goal));
         frame.place = match goal {
             Goal::At(index) => Place::Before(index),
             Goal::Return => Place::Unknown,
@@ -248,9 +243,7 @@ impl Machine {
     /// A thread that is at an instruction may have passed it before without a record. Nothing is known of what it has computed on its
     /// way around.
     pub(super) fn come_around(&mut self, routine: &Routine, frame: &mut Frame, index: u32) {
-        let goal = Goal::At(index);
-        let reach = self.routines.reach(routine, goal);
-        frame.forget(&routine.between(routine.shape.next(index), &reach, goal));
+        frame.forget(&self.routines.around(routine, index));
     }
 
     /// Does what an instruction does, if no record tells of it.

@@ -169,7 +169,7 @@ impl Program {
     pub(crate) fn listing(&self) -> String {
         let mut text = String::new();
         for (number, function) in self.functions.iter().enumerate() {
-            let _ = writeln!(text, "f{number}({} parameters)", function.parameters);
+            let _ = writeln!(text, "f{number}({} parameters)", function.parameters.len());
             let (mut block, mut start) = (0, 0);
             for (index, instruction) in function.instructions.iter().enumerate() {
                 if index == start {
