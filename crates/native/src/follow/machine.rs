@@ -32,7 +32,7 @@ pub(super) enum Place {
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     pub(super) place: Place,
-    /// What is known of results and parameters, see [`Routine::place`].
+    /// What is known of results, parameters and local variables, see [`Routine::place`] and [`Shape::content`](super::shape::Shape::content).
     values: Vec<Known>,
 }
 
@@ -85,10 +85,13 @@ impl Frame {
         }
     }
 
-    /// Nothing is known of these results any more.
-    pub(super) fn forget(&mut self, results: &[u32]) {
-        for &result in results {
-            self.set(result as usize, UNKNOWN);
+    /// Nothing is known any more of what these instructions define.
+    pub(super) fn forget(&mut self, routine: &Routine, instructions: &[u32]) {
+        for &index in instructions {
+            self.set(index as usize, UNKNOWN);
+            for define in routine.shape.step(index).into_iter().flat_map(|step| &step.defines) {
+                self.set(define.slot as usize, UNKNOWN);
+            }
         }
     }
 
@@ -232,7 +235,7 @@ impl Machine {
     /// Nobody knows how a thread comes from one of these to its goal.
     fn lose_way(&mut self, routine: &Routine, frame: &mut Frame, from: &[u32], goal: Goal) -> Arrival {
         let reach = self.routines.reach(routine, goal);
-        frame.forget(&routine.between(from, &reach, goal));
+        frame.forget(routine, &routine.between(from, &reach, goal));
         frame.place = match goal {
             Goal::At(index) => Place::Before(index),
             Goal::Return => Place::Unknown,
@@ -243,13 +246,18 @@ impl Machine {
     /// A thread that is at an instruction may have passed it before without a record. Nothing is known of what it has computed on its
     /// way around.
     pub(super) fn come_around(&mut self, routine: &Routine, frame: &mut Frame, index: u32) {
-        frame.forget(&self.routines.around(routine, index));
+        frame.forget(routine, &self.routines.around(routine, index));
     }
 
     /// Does what an instruction does, if no record tells of it.
     fn pass(&mut self, routine: &Routine, frame: &mut Frame, index: u32, reach: &Reach) -> Next {
         let known = match self.opcode(routine, index) {
-            opcode::ALLOCA | opcode::LOAD | opcode::STORE | opcode::ATOMICRMW | opcode::CMPXCHG => UNKNOWN,
+            opcode::ALLOCA | opcode::ATOMICRMW | opcode::CMPXCHG => UNKNOWN,
+            opcode::LOAD => self.content(routine, frame, index),
+            opcode::STORE => {
+                self.store(routine, frame, index);
+                UNKNOWN
+            }
             opcode if is_call(opcode) => self.call(routine, frame, index),
             opcode => {
                 let given = self.all_given(routine, frame, index);
@@ -259,6 +267,22 @@ impl Machine {
         };
         frame.set(index as usize, known);
         self.leave(routine, frame, index, reach)
+    }
+
+    /// What a load finds that leaves no record.
+    fn content(&self, routine: &Routine, frame: &Frame, load: u32) -> Known {
+        let pointer = self.operands(routine, load).first();
+        let slot = pointer.and_then(|&pointer| routine.shape.content(pointer));
+        slot.map_or(UNKNOWN, |slot| routine.type_at(load as usize).fit(frame.get(slot as usize)))
+    }
+
+    /// A store that leaves no record. Of variables that are accessed piece by piece nothing is known.
+    fn store(&self, routine: &Routine, frame: &mut Frame, index: u32) {
+        let Some(&value) = self.operands(routine, index).first() else { return };
+        let known = self.given(routine, frame, value).known;
+        for define in routine.shape.step(index).into_iter().flat_map(|step| &step.defines) {
+            frame.set(define.slot as usize, if define.is_whole { known } else { UNKNOWN });
+        }
     }
 
     /// A call that leaves no record.

@@ -121,9 +121,9 @@ impl Routine {
         Routine { id, shape, types, blocks, before, results }
     }
 
-    /// How many values a call of it has.
+    /// How many values a call of it has: results, parameters, and the contents of local variables that nobody else knows.
     pub(super) fn values(&self) -> usize {
-        self.types.len()
+        self.shape.slots as usize
     }
 
     /// Where the values of parameters are kept.
