@@ -1,6 +1,6 @@
 //! Whatever is in the log of a program, reading it ends, and with a trace or an error.
 
-use foretell_native::{Program, convert};
+use foretell_native::{Program, convert, recompute};
 use foretell_trace::{Trace, TraceError};
 use foretell_wire::code::{Code, Function, Operand, Position};
 use foretell_wire::hook::Order;
@@ -149,10 +149,11 @@ fn log() -> Vec<u8> {
     log
 }
 
-/// Both readers come to an end.
+/// All readers come to an end.
 fn read(log: &[u8]) -> bool {
     // Whether there is code in it does not matter here.
     let _ = Program::read(log);
+    let _ = recompute(log);
     let Ok(converted) = convert(log) else { return false };
     // No damage makes a dependence that is not of its trace.
     assert!(!matches!(Trace::check(converted), Err(TraceError::Dependence(_))));

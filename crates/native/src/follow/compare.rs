@@ -166,27 +166,26 @@ impl Comparison<'_> {
 
     /// An operand has this value, and what it was computed from is known as well, if that has not changed since.
     fn learn(&mut self, operand: Operand, value: u64) {
-        match operand {
-            Operand::Global(name) => self.machine.learn(self.routine, name, value),
-            Operand::Within(name, bytes) => {
-                let address = value.wrapping_sub(bytes.cast_unsigned());
-                self.machine.learn(self.routine, name, address);
-            }
-            _ => {
-                let Some(place) = self.routine.place(operand) else { return };
-                self.frame.set(place, [Some(value), None]);
-                if let Operand::Instruction(index) = operand
-                    && let Some((base, bytes)) = self.base(index)
-                    && self.known(base).is_none()
-                {
-                    self.learn(base, value.wrapping_sub(bytes));
+        let mut next = Some((operand, value));
+        while let Some((operand, value)) = next.take() {
+            match operand {
+                Operand::Global(name) => self.machine.learn(self.routine, name, value),
+                Operand::Within(name, bytes) => {
+                    self.machine.learn(self.routine, name, value.wrapping_sub(bytes.cast_unsigned()));
+                }
+                _ => {
+                    let Some(place) = self.routine.place(operand) else { return };
+                    self.frame.set(place, [Some(value), None]);
+                    let base = self.base(operand).filter(|&(base, _)| self.known(base).is_none());
+                    next = base.map(|(base, bytes)| (base, value.wrapping_sub(bytes)));
                 }
             }
         }
     }
 
     /// What an address was computed from, and how far it is from there.
-    fn base(&self, address: u32) -> Option<(Operand, u64)> {
+    fn base(&self, address: Operand) -> Option<(Operand, u64)> {
+        let Operand::Instruction(address) = address else { return None };
         if self.machine.opcode(self.routine, address) != opcode::GETELEMENTPTR {
             return None;
         }

@@ -39,6 +39,15 @@ pub(super) fn is_plain(name: &str) -> bool {
     PLAIN.iter().any(|line| line.split(' ').any(|known| known == name))
 }
 
+/// Functions that a jump makes return again.
+const RETURNING_TWICE: &[&str] =
+    &["setjmp", "_setjmp", "__setjmp", "sigsetjmp", "__sigsetjmp", "vfork", "getcontext", "savectx"];
+
+/// Whether the function is one of these.
+pub(super) fn returns_twice(name: &str) -> bool {
+    RETURNING_TWICE.contains(&name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

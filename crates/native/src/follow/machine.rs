@@ -32,7 +32,7 @@ pub(super) enum Place {
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     pub(super) place: Place,
-    /// What is known of results and parameters, see [`Routine::place`].
+    /// What is known of results, parameters and local variables, see [`Routine::place`] and [`Shape::content`](super::shape::Shape::content).
     values: Vec<Known>,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Decisions {
     pub(super) known: u64,
 }
 
-/// Of a walk no more steps are made: there may be loops without records.
+/// On the way from one record to another no more steps are made: there may be loops without records.
 const MOST_STEPS: u32 = 1 << 16;
 
 /// Of calls within calls without records no more are followed.
@@ -85,10 +85,13 @@ impl Frame {
         }
     }
 
-    /// Nothing is known of these results any more.
-    pub(super) fn forget(&mut self, results: &[u32]) {
-        for &result in results {
-            self.set(result as usize, UNKNOWN);
+    /// Nothing is known any more of what these instructions define.
+    pub(super) fn forget(&mut self, routine: &Routine, instructions: &[u32]) {
+        for &index in instructions {
+            self.set(index as usize, UNKNOWN);
+            for define in routine.shape.step(index).into_iter().flat_map(|step| &step.defines) {
+                self.set(define.slot as usize, UNKNOWN);
+            }
         }
     }
 
@@ -111,6 +114,8 @@ pub(super) struct Machine {
     learned: FxHashMap<(u32, FunctionId, u32), u64>,
     /// In how many calls without records it is.
     depth: u32,
+    /// How many steps are left until the next record.
+    steps: u32,
 }
 
 /// Where a step leads.
@@ -197,47 +202,40 @@ impl Machine {
 
     /// Goes on from where a thread is to its goal. If it comes there, it stands before that.
     pub(super) fn walk(&mut self, routine: &Routine, frame: &mut Frame, goal: Goal) -> Arrival {
+        if self.depth == 0 {
+            self.steps = MOST_STEPS;
+        }
         let reach = self.routines.reach(routine, goal);
-        let mut open = Vec::new();
-        let mut last = 0;
-        let mut next = match frame.place {
-            Place::Unknown => Next::Nowhere,
-            Place::Before(index) => Next::To(index),
-            Place::At(index) => {
-                last = index;
-                self.pass(routine, frame, index, &reach)
-            }
-            Place::After(index) => {
-                last = index;
-                self.leave(routine, frame, index, &reach)
-            }
+        let (mut last, mut next) = match frame.place {
+            Place::Unknown => return Arrival::Lost,
+            Place::Before(index) => (index, Next::To(index)),
+            Place::At(index) => (index, self.pass(routine, frame, index, &reach)),
+            Place::After(index) => (index, self.leave(routine, frame, index, &reach)),
         };
-        for _ in 0..MOST_STEPS {
+        loop {
             match next {
                 Next::Nowhere => return Arrival::Lost,
                 Next::Astray => return Arrival::Astray(last),
-                Next::Open => {
-                    open = routine.shape.next(last).to_vec();
-                    break;
+                Next::Open => return self.lose_way(routine, frame, routine.shape.next(last), goal),
+                Next::To(index) if routine.is_goal(index, goal) => {
+                    frame.place = Place::Before(index);
+                    return Arrival::Exact;
                 }
+                Next::To(index) if !reach.contains(index) => return Arrival::Lost,
+                Next::To(index) if self.steps == 0 => return self.lose_way(routine, frame, &[index], goal),
                 Next::To(index) => {
-                    let is_goal = match goal {
-                        Goal::At(goal) => goal == index,
-                        Goal::Return => routine.returns(index),
-                    };
-                    if is_goal {
-                        frame.place = Place::Before(index);
-                        return Arrival::Exact;
-                    }
-                    if !reach.contains(index) {
-                        return Arrival::Lost;
-                    }
-                    (last, open) = (index, vec![index]);
+                    self.steps -= 1;
+                    last = index;
                     next = self.pass(routine, frame, index, &reach);
                 }
             }
         }
-        frame.forget(&routine.between(&open, &reach, goal));
+    }
+
+    /// Nobody knows how a thread comes from one of these to its goal.
+    fn lose_way(&mut self, routine: &Routine, frame: &mut Frame, from: &[u32], goal: Goal) -> Arrival {
+        let reach = self.routines.reach(routine, goal);
+        frame.forget(routine, &routine.between(from, &reach, goal));
         frame.place = match goal {
             Goal::At(index) => Place::Before(index),
             Goal::Return => Place::Unknown,
@@ -248,15 +246,18 @@ impl Machine {
     /// A thread that is at an instruction may have passed it before without a record. Nothing is known of what it has computed on its
     /// way around.
     pub(super) fn come_around(&mut self, routine: &Routine, frame: &mut Frame, index: u32) {
-        let goal = Goal::At(index);
-        let reach = self.routines.reach(routine, goal);
-        frame.forget(&routine.between(routine.shape.next(index), &reach, goal));
+        frame.forget(routine, &self.routines.around(routine, index));
     }
 
     /// Does what an instruction does, if no record tells of it.
     fn pass(&mut self, routine: &Routine, frame: &mut Frame, index: u32, reach: &Reach) -> Next {
         let known = match self.opcode(routine, index) {
-            opcode::ALLOCA | opcode::LOAD | opcode::STORE | opcode::ATOMICRMW | opcode::CMPXCHG => UNKNOWN,
+            opcode::ALLOCA | opcode::ATOMICRMW | opcode::CMPXCHG => UNKNOWN,
+            opcode::LOAD => self.content(routine, frame, index),
+            opcode::STORE => {
+                self.store(routine, frame, index);
+                UNKNOWN
+            }
             opcode if is_call(opcode) => self.call(routine, frame, index),
             opcode => {
                 let given = self.all_given(routine, frame, index);
@@ -266,6 +267,22 @@ impl Machine {
         };
         frame.set(index as usize, known);
         self.leave(routine, frame, index, reach)
+    }
+
+    /// What a load finds that leaves no record.
+    fn content(&self, routine: &Routine, frame: &Frame, load: u32) -> Known {
+        let pointer = self.operands(routine, load).first();
+        let slot = pointer.and_then(|&pointer| routine.shape.content(pointer));
+        slot.map_or(UNKNOWN, |slot| routine.type_at(load as usize).fit(frame.get(slot as usize)))
+    }
+
+    /// A store that leaves no record. Of variables that are accessed piece by piece nothing is known.
+    fn store(&self, routine: &Routine, frame: &mut Frame, index: u32) {
+        let Some(&value) = self.operands(routine, index).first() else { return };
+        let known = self.given(routine, frame, value).known;
+        for define in routine.shape.step(index).into_iter().flat_map(|step| &step.defines) {
+            frame.set(define.slot as usize, if define.is_whole { known } else { UNKNOWN });
+        }
     }
 
     /// A call that leaves no record.

@@ -193,7 +193,7 @@ impl Recomputation {
         let decisions = self.machine.decisions;
         let arrival = match frame.place {
             Place::Unknown => None,
-            _ if call.callee == Callee::Others => None,
+            _ if call.callee == Callee::Others || routine.shape.is_returned_to => None,
             Place::At(index) if index == spot.instruction => Some(Arrival::Exact),
             _ => Some(self.machine.walk(&routine, &mut frame, goal)),
         };
@@ -282,6 +282,7 @@ impl Recomputation {
         let decisions = self.machine.decisions;
         let returned = match ended {
             Some(Call { callee: Callee::Others, .. }) | None => UNKNOWN,
+            Some(Call { body: Some((callee, _)), .. }) if callee.shape.is_returned_to => UNKNOWN,
             Some(Call { body: Some((callee, mut frame)), .. }) => self.machine.returned(&callee, &mut frame),
             Some(Call { body: None, .. }) => self.machine.call(routine, frame, index),
         };
@@ -329,3 +330,6 @@ fn lose(calls: &mut [Call]) {
         frame.begin_anew();
     }
 }
+
+#[cfg(test)]
+mod tests;

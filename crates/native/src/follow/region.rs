@@ -174,7 +174,7 @@ type Effects = FxHashMap<u32, Effect>;
 impl Ways<'_> {
     fn sum_up(&self, regions: &mut Regions) -> Option<Region> {
         let mut reached = self.reachable(regions);
-        if self.is_ambiguous(&reached, regions) {
+        if self.shape.is_returned_to || self.is_ambiguous(&reached, regions) {
             return Some(Region { is_unknown: true, ..Region::default() });
         }
         self.keep_those_that_lead_there(&mut reached)?;
@@ -512,7 +512,7 @@ mod tests {
 
     use super::*;
 
-    const NAMES: [&str; 6] = ["i32", "global", "callee", "caller", "mystery", "sqrt"];
+    const NAMES: [&str; 7] = ["i32", "global", "callee", "caller", "mystery", "sqrt", "setjmp"];
     const LOAD: u8 = 27;
     const STORE: u8 = 28;
 
@@ -620,6 +620,13 @@ mod tests {
         let functions = diamond((45, &[result(1), Operand::Global(5)]));
         let found = region(&functions, Some(1), Target::At(6)).unwrap();
         assert_eq!(found.steering, [1, 7], "what a function of a library is given decides");
+    }
+
+    #[test]
+    fn a_function_that_is_jumped_back_to_is_unknown() {
+        let functions = diamond((45, &[result(0), Operand::Global(6)]));
+        let to_the_store = [Some(1), Some(5)].map(|from| region(&functions, from, Target::At(6)));
+        assert!(to_the_store.into_iter().all(|region| region.is_some_and(|region| region.is_unknown)));
     }
 
     #[test]

@@ -50,6 +50,7 @@ pub(super) struct Routines {
     regions: Regions,
     routines: FxHashMap<FunctionId, Option<Rc<Routine>>>,
     reaches: FxHashMap<(FunctionId, Goal), Reach>,
+    around: FxHashMap<(FunctionId, u32), Rc<Vec<u32>>>,
     recurring: FxHashMap<FunctionId, bool>,
 }
 
@@ -64,6 +65,17 @@ impl Routines {
             functions.get(id).zip(shape).map(|(function, shape)| Rc::new(Routine::new(id, function, shape)));
         self.routines.insert(id, routine.clone());
         routine
+    }
+
+    /// The instructions on the ways from one back to itself without a record.
+    pub(super) fn around(&mut self, routine: &Routine, index: u32) -> Rc<Vec<u32>> {
+        if let Some(around) = self.around.get(&(routine.id, index)) {
+            return Rc::clone(around);
+        }
+        let reach = self.reach(routine, Goal::At(index));
+        let found = Rc::new(routine.between(routine.shape.next(index), &reach, Goal::At(index)));
+        self.around.insert((routine.id, index), Rc::clone(&found));
+        found
     }
 
     /// Whether a function may be called while it runs, as far as instrumented code calls it. Who is called by address may be anybody.
@@ -109,9 +121,9 @@ impl Routine {
         Routine { id, shape, types, blocks, before, results }
     }
 
-    /// How many values a call of it has.
+    /// How many values a call of it has: results, parameters, and the contents of local variables that nobody else knows.
     pub(super) fn values(&self) -> usize {
-        self.types.len()
+        self.shape.slots as usize
     }
 
     /// Where the values of parameters are kept.
@@ -144,16 +156,21 @@ impl Routine {
     }
 
     /// Whether this is where the function returns.
-    pub(super) fn returns(&self, index: u32) -> bool {
+    fn returns(&self, index: u32) -> bool {
         self.shape.step(index).is_some_and(|step| matches!(step.end, Some(End::Return(_))))
+    }
+
+    /// Whether a thread that is about to do this has come to its goal.
+    pub(super) fn is_goal(&self, index: u32, goal: Goal) -> bool {
+        match goal {
+            Goal::At(goal) => goal == index,
+            Goal::Return => self.returns(index),
+        }
     }
 
     fn reach(&self, goal: Goal) -> Vec<bool> {
         let mut reach = vec![false; self.results as usize];
-        let mut open: Vec<u32> = match goal {
-            Goal::At(index) => vec![index],
-            Goal::Return => (0..self.results).filter(|&index| self.returns(index)).collect(),
-        };
+        let mut open: Vec<u32> = (0..self.results).filter(|&index| self.is_goal(index, goal)).collect();
         for &index in &open {
             mark(&mut reach, index);
         }

@@ -90,6 +90,8 @@ pub(super) struct Shape {
     contents: Vec<Option<Slot>>,
     /// Where each instruction leads.
     next: Vec<Vec<u32>>,
+    /// Whether it may be come back to from anywhere, by a jump that no record tells of.
+    pub(super) is_returned_to: bool,
 }
 
 impl Shape {
@@ -112,6 +114,8 @@ impl Shape {
             bases,
             contents,
             next: Vec::new(),
+            is_returned_to: (0..results)
+                .any(|index| function.callee_name(index).is_some_and(known::returns_twice)),
         };
         for index in 0..results {
             let next = shape.successors(function, index);

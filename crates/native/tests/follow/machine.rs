@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use foretell_wire::code::{Function, Instruction, Operand};
+use foretell_wire::code::{Function, Instruction, Operand, opcode};
 use foretell_wire::log::module::Module;
 use foretell_wire::log::{Chunk, Content, HEADER, MAGIC, PAGE};
 use foretell_wire::record::{Context, LONGEST_RECORD, Record, SyncOp};
 
-use crate::program::{ABS, MEMCPY, MYSTERY, OWN, Program, SHARED, UNSEEN};
+use crate::program::{ABS, INT, MEMCPY, MYSTERY, OWN, Program, SHARED, UNSEEN};
 
 /// Where the table of the only module is.
 const TABLE: u64 = 0x10_0000;
@@ -169,7 +169,7 @@ impl<'a> Machine<'a> {
     ) -> Result<i64, Stopped> {
         let operands = frame.operands(instruction);
         let of = |position: usize| operands.get(position).map_or(0, |&operand| frame.of(operand));
-        Ok(match instruction.opcode {
+        let result = match instruction.opcode {
             8 => of(0).wrapping_add(of(1)),
             10 => of(0).wrapping_sub(of(1)),
             12 => of(0).wrapping_mul(of(1)),
@@ -191,6 +191,11 @@ impl<'a> Machine<'a> {
             45 => self.called(frame, at, operands)?,
             46 => of(if of(0) != 0 { 1 } else { 2 }),
             other => panic!("opcode {other}"),
+        };
+        Ok(if instruction.result == INT && instruction.opcode != opcode::ALLOCA {
+            narrow(result)
+        } else {
+            result
         })
     }
 
@@ -269,6 +274,12 @@ impl<'a> Machine<'a> {
 
 fn bits(address: i64) -> u64 {
     address.cast_unsigned()
+}
+
+/// A number as it is kept in 32 bits.
+#[expect(clippy::cast_possible_truncation, reason = "the lowest bits are what is kept")]
+fn narrow(value: i64) -> i64 {
+    i64::from(value as i32)
 }
 
 /// What is told of a value: accesses have four bytes.

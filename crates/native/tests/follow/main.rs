@@ -8,7 +8,7 @@ mod program;
 
 use std::collections::BTreeSet;
 
-use foretell_native::convert;
+use foretell_native::{convert, recompute};
 use foretell_trace::{EventId, Op};
 
 use machine::{Machine, Telling, log};
@@ -92,4 +92,23 @@ fn whatever_makes_a_difference_is_said_to_matter() {
         check(seed, &mut seen);
     }
     assert!(seen.strayed > 500 && seen.changed > 1000 && seen.free > seen.reads / 10, "{seen:?}");
+}
+
+/// The machine has computed what the code says, so whoever computes it again must come to the same.
+#[test]
+fn what_the_machine_has_computed_is_computed_again() {
+    let mut known = [0; 3];
+    for seed in 0..1500 {
+        let mut random = Random::new(seed);
+        let program = Program::random(&mut random);
+        let telling = if random.below(2) == 0 { Telling::AtOnce } else { Telling::Late };
+        let inputs: Vec<i64> = (0..400).map(|_| i64::from(random.below(4))).collect();
+        let run = Machine::new(&program, telling, &inputs).run();
+        let found = recompute(&log(&program, &run.records)).expect("a whole log");
+        assert_eq!(found.differ(), 0, "seed {seed}, {telling:?}: {found:?}\n{}", program.listing());
+        for (sum, tally) in known.iter_mut().zip([found.stores, found.addresses, found.decisions]) {
+            *sum += tally.known;
+        }
+    }
+    assert!(known.iter().all(|&known| known > 1000), "{known:?}");
 }

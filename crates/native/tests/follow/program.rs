@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use foretell_wire::code::{Code, Function, Operand, Position, opcode_name};
+use foretell_wire::code::{Code, Function, Operand, Position, opcode, opcode_name, predicate};
 use foretell_wire::site::{Site, Table};
 
 /// Numbers that look random and are always the same.
@@ -34,7 +34,7 @@ pub(crate) const OWN: u32 = 4;
 /// Texts of the table; the names of functions follow.
 const TEXTS: [&str; 10] =
     ["i32", "[4 x i32]", "void", "llvm.memcpy.p0.p0.i64", "abs", "mystery", "unseen", "shared", "own", "ptr"];
-const INT: u32 = 0;
+pub(crate) const INT: u32 = 0;
 const ARRAY: u32 = 1;
 const VOID: u32 = 2;
 pub(crate) const MEMCPY: u32 = 3;
@@ -56,6 +56,16 @@ pub(crate) struct Program {
 enum Use {
     Result(usize, usize),
     Given(Operand),
+}
+
+/// What operands do not tell: that numbers are compared with their sign, and how far elements of an array are apart.
+fn numbers(opcode: u8, operands: &[Operand]) -> Vec<i64> {
+    match (opcode, operands.last()) {
+        (opcode::ICMP, _) => vec![predicate::ICMP_SLT],
+        (opcode::GETELEMENTPTR, Some(Operand::Number(index))) => vec![4 * index],
+        (opcode::GETELEMENTPTR, _) => vec![0, 4],
+        _ => Vec::new(),
+    }
 }
 
 impl Use {
@@ -246,6 +256,7 @@ impl Maker<'_> {
             };
             let operands: Vec<Operand> = line.uses.iter().map(operand).collect();
             function.add(line.opcode, line.of, (0, 0, 0), &operands);
+            function.note(&numbers(line.opcode, &operands));
             hooks.push(line.hook);
         }
         (function, hooks, self.tells)
