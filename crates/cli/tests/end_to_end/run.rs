@@ -161,6 +161,7 @@ fn races_without_sources(report: &Value) -> Value {
     let mut races = report["races"].clone();
     for race in races.as_array_mut().expect("a list") {
         race["fingerprint"].take();
+        race["reads"].take();
         for side in ["first", "second"] {
             race[side]["source"].take();
             race[side]["excerpt"].take();
