@@ -1,31 +1,17 @@
 //! The code of a program goes with its log.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use foretell_native::{Program, Source};
 
-use crate::{build, foretell, is_ready};
-
-/// The raw log of a run.
-fn log(program: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("code-log");
-    // What is left of an earlier run.
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("a folder");
-    let status = Command::new(program).env("FORETELL_LOG", &folder).status().expect("it runs");
-    assert!(status.success());
-    let mut logs = fs::read_dir(&folder).expect("the folder").map(|entry| entry.expect("a file").path());
-    logs.next().expect("a log")
-}
+use crate::{build, foretell, is_ready, raw_logs};
 
 #[test]
 fn values_are_followed_through_the_code() {
     if !is_ready() {
         return;
     }
-    let log = log(&build("index_norace.c"));
+    let log = raw_logs(&build("index_norace.c")).remove(0);
     let program = Program::read(&fs::read(&log).expect("a log")).expect("a whole one");
     // `table[index]` of the source: an address that was computed from what a load has read.
     let computed = program.sites().filter(|(_, access)| {

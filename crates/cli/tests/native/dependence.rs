@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use foretell_trace::format::open;
 use foretell_trace::{Event, EventId, Op, Trace};
 
-use crate::{foretell, is_ready, programs};
+use crate::{build, foretell, is_ready, programs};
 
 /// A recorded program, whose lines are known by the comments at their ends.
 struct Run {
@@ -111,4 +111,33 @@ fn what_goes_to_code_that_nobody_knows_decides_what_comes_next() {
         let (returned, _) = fate("returned");
         assert!(returned.is_some(), "who waits for the thread sees that");
     }
+}
+
+/// Figure 2 of ReconP's paper, once the threads have taken turns as there: the third one has found what the second one wrote.
+#[test]
+fn a_race_behind_reads_that_do_not_matter_is_found_by_who_knows_them() {
+    if !is_ready() {
+        return;
+    }
+    let program = build("figures/reconp_figure2.c");
+    let trace = format!("{program}.std");
+    let races = |technique: &str| {
+        let report = foretell(&["predict", "--no-progress", "-t", technique, "--format", "json", &trace]);
+        let report: serde_json::Value = serde_json::from_slice(&report.stdout).expect("a report");
+        let of_figure = |race: &&serde_json::Value| {
+            let is_at = |access: &str, line: &str| {
+                race[access]["location"].as_str().is_some_and(|location| location.contains(line))
+            };
+            is_at("first", ".c:10:") && is_at("second", ".c:31:")
+        };
+        report["races"].as_array().expect("races").iter().filter(of_figure).count()
+    };
+    for seed in 0..300 {
+        foretell(&["record", "--seed", &seed.to_string(), "-o", &trace, "--", &program]);
+        if ["m2", "seqcheck", "rv"].iter().all(|technique| races(technique) == 0) && races("reconp") == 1 {
+            assert_eq!(races("rv-nre"), 1);
+            return;
+        }
+    }
+    panic!("the threads never took turns as in the figure");
 }

@@ -12,8 +12,10 @@ mod modules;
 mod processes;
 mod recording;
 mod stress;
+mod values;
 mod wrappers;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
@@ -45,8 +47,24 @@ fn foretell(args: &[&str]) -> Output {
     output
 }
 
+/// The raw logs of a run of a program, one for each process, whatever becomes of it.
+fn raw_logs(program: &str) -> Vec<PathBuf> {
+    let folder = PathBuf::from(format!("{program}-logs"));
+    // What is left of an earlier run.
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("a folder");
+    Command::new(program).env("FORETELL_LOG", &folder).output().expect("it runs");
+    let logs = fs::read_dir(&folder).expect("the folder").map(|entry| entry.expect("a file").path());
+    logs.collect()
+}
+
 /// A program of the corpus, compiled. Each test gets a file of its own: none can be written while another runs it.
 fn build(name: &str) -> String {
+    build_at(name, None)
+}
+
+/// The same, at another level of optimisation.
+fn build_at(name: &str, level: Option<&str>) -> String {
     static BUILT: AtomicU32 = AtomicU32::new(0);
     let number = BUILT.fetch_add(1, Ordering::Relaxed);
     let program =
@@ -57,6 +75,7 @@ fn build(name: &str) -> String {
     let compiler = known.as_ref().map_or([other, "-O1"], foretell_testkit::native::Program::compiler);
     let options = known.map(|program| program.options).unwrap_or_default();
     let mut arguments = compiler.to_vec();
+    arguments.extend(level);
     arguments.extend(options.iter().map(String::as_str));
     let source = source.display().to_string();
     arguments.extend([source.as_str(), "-o", &program]);

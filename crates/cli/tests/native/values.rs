@@ -1,0 +1,72 @@
+//! What a program has computed is computed again from its log, and comes out the same.
+
+use std::fs;
+
+use foretell_native::{Tally, recompute};
+
+use crate::{build, build_at, foretell, is_ready, raw_logs};
+
+/// What was found in the logs of several programs.
+#[derive(Default)]
+pub(crate) struct Agreement {
+    stores: Tally,
+    addresses: Tally,
+    decisions: Tally,
+}
+
+impl Agreement {
+    /// Runs a program and looks at what it has logged.
+    pub(crate) fn add(&mut self, program: &str) {
+        for log in raw_logs(program) {
+            let found = recompute(&fs::read(&log).expect("a log")).expect("a whole one");
+            assert_eq!(found.differ(), 0, "{program}: {:#?}", found.differences);
+            let sums = [&mut self.stores, &mut self.addresses, &mut self.decisions];
+            for (sum, tally) in sums.into_iter().zip([found.stores, found.addresses, found.decisions]) {
+                sum.all += tally.all;
+                sum.known += tally.known;
+            }
+        }
+    }
+
+    /// Who knows nothing never disagrees: there must be so many of each, and most of them must have been computed again.
+    pub(crate) fn is_about(&self, least: u64) {
+        for (kind, tally) in
+            [("stores", self.stores), ("addresses", self.addresses), ("decisions", self.decisions)]
+        {
+            assert!(tally.all >= least && tally.known * 100 >= tally.all * 85, "{kind}: {tally}");
+        }
+    }
+}
+
+#[test]
+fn whatever_the_optimiser_does_values_are_those_of_the_code() {
+    if !is_ready() {
+        return;
+    }
+    let programs = [
+        "alias_lock_norace.c",
+        "buffer_norace.c",
+        "counter_norace.c",
+        "ring_norace.c",
+        "sort_norace.c",
+        "threads_race.cpp",
+    ];
+    for level in ["-O0", "-O2"] {
+        let mut agreement = Agreement::default();
+        programs.iter().for_each(|program| agreement.add(&build_at(program, Some(level))));
+        agreement.is_about(100);
+    }
+}
+
+#[test]
+fn a_log_is_checked_against_its_code() {
+    if !is_ready() {
+        return;
+    }
+    let log = raw_logs(&build("counter_norace.c")).remove(0);
+    let check = || foretell(&["trace", "code", "--check", &log.display().to_string()]);
+    let output = check();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("stored values: 40 of 40 computed again, 0 differ"), "{text}");
+    assert_eq!(output.status.code(), Some(0));
+}
