@@ -9,6 +9,10 @@
 //! always right, and nothing needs to be followed any more: so a mistake about where a thread is costs nothing as long as it is noticed.
 //!
 //! Reads before the first thread was started see the same in every run, so nothing depends on them.
+//!
+//! Beside that, [`recompute`] computes again what threads have computed, to see whether the log agrees with the code: [`machine`] goes the way that
+//! a thread must have gone between two records through functions that are prepared for it ([`routine`]), [`evaluate`] and [`intrinsic`] know what
+//! becomes of [`values`] there, and [`compare`] looks at what the records say.
 
 mod code;
 mod compare;
