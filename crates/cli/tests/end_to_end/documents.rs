@@ -64,7 +64,9 @@ fn the_example_of_the_format_is_read_up_to_its_deliberate_error() {
 #[test]
 fn every_operation_of_the_table_is_read() {
     let text = document("docs/trace-format.md");
-    let table: Vec<&str> = text.lines().filter(|line| line.starts_with("| `")).collect();
+    // What is told of dependence is no operation.
+    let operations = text.split("## Which reads matter").next().expect("a text");
+    let table: Vec<&str> = operations.lines().filter(|line| line.starts_with("| `")).collect();
     assert!(table.len() > 15);
     for row in table {
         let operations = row.split('|').nth(1).expect("a column");
