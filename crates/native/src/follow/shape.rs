@@ -311,7 +311,7 @@ impl Maker<'_> {
                 Step { steering: self.slots(self.function.values(index)), ..Step::default() }
             }
             opcode::UDIV | opcode::SDIV | opcode::UREM | opcode::SREM => Step {
-                steering: self.slots([self.operand(index, 1)]),
+                steering: self.slots(self.traps_by(index)),
                 defines: vec![self.result(index, self.slots(self.function.values(index)))],
                 ..Step::default()
             },
@@ -326,6 +326,15 @@ impl Maker<'_> {
                 ..Step::default()
             },
         }
+    }
+
+    /// What decides whether a division is possible: it is not by zero, nor is that of the smallest number by -1.
+    fn traps_by(&self, index: u32) -> Vec<Operand> {
+        let divisor = self.operand(index, 1);
+        let is_signed = matches!(self.function.opcode(index), opcode::SDIV | opcode::SREM);
+        let is_harmless = matches!(divisor, Operand::Number(number) if number != 0 && number != -1);
+        let dividend = (is_signed && !is_harmless).then(|| self.operand(index, 0));
+        dividend.into_iter().chain([divisor]).collect()
     }
 
     /// Those at the beginning of a block are all made at once, but passed one after the other: one that is made of another keeps what it was,
