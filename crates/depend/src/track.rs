@@ -221,7 +221,6 @@ impl Tracker {
 }
 
 /// Where it is remembered what two sets are together.
-#[expect(clippy::cast_possible_truncation, reason = "the remainder is what is wanted")]
 fn place(first: Reads, second: Reads) -> usize {
     use std::hash::{Hash as _, Hasher as _};
     let mut hasher = rustc_hash::FxHasher::default();

@@ -191,7 +191,7 @@ impl<'a> Writer<'a> {
             }
             Record::Sync { op, object, other, .. } => self.sync(op, object, other),
         }?;
-        self.follow(|follower| follower.end_access());
+        self.follow(Follower::end_access);
         match change {
             Some(Change::Begins(era)) => {
                 self.take_over(era)?;
@@ -228,7 +228,7 @@ impl<'a> Writer<'a> {
 
     fn add(&mut self, event: Event) {
         self.events.push(event);
-        self.follow(|follower| follower.event());
+        self.follow(Follower::event);
     }
 
     /// The event that was told last.
@@ -412,7 +412,7 @@ impl<'a> Writer<'a> {
     /// after, and memory is then as it was: what was written since the last time is read between two fences, where
     /// nobody else can come to race with that. One thread alone needs none of this.
     fn opaque(&mut self) -> Done {
-        self.follow(|follower| follower.give_up());
+        self.follow(Follower::give_up);
         if self.holders.is_waiting(self.thread) {
             self.owed.insert(self.thread);
             return Ok(());
@@ -603,7 +603,7 @@ impl<'a> Writer<'a> {
         self.opaque()?;
         let thread = std::mem::replace(&mut self.thread, holder);
         self.follow(|follower| follower.turn_to(holder));
-        self.follow(|follower| follower.give_up());
+        self.follow(Follower::give_up);
         self.push(release(lock, mode))?;
         self.thread = thread;
         self.follow(|follower| follower.turn_to(thread));

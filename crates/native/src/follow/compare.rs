@@ -201,7 +201,7 @@ impl Comparison<'_> {
             }
             _ => true,
         };
-        if !is_near && !(is_steady && numbers.len() == 1) {
+        if !(is_near || is_steady && numbers.len() == 1) {
             return None;
         }
         given.first_mut()?.known = [Some(0), None];

@@ -1,5 +1,7 @@
 //! Random programs: functions as the compiler describes them.
 
+#![expect(clippy::cast_possible_truncation, reason = "these programs are small")]
+
 use std::fmt::Write as _;
 
 use foretell_wire::code::{Code, Function, Operand, Position, opcode, opcode_name, predicate};
