@@ -55,6 +55,7 @@ const ROOMS: [Rule; 18] = [
             "foretell-wire",
             "foretell-witness",
             "foretell-detect",
+            "foretell-native",
             "foretell-predict",
             "foretell-depend",
             "foretell-cimp",
