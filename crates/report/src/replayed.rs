@@ -14,20 +14,19 @@ pub struct Recorded {
 impl Recorded {
     /// Looks at all events once.
     pub fn new(trace: &Trace) -> Recorded {
-        let mut initial = FxHashMap::default();
+        let (mut initial, mut accessed) = (FxHashMap::default(), FxHashSet::default());
         for event in trace.events() {
-            match (event.op, event.op.access()) {
-                (Op::Alloc(var), _) => {
-                    initial.entry(var).or_insert(None);
-                }
-                (op, Some(access)) if access.kind.reads() && !event.unexplained => {
-                    initial.entry(access.var).or_insert(op.value_read());
-                }
-                // What no read shows is 0, as for the referee.
-                (_, Some(access)) => {
-                    initial.entry(access.var).or_insert(Some(Value::ZERO));
-                }
-                _ => {}
+            if let Op::Alloc(var) = event.op {
+                initial.insert(var, None);
+            }
+            let Some(access) = event.op.access().filter(|access| accessed.insert(access.var)) else {
+                continue;
+            };
+            if access.kind.reads() && !event.unexplained {
+                initial.insert(access.var, event.op.value_read());
+            } else {
+                // What no read shows is 0 where it is not new memory, as for the referee.
+                initial.entry(access.var).or_insert(Some(Value::ZERO));
             }
         }
         Recorded { initial }
@@ -167,6 +166,14 @@ mod tests {
     fn the_recorded_order_has_the_recorded_values() {
         let values = replay(TEXT, &[1, 2, 3, 4, 5, 6]);
         assert_eq!(values, ["r(x,7)", "w(x,1)", "r(x,1)", "w(y,2)", "r(y,2)", "w(x,3)"]);
+    }
+
+    #[test]
+    fn new_memory_holds_what_its_first_read_shows_or_nobody_knows_what() {
+        let shown = "A|alloc(x)|1\nA|r(x,5)|2\nA|w(x,1)|3\nB|r(x,1)|4\n";
+        assert_eq!(replay(shown, &[1, 2, 4]), ["alloc(x)", "r(x,5)", "r(x,5)"]);
+        let written = "A|alloc(x)|1\nA|w(x,1)|2\nB|r(x,1)|3\n";
+        assert_eq!(replay(written, &[1, 3]), ["alloc(x)", "r(x)"]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The trace that a report is about, if it is still there; and the referee's word on what the report says of it.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use foretell_report::explain_text::Checked;
@@ -11,6 +13,9 @@ use crate::args::ExplainArgs;
 use crate::error::Failure;
 use crate::input::Input;
 use crate::sources::is_source;
+
+/// How programs begin that can be run.
+const ELF: [u8; 4] = *b"\x7fELF";
 
 /// Where the trace of a report should be.
 pub(super) fn path(report: &Report, args: &ExplainArgs) -> PathBuf {
@@ -33,7 +38,7 @@ pub(super) fn load(
         };
     }
     let name = &report.trace.file;
-    if is_source(Path::new(name)) || name.contains(" (process ") {
+    if is_source(Path::new(name)) || is_executable(Path::new(name)) || name.contains(" (process ") {
         return Ok(Err(format!(
             "the trace of this run of {name} was not kept (`foretell run --trace FILE` keeps it, and --trace FILE \
              gives it here)"
@@ -52,6 +57,12 @@ pub(super) fn load(
             None => Ok(trace),
         },
     })
+}
+
+/// Whether a file is a program that can be run: then the report is of such a run.
+fn is_executable(path: &Path) -> bool {
+    let mut begin = [0; ELF.len()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok_and(|()| begin == ELF)
 }
 
 /// Why this cannot be the trace that the report is about.

@@ -85,3 +85,17 @@ fn a_program_that_records_nothing_is_named() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("foretell cc"));
 }
+
+#[test]
+fn an_explanation_does_not_take_the_program_for_its_trace() {
+    if !is_ready() {
+        return;
+    }
+    let program = build("atomic_and_plain_race.c");
+    let report = format!("{program}.json");
+    foretell(&["run", "-o", &report, "--", &program]);
+    let output = foretell(&["explain", &report, "--race", "1"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert!(words.join(" ").contains("was not kept (`foretell run --trace FILE` keeps it"), "{text}");
+}
