@@ -81,7 +81,7 @@ impl Access {
 }
 
 impl HeldLock {
-    fn new(held: &Held, names: &Names) -> HeldLock {
+    pub(crate) fn new(held: &Held, names: &Names) -> HeldLock {
         let location = names.loc_text(held.loc).into_owned();
         HeldLock {
             lock: names.locks.name(held.lock).to_string(),
@@ -106,7 +106,7 @@ impl Origin {
 
 /// The frames of a stack, the innermost first. A call is known with the place where it was made, which lies in the
 /// function around it.
-fn stack(location: &str, calls: &[Call], names: &Names) -> Vec<Frame> {
+pub(crate) fn stack(location: &str, calls: &[Call], names: &Names) -> Vec<Frame> {
     let functions = calls.iter().rev().map(|call| names.labels.name(call.function).to_string());
     let places = calls.iter().rev().map(|call| names.loc_text(call.loc).into_owned());
     let places = std::iter::once(location.to_string()).chain(places);

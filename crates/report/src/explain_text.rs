@@ -121,6 +121,7 @@ fn found(decision: &Decision, observed: Option<Observed>) -> Race {
         reads: decision.reads.clone(),
         picture: None,
         processes: None,
+        hunted: None,
         repeated: false,
         fingerprint: None,
     }

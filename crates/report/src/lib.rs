@@ -6,6 +6,7 @@
 //!   [`reads`]: which reads matter to it
 //! * [`closure`]: what was found among all runs that a trace implies; [`closure_text`]: for people
 //! * [`executions`]: what was found among all executions of a program; [`executions_text`]: for people
+//! * [`hunt`]: what came of many runs together, with [`deadlock`] for those that got stuck; `hunt_text`: for people
 //! * [`suppressions`]: what somebody does not want to hear of; [`repeats`]: what several processes have in common
 //! * [`fingerprint`]: what a race is known by from run to run; [`baseline`]: what earlier reports have told already
 //! * [`json`]: for programs, in the form that [`schema`] describes; [`sarif`]: for code scanning; [`junit`]: for test dashboards
@@ -20,6 +21,7 @@ pub mod closure;
 pub mod closure_text;
 pub mod context;
 pub mod counts;
+pub mod deadlock;
 pub mod decision;
 pub mod excerpt;
 pub mod executions;
@@ -27,6 +29,8 @@ pub mod executions_text;
 pub mod explain_text;
 pub mod fingerprint;
 pub mod html;
+pub mod hunt;
+mod hunt_text;
 pub mod json;
 pub mod junit;
 pub mod moved;
@@ -59,11 +63,13 @@ pub use baseline::{Baseline, Known, KnownPair};
 pub use closure::{Amount, ClosureReport, ClosureStats, ExploredRace, PropertyReport, PropertyVerdict};
 pub use context::{Frame, HeldLock, HeldMode, Origin, Place, add_places, add_surroundings};
 pub use counts::Counts;
+pub use deadlock::{Deadlock, WaitingThread};
 pub use decision::{Answer, Decision, DecisionStats};
 pub use excerpt::{Doubt, Excerpt};
 pub use executions::{
     ProgramAccess, ProgramDeadlock, ProgramFailure, ProgramProperty, ProgramRace, ProgramReport, ProgramStats,
 };
+pub use hunt::{Hunt, HuntRun, Hunted, Steering, Stopped, Union};
 pub use observed::Observed;
 pub use picture::{Picture, Room};
 pub use reads::{Need, NeededRead, NeededReads};

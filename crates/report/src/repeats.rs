@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::report::{Race, Report};
+use crate::report::{Access, Report};
 
 /// Where a race was found.
 struct Found {
@@ -21,7 +21,7 @@ pub fn mark(reports: &mut [Report]) {
     for (index, report) in reports.iter_mut().enumerate() {
         for race in &mut report.races {
             let new = Found { first: index, last: index, reports: 1 };
-            let found = found.entry((report.technique.clone(), key(race))).or_insert(new);
+            let found = found.entry((report.technique.clone(), key(&race.first, &race.second))).or_insert(new);
             found.reports += usize::from(found.last < index);
             found.last = index;
             race.repeated = found.first < index;
@@ -29,14 +29,15 @@ pub fn mark(reports: &mut [Report]) {
     }
     for report in reports {
         for race in report.races.iter_mut().filter(|race| !race.repeated) {
-            let reports = found.get(&(report.technique.clone(), key(race))).map(|found| found.reports);
+            let reports = found.get(&(report.technique.clone(), key(&race.first, &race.second))).map(|found| found.reports);
             race.processes = reports.filter(|&reports| reports > 1);
         }
     }
 }
 
-fn key(race: &Race) -> [String; 2] {
-    let mut locations = [race.first.location.clone(), race.second.location.clone()];
+/// What two accesses have in common with all that make the same race: their locations, in either order.
+pub(crate) fn key(first: &Access, second: &Access) -> [String; 2] {
+    let mut locations = [first.location.clone(), second.location.clone()];
     locations.sort();
     locations
 }
@@ -44,7 +45,7 @@ fn key(race: &Race) -> [String; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Access;
+    use crate::report::Race;
     use crate::sample;
 
     fn race(one: &str, other: &str) -> Race {

@@ -11,6 +11,7 @@ use crate::baseline::Known;
 use crate::context::{Frame, HeldLock, Origin};
 use crate::counts::Counts;
 use crate::excerpt::Excerpt;
+use crate::hunt::{Hunt, Hunted};
 use crate::observed::Observed;
 use crate::picture::Picture;
 use crate::reads::NeededReads;
@@ -57,6 +58,9 @@ pub struct Report {
     /// The test that was run, if the trace was recorded from one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<TestRun>,
+    /// The hunt that the races were found in, if the program was run many times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hunt: Option<Hunt>,
     /// What is not told because somebody does not want to hear of it; absent if nobody said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suppressed: Option<Suppressed>,
@@ -178,6 +182,9 @@ pub struct Race {
     /// In how many of the recorded processes it was found; only told of the first of them, and only if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processes: Option<usize>,
+    /// In which run of a hunt it was found first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hunted: Option<Hunted>,
     /// It was found in an earlier process already.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeated: bool,
@@ -296,6 +303,7 @@ impl Report {
             ending: None,
             driven: None,
             test: None,
+            hunt: None,
             suppressed: None,
             known: None,
             races: Vec::new(),
@@ -365,6 +373,7 @@ impl Race {
             reads: None,
             picture: None,
             processes: None,
+            hunted: None,
             repeated: false,
             fingerprint: None,
         }

@@ -18,6 +18,7 @@ pub(crate) fn race(first: Access, second: Access) -> Race {
         observed: None,
         reads: None,
         processes: None,
+        hunted: None,
         repeated: false,
         fingerprint: None,
         picture: None,

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::decision::{Answer, Decision};
+use crate::hunt_text;
 use crate::notes;
 use crate::page::{GLUE, Ink, Page, Text};
 use crate::race_text;
@@ -37,6 +38,9 @@ pub fn render(report: &Report, detail: Detail) -> String {
         race_text::write(&mut page, index + 1, race, detail);
     }
     write_candidates(&mut page, report, detail);
+    if let Some(hunt) = &report.hunt {
+        hunt_text::write(&mut page, hunt);
+    }
     write_summary(&mut page, report);
     page.finish()
 }

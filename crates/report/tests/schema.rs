@@ -6,11 +6,11 @@ use foretell_report::baseline::{Known, KnownPair};
 use foretell_report::observed::{Deed, Link};
 use foretell_report::story::{Row, Step};
 use foretell_report::{
-    Access, Amount, Answer, Candidate, ClosureReport, ClosureStats, Counts, Decision, DecisionStats, Doubt,
-    Excerpt, ExploredRace, Frame, HeldLock, HeldMode, Need, NeededRead, NeededReads, Observed, Origin,
+    Access, Amount, Answer, Candidate, ClosureReport, ClosureStats, Counts, Deadlock, Decision, DecisionStats, Doubt,
+    Excerpt, ExploredRace, Frame, HeldLock, HeldMode, Hunt, HuntRun, Hunted, Need, NeededRead, NeededReads, Observed, Origin,
     ProgramAccess, ProgramDeadlock, ProgramFailure, ProgramProperty, ProgramRace, ProgramReport,
-    ProgramStats, Proof, PropertyReport, PropertyVerdict, Race, Report, SliceInfo, Stats, Story, Suppressed,
-    SuppressedPair, TestEnding, TestRun, TraceInfo, schema,
+    ProgramStats, Proof, PropertyReport, PropertyVerdict, Race, Report, SliceInfo, Stats, Steering, Stopped, Story, Suppressed,
+    SuppressedPair, TestEnding, TestRun, TraceInfo, WaitingThread, schema,
 };
 use serde_json::{Value, json};
 
@@ -100,6 +100,7 @@ fn race(proof: Proof, observed: Observed) -> Race {
         observed: Some(observed),
         reads: Some(reads()),
         processes: Some(2),
+        hunted: Some(Hunted { run: 2, strategy: text("pct"), seed: 7, runs: 1 }),
         repeated: true,
         fingerprint: fingerprint(),
         picture: None,
@@ -111,6 +112,37 @@ fn races() -> [Race; 2] {
         |event| Deed { thread: text("teller"), event, what: text("unlocks l"), location: text("a.c:1") };
     let ordered = Observed::Ordered(vec![Link { from: deed(1), to: deed(2), is_accident: true }]);
     [race(Proof::Adjacent, ordered), race(Proof::Unordered, Observed::Unordered)]
+}
+
+fn hunt() -> Hunt {
+    let locks = accesses()[0].locks.clone().unwrap_or_default();
+    let waiting = WaitingThread {
+        thread: text("a"),
+        waits_for: text("lock l"),
+        held_by: Some(text("b")),
+        location: text("a.c:1"),
+        stack: stack(),
+        locks,
+    };
+    let run = HuntRun {
+        run: 1,
+        strategy: text("drfinder"),
+        seed: 7,
+        races: 2,
+        new: 1,
+        total: 3,
+        deadlock: true,
+        ending: Some(text("ended after 10s")),
+        seconds: 0.5,
+        steering: Some(Steering { requests: 4, suspensions: 3, reversals: 2, thrashings: 1 }),
+    };
+    Hunt {
+        strategy: text("drfinder"),
+        wanted: 10,
+        stopped: Stopped::NothingNew,
+        runs: vec![run],
+        deadlocks: vec![Deadlock { run: 1, seed: 7, waiting: vec![waiting], cycle: 1 }],
+    }
 }
 
 fn report() -> Report {
@@ -134,6 +166,7 @@ fn report() -> Report {
             seconds: 0.5,
             output: Some(text("no")),
         }),
+        hunt: Some(hunt()),
         suppressed: Some(Suppressed {
             file: text("rules"),
             count: 1,

@@ -138,9 +138,8 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
     match primitive {
         Primitive::Silent | Primitive::Clock => {}
         Primitive::Spawn => turn.me.library.spawns.set(true),
-        Primitive::Lock | Primitive::LockShared | Primitive::TryLock | Primitive::TryLockShared => {
-            turn.meeting();
-        }
+        Primitive::Lock | Primitive::TryLock => begin_lock(turn, object, SyncOp::TryFailed),
+        Primitive::LockShared | Primitive::TryLockShared => begin_lock(turn, object, SyncOp::TrySharedFailed),
         Primitive::Unlock => turn.log_sync(SyncOp::Unlock, object as usize, 0),
         Primitive::Wait => {
             turn.me.library.waits_with.set(Some((object as usize, other)));
@@ -174,7 +173,14 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
     }
 }
 
+/// If the thread waits there for ever, it is told what it could not have.
+fn begin_lock(turn: &Turn, object: u64, failed: SyncOp) {
+    turn.meeting();
+    turn.me.attempt.set(Some((failed, object as usize)));
+}
+
 fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool) {
+    turn.me.attempt.set(None);
     match primitive {
         Primitive::Silent | Primitive::Unlock | Primitive::Notify | Primitive::NotifyAll => turn.meeting(),
         Primitive::Spawn => turn.me.library.spawns.set(false),

@@ -17,6 +17,7 @@ pub(crate) use unseen::{tell_unseen, wake_from_outside, was_told_unseen};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use foretell_wire::log::Why;
+use foretell_wire::record::Record;
 
 use crate::file;
 use crate::order::is_striped;
@@ -470,8 +471,28 @@ impl Scheduler {
             })
             .collect();
         say(&format!("the program is in a deadlock: {}", waiting.join(", ")));
+        self.tell_attempts();
         file::set_why(Why::Deadlock);
         exit_now(DEADLOCK_CODE)
+    }
+
+    /// Nobody runs, and nobody will: so it is told for those who wait which locks they could not have. Where threads run in
+    /// parallel, each tells its own story, and is not there to tell it.
+    fn tell_attempts(&self) {
+        if is_striped() {
+            return;
+        }
+        for slot in self.slots.iter().filter(|slot| matches!(slot.state, State::Waiting(_))) {
+            if let Some((op, object)) = slot.thread.attempt.get() {
+                let (site, log) = (slot.thread.site.get(), slot.thread.log());
+                log.begin_turn();
+                if slot.thread.stack.has_changed() {
+                    slot.thread.stack.tell(|change| log.put(&change));
+                }
+                log.put(&Record::Sync { site, op, object: object as u64, other: 0 });
+                log.end_turn();
+            }
+        }
     }
 
     /// The thread that wakes first by itself, and when.

@@ -6,6 +6,7 @@ use std::mem::offset_of;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
 use foretell_wire::hook::front;
+use foretell_wire::record::SyncOp;
 
 use crate::log::Writer;
 use crate::order::is_striped;
@@ -43,6 +44,8 @@ pub(crate) struct Thread {
     pub(crate) meetings: Cell<u32>,
     /// Where it last called out of instrumented code.
     pub(crate) site: Cell<u64>,
+    /// The lock that it is trying to take, and what is to be told if it never gets it.
+    pub(crate) attempt: Cell<Option<(SyncOp, usize)>>,
     /// What it is doing in a library that synchronises, if it is in one.
     pub(crate) library: Library,
     /// How often the end of the thread was put off, so that other destructors can run first.
@@ -114,6 +117,7 @@ impl Thread {
             changes: Cell::new(0),
             meetings: Cell::new(0),
             site: Cell::new(0),
+            attempt: Cell::new(None),
             stack: Stack::new(),
             library: Library::default(),
             endings: Cell::new(0),

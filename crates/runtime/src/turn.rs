@@ -190,6 +190,14 @@ impl Turn {
         self.hand_over(State::Waiting(Waiting { on, deadline, helper, cancellable: false }))
     }
 
+    /// As [`Turn::wait`], for a lock. If the wait never ends, this is told of it.
+    pub(crate) fn wait_for_lock(&self, lock: usize, deadline: Option<u64>, failed: SyncOp) -> Reason {
+        self.me.attempt.set(Some((failed, lock)));
+        let reason = self.wait(lock, deadline, Helper::Threads);
+        self.me.attempt.set(None);
+        reason
+    }
+
     /// As [`Turn::wait`]; but the thread may be cancelled, or has been. Then the caller makes up its mind and calls
     /// [`Turn::end_if_cancelled`].
     pub(crate) fn wait_or_end(&self, on: usize, deadline: Option<u64>, helper: Helper) -> Reason {

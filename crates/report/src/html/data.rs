@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::texts::{StackId, Text, Texts};
-use crate::context::{HeldMode, Origin, Place, is_of_library};
+use crate::context::{HeldLock, HeldMode, Origin, Place, is_of_library};
+use crate::deadlock::{Deadlock, WaitingThread};
 use crate::excerpt::{Doubt, Excerpt};
+use crate::hunt::Hunt;
+use crate::hunt_text;
 use crate::moved::Moved;
 use crate::notes;
 use crate::observed::{Deed, Observed};
@@ -39,9 +42,39 @@ struct ReportData {
     summary: String,
     facts: Vec<Text>,
     notes: Vec<Text>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hunt: Option<HuntData>,
     races: Vec<RaceData>,
     open: Vec<OpenData>,
     suppressed: Vec<OpenData>,
+}
+
+/// Many runs of one program.
+#[derive(Serialize)]
+struct HuntData {
+    words: String,
+    /// How many different races there were after each run, and whether it has ended in a deadlock.
+    runs: Vec<(usize, bool)>,
+    /// What each run that has not ended well has to say.
+    endings: Vec<Text>,
+    deadlocks: Vec<DeadlockData>,
+}
+
+/// A way to get stuck: in words, and who waits where, holding what.
+#[derive(Serialize)]
+struct DeadlockData {
+    title: String,
+    waiting: Vec<WaitingData>,
+}
+
+#[derive(Serialize)]
+struct WaitingData {
+    thread: Text,
+    waits: Text,
+    place: Text,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stack: Option<StackId>,
+    locks: Vec<LockData>,
 }
 
 #[derive(Serialize)]
@@ -198,6 +231,7 @@ fn report_data(report: &Report, texts: &mut Texts) -> ReportData {
         summary: text::summary(std::slice::from_ref(report)),
         facts: facts(report).iter().map(|fact| texts.text(fact)).collect(),
         notes,
+        hunt: report.hunt.as_ref().map(|hunt| hunt_data(hunt, texts)),
         races: told.map(|race| race_data(race, texts)).collect(),
         open: report.undecided.iter().map(|open| open_data(open, texts)).collect(),
         suppressed: suppressed.map(|pair| suppressed_data(pair, texts)).collect(),
@@ -269,13 +303,7 @@ fn suppressed_data(pair: &SuppressedPair, texts: &mut Texts) -> OpenData {
 }
 
 fn access_data(access: &Access, texts: &mut Texts) -> AccessData {
-    let locks = access.locks.as_ref().map(|locks| {
-        let lock = |held: &crate::context::HeldLock| {
-            let is_shared = held.mode == HeldMode::Shared;
-            (texts.text(&held.lock), is_shared, texts.place(&held.location), texts.stack(&held.stack))
-        };
-        locks.iter().map(lock).collect()
-    });
+    let locks = access.locks.as_ref().map(|locks| locks_data(locks, texts));
     AccessData {
         event: access.event,
         thread: texts.text(&access.thread),
@@ -288,6 +316,34 @@ fn access_data(access: &Access, texts: &mut Texts) -> AccessData {
         started: access.thread_started.as_ref().map(|origin| origin_data(origin, texts)),
         allocated: access.memory_allocated.as_ref().map(|origin| origin_data(origin, texts)),
     }
+}
+
+fn locks_data(locks: &[HeldLock], texts: &mut Texts) -> Vec<LockData> {
+    let lock = |held: &HeldLock| {
+        let is_shared = held.mode == HeldMode::Shared;
+        (texts.text(&held.lock), is_shared, texts.place(&held.location), texts.stack(&held.stack))
+    };
+    locks.iter().map(lock).collect()
+}
+
+fn hunt_data(hunt: &Hunt, texts: &mut Texts) -> HuntData {
+    HuntData {
+        words: hunt_text::words(hunt),
+        runs: hunt.runs.iter().map(|run| (run.total, run.deadlock)).collect(),
+        endings: hunt_text::endings(hunt).iter().map(|ending| texts.text(ending)).collect(),
+        deadlocks: hunt.deadlocks.iter().map(|deadlock| deadlock_data(deadlock, texts)).collect(),
+    }
+}
+
+fn deadlock_data(deadlock: &Deadlock, texts: &mut Texts) -> DeadlockData {
+    let waiting = |waiting: &WaitingThread| WaitingData {
+        thread: texts.text(&waiting.thread),
+        waits: texts.text(&waiting.words()),
+        place: texts.place(&waiting.location),
+        stack: texts.stack(&waiting.stack),
+        locks: locks_data(&waiting.locks, texts),
+    };
+    DeadlockData { title: deadlock.title(), waiting: deadlock.waiting.iter().map(waiting).collect() }
 }
 
 fn origin_data(origin: &Origin, texts: &mut Texts) -> OriginData {

@@ -53,7 +53,7 @@ fn wait(turn: Turn, condition: Object, mutex: Object, deadline: Option<u64>) -> 
     let reason = turn.wait_or_end(condition as usize, deadline, Helper::Waker);
     let mut result = try_mutex(mutex);
     while result == libc::EBUSY {
-        turn.wait(mutex as usize, None, Helper::Threads);
+        turn.wait_for_lock(mutex as usize, None, SyncOp::TryFailed);
         result = try_mutex(mutex);
     }
     let (op, outcome) = match reason {

@@ -6,7 +6,7 @@ use foretell_wire::record::SyncOp;
 use libc::timespec;
 
 use super::original;
-use crate::scheduler::{Helper, Reason, tell_unseen, wake_any, wake_waiters};
+use crate::scheduler::{Reason, tell_unseen, wake_any, wake_waiters};
 use crate::system::{kernel, kernel_id, until};
 use crate::turn::{Turn, deadline_in};
 
@@ -30,7 +30,7 @@ fn take(
                 return libc::ETIMEDOUT;
             }
             libc::EBUSY => {
-                out_of_time = turn.wait(lock as usize, deadline, Helper::Threads) == Reason::TimedOut;
+                out_of_time = turn.wait_for_lock(lock as usize, deadline, failed) == Reason::TimedOut;
             }
             result => {
                 log_if_taken(turn, lock, result, taken);

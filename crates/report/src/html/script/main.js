@@ -12,6 +12,7 @@ function showSummary() {
       { class: "report" },
       make("p", {}, make("b", {}, text(one.file)), " · ", make("span", { class: "technique" }, text(one.technique)), reportsDiffer && ` · ${one.summary}`, dots(one.facts.map(text))),
       one.notes.map((note) => make("p", { class: "note" }, text(note))),
+      huntView(one.hunt),
     );
   // Of very many reports, those with something to say come first to mind.
   const shown = data.reports.slice(0, 12);

@@ -1,0 +1,207 @@
+//! Threads that wait for each other for ever, as the end of a recorded run shows them.
+
+use std::collections::BTreeMap;
+
+use foretell_trace::{Event, EventId, LockId, Names, Op, ThreadId, Trace};
+use serde::{Deserialize, Serialize};
+
+use crate::context::{Frame, HeldLock, own_frame, stack};
+use crate::surroundings::{Surroundings, Walk};
+
+/// A way in which a program gets stuck.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Deadlock {
+    /// The first run of the hunt that has shown it.
+    pub run: usize,
+    /// What that run's choices were drawn from.
+    pub seed: u64,
+    /// Who waits. Threads that wait for each other in a circle come first, each for the next.
+    pub waiting: Vec<WaitingThread>,
+    /// How many of them form that circle; 0 if there is none.
+    pub cycle: usize,
+}
+
+/// A thread that waits.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct WaitingThread {
+    /// Which one.
+    pub thread: String,
+    /// For what, in words.
+    pub waits_for: String,
+    /// Who holds that, if it is a lock that somebody holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<String>,
+    /// Where it waits.
+    pub location: String,
+    /// The functions that are being executed there, the innermost first. Empty if the trace shows none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<Frame>,
+    /// The locks that it holds meanwhile.
+    pub locks: Vec<HeldLock>,
+}
+
+impl Deadlock {
+    /// How the trace of a run ends that has got stuck: every thread that has not ended waits.
+    pub fn at_end_of(trace: &Trace, run: usize, seed: u64) -> Deadlock {
+        let last = last_events(trace);
+        let mut walk = Walk::new(last.values().copied());
+        if let Some(first) = EventId::from_index(0) {
+            walk.batch(first, trace.events());
+        }
+        let around = walk.finish();
+        let ends: Vec<End<'_>> = last
+            .values()
+            .filter_map(|&id| Some(End { event: *trace.events().get(id.index())?, around: around.get(&id)? }))
+            .collect();
+        let (order, cycle) = in_circle_first(&ends);
+        let waiting =
+            order.iter().filter_map(|&at| ends.get(at)).map(|end| end.describe(&ends, trace.names())).collect();
+        Deadlock { run, seed, waiting, cycle }
+    }
+
+    /// Whether it is the same way to get stuck: the same places, whoever is there.
+    pub fn is_same(&self, other: &Deadlock) -> bool {
+        let places = |deadlock: &Deadlock| {
+            let mut places: Vec<String> =
+                deadlock.waiting.iter().map(|waiting| waiting.location.clone()).collect();
+            places.sort();
+            places
+        };
+        places(self) == places(other)
+    }
+
+    /// What it is, and where it was seen.
+    pub(crate) fn title(&self) -> String {
+        let what = match self.cycle {
+            0 => "threads wait for what never comes".to_string(),
+            1 => "a thread waits for itself".to_string(),
+            threads => format!("{threads} threads wait for each other"),
+        };
+        format!("{what} (run {}, seed {})", self.run, self.seed)
+    }
+}
+
+impl WaitingThread {
+    /// What it does.
+    pub(crate) fn words(&self) -> String {
+        let holder = self.held_by.as_ref().map(|by| format!(", held by {by}")).unwrap_or_default();
+        format!("waits for {}{holder}", self.waits_for)
+    }
+}
+
+/// The last event of each thread that has not ended.
+fn last_events(trace: &Trace) -> BTreeMap<ThreadId, EventId> {
+    let mut last = BTreeMap::new();
+    for (id, event) in trace.iter() {
+        match event.op {
+            Op::End => last.remove(&event.thread),
+            _ => last.insert(event.thread, id),
+        };
+    }
+    last
+}
+
+/// Where a thread has come to.
+struct End<'a> {
+    event: Event,
+    around: &'a Surroundings,
+}
+
+impl End<'_> {
+    /// The lock that the thread waits for, if it is one.
+    fn lock(&self) -> Option<LockId> {
+        match self.event.op {
+            Op::TryAcquireFailed(lock) | Op::TryAcquireSharedFailed(lock) => Some(lock),
+            _ => None,
+        }
+    }
+
+    fn holds(&self, lock: LockId) -> bool {
+        self.around.locks.iter().any(|held| held.lock == lock)
+    }
+
+    /// Who of all holds what this one waits for.
+    fn holder(&self, ends: &[End<'_>]) -> Option<usize> {
+        let lock = self.lock()?;
+        ends.iter().position(|end| end.holds(lock))
+    }
+
+    fn describe(&self, ends: &[End<'_>], names: &Names) -> WaitingThread {
+        let thread = |end: &End<'_>| names.threads.name(end.event.thread).to_string();
+        let place = names.loc_text(self.event.loc);
+        let stack = stack(&place, &self.around.calls, names);
+        WaitingThread {
+            thread: thread(self),
+            waits_for: self.waits_for(names),
+            held_by: self.holder(ends).and_then(|at| ends.get(at)).map(thread),
+            location: own_frame(&stack).map_or_else(|| place.into_owned(), |frame| frame.location.clone()),
+            stack,
+            locks: self.around.locks.iter().map(|held| HeldLock::new(held, names)).collect(),
+        }
+    }
+
+    fn waits_for(&self, names: &Names) -> String {
+        match self.event.op {
+            Op::TryAcquireFailed(lock) | Op::TryAcquireSharedFailed(lock) => {
+                format!("lock {}", names.locks.name(lock))
+            }
+            Op::Wait { cond, .. } => format!("condition {}", names.conds.name(cond)),
+            Op::Arrive(barrier) => format!("barrier {}", names.barriers.name(barrier)),
+            _ => "something that never comes".to_string(),
+        }
+    }
+}
+
+/// Threads that wait for each other in a circle, then all others; and how many the circle has.
+fn in_circle_first(ends: &[End<'_>]) -> (Vec<usize>, usize) {
+    let next: Vec<Option<usize>> = ends.iter().map(|end| end.holder(ends)).collect();
+    let circle = (0..ends.len()).map(|start| circle_from(start, &next)).find(|circle| !circle.is_empty());
+    let mut order = circle.unwrap_or_default();
+    let cycle = order.len();
+    let others: Vec<usize> = (0..ends.len()).filter(|at| !order.contains(at)).collect();
+    order.extend(others);
+    (order, cycle)
+}
+
+/// The way from a thread to whom it waits for, and on, if it comes back.
+fn circle_from(start: usize, next: &[Option<usize>]) -> Vec<usize> {
+    let mut way = vec![start];
+    while let Some(&Some(at)) = way.last().and_then(|&last| next.get(last)) {
+        if at == start {
+            return way;
+        }
+        if way.contains(&at) {
+            break;
+        }
+        way.push(at);
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_for_whom_is_told_in_a_circle() {
+        let trace = foretell_testkit::trace(
+            "main|fork(a)|1\nmain|fork(b)|2\nmain|fork(c)|3\na|acq(l)|4\nb|acq(m)|5\nc|begin|6\nc|tryfail(l)|7\n\
+             a|tryfail(m)|8\nb|tryfail(l)|9\n",
+        );
+        let deadlock = Deadlock::at_end_of(&trace, 3, 7);
+        assert_eq!(deadlock.cycle, 2);
+        let words: Vec<String> =
+            deadlock.waiting.iter().map(|waiting| format!("{} {}", waiting.thread, waiting.words())).collect();
+        let expected = [
+            "a waits for lock m, held by b",
+            "b waits for lock l, held by a",
+            "main waits for something that never comes",
+            "c waits for lock l, held by a",
+        ];
+        assert_eq!(words, expected);
+        let locks: Vec<_> = deadlock.waiting[0].locks.iter().map(|held| (&*held.lock, &*held.location)).collect();
+        assert_eq!(locks, [("l", "4")]);
+        assert_eq!(deadlock.waiting[0].location, "8");
+        assert!(deadlock.is_same(&Deadlock { run: 9, ..deadlock.clone() }));
+    }
+}
