@@ -16,19 +16,20 @@ use crate::process::root;
 type Rule = (&'static str, &'static [&'static str]);
 
 /// In dependency order. The referee knows no finder: its independence is the proof.
-const ROOMS: [Rule; 18] = [
+const ROOMS: [Rule; 19] = [
     ("foretell-wire", &[]),
+    ("foretell-schedule", &[]),
     ("foretell-trace", &[]),
     ("foretell-witness", &["foretell-trace"]),
     ("foretell-detect", &["foretell-trace"]),
     ("foretell-solve", &[]),
     ("foretell-predict", &["foretell-trace", "foretell-detect", "foretell-solve"]),
     ("foretell-depend", &["foretell-trace"]),
-    ("foretell-cimp", &["foretell-trace", "foretell-depend"]),
+    ("foretell-cimp", &["foretell-trace", "foretell-depend", "foretell-schedule"]),
     ("foretell-explore", &["foretell-trace"]),
     ("foretell-native", &["foretell-trace", "foretell-wire", "foretell-depend"]),
     ("foretell-llvm", &["foretell-wire"]),
-    ("foretell-runtime", &["foretell-wire"]),
+    ("foretell-runtime", &["foretell-wire", "foretell-schedule"]),
     ("foretell-report", &["foretell-trace", "foretell-witness"]),
     ("foretell-view", &["foretell-trace", "foretell-report"]),
     (
@@ -66,8 +67,8 @@ const ROOMS: [Rule; 18] = [
 ];
 
 /// Rooms that do no input or output: their sources must not name these.
-const PURE_ROOMS: [&str; 11] = [
-    "wire", "witness", "detect", "solve", "predict", "depend", "cimp", "explore", "native", "report", "view",
+const PURE_ROOMS: [&str; 12] = [
+    "wire", "schedule", "witness", "detect", "solve", "predict", "depend", "cimp", "explore", "native", "report", "view",
 ];
 const IMPURE: [&str; 6] = ["std::fs", "std::net", "std::process", "std::env", "println!", "eprintln!"];
 

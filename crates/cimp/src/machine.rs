@@ -193,6 +193,11 @@ impl<'p, S: Shadow> Machine<'p, S> {
         Some(Step { action: self.threads[thread.index()].next, position: self.position(thread) })
     }
 
+    /// The functions that the thread is in, by their places in the program, the one that was called last first.
+    pub fn calls(&self, thread: ThreadRef) -> impl Iterator<Item = u32> {
+        self.threads[thread.index()].frames.iter().rev().map(|frame| frame.function)
+    }
+
     /// Whether the thread can take its next step now.
     pub fn enabled(&self, thread: ThreadRef) -> bool {
         let state = &self.threads[thread.index()];

@@ -19,7 +19,7 @@ pub use confirm::confirm;
 
 use crate::machine::{Blocked, Bounds, Failure, Machine};
 use crate::program::Program;
-use crate::schedule::{Moment, Schedule, Scheduler};
+use crate::schedule::{Moment, Schedule, Scheduler, strategy};
 use recorder::Recorder;
 
 /// How far a recorded execution may go.
@@ -80,6 +80,7 @@ pub fn run(program: &Program, scheduler: &mut dyn Scheduler, limits: &Limits) ->
     let mut schedule = Schedule::default();
     let mut names: Vec<Arc<str>> = Vec::new();
     let mut turns = Vec::new();
+    let mut ready = Vec::new();
     let ending = loop {
         if let Some(failure) = machine.failure() {
             break Ending::Failed(failure.clone());
@@ -92,13 +93,19 @@ pub fn run(program: &Program, scheduler: &mut dyn Scheduler, limits: &Limits) ->
             break Ending::StepLimit;
         }
         names.extend(machine.threads().skip(names.len()).map(|thread| machine.thread_name(thread).into()));
-        let moment = Moment { turns: &turns, names: &names };
+        strategy::ready(&machine, &turns, &mut ready);
+        let moment = Moment { turns: &turns, names: &names, ready: &ready };
         let picked = scheduler.pick(&moment);
         // A scheduler that picks none of the turns gets the first one.
         let turn = turns.iter().find(|&&turn| turn == picked).unwrap_or(&turns[0]);
         schedule.0.push(moment.choice(*turn));
+        let operation = machine.operation(turn.thread);
+        scheduler.happens(turn.thread, operation, &mut machine.calls(turn.thread));
         if machine.step_with(*turn, &mut recorder).is_err() {
             break Ending::StepLimit;
+        }
+        if machine.has_ended(turn.thread) {
+            scheduler.ended(turn.thread);
         }
     };
     translate::translate(&recorder, &machine, ending, schedule)

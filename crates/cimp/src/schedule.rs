@@ -1,21 +1,23 @@
 //! Who takes the next step.
 //!
 //! * [`Scheduler`]: picks one of the turns that are possible
-//! * [`simple`]: one thread after the other, in turns, at random
-//! * [`pct`]: at random, but so that bugs of a given depth are found with a known probability
+//! * [`simple`]: one thread after the other, in turns
 //! * [`given`]: as a schedule says
+//! * [`mod@strategy`]: the strategies of [`foretell_schedule`], each of which is a scheduler
 //! * [`Schedule`], [`text`]: the turns of an execution, by name, and their text
 
 pub mod given;
-pub mod pct;
 pub mod simple;
+pub mod strategy;
 pub mod text;
 
 use std::sync::Arc;
 
+use foretell_schedule::{Operation, Ready};
+
+pub use foretell_schedule::{Contest, DrFinder, Pct, Pos, Random};
 pub use given::{Given, replay};
-pub use pct::Pct;
-pub use simple::{Random, RoundRobin, Serial};
+pub use simple::{RoundRobin, Serial};
 pub use text::{Schedule, ScheduleError};
 
 use crate::machine::Turn;
@@ -37,6 +39,8 @@ pub struct Moment<'a> {
     pub turns: &'a [Turn],
     /// The names of all threads.
     pub names: &'a [Arc<str>],
+    /// Who can go on, and what they are about to do, in the same order.
+    pub ready: &'a [Ready],
 }
 
 impl Moment<'_> {
@@ -60,37 +64,16 @@ const NOBODY: Turn = Turn { thread: ThreadRef(u32::MAX), wake: None };
 pub trait Scheduler {
     /// One of the turns of the moment.
     fn pick(&mut self, moment: &Moment<'_>) -> Turn;
-}
 
-/// A small generator of random numbers, the same on every machine: SplitMix64 (Steele, Lea and Flood 2014).
-#[derive(Clone, Debug)]
-struct Dice(u64);
-
-impl Dice {
-    fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+    /// The thread that was picked takes this step, in these calls, the innermost one first.
+    fn happens(
+        &mut self,
+        _thread: ThreadRef,
+        _operation: Operation,
+        _calls: &mut dyn Iterator<Item = u32>,
+    ) {
     }
 
-    /// A number below `bound`; 0 if the bound is 0.
-    fn below(&mut self, bound: u64) -> u64 {
-        // The bias is far below anything that anybody could see.
-        self.bits().checked_rem(bound).unwrap_or(0)
-    }
-
-    /// One of the turns.
-    fn turn(&mut self, turns: &[Turn]) -> Turn {
-        let index = usize::try_from(self.below(turns.len() as u64)).unwrap_or(0);
-        turns.get(index).copied().unwrap_or(NOBODY)
-    }
-
-    /// One of the turns of this thread.
-    fn turn_of(&mut self, thread: ThreadRef, turns: &[Turn]) -> Turn {
-        let begin = turns.partition_point(|turn| turn.thread < thread);
-        let end = turns.partition_point(|turn| turn.thread <= thread);
-        self.turn(&turns[begin..end])
-    }
+    /// The thread has ended.
+    fn ended(&mut self, _thread: ThreadRef) {}
 }

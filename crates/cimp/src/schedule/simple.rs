@@ -1,6 +1,6 @@
 //! Schedulers that need no explanation.
 
-use super::{Dice, Moment, Scheduler};
+use super::{Moment, Scheduler};
 use crate::machine::Turn;
 use crate::value::ThreadRef;
 
@@ -48,28 +48,5 @@ impl Scheduler for RoundRobin {
         let turn = moment.from(next);
         self.last = Some(turn.thread);
         turn
-    }
-}
-
-/// Any thread that can go on, each as likely as the others.
-#[derive(Clone, Debug)]
-pub struct Random {
-    dice: Dice,
-}
-
-impl Random {
-    /// The schedule with this seed.
-    pub fn new(seed: u64) -> Random {
-        Random { dice: Dice(seed) }
-    }
-}
-
-impl Scheduler for Random {
-    fn pick(&mut self, moment: &Moment<'_>) -> Turn {
-        let mut threads: Vec<ThreadRef> = moment.turns.iter().map(|turn| turn.thread).collect();
-        threads.dedup();
-        let index = usize::try_from(self.dice.below(threads.len() as u64)).unwrap_or(0);
-        let thread = threads.get(index).copied().unwrap_or(ThreadRef(0));
-        self.dice.turn_of(thread, moment.turns)
     }
 }

@@ -1,0 +1,220 @@
+//! Takes locks in another order than the run before (Cai and Cao, "Effective and Precise Dynamic Detection of Hidden Races for
+//! Java Programs", ESEC/FSE 2015).
+//!
+//! The order in which two threads took a lock hides races from happens-before. Each run collects which functions may take which
+//! kinds of locks, directly or by what they call, up to [`DEPTH`] calls deep: the may-trigger relation (Algorithm 1). The next run
+//! uses it. When a thread is about to take a lock of some kind, and another one is in a function that may come to take one of
+//! the same kind, the first is held back, and the other one is escorted: it goes on alone until it has taken such a lock (Algorithms
+//! 2 and 3). Otherwise any thread goes on. With an empty relation nobody is held back: that is the first run.
+//!
+//! **Changed**, as the published algorithm 3 would hang or hold the wrong threads:
+//! * line 17 leaves `allowedLK` at the lock that was just taken, where it is to be forgotten together with `allowedTH`;
+//! * line 33 takes any thread, which may not be about to take anything; here only who is about to is ever held back;
+//! * lines 43 and 55 ask what the wrong thread waits for, the second one after it was forgotten: the escorted thread is expected to
+//!   take what the held one wants, so that kind is kept from the start;
+//! * line 48 waits for the escorted thread for ever, though it may end, wait for somebody, or never take the lock. When it has
+//!   ended, or after [`PATIENCE`], the held thread goes on, and in the second case the function and the kind are not believed for the rest of
+//!   the run. While it waits for somebody, others go on, at a cost;
+//! * line 54 has the held thread be the only one who may take a lock, though it may have to wait for it; here it goes on like
+//!   all others, and is not held back again before the same lock.
+//!
+//! One thread is held back at a time, and is let go when nobody else can go on (thrashing, which is counted). So holding back
+//! is never what makes a deadlock.
+//!
+//! **May miss:** what no run of a function has shown (the relation knows only what happened), orders between locks of which a thread
+//! stands outside all functions that take them, and what takes more than one reversal at a time.
+
+use std::collections::BTreeMap;
+
+use crate::{Dice, Operation, Ready, Relation, Strategy};
+
+/// How many calls up from where a lock is taken functions are said to take it, unless told otherwise; as in the paper.
+pub const DEPTH: u32 = 12;
+
+/// How much may be spent on one escort.
+const PATIENCE: u32 = 2_000;
+
+/// What a pick costs while the escorted thread waits for somebody.
+const WAITING: u32 = 10;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct DrFinder {
+    dice: Dice,
+    depth: usize,
+    /// Which functions may take which kinds of locks, according to the run before. Shrinks.
+    relation: Relation,
+    escort: Option<Escort>,
+    /// Who was held back before this lock, and is not again until it has it.
+    excused: BTreeMap<u32, u64>,
+    learnt: Learnt,
+}
+
+/// What a run teaches.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Learnt {
+    /// Which functions took which kinds of locks.
+    pub relation: Relation,
+    /// How it went.
+    pub statistics: Statistics,
+}
+
+/// How often threads were held back, and what came of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Statistics {
+    /// How many locks were taken.
+    pub acquisitions: u64,
+    /// How often a thread was held back before it took a lock.
+    pub suspensions: u64,
+    /// How often another one then took a lock of the same kind first.
+    pub reversals: u64,
+    /// How often nobody could go on but the one who was held back.
+    pub thrashings: u64,
+}
+
+impl Statistics {
+    /// How many of the suspensions ended because nobody else could go on, from 0 to 1.
+    #[expect(clippy::cast_precision_loss, reason = "a rate, for people")]
+    pub fn thrashing_rate(&self) -> f64 {
+        if self.suspensions == 0 { 0.0 } else { self.thrashings as f64 / self.suspensions as f64 }
+    }
+
+    /// In words, a line each.
+    pub fn notes(&self) -> Vec<String> {
+        vec![
+            format!("{} acquisitions", self.acquisitions),
+            format!("{} suspensions", self.suspensions),
+            format!("{} reversals", self.reversals),
+            format!("{} thrashings, {:.0} %", self.thrashings, 100.0 * self.thrashing_rate()),
+        ]
+    }
+}
+
+/// A thread that goes on alone, for the sake of another one that is held back.
+#[derive(Clone, Copy, Debug)]
+struct Escort {
+    thread: u32,
+    /// Where it was at the beginning, which made us believe that it would take such a lock.
+    function: u32,
+    /// What it is expected to take: what the held thread is about to.
+    kind: u32,
+    /// Who is held back,
+    held: u32,
+    /// and before what.
+    lock: u64,
+    /// How much was spent so far.
+    spent: u32,
+}
+
+impl DrFinder {
+    /// The schedule with this seed, by what the run before has taught; up to how many calls from where a lock is taken the
+    /// functions are kept in mind.
+    pub fn new(seed: u64, depth: u32, relation: Relation) -> DrFinder {
+        DrFinder {
+            dice: Dice::new(seed),
+            depth: depth as usize,
+            relation,
+            escort: None,
+            excused: BTreeMap::new(),
+            learnt: Learnt::default(),
+        }
+    }
+
+    /// Who goes on while somebody is held back; nobody if that is over.
+    fn go_on_with_escort(&mut self, ready: &[Ready]) -> Option<Ready> {
+        let mut escort = self.escort?;
+        let escorted = ready.iter().copied().find(|ready| ready.thread == escort.thread);
+        let (picked, cost) = match escorted {
+            Some(escorted) => (escorted, escorted.next.effort()),
+            None => (self.anybody_but(escort.held, ready)?, WAITING),
+        };
+        escort.spent = escort.spent.saturating_add(cost);
+        if escort.spent > PATIENCE {
+            self.relation.strike(escort.function, escort.kind);
+            self.end_escort();
+            return None;
+        }
+        self.escort = Some(escort);
+        Some(picked)
+    }
+
+    /// Anybody but the one who is held back. If there is nobody else, that one is let go.
+    fn anybody_but(&mut self, held: u32, ready: &[Ready]) -> Option<Ready> {
+        let others: Vec<Ready> = ready.iter().copied().filter(|ready| ready.thread != held).collect();
+        let picked = self.dice.one_of(&others);
+        if picked.is_none() {
+            self.learnt.statistics.thrashings += 1;
+            self.end_escort();
+        }
+        picked
+    }
+
+    fn end_escort(&mut self) {
+        if let Some(escort) = self.escort.take() {
+            self.excused.insert(escort.held, escort.lock);
+        }
+    }
+
+    /// Holds the thread back if another one may come to take a lock of the same kind first; says who that is.
+    fn hold_back(&mut self, held: u32, lock: u64, kind: u32, ready: &[Ready]) -> Option<u32> {
+        let may_trigger = |other: &Ready| {
+            let function = other.function.filter(|&function| self.relation.may_trigger(function, kind))?;
+            (other.thread != held).then_some((other.thread, function))
+        };
+        let candidates: Vec<(u32, u32)> = ready.iter().filter_map(may_trigger).collect();
+        let (thread, function) = self.dice.one_of(&candidates)?;
+        self.learnt.statistics.suspensions += 1;
+        self.escort = Some(Escort { thread, function, kind, held, lock, spent: 0 });
+        Some(thread)
+    }
+
+    fn acquires(&mut self, thread: u32, kind: u32, calls: &mut dyn Iterator<Item = u32>) {
+        self.learnt.statistics.acquisitions += 1;
+        for function in calls.take(self.depth) {
+            self.learnt.relation.add(function, kind);
+        }
+        self.excused.remove(&thread);
+        if self.escort.is_some_and(|escort| escort.thread == thread && escort.kind == kind) {
+            self.learnt.statistics.reversals += 1;
+            self.end_escort();
+        }
+    }
+}
+
+impl Strategy for DrFinder {
+    fn pick(&mut self, ready: &[Ready]) -> u32 {
+        if let Some(picked) = self.go_on_with_escort(ready) {
+            return picked.thread;
+        }
+        let Some(picked) = self.dice.one_of(ready) else { return 0 };
+        match picked.next {
+            Operation::Acquire { lock, kind } if self.excused.get(&picked.thread) != Some(&lock) => {
+                self.hold_back(picked.thread, lock, kind, ready).unwrap_or(picked.thread)
+            }
+            _ => picked.thread,
+        }
+    }
+
+    fn happens(&mut self, thread: u32, operation: Operation, calls: &mut dyn Iterator<Item = u32>) {
+        if let Operation::Acquire { kind, .. } = operation {
+            self.acquires(thread, kind, calls);
+        }
+    }
+
+    fn ended(&mut self, thread: u32) {
+        if self.escort.is_some_and(|escort| escort.thread == thread) {
+            self.end_escort();
+        }
+    }
+
+    fn dice(&mut self) -> &mut Dice {
+        &mut self.dice
+    }
+
+    fn learnt(&self) -> Option<&Learnt> {
+        Some(&self.learnt)
+    }
+}
+
+#[cfg(test)]
+mod tests;
