@@ -24,7 +24,7 @@ pub mod shadow;
 mod silent;
 
 pub use action::{Action, Place, Refused, Step, Turn};
-pub use blocked::Blocked;
+pub use blocked::{Blocked, Wanted};
 pub use failure::{Failure, Fault};
 pub(crate) use names::elements;
 pub use shadow::{At, Done, Guard, Shadow, Slot};

@@ -59,6 +59,13 @@ Exit codes:
   2  bad input or usage, or a recording that is cut short and shows nothing
   3  nothing found, but not everything was explored";
 
+const HUNT_EXIT_CODES: &str = "\
+Exit codes:
+  0  nothing found
+  1  a race is proven, or a run ended in a deadlock
+  2  bad input or usage
+  3  nothing found, but pairs remain that are not decided";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Find races in recorded traces
@@ -77,6 +84,9 @@ pub(crate) enum Command {
     /// Run a program once, record what it does, and find races in it
     #[command(after_help = EXIT_CODES)]
     Run(RunArgs),
+    /// Run a program many times in different ways, and find the races that all runs together show
+    #[command(after_help = HUNT_EXIT_CODES)]
+    Hunt(HuntArgs),
     /// Run a program that was built with `foretell cc` or `foretell c++`, and write down what it does
     Record(RecordArgs),
     /// Compile Rust as rustc does, for recording
@@ -230,6 +240,77 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct HuntArgs {
+    /// A source file in C, C++, Rust or CIMP (docs/cimp.md); or, after `--`, a command that runs programs which were built with
+    /// `foretell cc` or `foretell c++`
+    #[arg(value_name = "FILE.c|FILE.cpp|FILE.rs|FILE.cimp|COMMAND")]
+    pub(crate) program: PathBuf,
+    /// What the program is given
+    #[arg(value_name = "ARGUMENTS")]
+    pub(crate) arguments: Vec<OsString>,
+    /// How runs are steered (docs/hunting.md)
+    #[arg(long, value_enum, default_value_t = Strategy::Predict, value_name = "STRATEGY")]
+    pub(crate) strategy: Strategy,
+    /// How many runs to make at most
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..).map(|runs| runs as usize), value_name = "N")]
+    pub(crate) runs: usize,
+    /// Stop once so many runs in a row have shown nothing new: a number, or `none` to make all runs
+    #[arg(long, default_value = "10", value_parser = parse_bound, value_name = "K")]
+    pub(crate) patience: Bound,
+    /// What the choices of the first run are drawn from; the next run has the next number
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// How many ordering decisions a bug needs that `pct` looks for (3 unless given), or how many calls `drfinder` looks ahead (12)
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) depth: Option<u32>,
+    /// End a native program after so long, such as 10s or 2m, and look at what it did by then
+    #[arg(long, default_value = "60s", value_parser = parse_duration, value_name = "DURATION")]
+    pub(crate) stop_after: Duration,
+    /// How many steps a run of a CIMP program may take
+    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+    pub(crate) max_steps: usize,
+    /// Let the program print what it prints
+    #[arg(long)]
+    pub(crate) show_output: bool,
+    #[command(flatten)]
+    pub(crate) wanted: WantedArgs,
+    /// Never draw progress bars
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+}
+
+/// How the runs of a hunt are steered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Strategy {
+    /// Runs in different ways, and predictions from each: what any of them implies
+    Predict,
+    /// Takes locks in another order than the runs before
+    Drfinder,
+    /// Priorities that change in few places, with a known probability to find a bug
+    Pct,
+    /// A random order of what conflicts
+    Pos,
+    /// Noise at synchronisation
+    Contest,
+    /// Any thread, each as likely as the others
+    Random,
+}
+
+impl Strategy {
+    /// Its name on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Strategy::Predict => "predict",
+            Strategy::Drfinder => "drfinder",
+            Strategy::Pct => "pct",
+            Strategy::Pos => "pos",
+            Strategy::Contest => "contest",
+            Strategy::Random => "random",
+        }
+    }
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct RecordArgs {
     /// Where to write the trace; the name's ending tells the format. Further processes get numbers
     #[arg(short, long, value_name = "FILE")]
@@ -374,7 +455,12 @@ pub(crate) enum Color {
 impl WantedArgs {
     /// What is to be done, technique by technique.
     pub(crate) fn plans(&self) -> impl Iterator<Item = Plan> {
-        self.technique.iter().map(|&choice| self.search.plan(choice, self.witness, self.max_races))
+        self.technique.iter().map(|&choice| self.plan(choice))
+    }
+
+    /// What is to be done with one technique.
+    pub(crate) fn plan(&self, choice: Choice) -> Plan {
+        self.search.plan(choice, self.witness, self.max_races)
     }
 }
 

@@ -8,6 +8,7 @@ mod describe;
 mod error;
 mod explain;
 mod explore;
+mod hunt;
 mod input;
 mod memory;
 mod native;
@@ -74,6 +75,7 @@ fn run(args: Args) -> Result<Outcome, Failure> {
         Command::Explain(args) => explain::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Hunt(args) => hunt::run(&args),
         Command::Record(args) => native::record(&args),
         Command::Cc(args) => native::compile(&args, native::Language::C),
         Command::Cpp(args) => native::compile(&args, native::Language::Cpp),

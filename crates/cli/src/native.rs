@@ -3,13 +3,13 @@
 mod cargo;
 mod compiler;
 mod processes;
-mod record;
+pub(crate) mod record;
 mod rust;
 mod tests;
 mod tools;
-mod watch;
+pub(crate) mod watch;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use foretell_report::{Report, repeats};
 
@@ -49,7 +49,13 @@ pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
     convert::check_target(&args.output)?;
     let folder = Folder::new()?;
     let program = Path::new(program);
-    let manner = Manner { name: program, seed: args.seed, order: args.order, stop_after: args.stop_after };
+    let manner = Manner {
+        name: program,
+        seed: args.seed,
+        order: args.order,
+        stop_after: args.stop_after,
+        steer: None,
+    };
     for (index, recording) in record::run(program, arguments, manner, &folder)?.iter().enumerate() {
         let (trace, path) = (&recording.trace, record::numbered(&args.output, index));
         convert::save(trace, &path)?;
@@ -80,33 +86,35 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
 
 /// What the processes of a program or command did: one recording for each that is instrumented.
 fn recordings(args: &RunArgs) -> Result<Vec<Recording>, Failure> {
-    let (program, arguments) = (&args.program, &args.arguments);
     let (seed, order, stop_after) = (args.schedule.seed, args.order, args.stop_after);
-    let manner = Manner { name: program, seed, order, stop_after };
+    let manner = Manner { name: &args.program, seed, order, stop_after, steer: None };
     let folder = Folder::new()?;
+    record::run(&build(&args.program, &folder)?, &args.arguments, manner, &folder)
+}
+
+/// The program to run: one that is built in the folder, if this is a source file.
+pub(crate) fn build(program: &Path, folder: &Folder) -> Result<PathBuf, Failure> {
     let built = folder.path().join("program");
     if rust::is_rust(program) {
         rust::build(&Tools::find()?, program, &built)?;
-        return record::run(&built, arguments, manner, &folder);
+    } else if let Some(language) = Language::of(program) {
+        compiler::build(&Tools::find()?, language, program, &built)?;
+    } else {
+        return Ok(program.to_path_buf());
     }
-    match Language::of(program) {
-        Some(language) => {
-            compiler::build(&Tools::find()?, language, program, &built)?;
-            record::run(&built, arguments, manner, &folder)
-        }
-        None => record::run(program, arguments, manner, &folder),
-    }
+    Ok(built)
 }
 
 /// The report of each technique on what one process did.
 fn predict(args: &RunArgs, recording: Recording, process: usize) -> Result<Vec<Report>, Failure> {
-    predict_as(&args.program, &args.wanted, args.no_progress, recording, process)
+    predict_as(&args.program, &args.wanted, args.wanted.plans(), args.no_progress, recording, process)
 }
 
 /// The report of each technique on what one process of the program with this name did.
-fn predict_as(
+pub(crate) fn predict_as(
     name: &Path,
     wanted: &WantedArgs,
+    plans: impl Iterator<Item = Plan>,
     no_progress: bool,
     recording: Recording,
     process: usize,
@@ -121,5 +129,5 @@ fn predict_as(
         }
         Ok(report)
     };
-    wanted.plans().map(report).collect()
+    plans.map(report).collect()
 }

@@ -21,7 +21,7 @@ use crate::{Outcome, native, output, stop};
 
 /// How often a loop may go round in one run unless told otherwise: long before the run's steps are used up, so that a
 /// loop without end is named.
-const LOOP_BOUND: u32 = 100_000;
+pub(crate) const LOOP_BOUND: u32 = 100_000;
 
 pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     if !is_program(&args.program) {
@@ -125,7 +125,7 @@ fn predict(args: &RunArgs, source: &Source, run: &Run) -> Result<Outcome, Failur
 }
 
 /// The report of one technique, the program itself driven into every race.
-fn report(
+pub(crate) fn report(
     held: &Held<'_>,
     source: &Source,
     run: &Run,

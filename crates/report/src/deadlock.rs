@@ -53,10 +53,23 @@ impl Deadlock {
             .values()
             .filter_map(|&id| Some(End { event: *trace.events().get(id.index())?, around: around.get(&id)? }))
             .collect();
-        let (order, cycle) = in_circle_first(&ends);
-        let waiting =
-            order.iter().filter_map(|&at| ends.get(at)).map(|end| end.describe(&ends, trace.names())).collect();
-        Deadlock { run, seed, waiting, cycle }
+        let waiting = ends.iter().map(|end| end.describe(&ends, trace.names())).collect();
+        Deadlock::new(run, seed, waiting)
+    }
+
+    /// These threads wait, in whichever order.
+    pub fn new(run: usize, seed: u64, waiting: Vec<WaitingThread>) -> Deadlock {
+        let holder = |waiting_thread: &WaitingThread| {
+            let by = waiting_thread.held_by.as_ref()?;
+            waiting.iter().position(|other| other.thread == *by)
+        };
+        let next: Vec<Option<usize>> = waiting.iter().map(holder).collect();
+        let circle = (0..next.len()).map(|start| circle_from(start, &next)).find(|circle| !circle.is_empty());
+        let circle = circle.unwrap_or_default();
+        let others = (0..waiting.len()).filter(|at| !circle.contains(at));
+        let order = circle.iter().copied().chain(others);
+        let ordered = order.filter_map(|at| waiting.get(at).cloned()).collect();
+        Deadlock { run, seed, waiting: ordered, cycle: circle.len() }
     }
 
     /// Whether it is the same way to get stuck: the same places, whoever is there.
@@ -121,9 +134,9 @@ impl End<'_> {
     }
 
     /// Who of all holds what this one waits for.
-    fn holder(&self, ends: &[End<'_>]) -> Option<usize> {
+    fn holder<'e>(&self, ends: &'e [End<'_>]) -> Option<&'e End<'e>> {
         let lock = self.lock()?;
-        ends.iter().position(|end| end.holds(lock))
+        ends.iter().find(|end| end.holds(lock))
     }
 
     fn describe(&self, ends: &[End<'_>], names: &Names) -> WaitingThread {
@@ -133,7 +146,7 @@ impl End<'_> {
         WaitingThread {
             thread: thread(self),
             waits_for: self.waits_for(names),
-            held_by: self.holder(ends).and_then(|at| ends.get(at)).map(thread),
+            held_by: self.holder(ends).map(thread),
             location: own_frame(&stack).map_or_else(|| place.into_owned(), |frame| frame.location.clone()),
             stack,
             locks: self.around.locks.iter().map(|held| HeldLock::new(held, names)).collect(),
@@ -150,17 +163,6 @@ impl End<'_> {
             _ => "something that never comes".to_string(),
         }
     }
-}
-
-/// Threads that wait for each other in a circle, then all others; and how many the circle has.
-fn in_circle_first(ends: &[End<'_>]) -> (Vec<usize>, usize) {
-    let next: Vec<Option<usize>> = ends.iter().map(|end| end.holder(ends)).collect();
-    let circle = (0..ends.len()).map(|start| circle_from(start, &next)).find(|circle| !circle.is_empty());
-    let mut order = circle.unwrap_or_default();
-    let cycle = order.len();
-    let others: Vec<usize> = (0..ends.len()).filter(|at| !order.contains(at)).collect();
-    order.extend(others);
-    (order, cycle)
 }
 
 /// The way from a thread to whom it waits for, and on, if it comes back.
@@ -190,8 +192,11 @@ mod tests {
         );
         let deadlock = Deadlock::at_end_of(&trace, 3, 7);
         assert_eq!(deadlock.cycle, 2);
-        let words: Vec<String> =
-            deadlock.waiting.iter().map(|waiting| format!("{} {}", waiting.thread, waiting.words())).collect();
+        let words: Vec<String> = deadlock
+            .waiting
+            .iter()
+            .map(|waiting| format!("{} {}", waiting.thread, waiting.words()))
+            .collect();
         let expected = [
             "a waits for lock m, held by b",
             "b waits for lock l, held by a",
@@ -199,7 +204,8 @@ mod tests {
             "c waits for lock l, held by a",
         ];
         assert_eq!(words, expected);
-        let locks: Vec<_> = deadlock.waiting[0].locks.iter().map(|held| (&*held.lock, &*held.location)).collect();
+        let locks: Vec<_> =
+            deadlock.waiting[0].locks.iter().map(|held| (&*held.lock, &*held.location)).collect();
         assert_eq!(locks, [("l", "4")]);
         assert_eq!(deadlock.waiting[0].location, "8");
         assert!(deadlock.is_same(&Deadlock { run: 9, ..deadlock.clone() }));

@@ -46,7 +46,7 @@ pub enum Stopped {
 }
 
 /// One run of a hunt.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct HuntRun {
     /// Its number, counted from 1.
     pub run: usize,
@@ -76,13 +76,13 @@ pub struct HuntRun {
 /// What a strategy did in a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Steering {
-    /// How often a thread asked for a lock.
-    pub requests: u64,
-    /// How often it was held back.
+    /// How many locks were taken.
+    pub acquisitions: u64,
+    /// How often a thread was held back before it took one.
     pub suspensions: u64,
-    /// How often another thread came first because of that.
+    /// How often another one then took a lock of the same kind first.
     pub reversals: u64,
-    /// How often everybody was held back, so that somebody had to be let go.
+    /// How often nobody could go on but the one who was held back.
     pub thrashings: u64,
 }
 
@@ -168,7 +168,8 @@ impl Union {
     pub fn finish(mut self, stopped: Stopped) -> Report {
         self.hunt.stopped = stopped;
         self.report.interrupted |= stopped == Stopped::Interrupted;
-        let mut open: Vec<_> = self.open.into_iter().filter(|(key, _)| !self.known.contains_key(key)).collect();
+        let mut open: Vec<_> =
+            self.open.into_iter().filter(|(key, _)| !self.known.contains_key(key)).collect();
         open.sort_by(|one, other| one.0.cmp(&other.0));
         self.report.undecided = open.into_iter().map(|(_, candidate)| candidate).collect();
         let pairs = self.report.races.len() + self.report.undecided.len();

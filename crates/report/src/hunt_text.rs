@@ -54,7 +54,9 @@ fn thrashing(runs: &[HuntRun]) -> String {
         return String::new();
     }
     let percent = thrashings.saturating_mul(100) / suspensions;
-    format!("; {} held back, {reversals} overtaken by another, thrashing {percent} %", count(suspensions, "request"))
+    format!(
+        "; a thread was held back {suspensions} times and overtaken {reversals} times (thrashing {percent} %)"
+    )
 }
 
 /// Races against runs. A column is a run, or the last of several if there are many.

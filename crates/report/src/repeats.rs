@@ -21,7 +21,8 @@ pub fn mark(reports: &mut [Report]) {
     for (index, report) in reports.iter_mut().enumerate() {
         for race in &mut report.races {
             let new = Found { first: index, last: index, reports: 1 };
-            let found = found.entry((report.technique.clone(), key(&race.first, &race.second))).or_insert(new);
+            let found =
+                found.entry((report.technique.clone(), key(&race.first, &race.second))).or_insert(new);
             found.reports += usize::from(found.last < index);
             found.last = index;
             race.repeated = found.first < index;
@@ -29,7 +30,9 @@ pub fn mark(reports: &mut [Report]) {
     }
     for report in reports {
         for race in report.races.iter_mut().filter(|race| !race.repeated) {
-            let reports = found.get(&(report.technique.clone(), key(&race.first, &race.second))).map(|found| found.reports);
+            let reports = found
+                .get(&(report.technique.clone(), key(&race.first, &race.second)))
+                .map(|found| found.reports);
             race.processes = reports.filter(|&reports| reports > 1);
         }
     }

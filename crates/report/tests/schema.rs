@@ -6,11 +6,12 @@ use foretell_report::baseline::{Known, KnownPair};
 use foretell_report::observed::{Deed, Link};
 use foretell_report::story::{Row, Step};
 use foretell_report::{
-    Access, Amount, Answer, Candidate, ClosureReport, ClosureStats, Counts, Deadlock, Decision, DecisionStats, Doubt,
-    Excerpt, ExploredRace, Frame, HeldLock, HeldMode, Hunt, HuntRun, Hunted, Need, NeededRead, NeededReads, Observed, Origin,
-    ProgramAccess, ProgramDeadlock, ProgramFailure, ProgramProperty, ProgramRace, ProgramReport,
-    ProgramStats, Proof, PropertyReport, PropertyVerdict, Race, Report, SliceInfo, Stats, Steering, Stopped, Story, Suppressed,
-    SuppressedPair, TestEnding, TestRun, TraceInfo, WaitingThread, schema,
+    Access, Amount, Answer, Candidate, ClosureReport, ClosureStats, Counts, Deadlock, Decision,
+    DecisionStats, Doubt, Excerpt, ExploredRace, Frame, HeldLock, HeldMode, Hunt, HuntRun, Hunted, Need,
+    NeededRead, NeededReads, Observed, Origin, ProgramAccess, ProgramDeadlock, ProgramFailure,
+    ProgramProperty, ProgramRace, ProgramReport, ProgramStats, Proof, PropertyReport, PropertyVerdict, Race,
+    Report, SliceInfo, Stats, Steering, Stopped, Story, Suppressed, SuppressedPair, TestEnding, TestRun,
+    TraceInfo, WaitingThread, schema,
 };
 use serde_json::{Value, json};
 
@@ -134,7 +135,7 @@ fn hunt() -> Hunt {
         deadlock: true,
         ending: Some(text("ended after 10s")),
         seconds: 0.5,
-        steering: Some(Steering { requests: 4, suspensions: 3, reversals: 2, thrashings: 1 }),
+        steering: Some(Steering { acquisitions: 4, suspensions: 3, reversals: 2, thrashings: 1 }),
     };
     Hunt {
         strategy: text("drfinder"),

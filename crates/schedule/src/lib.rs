@@ -126,5 +126,27 @@ pub trait Strategy {
     }
 }
 
+impl<S: Strategy + ?Sized> Strategy for Box<S> {
+    fn pick(&mut self, ready: &[Ready]) -> u32 {
+        (**self).pick(ready)
+    }
+
+    fn happens(&mut self, thread: u32, operation: Operation, calls: &mut dyn Iterator<Item = u32>) {
+        (**self).happens(thread, operation, calls);
+    }
+
+    fn ended(&mut self, thread: u32) {
+        (**self).ended(thread);
+    }
+
+    fn dice(&mut self) -> &mut Dice {
+        (**self).dice()
+    }
+
+    fn learnt(&self) -> Option<&Learnt> {
+        (**self).learnt()
+    }
+}
+
 #[cfg(test)]
 mod tests;

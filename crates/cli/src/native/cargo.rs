@@ -74,12 +74,20 @@ fn run_one(args: &CargoArgs, program: &Program) -> Result<Outcome, Failure> {
     let folder = Folder::new()?;
     let rules = Rules::load(&args.wanted)?;
     let name = Path::new(&program.name);
-    let manner = Manner { name, seed: args.seed, order: args.order, stop_after: args.stop_after };
+    let manner =
+        Manner { name, seed: args.seed, order: args.order, stop_after: args.stop_after, steer: None };
     let mut reports = Vec::new();
     for (index, recording) in
         record::run(&program.path, &args.given, manner, &folder)?.into_iter().enumerate()
     {
-        reports.extend(predict_as(name, &args.wanted, args.no_progress, recording, index)?);
+        reports.extend(predict_as(
+            name,
+            &args.wanted,
+            args.wanted.plans(),
+            args.no_progress,
+            recording,
+            index,
+        )?);
     }
     repeats::mark(&mut reports);
     rules.apply(&mut reports);

@@ -26,6 +26,14 @@ const LOG_FOLDER: &str = "FORETELL_LOG";
 const SEED: &str = "FORETELL_SEED";
 /// Tells it how threads are to be recorded.
 const ORDER: &str = "FORETELL_ORDER";
+/// Tells it who chooses the schedule,
+const STRATEGY: &str = "FORETELL_STRATEGY";
+/// how deep that one looks,
+const DEPTH: &str = "FORETELL_DEPTH";
+/// about how many choices there will be,
+const STEPS: &str = "FORETELL_STEPS";
+/// and what an earlier run has taught.
+const TRIGGERS: &str = "FORETELL_TRIGGERS";
 /// What logs are called.
 const LOG_ENDING: &str = "ftraw";
 
@@ -54,6 +62,21 @@ pub(crate) struct Manner<'a> {
     pub(crate) order: Order,
     /// How long it may run, if there is a limit.
     pub(crate) stop_after: Option<Duration>,
+    /// Who chooses the schedule, if it is not the recorder itself.
+    pub(crate) steer: Option<Steer<'a>>,
+}
+
+/// A strategy for a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Steer<'a> {
+    /// Its name.
+    pub(crate) strategy: &'a str,
+    /// How deep it looks.
+    pub(crate) depth: u32,
+    /// About how many choices there will be.
+    pub(crate) steps: u64,
+    /// What an earlier run has taught, if the file is there.
+    pub(crate) triggers: &'a Path,
 }
 
 /// What a process did.
@@ -61,6 +84,8 @@ pub(crate) struct Recording {
     pub(crate) trace: Trace,
     /// Why it is not complete, if it is not.
     pub(crate) cut_because: Option<String>,
+    /// All its threads waited for each other.
+    pub(crate) is_deadlock: bool,
 }
 
 /// How a command has come to its end.
@@ -101,6 +126,13 @@ pub(crate) fn command(program: &Path, manner: Manner<'_>, folder: &Folder) -> Co
         .env(LOG_FOLDER, folder.path())
         .env(SEED, manner.seed.to_string())
         .env(ORDER, if manner.order == Order::Striped { "striped" } else { "serial" });
+    if let Some(steer) = manner.steer {
+        command
+            .env(STRATEGY, steer.strategy)
+            .env(DEPTH, steer.depth.to_string())
+            .env(STEPS, steer.steps.to_string())
+            .env(TRIGGERS, steer.triggers);
+    }
     command
 }
 
@@ -125,7 +157,7 @@ pub(crate) fn collect(name: &Path, folder: &Folder, ended: Ended) -> Result<Vec<
 }
 
 /// How the program ended, if that is to be told.
-fn ending(status: ExitStatus, ended_by: EndedBy) -> Option<String> {
+pub(crate) fn ending(status: ExitStatus, ended_by: EndedBy) -> Option<String> {
     let kept = "what was recorded up to then is kept";
     match (ended_by, status.signal(), status.code()) {
         (EndedBy::User, ..) => Some(format!("ended by Ctrl-C; {kept}")),
@@ -201,7 +233,8 @@ fn read(log: &Path, program: &Path, ended: Ended) -> Result<Option<Recording>, F
     let failed = |error: TraceError| Failure::Trace { file: program.display().to_string(), error };
     let trace = Trace::check(recording).map_err(failed)?;
     let cut_because = (trace.ending() == Ending::CutShort).then(|| why_cut(log, told, ended));
-    Ok(Some(Recording { trace, cut_because }))
+    let is_deadlock = told == Some(Why::Deadlock);
+    Ok(Some(Recording { trace, cut_because, is_deadlock }))
 }
 
 /// The name for the trace of the process at `index`: all but the first have their number in it.

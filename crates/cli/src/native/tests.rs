@@ -116,7 +116,14 @@ fn run_test(
     let (mut reports, mut events) = (Vec::new(), 0);
     for (index, recording) in recordings.into_iter().enumerate() {
         events += recording.trace.events().len();
-        reports.extend(predict_as(Path::new(&name), &args.wanted, args.no_progress, recording, index)?);
+        reports.extend(predict_as(
+            Path::new(&name),
+            &args.wanted,
+            args.wanted.plans(),
+            args.no_progress,
+            recording,
+            index,
+        )?);
     }
     reports.iter_mut().for_each(|report| report.test = Some(ran.clone()));
     tally.events += events;
@@ -170,7 +177,7 @@ fn record_test(
     let failed = |error| Failure::file(output, "write", error);
     let file = File::create(output).map_err(failed)?;
     let stop_after = Some(args.stop_after.unwrap_or(LONGEST_TEST));
-    let manner = Manner { name: &program.path, seed: args.seed, order: args.order, stop_after };
+    let manner = Manner { name: &program.path, seed: args.seed, order: args.order, stop_after, steer: None };
     let mut command = record::command(&program.path, manner, folder);
     match test {
         // It was picked from the list: that it is the one, and may run, is settled.

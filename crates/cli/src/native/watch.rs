@@ -30,11 +30,20 @@ pub(crate) enum EndedBy {
     Time(Duration),
 }
 
-/// Waits for the program, at most as long as it may run.
+/// Waits for the program, at most as long as it may run. Ctrl-C is meant for it alone.
 pub(crate) fn wait(child: Child, limit: Option<Duration>) -> io::Result<(ExitStatus, EndedBy)> {
+    let presses = Presses::of_program();
+    wait_unless(child, limit, || presses.count())
+}
+
+/// Waits for the program, at most as long as it may run, and until somebody has pressed Ctrl-C so often.
+pub(crate) fn wait_unless(
+    child: Child,
+    limit: Option<Duration>,
+    presses: impl Fn() -> u32,
+) -> io::Result<(ExitStatus, EndedBy)> {
     let mut ending =
         Ending { root: child.id(), ended_by: EndedBy::Itself, asked: None, known: BTreeSet::new() };
-    let presses = Presses::of_program();
     let (sender, receiver) = mpsc::channel();
     let mut child = child;
     // Nobody is left to tell only if this function has returned.
@@ -51,14 +60,14 @@ pub(crate) fn wait(child: Child, limit: Option<Duration>) -> io::Result<(ExitSta
                     // A press of Ctrl-C that has ended the program may not have come to us yet.
                     thread::sleep(TICK);
                 }
-                return Ok((status, if presses.count() > 0 { EndedBy::User } else { ending.ended_by }));
+                return Ok((status, if presses() > 0 { EndedBy::User } else { ending.ended_by }));
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(io::Error::other("nobody waits for the program"));
             }
         }
-        if presses.count() > 0 {
+        if presses() > 0 {
             let pressed: &Instant = first_press.get_or_insert_with(Instant::now);
             if pressed.elapsed() > PATIENCE {
                 ending.ask(EndedBy::User);
@@ -67,7 +76,7 @@ pub(crate) fn wait(child: Child, limit: Option<Duration>) -> io::Result<(ExitSta
         if let Some(limit) = limit.filter(|&limit| begin.elapsed() >= limit) {
             ending.ask(EndedBy::Time(limit));
         }
-        ending.insist(presses.count() > 1);
+        ending.insist(presses() > 1);
     }
 }
 

@@ -1,0 +1,165 @@
+//! `foretell hunt`: runs a program many times in different ways, and tells what all runs together have shown.
+//!
+//! * [`aim`]: how each run is steered, and what it is told of those before
+//! * [`native`], [`simulated`]: how programs are run, real ones and those of the virtual machine
+
+mod aim;
+mod native;
+mod simulated;
+
+use std::thread;
+use std::time::Instant;
+
+use foretell_predict::Technique;
+use foretell_report::{Deadlock, HuntRun, Report, Steering, Stopped, Union};
+
+use self::aim::{Aim, Aims};
+use self::native::Native;
+use self::simulated::Simulated;
+use crate::analysis::{Plan, outcome};
+use crate::args::{Choice, HuntArgs, Strategy, WantedArgs, jobs};
+use crate::error::Failure;
+use crate::output;
+use crate::program::is_program;
+use crate::progress::Progress;
+use crate::render::tell;
+use crate::suppress::Rules;
+use crate::{Outcome, stop};
+
+/// A program that can be run again and again.
+trait Quarry: Sync {
+    /// What a run leaves behind.
+    type Track: Send;
+
+    /// Runs the program once. Several runs may go on at the same time.
+    fn run(&self, aim: &Aim) -> Result<Shot<Self::Track>, Failure>;
+
+    /// What is to be found in a run.
+    fn look(&self, track: Self::Track, aim: &Aim, wanted: &WantedArgs) -> Result<Seen, Failure>;
+}
+
+/// What has become of a run.
+struct Shot<T> {
+    track: T,
+    /// How it has ended, if not well.
+    ending: Option<String>,
+    /// What it has taught the next one.
+    learnt: Learnt,
+}
+
+/// What a run has taught.
+#[derive(Clone, Debug, Default)]
+struct Learnt {
+    /// About how many choices there were.
+    steps: Option<u64>,
+    /// Which functions take which locks.
+    triggers: Option<String>,
+    /// What the strategy did.
+    steering: Option<Steering>,
+}
+
+/// What was found in a run.
+struct Seen {
+    reports: Vec<Report>,
+    deadlock: Option<Deadlock>,
+}
+
+pub(crate) fn run(args: &HuntArgs) -> Result<Outcome, Failure> {
+    stop::listen()?;
+    if !is_program(&args.program) {
+        return hunt(args, &Native::new(args)?);
+    }
+    if let Some(argument) = args.arguments.first() {
+        let argument = argument.to_string_lossy();
+        return Err(Failure::Usage(format!(
+            "`{argument}` is one too many: a .cimp program takes no arguments"
+        )));
+    }
+    hunt(args, &Simulated::new(args)?)
+}
+
+fn hunt(args: &HuntArgs, quarry: &impl Quarry) -> Result<Outcome, Failure> {
+    let rules = Rules::load(&args.wanted)?;
+    let technique = args.plans().next().map_or("auto", |plan| plan.choice.name());
+    let program = args.program.display().to_string();
+    let mut union = Union::new(technique, &program, args.strategy.name(), args.runs);
+    let begin = Instant::now();
+    let stopped = run_all(args, quarry, &mut union)?;
+    let mut report = union.finish(stopped);
+    report.stats.seconds = begin.elapsed().as_secs_f64();
+    let is_stuck = report.hunt.as_ref().is_some_and(|hunt| !hunt.deadlocks.is_empty());
+    let mut reports = [report];
+    rules.apply(&mut reports);
+    tell(&reports, &args.wanted)?;
+    let found = reports.iter().map(outcome).max().unwrap_or(Outcome::Clean);
+    Ok(if is_stuck { Outcome::Race } else { found })
+}
+
+/// Makes runs, as many at a time as there are processors, until there is a reason to stop.
+fn run_all(args: &HuntArgs, quarry: &impl Quarry, union: &mut Union) -> Result<Stopped, Failure> {
+    let mut aims = Aims::new(args);
+    let at_once = jobs(args.wanted.search.jobs);
+    let progress = Progress::of_work("hunts", !args.no_progress);
+    progress.expect(args.runs);
+    while union.runs() < args.runs {
+        if stop::is_requested() {
+            return Ok(Stopped::Interrupted);
+        }
+        if args.patience.0.is_some_and(|patience| union.runs_without_news() >= patience as usize) {
+            return Ok(Stopped::NothingNew);
+        }
+        let aims_now = aims.next(at_once.min(args.runs - union.runs()));
+        for (aim, (shot, seconds)) in aims_now.iter().zip(run_together(quarry, &aims_now)) {
+            let (shot, begin) = (shot?, Instant::now());
+            aims.learn(&shot.learnt);
+            let seen = quarry.look(shot.track, aim, &args.wanted)?;
+            let run = HuntRun {
+                run: aim.run,
+                strategy: aim.strategy_name().to_string(),
+                seed: aim.seed,
+                ending: shot.ending,
+                seconds: seconds + begin.elapsed().as_secs_f64(),
+                steering: shot.learnt.steering,
+                ..HuntRun::default()
+            };
+            union.add(run, seen.reports, seen.deadlock);
+            progress.worked();
+            tell_news(union);
+        }
+    }
+    Ok(Stopped::AllRuns)
+}
+
+/// Makes some runs at the same time; each with how long it took.
+fn run_together<Q: Quarry>(quarry: &Q, aims: &[Aim]) -> Vec<(Result<Shot<Q::Track>, Failure>, f64)> {
+    let timed = |aim| {
+        let begin = Instant::now();
+        let shot = quarry.run(aim);
+        (shot, begin.elapsed().as_secs_f64())
+    };
+    let died = || (Err(Failure::Usage("a run could not be looked after".to_string())), 0.0);
+    thread::scope(|scope| {
+        let runs: Vec<_> = aims.iter().map(|aim| scope.spawn(move || timed(aim))).collect();
+        runs.into_iter().map(|run| run.join().unwrap_or_else(|_| died())).collect()
+    })
+}
+
+/// Says at once if a run has shown something new: who waits at a terminal need not wait for the end.
+fn tell_news(union: &Union) {
+    let Some(run) = union.last() else { return };
+    let stuck = if run.deadlock { ", and a deadlock" } else { "" };
+    if run.new > 0 || run.deadlock {
+        let HuntRun { run, strategy, seed, new, total, .. } = run;
+        output::note(&format!("run {run} ({strategy}, seed {seed}): {new} new, {total} in all{stuck}"));
+    }
+}
+
+impl HuntArgs {
+    /// What is done with each run. To look at what a run itself has shown is what strategies are compared by; only who asks for
+    /// predictions gets what it implies.
+    fn plans(&self) -> impl Iterator<Item = Plan> {
+        let is_open = self.wanted.technique == [Choice::Auto] && self.strategy != Strategy::Predict;
+        let choices = if is_open { vec![Choice::One(Technique::Hb)] } else { self.wanted.technique.clone() };
+        choices.into_iter().map(|choice| self.wanted.plan(choice))
+    }
+}

@@ -1,0 +1,89 @@
+//! How each run of a hunt is steered.
+
+use foretell_schedule::Name;
+
+use super::Learnt;
+use crate::args::{HuntArgs, Strategy};
+
+/// About how many choices a run has before anything is known of it.
+const USUAL_STEPS: u64 = 1_000;
+/// The strategies that take turns in finding runs to predict from: one that goes anywhere, and one that goes where no run was.
+const FOR_PREDICTIONS: [Name; 2] = [Name::Random, Name::DrFinder];
+
+/// What one run is told.
+#[derive(Clone, Debug)]
+pub(super) struct Aim {
+    /// The number of the run, counted from 1.
+    pub(super) run: usize,
+    /// What all choices are drawn from.
+    pub(super) seed: u64,
+    /// Who chooses.
+    pub(super) strategy: Name,
+    /// How deep it looks.
+    pub(super) depth: u32,
+    /// About how many choices there will be.
+    pub(super) steps: u64,
+    /// What an earlier run has taught about which functions take which locks.
+    pub(super) triggers: Option<String>,
+}
+
+impl Aim {
+    /// Who chooses, by name.
+    pub(super) fn strategy_name(&self) -> &'static str {
+        Name::ALL.iter().find(|(_, name)| *name == self.strategy).map_or("", |(text, _)| text)
+    }
+}
+
+/// Hands out aims, and remembers what was learnt.
+pub(super) struct Aims<'a> {
+    args: &'a HuntArgs,
+    runs: usize,
+    steps: u64,
+    triggers: Option<String>,
+}
+
+impl Aims<'_> {
+    pub(super) fn new(args: &HuntArgs) -> Aims<'_> {
+        Aims { args, runs: 0, steps: USUAL_STEPS, triggers: None }
+    }
+
+    /// The aims of the next runs. Those that run at the same time learn nothing from each other. The first run of all is alone if
+    /// there is something to be learnt from it.
+    pub(super) fn next(&mut self, count: usize) -> Vec<Aim> {
+        let count = if self.runs == 0 && self.is_learning() { 1 } else { count };
+        (0..count).map(|_| self.one()).collect()
+    }
+
+    fn is_learning(&self) -> bool {
+        !matches!(self.args.strategy, Strategy::Random | Strategy::Contest | Strategy::Pos)
+    }
+
+    fn one(&mut self) -> Aim {
+        let strategy = match self.args.strategy {
+            Strategy::Random => Name::Random,
+            Strategy::Contest => Name::Contest,
+            Strategy::Pct => Name::Pct,
+            Strategy::Pos => Name::Pos,
+            Strategy::Drfinder => Name::DrFinder,
+            Strategy::Predict => FOR_PREDICTIONS.get(self.runs % 2).copied().unwrap_or(Name::Random),
+        };
+        let seed = self.args.seed.wrapping_add(self.runs as u64);
+        self.runs += 1;
+        Aim {
+            run: self.runs,
+            seed,
+            strategy,
+            depth: self.args.depth.unwrap_or_else(|| strategy.usual_depth()),
+            steps: self.steps,
+            triggers: self.triggers.clone(),
+        }
+    }
+
+    /// The next runs shall know what this one has taught.
+    pub(super) fn learn(&mut self, learnt: &Learnt) {
+        self.steps = learnt.steps.filter(|&steps| steps > 0).unwrap_or(self.steps);
+        if learnt.triggers.is_some() {
+            self.triggers.clone_from(&learnt.triggers);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Programs in C, C++ and Rust: each run is a process, or several.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use foretell_report::{Deadlock, Steering};
+
+use super::{Aim, Learnt, Quarry, Seen, Shot};
+use crate::args::{HuntArgs, Order, WantedArgs};
+use crate::error::Failure;
+use crate::native::record::{self, Ended, Folder, Manner, Recording, Steer};
+use crate::native::{build, predict_as, watch};
+use crate::stop;
+
+/// A program that is run for real.
+pub(super) struct Native<'a> {
+    args: &'a HuntArgs,
+    program: PathBuf,
+    /// Where the program is, if it was built for the hunt.
+    _built: Folder,
+}
+
+impl Native<'_> {
+    pub(super) fn new(args: &HuntArgs) -> Result<Native<'_>, Failure> {
+        let folder = Folder::new()?;
+        let program = build(&args.program, &folder)?;
+        Ok(Native { args, program, _built: folder })
+    }
+
+    /// Runs the program as the aim says; what it prints goes nowhere unless somebody wants to see it.
+    fn start(&self, aim: &Aim, folder: &Folder) -> Result<Ended, Failure> {
+        let triggers = folder.path().join("before.triggers");
+        if let Some(text) = &aim.triggers {
+            fs::write(&triggers, text).map_err(|error| Failure::file(&triggers, "write", error))?;
+        }
+        let steer =
+            Steer { strategy: aim.strategy_name(), depth: aim.depth, steps: aim.steps, triggers: &triggers };
+        let manner = self.manner(aim, Some(steer));
+        let mut command = record::command(&self.program, manner, folder);
+        command.args(&self.args.arguments).stdin(Stdio::null());
+        if !self.args.show_output {
+            command.stdout(Stdio::null()).stderr(Stdio::null());
+        }
+        let name = self.args.program.display();
+        let failed = |error| Failure::Usage(format!("cannot run {name}: {error}"));
+        let child = command.spawn().map_err(failed)?;
+        let process = child.id();
+        let presses = || u32::from(stop::is_requested());
+        let (status, by) = watch::wait_unless(child, manner.stop_after, presses).map_err(failed)?;
+        Ok(Ended { process, status, by })
+    }
+
+    fn manner<'m>(&'m self, aim: &Aim, steer: Option<Steer<'m>>) -> Manner<'m> {
+        let (name, stop_after) = (self.args.program.as_path(), Some(self.args.stop_after));
+        Manner { name, seed: aim.seed, order: Order::Serial, stop_after, steer }
+    }
+}
+
+impl Quarry for Native<'_> {
+    type Track = Vec<Recording>;
+
+    fn run(&self, aim: &Aim) -> Result<Shot<Vec<Recording>>, Failure> {
+        let folder = Folder::new()?;
+        let ended = self.start(aim, &folder)?;
+        let recordings = record::collect(&self.args.program, &folder, ended)?;
+        let is_stuck = recordings.iter().any(|recording| recording.is_deadlock);
+        let ending = record::ending(ended.status, ended.by).filter(|_| !is_stuck);
+        Ok(Shot { track: recordings, ending, learnt: learnt(&folder) })
+    }
+
+    fn look(&self, recordings: Vec<Recording>, aim: &Aim, wanted: &WantedArgs) -> Result<Seen, Failure> {
+        let stuck = recordings.iter().find(|recording| recording.is_deadlock);
+        let deadlock = stuck.map(|recording| Deadlock::at_end_of(&recording.trace, aim.run, aim.seed));
+        let mut reports = Vec::new();
+        for (process, mut recording) in recordings.into_iter().enumerate() {
+            // How a run has ended is told once, for the run.
+            recording.cut_because = None;
+            reports.extend(predict_as(
+                &self.args.program,
+                wanted,
+                self.args.plans(),
+                true,
+                recording,
+                process,
+            )?);
+        }
+        Ok(Seen { reports, deadlock })
+    }
+}
+
+/// What the processes of a run have left for the next one: the first of them that has anything to tell.
+fn learnt(folder: &Folder) -> Learnt {
+    let files = fs::read_dir(folder.path()).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_new = |path: &PathBuf| {
+        path.extension().is_some_and(|ending| ending == "triggers")
+            && path.file_stem() != Some("before".as_ref())
+    };
+    let mut found: Vec<PathBuf> = files.filter(is_new).collect();
+    found.sort();
+    let Some(text) = found.first().and_then(|path| fs::read_to_string(path).ok()) else {
+        return Learnt::default();
+    };
+    let number = |what: &str| {
+        let notes = text.lines().filter_map(|line| line.strip_prefix("# ")?.split_once(' '));
+        notes.into_iter().find(|(_, rest)| rest.starts_with(what)).and_then(|(number, _)| number.parse().ok())
+    };
+    let steering = number("acquisitions").map(|acquisitions| Steering {
+        acquisitions,
+        suspensions: number("suspensions").unwrap_or(0),
+        reversals: number("reversals").unwrap_or(0),
+        thrashings: number("thrashings").unwrap_or(0),
+    });
+    Learnt { steps: number("choices"), triggers: Some(text), steering }
+}

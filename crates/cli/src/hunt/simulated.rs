@@ -1,0 +1,91 @@
+//! Programs of the virtual machine.
+
+use foretell_cimp::machine::{Blocked, Bounds, Wanted};
+use foretell_cimp::record::{self, Ending, Limits, Run};
+use foretell_report::{Deadlock, Steering, WaitingThread};
+use foretell_schedule::{Plan as StrategyPlan, Relation};
+
+use super::{Aim, Learnt, Quarry, Seen, Shot};
+use crate::analysis::held::Held;
+use crate::args::{HuntArgs, InputArgs, WantedArgs};
+use crate::error::Failure;
+use crate::input::Input;
+use crate::program::Source;
+use crate::run::{LOOP_BOUND, ending_text, report};
+
+/// A program that the virtual machine runs.
+pub(super) struct Simulated<'a> {
+    args: &'a HuntArgs,
+    source: Source,
+}
+
+impl Simulated<'_> {
+    pub(super) fn new(args: &HuntArgs) -> Result<Simulated<'_>, Failure> {
+        Ok(Simulated { args, source: Source::load(&args.program)? })
+    }
+
+    /// What is known of the relation between functions and locks.
+    fn relation(&self, aim: &Aim) -> Relation {
+        let text = aim.triggers.as_deref().unwrap_or_default();
+        self.source.program.parse_triggers(text).unwrap_or_default()
+    }
+}
+
+impl Quarry for Simulated<'_> {
+    type Track = Run;
+
+    fn run(&self, aim: &Aim) -> Result<Shot<Run>, Failure> {
+        let mut strategy = StrategyPlan {
+            name: aim.strategy,
+            seed: aim.seed,
+            depth: aim.depth,
+            steps: aim.steps,
+            relation: self.relation(aim),
+        }
+        .strategy();
+        let bounds = Bounds { loop_bound: Some(LOOP_BOUND), ..Bounds::default() };
+        let limits = Limits { steps: self.args.max_steps, bounds };
+        let run = record::run(&self.source.program, &mut strategy, &limits)
+            .map_err(|error| Failure::Trace { file: self.source.name(), error })?;
+        let learnt = strategy.learnt();
+        let learnt = Learnt {
+            steps: Some(run.schedule.0.len() as u64),
+            triggers: learnt.map(|learnt| self.source.program.triggers_text(learnt)),
+            steering: learnt.map(|learnt| Steering {
+                acquisitions: learnt.statistics.acquisitions,
+                suspensions: learnt.statistics.suspensions,
+                reversals: learnt.statistics.reversals,
+                thrashings: learnt.statistics.thrashings,
+            }),
+        };
+        let is_stuck = matches!(run.ending, Ending::Deadlock(_));
+        let ending = ending_text(&run.ending).filter(|_| !is_stuck);
+        Ok(Shot { track: run, ending, learnt })
+    }
+
+    fn look(&self, mut run: Run, aim: &Aim, wanted: &WantedArgs) -> Result<Seen, Failure> {
+        let deadlock = deadlock(&run.ending, aim);
+        run.trace = wanted.search.dependence.apply(run.trace);
+        let input = Input::new(&self.args.program, &InputArgs { from_format: None, no_progress: true });
+        let held = Held::new(&input, Some(&run.trace));
+        let on = |plan| report(&held, &self.source, &run, &plan, wanted);
+        let reports = self.args.plans().map(on).collect::<Result<_, _>>()?;
+        Ok(Seen { reports, deadlock })
+    }
+}
+
+/// Who waits for what, if that is how the run has ended.
+fn deadlock(ending: &Ending, aim: &Aim) -> Option<Deadlock> {
+    let Ending::Deadlock(blocked) = ending else { return None };
+    let waiting = |blocked: &Blocked| {
+        let (waits_for, held_by) = match &blocked.wants {
+            Wanted::Lock { lock, owner } => (format!("lock {lock}"), Some(owner.clone())),
+            Wanted::Permit(semaphore) => (format!("semaphore {semaphore}"), None),
+            Wanted::Notification(condition) => (format!("condition {condition}"), None),
+            Wanted::End(thread) => (format!("the end of {thread}"), Some(thread.clone())),
+        };
+        let (thread, location) = (blocked.thread.clone(), blocked.position.to_string());
+        WaitingThread { thread, waits_for, held_by, location, stack: Vec::new(), locks: Vec::new() }
+    };
+    Some(Deadlock::new(aim.run, aim.seed, blocked.iter().map(waiting).collect()))
+}
