@@ -187,6 +187,16 @@ fn draw_pictures(trace: &Trace, races: &mut [Race]) {
     }
 }
 
+/// Adds the lines of the program where threads wait for ever.
+pub(crate) fn describe_deadlocks(report: &mut Report, sources: &mut Sources) {
+    let deadlocks = report.hunt.iter().flat_map(|hunt| &hunt.deadlocks);
+    for waiting in deadlocks.flat_map(|deadlock| &deadlock.waiting) {
+        if let Some(excerpt) = sources.excerpt(&waiting.location) {
+            report.excerpts.insert(waiting.location.clone(), excerpt);
+        }
+    }
+}
+
 /// Adds the lines of the program that pictures are about, those that have to be seen first.
 fn add_excerpts(report: &mut Report, sources: &mut Sources) {
     for race in &mut report.races {

@@ -17,12 +17,15 @@ use self::aim::{Aim, Aims};
 use self::native::Native;
 use self::simulated::Simulated;
 use crate::analysis::{Plan, outcome};
-use crate::args::{Choice, HuntArgs, Strategy, WantedArgs, jobs};
+use crate::args::{Choice, HuntArgs, InputArgs, Strategy, WantedArgs, jobs};
+use crate::describe::describe_deadlocks;
 use crate::error::Failure;
+use crate::input::Input;
 use crate::output;
 use crate::program::is_program;
 use crate::progress::Progress;
 use crate::render::tell;
+use crate::sources::Sources;
 use crate::suppress::Rules;
 use crate::{Outcome, stop};
 
@@ -87,6 +90,8 @@ fn hunt(args: &HuntArgs, quarry: &impl Quarry) -> Result<Outcome, Failure> {
     let stopped = run_all(args, quarry, &mut union)?;
     let mut report = union.finish(stopped);
     report.stats.seconds = begin.elapsed().as_secs_f64();
+    let input = Input::new(&args.program, &InputArgs { from_format: None, no_progress: true });
+    describe_deadlocks(&mut report, &mut Sources::new(&input));
     let is_stuck = report.hunt.as_ref().is_some_and(|hunt| !hunt.deadlocks.is_empty());
     let mut reports = [report];
     rules.apply(&mut reports);

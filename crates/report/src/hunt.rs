@@ -99,6 +99,16 @@ pub struct Hunted {
     pub runs: usize,
 }
 
+impl Hunted {
+    /// In a sentence.
+    pub(crate) fn words(&self) -> String {
+        let Hunted { run, strategy, seed, runs } = self;
+        let found =
+            if *runs > 1 { format!("found in {runs} runs, first in") } else { "found in".to_string() };
+        format!("{found} run {run} ({strategy}, seed {seed})")
+    }
+}
+
 /// All that the runs of a hunt have shown, each race once.
 #[derive(Debug)]
 pub struct Union {

@@ -22,6 +22,9 @@ pub(crate) const LINES_AROUND: usize = 1;
 pub(crate) fn write(page: &mut Page, number: usize, race: &Race, detail: Detail) {
     page.blank();
     write_title(page, number, race);
+    if let Some(hunted) = &race.hunted {
+        page.wrapped(2, 4, visible(&hunted.words()));
+    }
     if let Some(processes) = race.processes {
         page.line(format!("  found in {processes} processes; this is how the first of them shows it"));
     }

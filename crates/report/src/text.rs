@@ -49,11 +49,15 @@ pub fn render(report: &Report, detail: Detail) -> String {
 pub fn summary(reports: &[Report]) -> String {
     let races = reports.iter().flat_map(Report::told_races).count();
     let open = reports.iter().map(|report| report.undecided.len() as u64 + report.stats.not_listed).sum();
-    match (races, open) {
+    let pairs = match (races, open) {
         (0, 0) => "no race proven".to_string(),
         (0, open) => format!("no race proven, {} not proven", count(open, "candidate")),
         (races, 0) => format!("{} proven", count(races, "race")),
         (races, open) => format!("{} proven, {} not proven", count(races, "race"), count(open, "candidate")),
+    };
+    match reports.iter().filter_map(|report| report.hunt.as_ref()).map(|hunt| hunt.deadlocks.len()).sum() {
+        0_usize => pairs,
+        deadlocks => format!("{pairs}, {}", count(deadlocks, "deadlock")),
     }
 }
 

@@ -8,7 +8,7 @@ use super::texts::{StackId, Text, Texts};
 use crate::context::{HeldLock, HeldMode, Origin, Place, is_of_library};
 use crate::deadlock::{Deadlock, WaitingThread};
 use crate::excerpt::{Doubt, Excerpt};
-use crate::hunt::Hunt;
+use crate::hunt::{Hunt, Hunted};
 use crate::hunt_text;
 use crate::moved::Moved;
 use crate::notes;
@@ -86,6 +86,8 @@ struct RaceData {
     length: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     processes: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hunted: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fingerprint: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -274,6 +276,7 @@ fn race_data(race: &Race, texts: &mut Texts) -> RaceData {
         proof: race.proof,
         length: race.witness_length,
         processes: race.processes,
+        hunted: race.hunted.as_ref().map(Hunted::words),
         fingerprint: race.fingerprint.clone(),
         observed: race.observed.as_ref().map(|observed| observed_data(observed, texts)),
         reads: race.reads.as_ref().map(|reads| reads_data(reads, texts)),

@@ -206,6 +206,7 @@ function raceView(item) {
         make("b", { class: "thread lane-1" }, text(second.thread)), ` ${text(second.deed)} at `, placeText(second.place),
         ". Nothing in the program keeps them from doing so at the same time.",
       ),
+      pair.hunted && make("p", { class: "dim" }, `It was ${pair.hunted}.`),
       pair.processes && make("p", { class: "dim" }, `Found in ${pair.processes} processes; this is how the first of them shows it.`),
     ),
     make("div", { class: "accesses" }, accessCard(first, 0), accessCard(second, 1)),
