@@ -66,13 +66,7 @@ pub trait Scheduler {
     fn pick(&mut self, moment: &Moment<'_>) -> Turn;
 
     /// The thread that was picked takes this step, in these calls, the innermost one first.
-    fn happens(
-        &mut self,
-        _thread: ThreadRef,
-        _operation: Operation,
-        _calls: &mut dyn Iterator<Item = u32>,
-    ) {
-    }
+    fn happens(&mut self, _thread: ThreadRef, _operation: Operation, _calls: &mut dyn Iterator<Item = u32>) {}
 
     /// The thread has ended.
     fn ended(&mut self, _thread: ThreadRef) {}

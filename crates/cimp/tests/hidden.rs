@@ -49,7 +49,8 @@ fn both() -> BTreeSet<String> {
 fn the_usual_order_hides_both_races_and_noise_does_not_show_them() {
     let program = figure();
     assert_eq!(races(&program, &mut Serial::new()), BTreeSet::new());
-    let noisy: BTreeSet<String> = (1..=100).flat_map(|seed| races(&program, &mut Contest::new(seed))).collect();
+    let noisy: BTreeSet<String> =
+        (1..=100).flat_map(|seed| races(&program, &mut Contest::new(seed))).collect();
     assert_eq!(noisy, BTreeSet::new());
 }
 
@@ -69,7 +70,8 @@ fn the_relation_is_that_of_the_papers_first_table() {
     run(&program, &mut strategy, &Limits::default()).unwrap();
     let text = program.triggers_text(strategy.learnt().unwrap());
     // The paper leaves out the methods that the threads begin with.
-    let mut table: Vec<&str> = text.lines().filter(|line| line.starts_with('f') && line.contains('\t')).collect();
+    let mut table: Vec<&str> =
+        text.lines().filter(|line| line.starts_with('f') && line.contains('\t')).collect();
     table.sort_unstable();
     let expected = [
         ("f1", "k n o1"),

@@ -138,9 +138,8 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
     match primitive {
         Primitive::Silent | Primitive::Clock => {}
         Primitive::Spawn => turn.me.library.spawns.set(true),
-        Primitive::Lock | Primitive::LockShared | Primitive::TryLock | Primitive::TryLockShared => {
-            turn.meeting();
-        }
+        Primitive::Lock | Primitive::LockShared => turn.meeting_at_lock(object as usize),
+        Primitive::TryLock | Primitive::TryLockShared => turn.meeting(),
         Primitive::Unlock => turn.log_sync(SyncOp::Unlock, object as usize, 0),
         Primitive::Wait => {
             turn.me.library.waits_with.set(Some((object as usize, other)));

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
+use foretell_schedule::Operation;
 use foretell_wire::hook::front;
 
 use crate::log::Writer;
@@ -43,6 +44,10 @@ pub(crate) struct Thread {
     pub(crate) meetings: Cell<u32>,
     /// Where it last called out of instrumented code.
     pub(crate) site: Cell<u64>,
+    /// Where it was started; written by who does that.
+    pub(crate) born: Cell<u64>,
+    /// What it is about to do, for those who ask a strategy whose turn it is.
+    pub(crate) next: Cell<Operation>,
     /// What it is doing in a library that synchronises, if it is in one.
     pub(crate) library: Library,
     /// How often the end of the thread was put off, so that other destructors can run first.
@@ -114,6 +119,8 @@ impl Thread {
             changes: Cell::new(0),
             meetings: Cell::new(0),
             site: Cell::new(0),
+            born: Cell::new(0),
+            next: Cell::new(Operation::Other),
             stack: Stack::new(),
             library: Library::default(),
             endings: Cell::new(0),
@@ -125,6 +132,7 @@ impl Thread {
     pub(crate) fn copy(&self) -> &'static Thread {
         let copy = Thread { stack: self.stack.copy(), ..Thread::fresh(0, self.start) };
         copy.site.set(self.site.get());
+        copy.born.set(self.born.get());
         Box::leak(Box::new(copy))
     }
 

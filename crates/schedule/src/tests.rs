@@ -21,8 +21,10 @@ fn only_those_who_are_ready_are_picked() {
         for mut strategy in all(seed) {
             for step in 0..200_u32 {
                 let lock = Operation::Acquire { lock: 1, kind: 1 };
-                let among: Vec<Ready> =
-                    (0..6).filter(|thread| (step + thread) % 3 != 0).map(|thread| ready(thread, lock)).collect();
+                let among: Vec<Ready> = (0..6)
+                    .filter(|thread| (step + thread) % 3 != 0)
+                    .map(|thread| ready(thread, lock))
+                    .collect();
                 let picked = strategy.pick(&among);
                 assert!(among.iter().any(|ready| ready.thread == picked));
             }
@@ -54,10 +56,10 @@ fn the_same_seed_gives_the_same_picks() {
 
 #[test]
 fn conflicts_are_about_the_same_thing() {
-    let (read, write) = (|place| Operation::Access { place, writes: false }, |place| Operation::Access {
-        place,
-        writes: true,
-    });
+    let (read, write) = (
+        |place| Operation::Access { place, writes: false },
+        |place| Operation::Access { place, writes: true },
+    );
     assert!(!read(1).conflicts(read(1)) && read(1).conflicts(write(1)) && !write(1).conflicts(write(2)));
     let take = |lock| Operation::Acquire { lock, kind: 0 };
     assert!(take(1).conflicts(Operation::Release { lock: 1 }) && !take(1).conflicts(take(2)));
@@ -71,8 +73,10 @@ fn share_of_overtaking(steps: u32, runs: u64, strategy: impl Fn(u64) -> Box<dyn 
         let mut left = BTreeMap::from([(0, steps), (1, steps)]);
         let mut last = 0;
         while !left.is_empty() {
-            let among: Vec<Ready> =
-                left.keys().map(|&thread| ready(thread, Operation::Meet { object: u64::from(thread) })).collect();
+            let among: Vec<Ready> = left
+                .keys()
+                .map(|&thread| ready(thread, Operation::Meet { object: u64::from(thread) }))
+                .collect();
             last = strategy.pick(&among);
             if last == 0 && left[&0] == steps {
                 break;

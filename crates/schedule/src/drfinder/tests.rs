@@ -30,7 +30,8 @@ fn run(strategy: &mut DrFinder, scripts: &[Script]) -> Vec<(u32, u64)> {
         let ready: Vec<Ready> = (0..scripts.len())
             .filter_map(|thread| {
                 let (function, next) = next(thread)?;
-                let is_blocked = matches!(next, Operation::Acquire { lock, .. } if owners.contains_key(&lock));
+                let is_blocked =
+                    matches!(next, Operation::Acquire { lock, .. } if owners.contains_key(&lock));
                 let thread = u32::try_from(thread).unwrap();
                 (!is_blocked).then_some(Ready { thread, next, function: Some(function) })
             })
