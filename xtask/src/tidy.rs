@@ -35,6 +35,7 @@ const ROOMS: [Rule; 19] = [
     (
         "foretell",
         &[
+            "foretell-schedule",
             "foretell-trace",
             "foretell-witness",
             "foretell-detect",

@@ -10,6 +10,7 @@ use clap::builder::TypedValueParser as _;
 use clap::{Parser, Subcommand, ValueEnum};
 use foretell_detect::Pairs;
 use foretell_predict::Technique;
+use foretell_schedule::Name;
 use foretell_trace::Trace;
 use foretell_trace::format::Format;
 
@@ -387,16 +388,27 @@ pub(crate) struct CompilerArgs {
 /// How a program is run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ScheduleArgs {
-    /// Which thread runs when: `serial`, `round-robin`, `random`, `pct`, or a list such as `t1*7,t2,t1`, after which the
-    /// run goes on serially
+    /// Which thread runs when: `serial`, `round-robin`, `random`, `contest`, `pct`, `pos`, `drfinder` (docs/hunting.md), or a
+    /// list such as `t1*7,t2,t1`, after which the run goes on serially
     #[arg(long, default_value = "serial")]
     pub(crate) schedule: String,
-    /// What `random` and `pct` draw from, and the schedule of a native program: the same seed gives the same run
+    /// What all choices are drawn from, also those of a native program: the same seed gives the same run
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// How many ordering decisions a bug needs that `pct` looks for
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) depth: u32,
+    /// How many ordering decisions a bug needs that `pct` looks for, 3 unless given; how many calls up `drfinder` looks from
+    /// where a lock is taken, 12 unless given
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) depth: Option<u32>,
+    /// What `drfinder` has learnt: read from this file, if it is there, and written to it after the run
+    #[arg(long, value_name = "FILE")]
+    pub(crate) triggers: Option<PathBuf>,
+}
+
+impl ScheduleArgs {
+    /// The depth for this strategy.
+    pub(crate) fn depth(&self, strategy: Name) -> u32 {
+        self.depth.unwrap_or(strategy.usual_depth())
+    }
 }
 
 /// A number that something may not exceed, if there is one.

@@ -1,9 +1,14 @@
 //! `foretell run`: run a program once, record what it does, find races in it, and drive the program into each.
 
+use std::fs;
+
 use foretell_cimp::machine::{Bounds, Failure as Failed, Fault};
 use foretell_cimp::record::{self, Ending, Limits, Run, confirm};
-use foretell_cimp::schedule::{Given, Pct, Random, RoundRobin, Schedule, Scheduler, Serial};
+use foretell_cimp::schedule::{
+    Contest, DrFinder, Given, Pct, Pos, Random, RoundRobin, Schedule, Scheduler, Serial,
+};
 use foretell_report::Report;
+use foretell_schedule::{Name, Relation, Strategy};
 use foretell_trace::EventId;
 
 use crate::analysis::held::Held;
@@ -62,15 +67,19 @@ pub(crate) fn record(
         "serial" => run_with(&mut Serial::new()),
         "round-robin" => run_with(&mut RoundRobin::default()),
         "random" => run_with(&mut Random::new(args.seed)),
+        "contest" => run_with(&mut Contest::new(args.seed)),
+        "pos" => run_with(&mut Pos::new(args.seed)),
         "pct" => {
             // How long an execution is about can only be told from one.
             let expected = run_with(&mut Serial::new())?.schedule.0.len();
-            run_with(&mut Pct::new(args.seed, args.depth, expected as u64))
+            run_with(&mut Pct::new(args.seed, args.depth(Name::Pct), expected as u64))
         }
+        "drfinder" => reverse_locks(source, args, run_with),
         list => {
             let schedule: Schedule = list.parse().map_err(|error| {
                 Failure::Usage(format!(
-                    "{error}; expected serial, round-robin, random, pct, or a list such as t1*7,t2"
+                    "{error}; expected serial, round-robin, random, contest, pct, pos, drfinder, or a list \
+                     such as t1*7,t2"
                 ))
             })?;
             let mut given = Given::new(schedule);
@@ -84,6 +93,34 @@ pub(crate) fn record(
             }
         }
     }
+}
+
+/// Runs the program by what another run has taught: the one whose lessons are in the file, or one that is made for that.
+fn reverse_locks(
+    source: &Source,
+    args: &ScheduleArgs,
+    run_with: impl Fn(&mut dyn Scheduler) -> Result<Run, Failure>,
+) -> Result<Run, Failure> {
+    let strategy = |relation| DrFinder::new(args.seed, args.depth(Name::DrFinder), relation);
+    let known = args.triggers.as_deref().filter(|path| path.exists());
+    let relation = match known {
+        Some(path) => {
+            let text = fs::read_to_string(path).map_err(|error| Failure::file(path, "read", error))?;
+            let problem = |error| Failure::Usage(format!("{}: {error}", path.display()));
+            source.program.parse_triggers(&text).map_err(problem)?
+        }
+        None => {
+            let mut first = strategy(Relation::default());
+            run_with(&mut first)?;
+            first.learnt().map(|learnt| learnt.relation.clone()).unwrap_or_default()
+        }
+    };
+    let mut strategy = strategy(relation);
+    let run = run_with(&mut strategy)?;
+    if let (Some(path), Some(learnt)) = (&args.triggers, strategy.learnt()) {
+        output::write(Some(path), &source.program.triggers_text(learnt))?;
+    }
+    Ok(run)
 }
 
 /// Why the schedule was not followed to its end. A run that fails or is stopped before has something else to say.

@@ -138,8 +138,9 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
     match primitive {
         Primitive::Silent | Primitive::Clock => {}
         Primitive::Spawn => turn.me.library.spawns.set(true),
-        Primitive::Lock | Primitive::TryLock => begin_lock(turn, object, SyncOp::TryFailed),
-        Primitive::LockShared | Primitive::TryLockShared => begin_lock(turn, object, SyncOp::TrySharedFailed),
+        Primitive::Lock => begin_lock(turn, object, SyncOp::TryFailed),
+        Primitive::LockShared => begin_lock(turn, object, SyncOp::TrySharedFailed),
+        Primitive::TryLock | Primitive::TryLockShared => turn.meeting(),
         Primitive::Unlock => turn.log_sync(SyncOp::Unlock, object as usize, 0),
         Primitive::Wait => {
             turn.me.library.waits_with.set(Some((object as usize, other)));
@@ -175,7 +176,7 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
 
 /// If the thread waits there for ever, it is told what it could not have.
 fn begin_lock(turn: &Turn, object: u64, failed: SyncOp) {
-    turn.meeting();
+    turn.meeting_at_lock(object as usize);
     turn.me.attempt.set(Some((failed, object as usize)));
 }
 

@@ -9,9 +9,14 @@
 
 mod overtake;
 mod parallel;
+mod places;
+mod strategy;
 mod unseen;
 
 pub(crate) use overtake::prepare;
+pub(crate) use strategy::{
+    Wanted, hunt, is_hunting, note_block, note_lock, note_module, note_taken, save_lessons,
+};
 pub(crate) use unseen::{tell_unseen, wake_from_outside, was_told_unseen};
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -101,6 +106,8 @@ struct Slot {
     reason: Reason,
     /// The count of waits when this one began: who waits longest is woken first.
     since: u64,
+    /// What a strategy is told of it.
+    standing: strategy::Standing,
 }
 
 /// All threads, and who runs.
@@ -120,6 +127,8 @@ struct Scheduler {
     seen: Option<overtake::Seen>,
     /// Who may help that we do not see, as far as was known when somebody last looked.
     unseen: unseen::Unseen,
+    /// Who says whose turn it is, if that is not by chance.
+    hunt: Option<strategy::Hunt>,
 }
 
 /// How often in a row nobody could run and all looked again.
@@ -135,6 +144,7 @@ static SCHEDULER: Spin<Scheduler> = Spin::new(Scheduler {
     waiting: 0,
     seen: None,
     unseen: unseen::Unseen::NOBODY,
+    hunt: None,
 });
 
 /// Begins with the calling thread alone, whose turn it is.
@@ -330,7 +340,8 @@ fn wait_for_turn(me: &'static Thread) {
 
 impl Scheduler {
     fn add(&mut self, thread: &'static Thread) {
-        self.slots.push(Slot { thread, state: State::Ready, reason: Reason::Woken, since: 0 });
+        let standing = self.standing_of_new(thread);
+        self.slots.push(Slot { thread, state: State::Ready, reason: Reason::Woken, since: 0, standing });
     }
 
     fn slot(&mut self, thread: &Thread) -> Option<&mut Slot> {
@@ -347,6 +358,9 @@ impl Scheduler {
     fn leave(&mut self, me: &'static Thread, state: State) {
         me.go.store(WAIT, Ordering::SeqCst);
         self.begin_wait(me, state);
+        if self.hunt.is_some() {
+            without_signals(|| self.note_standing(me, state));
+        }
         self.choose();
     }
 
@@ -415,13 +429,22 @@ impl Scheduler {
     fn choose(&mut self) {
         self.clock += CHOICE;
         self.end_sleep();
-        let is_ready = |slot: &&Slot| slot.state == State::Ready;
-        let ready = self.slots.iter().filter(is_ready).count();
-        let choice = if ready < 2 { 0 } else { self.random(u32::try_from(ready).unwrap_or(1)) };
-        match self.slots.iter().filter(is_ready).nth(choice as usize).map(|slot| slot.thread) {
+        let picked = match &self.hunt {
+            Some(_) => without_signals(|| self.pick_by_strategy()),
+            None => self.anybody(),
+        };
+        match picked {
             Some(thread) => self.give_turn(thread),
             None => self.nobody_is_ready(),
         }
+    }
+
+    /// Any thread that can run.
+    fn anybody(&mut self) -> Option<&'static Thread> {
+        let is_ready = |slot: &&Slot| slot.state == State::Ready;
+        let ready = self.slots.iter().filter(is_ready).count();
+        let choice = if ready < 2 { 0 } else { self.random(u32::try_from(ready).unwrap_or(1)) };
+        self.slots.iter().filter(is_ready).nth(choice as usize).map(|slot| slot.thread)
     }
 
     fn nobody_is_ready(&mut self) {
@@ -472,6 +495,7 @@ impl Scheduler {
             .collect();
         say(&format!("the program is in a deadlock: {}", waiting.join(", ")));
         self.tell_attempts();
+        self.save_lessons_at_deadlock();
         file::set_why(Why::Deadlock);
         exit_now(DEADLOCK_CODE)
     }

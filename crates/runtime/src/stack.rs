@@ -122,6 +122,11 @@ impl Stack {
         is_outside
     }
 
+    /// The sites of the calls that the thread is in, the outermost one first. For the thread itself.
+    pub(crate) fn sites(&self) -> &[u64] {
+        self.sites.get().get(..self.calls().depth as usize).unwrap_or_default()
+    }
+
     /// The site of the call that is made, or was made last, from here.
     pub(crate) fn site(&self, calls: Calls) -> u64 {
         self.sites.get().get(calls.depth as usize).copied().unwrap_or(0)

@@ -10,7 +10,7 @@ use foretell_wire::record::SyncOp;
 use crate::file;
 use crate::interpose::thread::{make_end_key, set_end};
 use crate::modules;
-use crate::order::set_striped;
+use crate::order::{is_striped, set_striped};
 use crate::scheduler;
 use crate::shared;
 use crate::stripes;
@@ -42,7 +42,7 @@ extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
     set_striped(variable(ORDER).as_deref() == Some("striped"));
     let seed = variable(SEED).and_then(|seed| seed.parse().ok()).unwrap_or(1);
     // There is no other thread yet.
-    unsafe { *SETTINGS.0.get() = Some(Settings { folder, seed }) };
+    unsafe { *SETTINGS.0.get() = Some(Settings { folder, seed, wanted: scheduler::Wanted::read(variable) }) };
     make_end_key();
     if record(Thread::new(0, None)) {
         unsafe {
@@ -56,6 +56,8 @@ extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
 struct Settings {
     folder: String,
     seed: u64,
+    /// A strategy, if turns are not given at random.
+    wanted: Option<scheduler::Wanted>,
 }
 
 /// Written once, before there is a second thread.
@@ -78,6 +80,10 @@ fn record(main: &'static Thread) -> bool {
     main.kernel_id.store(kernel_id(), Ordering::Relaxed);
     main.handle.store(unsafe { libc::pthread_self() }, Ordering::Relaxed);
     scheduler::begin(main, settings.seed);
+    if let Some(wanted) = settings.wanted.as_ref().filter(|_| !is_striped()) {
+        let file = format!("{}/{}.triggers", settings.folder, process_id());
+        scheduler::hunt(wanted, settings.seed, file);
+    }
     set_me(Some(main));
     set_end(main);
     let turn = Turn::of(main);
@@ -102,6 +108,7 @@ pub(crate) extern "C" fn end() {
         if let Some(turn) = &turn {
             turn.log_sync(SyncOp::End, 0, 0);
         }
+        scheduler::save_lessons();
         file::set_ended(true);
     }
     set_me(None);
@@ -145,6 +152,7 @@ unsafe extern "C" fn __foretell_module(
     let content = unsafe { std::slice::from_raw_parts(table, bytes) };
     let globals = unsafe { std::slice::from_raw_parts(globals, globals_count) };
     let module = Module { address: table as u64, table: content, globals: globals.to_vec() };
+    scheduler::note_module(&module);
     modules::add(&turn, module.encode());
 }
 

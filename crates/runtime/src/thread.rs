@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
+use foretell_schedule::Operation;
 use foretell_wire::hook::front;
 use foretell_wire::record::SyncOp;
 
@@ -46,6 +47,10 @@ pub(crate) struct Thread {
     pub(crate) site: Cell<u64>,
     /// The lock that it is trying to take, and what is to be told if it never gets it.
     pub(crate) attempt: Cell<Option<(SyncOp, usize)>>,
+    /// Where it was started; written by who does that.
+    pub(crate) born: Cell<u64>,
+    /// What it is about to do, for those who ask a strategy whose turn it is.
+    pub(crate) next: Cell<Operation>,
     /// What it is doing in a library that synchronises, if it is in one.
     pub(crate) library: Library,
     /// How often the end of the thread was put off, so that other destructors can run first.
@@ -118,6 +123,8 @@ impl Thread {
             meetings: Cell::new(0),
             site: Cell::new(0),
             attempt: Cell::new(None),
+            born: Cell::new(0),
+            next: Cell::new(Operation::Other),
             stack: Stack::new(),
             library: Library::default(),
             endings: Cell::new(0),
@@ -129,6 +136,7 @@ impl Thread {
     pub(crate) fn copy(&self) -> &'static Thread {
         let copy = Thread { stack: self.stack.copy(), ..Thread::fresh(0, self.start) };
         copy.site.set(self.site.get());
+        copy.born.set(self.born.get());
         Box::leak(Box::new(copy))
     }
 

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use foretell_schedule::Operation;
 use foretell_wire::hook::Order;
 use foretell_wire::record::{Record, SyncOp};
 
@@ -135,6 +136,7 @@ impl Turn {
             // Code that is not instrumented may just have been told something by the like of another thread.
             self.fence_if_outside();
         } else if self.me.log().quantum_is_over() {
+            self.me.next.set(Operation::Unknown);
             self.change();
         }
     }
@@ -154,8 +156,21 @@ impl Turn {
 
     /// A step at which threads meet: a good moment for somebody else to go on.
     pub(crate) fn meeting(&self) {
+        self.meeting_before(Operation::Other);
+    }
+
+    /// The thread is about to take a lock.
+    pub(crate) fn meeting_at_lock(&self, lock: usize) {
+        self.meeting_before(Operation::Acquire { lock: lock as u64, kind: 0 });
+    }
+
+    fn meeting_before(&self, next: Operation) {
         if is_striped() {
             return;
+        }
+        if scheduler::is_hunting() {
+            self.me.next.set(next);
+            return self.change();
         }
         let meetings = self.me.meetings.get();
         self.me.meetings.set(meetings.saturating_add(1));
@@ -170,6 +185,7 @@ impl Turn {
         if is_striped() {
             pause(PAUSE);
         } else {
+            self.me.next.set(Operation::Unknown);
             self.change();
         }
     }
@@ -363,6 +379,10 @@ impl Turn {
             self.fence(site);
         }
         self.log_sync_record(&Record::Sync { site, op, object: object as u64, other });
+        self.me.next.set(Operation::Other);
+        if matches!(op, SyncOp::Lock | SyncOp::LockShared) {
+            scheduler::note_taken(self.me, object);
+        }
         if is_shared {
             // Whoever else sees the object may have been told by this.
             self.fence(site);
@@ -393,6 +413,7 @@ impl Turn {
     pub(crate) fn log_memory(&self, op: SyncOp, start: usize, bytes: usize) {
         let (site, object, other) = (self.me.site.get(), start as u64, bytes as u64);
         let record = Record::Sync { site, op, object, other };
+        scheduler::note_block(start, bytes, site, op == SyncOp::Alloc);
         if is_striped() {
             self.locked(&Set::one(MEMORY), || self.log(&record));
         } else {

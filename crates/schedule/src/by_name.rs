@@ -29,6 +29,11 @@ impl Name {
         ("drfinder", Name::DrFinder),
     ];
 
+    /// Its text.
+    pub fn text(self) -> &'static str {
+        Name::ALL.iter().find(|(_, name)| *name == self).map_or("", |(text, _)| text)
+    }
+
     /// What the depth means if nobody says: ordering constraints of a bug for `pct`, calls for `drfinder`.
     pub fn usual_depth(self) -> u32 {
         match self {

@@ -79,14 +79,15 @@ impl Statistics {
         if self.suspensions == 0 { 0.0 } else { self.thrashings as f64 / self.suspensions as f64 }
     }
 
-    /// In words, a line each.
-    pub fn notes(&self) -> Vec<String> {
-        vec![
-            format!("{} acquisitions", self.acquisitions),
-            format!("{} suspensions", self.suspensions),
-            format!("{} reversals", self.reversals),
-            format!("{} thrashings, {:.0} %", self.thrashings, 100.0 * self.thrashing_rate()),
+    /// As notes of a [`Relation`], a line each; [`crate::relation::note`] reads them.
+    pub fn notes(&self) -> [String; 4] {
+        [
+            ("acquisitions", self.acquisitions),
+            ("suspensions", self.suspensions),
+            ("reversals", self.reversals),
+            ("thrashings", self.thrashings),
         ]
+        .map(|(name, count)| format!("{name} {count}"))
     }
 }
 

@@ -8,6 +8,12 @@ use std::fmt::Write;
 /// The first line of the text.
 const HEADER: &str = "foretell triggers 1";
 
+/// The number that a note of a text tells by this name, such as how many `picks` there were.
+pub fn note(text: &str, name: &str) -> Option<u64> {
+    let notes = text.lines().filter_map(|line| line.strip_prefix("# ")?.split_once(' '));
+    notes.filter(|(other, _)| *other == name).find_map(|(_, number)| number.parse().ok())
+}
+
 /// Pairs of a function and a kind of lock that was taken in it, or in what it called.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Relation {
@@ -145,9 +151,10 @@ mod tests {
             relation.add(function, kind);
         }
         let name = |id: u32| NAMES[id as usize];
-        let text = relation.to_text(name, name, &["5 acquisitions".to_owned()]);
+        let text = relation.to_text(name, name, &["acquisitions 5".to_owned()]);
         assert_eq!(text.lines().count(), 2 + 5);
         assert_eq!(Relation::parse(&text, id, id), Ok(relation));
+        assert_eq!((note(&text, "acquisitions"), note(&text, "picks")), (Some(5), None));
     }
 
     #[test]

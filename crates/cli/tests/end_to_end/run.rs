@@ -135,6 +135,40 @@ fn schedules_are_followed() {
     }
 }
 
+/// Runs the program whose races are hidden by the usual order of its locks, and says whether FastTrack sees one.
+fn shows_hidden_race(options: &[&str]) -> bool {
+    let program = example("drfinder_figure2_work");
+    let ran = foretell(&[&["run", "--technique", "fasttrack"], options, &[&program]].concat());
+    assert!(ran.code < 2, "{}", ran.err);
+    ran.code == 1
+}
+
+#[test]
+fn hidden_races_show_when_locks_are_taken_in_another_order() {
+    for schedule in ["serial", "contest", "random", "pos"] {
+        assert!(!shows_hidden_race(&["--schedule", schedule]), "{schedule}");
+    }
+    assert!(shows_hidden_race(&["--schedule", "drfinder"]));
+    assert!((1..40).any(|seed: u32| shows_hidden_race(&["--schedule", "pct", "--seed", &seed.to_string()])));
+}
+
+#[test]
+fn what_one_run_has_learnt_the_next_one_uses() {
+    let folder = folder("run_triggers");
+    let triggers = folder.join("figure.triggers").display().to_string();
+    let options = ["--schedule", "drfinder", "--triggers", &triggers];
+    assert!(shows_hidden_race(&options));
+    let learnt = fs::read_to_string(&triggers).unwrap();
+    assert!(learnt.starts_with("foretell triggers 1\n# ") && learnt.contains("\nf8\tk\n"), "{learnt}");
+    // Who is told that nothing takes any lock holds nobody back.
+    fs::write(&triggers, "foretell triggers 1\n").unwrap();
+    assert!(!shows_hidden_race(&options));
+    assert!(fs::read_to_string(&triggers).unwrap().contains("\nf8\tk\n"));
+    fs::write(&triggers, "something else\n").unwrap();
+    let ran = foretell(&[&["run"], &options[..], &[&example("drfinder_figure2_work")]].concat());
+    assert!(ran.code == 2 && ran.err.contains("the first line is not"), "{}", ran.err);
+}
+
 #[test]
 fn a_schedule_that_cannot_be_followed_is_refused() {
     let program = example("mcm_figure1");
@@ -148,7 +182,7 @@ fn a_schedule_that_cannot_be_followed_is_refused() {
         ("t1*7,t2*5", "all threads have ended, but 1 of its entries are left"),
         ("t1*x", "`t1*x` in the schedule: expected a number of steps after `*`"),
         ("t1*99999999999", "too long"),
-        ("zigzag-wise", "expected serial, round-robin, random, pct, or a list"),
+        ("zigzag-wise", "expected serial, round-robin, random, contest, pct, pos, drfinder, or a list"),
     ] {
         let ran = foretell(&["run", "--schedule", schedule, &program]);
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{schedule}: {}", ran.err);

@@ -6,7 +6,7 @@ use foretell_wire::record::SyncOp;
 use libc::timespec;
 
 use super::original;
-use crate::scheduler::{Reason, tell_unseen, wake_any, wake_waiters};
+use crate::scheduler::{Reason, note_lock, tell_unseen, wake_any, wake_waiters};
 use crate::system::{kernel, kernel_id, until};
 use crate::turn::{Turn, deadline_in};
 
@@ -21,7 +21,7 @@ fn take(
     failed: SyncOp,
     deadline: Option<u64>,
 ) -> c_int {
-    turn.meeting();
+    turn.meeting_at_lock(lock as usize);
     let mut out_of_time = false;
     loop {
         match attempt() {
@@ -123,6 +123,31 @@ fn is_own_checked_mutex(mutex: Lock) -> bool {
     // The layout of glibc's mutex on 64-bit machines.
     let (owner, kind) = unsafe { (words.add(OWNER).read(), words.add(KIND).read()) };
     kind & KIND_MASK == libc::PTHREAD_MUTEX_ERRORCHECK && owner == kernel_id()
+}
+
+/// Where a lock was initialised tells what it is for.
+fn note_place(lock: Lock) {
+    if let Some(turn) = Turn::take() {
+        note_lock(lock as usize, turn.me.site.get());
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_mutex_init(mutex: Lock, how: *const c_void) -> c_int {
+    note_place(mutex);
+    unsafe { original!(c"pthread_mutex_init": fn(Lock, *const c_void) -> c_int)(mutex, how) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_rwlock_init(lock: Lock, how: *const c_void) -> c_int {
+    note_place(lock);
+    unsafe { original!(c"pthread_rwlock_init": fn(Lock, *const c_void) -> c_int)(lock, how) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_spin_init(lock: Lock, shared: c_int) -> c_int {
+    note_place(lock);
+    unsafe { original!(c"pthread_spin_init": fn(Lock, c_int) -> c_int)(lock, shared) }
 }
 
 #[unsafe(no_mangle)]

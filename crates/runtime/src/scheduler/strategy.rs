@@ -1,0 +1,273 @@
+//! Turns that are given by a strategy of [`foretell_schedule`], if the environment names one.
+//!
+//! Threads then hand over at every synchronisation, before locks with the word which one they are about to take. Accesses are
+//! no such moments, as they are far too many; but now and then a quantum ends, as always, and then nobody knows what the thread
+//! does next. So priorities may change between accesses, too, but not between any two.
+//!
+//! When the process ends, what was learnt is written beside its log, together with how many picks there were.
+
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use foretell_schedule::{Name, Operation, Plan, Ready, Relation, Strategy};
+use foretell_wire::log::module::Module;
+
+use super::places::Places;
+use super::{SCHEDULER, Scheduler, State};
+use crate::system::{say, without_signals};
+use crate::thread::Thread;
+
+/// The strategy: `random`, which is what happens without one, `contest`, `pct`, `pos` or `drfinder`.
+const STRATEGY: &CStr = c"FORETELL_STRATEGY";
+/// Its depth, see [`Name::usual_depth`].
+const DEPTH: &CStr = c"FORETELL_DEPTH";
+/// About how many picks there will be.
+const STEPS: &CStr = c"FORETELL_STEPS";
+/// The file with what the run before has learnt.
+const TRIGGERS: &CStr = c"FORETELL_TRIGGERS";
+
+/// How many picks are expected if nobody says.
+const USUAL_STEPS: u64 = 1_000;
+
+/// Turns are given by a strategy,
+static IS_HUNTING: AtomicBool = AtomicBool::new(false);
+/// which learns from what happens.
+static IS_LEARNING: AtomicBool = AtomicBool::new(false);
+
+/// Whether turns are given by a strategy.
+#[inline]
+pub(crate) fn is_hunting() -> bool {
+    IS_HUNTING.load(Ordering::Relaxed)
+}
+
+#[inline]
+fn is_learning() -> bool {
+    IS_LEARNING.load(Ordering::Relaxed)
+}
+
+/// What the environment says of strategies.
+pub(crate) struct Wanted {
+    name: Name,
+    depth: u32,
+    steps: u64,
+    /// What the run before has learnt, as text.
+    triggers: Option<String>,
+}
+
+impl Wanted {
+    /// What the variables say; nothing if turns are given as usual.
+    pub(crate) fn read(variable: impl Fn(&CStr) -> Option<String>) -> Option<Wanted> {
+        let text = variable(STRATEGY)?;
+        let Ok(name) = text.parse::<Name>() else {
+            say(&format!("there is no strategy `{text}`: turns are given at random"));
+            return None;
+        };
+        let number = |name| variable(name).and_then(|number| number.parse::<u64>().ok());
+        let depth = number(DEPTH).and_then(|depth| u32::try_from(depth).ok());
+        let triggers = variable(TRIGGERS).and_then(|path| match std::fs::read_to_string(&path) {
+            Ok(text) => Some(text),
+            Err(error) => {
+                say(&format!("cannot read {path}: {error}"));
+                None
+            }
+        });
+        (name != Name::Random).then(|| Wanted {
+            name,
+            depth: depth.unwrap_or(name.usual_depth()),
+            steps: number(STEPS).unwrap_or(USUAL_STEPS),
+            triggers,
+        })
+    }
+}
+
+/// A strategy at work.
+pub(super) struct Hunt {
+    strategy: Box<dyn Strategy + Send>,
+    places: Places,
+    /// How often it has picked.
+    picks: u64,
+    /// Those who can run; kept for its room.
+    ready: Vec<Ready>,
+    /// The name of the strategy, and where to write what was learnt.
+    name: &'static str,
+    file: String,
+}
+
+/// What is known of a thread that does not have its turn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Standing {
+    next: Operation,
+    function: Option<u32>,
+}
+
+impl Standing {
+    pub(super) const NOWHERE: Standing = Standing { next: Operation::Other, function: None };
+}
+
+/// From now on turns are given by a strategy; what it learns goes to the file.
+pub(crate) fn hunt(wanted: &Wanted, seed: u64, file: String) {
+    IS_HUNTING.store(true, Ordering::Relaxed);
+    IS_LEARNING.store(wanted.name == Name::DrFinder, Ordering::Relaxed);
+    SCHEDULER.with(|scheduler| {
+        // A copy of the process knows what the original knew.
+        let places = scheduler.hunt.take().map(|hunt| hunt.places).unwrap_or_default();
+        scheduler.hunt = Some(Hunt::new(wanted, seed, file, places));
+    });
+}
+
+/// A module was loaded.
+pub(crate) fn note_module(module: &Module<'_>) {
+    note(|places| places.add_module(module));
+}
+
+/// The call at the site has allocated a block, or has given it back.
+pub(crate) fn note_block(address: usize, bytes: usize, site: u64, is_new: bool) {
+    note(|places| {
+        if is_new {
+            places.add_block(address as u64, bytes as u64, site);
+        } else {
+            places.remove_block(address as u64);
+        }
+    });
+}
+
+/// The call at the site initialises a lock.
+pub(crate) fn note_lock(address: usize, site: u64) {
+    note(|places| places.add_lock(address as u64, site));
+}
+
+fn note(act: impl FnOnce(&mut Places)) {
+    if is_learning() {
+        without_signals(|| {
+            SCHEDULER.with(|scheduler| scheduler.hunt.as_mut().map(|hunt| act(&mut hunt.places)))
+        });
+    }
+}
+
+/// The calling thread has taken a lock.
+pub(crate) fn note_taken(me: &'static Thread, lock: usize) {
+    if is_learning() {
+        without_signals(|| {
+            SCHEDULER.with(|scheduler| scheduler.hunt.as_mut().map(|hunt| hunt.taken(me, lock)))
+        });
+    }
+}
+
+/// The process ends: writes down what was learnt.
+pub(crate) fn save_lessons() {
+    if is_hunting() {
+        SCHEDULER.with(|scheduler| scheduler.hunt.as_ref().map(Hunt::save));
+    }
+}
+
+impl Hunt {
+    fn new(wanted: &Wanted, seed: u64, file: String, mut places: Places) -> Hunt {
+        let relation = wanted.triggers.as_deref().map(|text| {
+            let (functions, kinds) = (&mut places.functions, &mut places.kinds);
+            let known =
+                Relation::parse(text, |name| Some(functions.number(name)), |name| Some(kinds.number(name)));
+            known.unwrap_or_else(|error| {
+                say(&format!("what the run before has learnt cannot be read: {error}"));
+                Relation::default()
+            })
+        });
+        let &Wanted { name, depth, steps, .. } = wanted;
+        let plan = Plan { name, seed, depth, steps, relation: relation.unwrap_or_default() };
+        Hunt { strategy: plan.strategy(), places, picks: 0, ready: Vec::new(), name: name.text(), file }
+    }
+
+    fn taken(&mut self, me: &'static Thread, lock: usize) {
+        let operation = Operation::Acquire { lock: lock as u64, kind: self.places.kind_of(lock as u64) };
+        let calls = calls(&mut self.places, me, true);
+        self.strategy.happens(me.id, operation, &mut calls.into_iter());
+    }
+
+    /// Where the calling thread stands.
+    fn standing(&mut self, me: &'static Thread) -> Standing {
+        if !is_learning() {
+            return Standing { next: me.next.get(), function: None };
+        }
+        let next = match me.next.get() {
+            Operation::Acquire { lock, .. } => Operation::Acquire { lock, kind: self.places.kind_of(lock) },
+            other => other,
+        };
+        let has_called_out = next != Operation::Unknown;
+        Standing { next, function: calls(&mut self.places, me, has_called_out).first().copied() }
+    }
+
+    fn save(&self) {
+        let mut notes = vec![format!("strategy {}", self.name), format!("picks {}", self.picks)];
+        let empty = Relation::default();
+        let learnt = self.strategy.learnt();
+        notes.extend(learnt.iter().flat_map(|learnt| learnt.statistics.notes()));
+        let relation = learnt.map_or(&empty, |learnt| &learnt.relation);
+        let text = relation.to_text(
+            |function| self.places.functions.text(function),
+            |kind| self.places.kinds.text(kind),
+            &notes,
+        );
+        if let Err(error) = std::fs::write(&self.file, text) {
+            say(&format!("cannot write {}: {error}", self.file));
+        }
+    }
+}
+
+/// The functions that the calling thread is in, the innermost one first. What it called out of last is one of them only if it
+/// has not come back since.
+fn calls(places: &mut Places, me: &'static Thread, has_called_out: bool) -> Vec<u32> {
+    let innermost = has_called_out.then(|| me.site.get());
+    let sites = innermost.into_iter().chain(me.stack.sites().iter().rev().copied());
+    let mut functions: Vec<u32> = sites.filter_map(|site| places.function_of(site)).collect();
+    functions.push(places.beginning_at(me.born.get()));
+    functions.dedup();
+    functions
+}
+
+impl Scheduler {
+    /// The thread, which is the calling one, hands over.
+    pub(super) fn note_standing(&mut self, me: &'static Thread, state: State) {
+        let Some(hunt) = &mut self.hunt else { return };
+        if state == State::Done {
+            hunt.strategy.ended(me.id);
+        }
+        let standing = hunt.standing(me);
+        if let Some(slot) = self.slot(me) {
+            slot.standing = standing;
+        }
+    }
+
+    /// Where a new thread stands, which the calling one has started.
+    pub(super) fn standing_of_new(&mut self, thread: &Thread) -> Standing {
+        match &mut self.hunt {
+            Some(hunt) if is_learning() => {
+                let function = Some(hunt.places.beginning_at(thread.born.get()));
+                Standing { function, ..Standing::NOWHERE }
+            }
+            _ => Standing::NOWHERE,
+        }
+    }
+
+    /// Whose turn it is according to the strategy; nobody if nobody can run.
+    pub(super) fn pick_by_strategy(&mut self) -> Option<&'static Thread> {
+        let hunt = self.hunt.as_mut()?;
+        let is_ready = |slot: &&super::Slot| slot.state == State::Ready;
+        hunt.ready.clear();
+        hunt.ready.extend(self.slots.iter().filter(is_ready).map(|slot| {
+            let Standing { next, function } = slot.standing;
+            Ready { thread: slot.thread.id, next, function }
+        }));
+        if hunt.ready.is_empty() {
+            return None;
+        }
+        hunt.picks += 1;
+        let picked = hunt.strategy.pick(&hunt.ready);
+        self.slots.get(picked as usize).filter(is_ready).map(|slot| slot.thread)
+    }
+
+    /// Nobody will run any more.
+    pub(super) fn save_lessons_at_deadlock(&self) {
+        if let Some(hunt) = &self.hunt {
+            hunt.save();
+        }
+    }
+}
