@@ -7,9 +7,11 @@
 mod cpu;
 mod explore;
 mod files;
+mod hidden;
 mod native;
 mod necessary;
 mod pairs;
+mod programs;
 mod record;
 
 use std::process::{Command, ExitCode};
@@ -32,7 +34,7 @@ use record::{Record, Row, Target};
 /// A measurement that can be asked for by name.
 type Measurement = (&'static str, fn(&mut Record) -> Result<(), String>);
 
-const MEASUREMENTS: [Measurement; 12] = [
+const MEASUREMENTS: [Measurement; 13] = [
     ("read", reading),
     ("detect", detecting),
     ("syncp", sync_preserving),
@@ -45,6 +47,7 @@ const MEASUREMENTS: [Measurement; 12] = [
     ("z3", pairs::deciding),
     ("native", native::recording),
     ("necessary", necessary::knowing),
+    ("hidden", hidden::hunting),
 ];
 
 /// How often each figure is taken; the best counts.

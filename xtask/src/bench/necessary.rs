@@ -11,8 +11,9 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::cpu::CpuTime;
+use super::programs::build_all;
 use super::record::{Record, Row, Target};
-use crate::process::{must, release, root};
+use crate::process::{must, release};
 
 /// Under how many seeds each program runs.
 const SEEDS: u32 = 10;
@@ -31,34 +32,10 @@ pub(crate) fn knowing(record: &mut Record) -> Result<(), String> {
     )?;
     let folder = release("bench-mixed");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let programs = programs(&folder)?;
+    let programs = build_all("bench/native/mixed", &folder, &release("foretell"), &["cc"])?;
     races(record, &programs, &folder)?;
     costs(record, &programs, &folder)?;
     fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))
-}
-
-/// All programs, built.
-fn programs(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let sources = root().join("bench/native/mixed");
-    let failed = |error| format!("{}: {error}", sources.display());
-    let mut found = Vec::new();
-    for entry in fs::read_dir(&sources).map_err(failed)? {
-        let source = entry.map_err(failed)?.path();
-        let program = folder.join(source.file_stem().unwrap_or_default());
-        let built = Command::new(release("foretell"))
-            .args(["cc", "-O1", "-g"])
-            .arg(&source)
-            .arg("-o")
-            .arg(&program)
-            .status()
-            .map_err(|error| format!("cannot run foretell: {error}"))?;
-        if !built.success() {
-            return Err(format!("{}: {built}", source.display()));
-        }
-        found.push(program);
-    }
-    found.sort();
-    Ok(found)
 }
 
 /// How many races each technique finds in short runs.

@@ -13,6 +13,11 @@ use crate::native::record::{self, Ended, Folder, Manner, Recording, Steer};
 use crate::native::{build, predict_as, watch};
 use crate::stop;
 
+/// The ending of files with what runs have taught,
+const TRIGGERS: &str = "triggers";
+/// and the name of the one that tells what an earlier run has.
+const EARLIER: &str = "earlier";
+
 /// A program that is run for real.
 pub(super) struct Native<'a> {
     args: &'a HuntArgs,
@@ -30,12 +35,9 @@ impl Native<'_> {
 
     /// Runs the program as the aim says; what it prints goes nowhere unless somebody wants to see it.
     fn start(&self, aim: &Aim, folder: &Folder) -> Result<Ended, Failure> {
-        let triggers = folder.path().join("before.triggers");
-        if let Some(text) = &aim.triggers {
-            fs::write(&triggers, text).map_err(|error| Failure::file(&triggers, "write", error))?;
-        }
-        let steer =
-            Steer { strategy: aim.strategy_name(), depth: aim.depth, steps: aim.steps, triggers: &triggers };
+        let triggers = self.write_triggers(aim, folder)?;
+        let (strategy, depth, steps) = (aim.strategy_name(), aim.depth, aim.steps);
+        let steer = Steer { strategy, depth, steps, triggers: triggers.as_deref() };
         let manner = self.manner(aim, Some(steer));
         let mut command = record::command(&self.program, manner, folder);
         command.args(&self.args.arguments).stdin(Stdio::null());
@@ -49,6 +51,14 @@ impl Native<'_> {
         let presses = || u32::from(stop::is_requested());
         let (status, by) = watch::wait_unless(child, manner.stop_after, presses).map_err(failed)?;
         Ok(Ended { process, status, by })
+    }
+
+    /// What an earlier run has taught, as a file.
+    fn write_triggers(&self, aim: &Aim, folder: &Folder) -> Result<Option<PathBuf>, Failure> {
+        let Some(text) = &aim.triggers else { return Ok(None) };
+        let path = folder.path().join(format!("{EARLIER}.{TRIGGERS}"));
+        fs::write(&path, text).map_err(|error| Failure::file(&path, "write", error))?;
+        Ok(Some(path))
     }
 
     fn manner<'m>(&'m self, aim: &Aim, steer: Option<Steer<'m>>) -> Manner<'m> {
@@ -93,8 +103,7 @@ impl Quarry for Native<'_> {
 fn learnt(folder: &Folder) -> Learnt {
     let files = fs::read_dir(folder.path()).into_iter().flatten().flatten().map(|entry| entry.path());
     let is_new = |path: &PathBuf| {
-        path.extension().is_some_and(|ending| ending == "triggers")
-            && path.file_stem() != Some("before".as_ref())
+        path.extension() == Some(TRIGGERS.as_ref()) && path.file_stem() != Some(EARLIER.as_ref())
     };
     let mut found: Vec<PathBuf> = files.filter(is_new).collect();
     found.sort();
@@ -102,8 +111,8 @@ fn learnt(folder: &Folder) -> Learnt {
         return Learnt::default();
     };
     let number = |what: &str| {
-        let notes = text.lines().filter_map(|line| line.strip_prefix("# ")?.split_once(' '));
-        notes.into_iter().find(|(_, rest)| rest.starts_with(what)).and_then(|(number, _)| number.parse().ok())
+        let mut notes = text.lines().filter_map(|line| line.strip_prefix("# ")?.split_once(' '));
+        notes.find(|(name, _)| *name == what).and_then(|(_, number)| number.parse().ok())
     };
     let steering = number("acquisitions").map(|acquisitions| Steering {
         acquisitions,
@@ -111,5 +120,5 @@ fn learnt(folder: &Folder) -> Learnt {
         reversals: number("reversals").unwrap_or(0),
         thrashings: number("thrashings").unwrap_or(0),
     });
-    Learnt { steps: number("choices"), triggers: Some(text), steering }
+    Learnt { steps: number("picks"), triggers: Some(text), steering }
 }

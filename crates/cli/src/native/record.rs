@@ -75,8 +75,8 @@ pub(crate) struct Steer<'a> {
     pub(crate) depth: u32,
     /// About how many choices there will be.
     pub(crate) steps: u64,
-    /// What an earlier run has taught, if the file is there.
-    pub(crate) triggers: &'a Path,
+    /// The file with what an earlier run has taught, if there was one.
+    pub(crate) triggers: Option<&'a Path>,
 }
 
 /// What a process did.
@@ -130,8 +130,10 @@ pub(crate) fn command(program: &Path, manner: Manner<'_>, folder: &Folder) -> Co
         command
             .env(STRATEGY, steer.strategy)
             .env(DEPTH, steer.depth.to_string())
-            .env(STEPS, steer.steps.to_string())
-            .env(TRIGGERS, steer.triggers);
+            .env(STEPS, steer.steps.to_string());
+        if let Some(triggers) = steer.triggers {
+            command.env(TRIGGERS, triggers);
+        }
     }
     command
 }
