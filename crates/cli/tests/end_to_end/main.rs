@@ -9,6 +9,7 @@ mod exact;
 mod explain;
 mod explore;
 mod hostile;
+mod hunt;
 mod interrupt;
 mod machine;
 mod predict;

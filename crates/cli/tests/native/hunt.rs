@@ -1,0 +1,114 @@
+//! `foretell hunt` on native programs.
+
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::{build, foretell, is_ready};
+
+fn hunt(more: &[&str]) -> (Option<i32>, Value, String) {
+    let output = foretell(&[&["hunt", "--no-progress", "--format", "json"], more].concat());
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {err}"));
+    (output.status.code(), report, err)
+}
+
+#[test]
+fn every_strategy_finds_a_race_that_every_run_shows() {
+    if !is_ready() {
+        return;
+    }
+    let program = build("counter_race.c");
+    for strategy in ["random", "contest", "pct", "pos", "drfinder", "predict"] {
+        let (code, report, err) = hunt(&["--strategy", strategy, "--runs", "3", "--", &program]);
+        assert_eq!(code, Some(1), "{strategy}: {err}");
+        assert!(report["races"].as_array().is_some_and(|races| !races.is_empty()), "{strategy}");
+        assert_eq!(report["hunt"]["runs"].as_array().map(Vec::len), Some(3), "{strategy}");
+    }
+}
+
+#[test]
+fn a_deadlock_is_told_with_stacks_and_who_holds_what() {
+    if !is_ready() {
+        return;
+    }
+    let program = build("deadlock.c");
+    let (code, report, err) = hunt(&["--strategy", "random", "--runs", "2", "--", &program]);
+    assert_eq!(code, Some(1), "{err}");
+    let deadlock = &report["hunt"]["deadlocks"][0];
+    assert_eq!(deadlock["cycle"], 2, "{deadlock}");
+    let (one, other) = (&deadlock["waiting"][0], &deadlock["waiting"][1]);
+    assert_eq!((&one["held_by"], &other["held_by"]), (&other["thread"], &one["thread"]));
+    assert_eq!(
+        one["locks"][0]["lock"].as_str().map(|lock| format!("lock {lock}")).as_deref(),
+        other["waits_for"].as_str()
+    );
+    assert!(one["stack"][0]["function"] == "one" || one["stack"][0]["function"] == "two", "{one}");
+}
+
+/// What a program prints is of no interest unless somebody says so; how runs end is.
+#[test]
+fn runs_that_end_badly_are_told_and_do_not_end_the_hunt() {
+    if !is_ready() {
+        return;
+    }
+    let program = build("endless.c");
+    let begin = Instant::now();
+    let command = format!("{program}; exit 3");
+    let (code, report, err) = hunt(&[
+        "--strategy",
+        "random",
+        "--runs",
+        "2",
+        "--jobs",
+        "1",
+        "--stop-after",
+        "2s",
+        "--",
+        "sh",
+        "-c",
+        &command,
+    ]);
+    assert!(begin.elapsed() < Duration::from_secs(60));
+    assert_eq!(code, Some(1), "{err}");
+    let endings: Vec<_> =
+        report["hunt"]["runs"].as_array().expect("a list").iter().map(|run| run["ending"].clone()).collect();
+    assert!(
+        endings.iter().all(|ending| ending.as_str().is_some_and(|text| text.contains("ended after 2s"))),
+        "{endings:?}"
+    );
+}
+
+#[test]
+fn ctrl_c_ends_the_hunt_and_leaves_nobody_behind() {
+    if !is_ready() {
+        return;
+    }
+    let program = build("endless.c");
+    let child = Command::new(env!("CARGO_BIN_EXE_foretell"))
+        .args(["hunt", "--no-progress", "--strategy", "random", "--", &program])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("foretell runs");
+    thread::sleep(Duration::from_secs(3));
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()));
+    let output = child.wait_with_output().expect("foretell ends");
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(out.contains("interrupted"), "{out}");
+    let left = Command::new("pgrep").args(["-f", &program]).output().expect("pgrep runs");
+    assert!(left.stdout.is_empty(), "{}", String::from_utf8_lossy(&left.stdout));
+}
+
+#[test]
+fn a_program_that_was_not_built_for_it_is_named() {
+    if !is_ready() {
+        return;
+    }
+    let output = foretell(&["hunt", "--", "true"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("foretell cc"));
+}
