@@ -322,6 +322,18 @@ pub(crate) struct RecordArgs {
     /// How threads are recorded
     #[arg(long, value_enum, default_value_t = Order::Serial)]
     pub(crate) order: Order,
+    /// Who says whose turn it is, see docs/hunting.md; at random unless given
+    #[arg(long, value_parser = parse_strategy, value_name = "NAME")]
+    pub(crate) strategy: Option<Name>,
+    /// How many ordering decisions a bug needs that `pct` looks for; how many calls up `drfinder` looks from where a lock is taken
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "N")]
+    pub(crate) depth: Option<u32>,
+    /// About how many picks of a thread there will be, for `pct`
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: Option<u64>,
+    /// What `drfinder` has learnt: read from this file, if it is there, and written to it after the run
+    #[arg(long, value_name = "FILE")]
+    pub(crate) triggers: Option<PathBuf>,
     /// End the program after so long, such as 10s or 2m, and keep what was recorded by then
     #[arg(long, value_parser = parse_duration, value_name = "DURATION")]
     pub(crate) stop_after: Option<Duration>,
@@ -919,6 +931,11 @@ fn parse_size(text: &str) -> Result<u64, String> {
         .unwrap_or((text, 1_u64));
     let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
     bytes.ok_or("expected a size such as 500M or 8G".to_string())
+}
+
+fn parse_strategy(text: &str) -> Result<Name, String> {
+    let names = Name::ALL.map(|(name, _)| name).join(", ");
+    text.parse().map_err(|()| format!("expected one of {names}"))
 }
 
 /// Two different events, the smaller number first.

@@ -120,7 +120,7 @@ fn run_all(args: &HuntArgs, quarry: &impl Quarry, union: &mut Union) -> Result<S
             let seen = quarry.look(shot.track, aim, &args.wanted)?;
             let run = HuntRun {
                 run: aim.run,
-                strategy: aim.strategy_name().to_string(),
+                strategy: aim.strategy.text().to_string(),
                 seed: aim.seed,
                 ending: shot.ending,
                 seconds: seconds + begin.elapsed().as_secs_f64(),

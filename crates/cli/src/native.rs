@@ -27,7 +27,7 @@ use crate::render::tell;
 use crate::suppress::Rules;
 use crate::trace::convert;
 use crate::{Outcome, output, stop};
-use record::{Folder, Manner, Recording};
+use record::{Folder, Hunting, Manner, Recording};
 use tools::Tools;
 
 /// `foretell cc` and `foretell c++`: becomes the compiler.
@@ -49,13 +49,14 @@ pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
     convert::check_target(&args.output)?;
     let folder = Folder::new()?;
     let program = Path::new(program);
-    let manner = Manner {
-        name: program,
-        seed: args.seed,
-        order: args.order,
-        stop_after: args.stop_after,
-        steer: None,
+    let hunting = Hunting {
+        strategy: args.strategy,
+        depth: args.depth,
+        steps: args.steps,
+        triggers: args.triggers.as_deref(),
     };
+    let (seed, order, stop_after) = (args.seed, args.order, args.stop_after);
+    let manner = Manner { name: program, seed, order, stop_after, hunting };
     for (index, recording) in record::run(program, arguments, manner, &folder)?.iter().enumerate() {
         let (trace, path) = (&recording.trace, record::numbered(&args.output, index));
         convert::save(trace, &path)?;
@@ -87,7 +88,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
 /// What the processes of a program or command did: one recording for each that is instrumented.
 fn recordings(args: &RunArgs) -> Result<Vec<Recording>, Failure> {
     let (seed, order, stop_after) = (args.schedule.seed, args.order, args.stop_after);
-    let manner = Manner { name: &args.program, seed, order, stop_after, steer: None };
+    let schedule = &args.schedule;
+    let strategy = schedule.schedule.parse().ok();
+    let (depth, triggers) = (schedule.depth, schedule.triggers.as_deref());
+    let hunting = Hunting { strategy, depth, steps: None, triggers };
+    let manner = Manner { name: &args.program, seed, order, stop_after, hunting };
     let folder = Folder::new()?;
     record::run(&build(&args.program, &folder)?, &args.arguments, manner, &folder)
 }

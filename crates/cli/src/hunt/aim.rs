@@ -27,13 +27,6 @@ pub(super) struct Aim {
     pub(super) triggers: Option<String>,
 }
 
-impl Aim {
-    /// Who chooses, by name.
-    pub(super) fn strategy_name(&self) -> &'static str {
-        Name::ALL.iter().find(|(_, name)| *name == self.strategy).map_or("", |(text, _)| text)
-    }
-}
-
 /// Hands out aims, and remembers what was learnt.
 pub(super) struct Aims<'a> {
     args: &'a HuntArgs,

@@ -9,13 +9,11 @@ use foretell_report::{Deadlock, Steering};
 use super::{Aim, Learnt, Quarry, Seen, Shot};
 use crate::args::{HuntArgs, Order, WantedArgs};
 use crate::error::Failure;
-use crate::native::record::{self, Ended, Folder, Manner, Recording, Steer};
+use crate::native::record::{self, Ended, Folder, Hunting, Manner, Recording};
 use crate::native::{build, predict_as, watch};
 use crate::stop;
 
-/// The ending of files with what runs have taught,
-const TRIGGERS: &str = "triggers";
-/// and the name of the one that tells what an earlier run has.
+/// The file that tells a run what an earlier one has taught.
 const EARLIER: &str = "earlier";
 
 /// A program that is run for real.
@@ -36,9 +34,14 @@ impl Native<'_> {
     /// Runs the program as the aim says; what it prints goes nowhere unless somebody wants to see it.
     fn start(&self, aim: &Aim, folder: &Folder) -> Result<Ended, Failure> {
         let triggers = self.write_triggers(aim, folder)?;
-        let (strategy, depth, steps) = (aim.strategy_name(), aim.depth, aim.steps);
-        let steer = Steer { strategy, depth, steps, triggers: triggers.as_deref() };
-        let manner = self.manner(aim, Some(steer));
+        let hunting = Hunting {
+            strategy: Some(aim.strategy),
+            depth: Some(aim.depth),
+            steps: Some(aim.steps),
+            triggers: triggers.as_deref(),
+        };
+        let (name, stop_after) = (self.args.program.as_path(), Some(self.args.stop_after));
+        let manner = Manner { name, seed: aim.seed, order: Order::Serial, stop_after, hunting };
         let mut command = record::command(&self.program, manner, folder);
         command.args(&self.args.arguments).stdin(Stdio::null());
         if !self.args.show_output {
@@ -56,14 +59,9 @@ impl Native<'_> {
     /// What an earlier run has taught, as a file.
     fn write_triggers(&self, aim: &Aim, folder: &Folder) -> Result<Option<PathBuf>, Failure> {
         let Some(text) = &aim.triggers else { return Ok(None) };
-        let path = folder.path().join(format!("{EARLIER}.{TRIGGERS}"));
+        let path = folder.path().join(EARLIER);
         fs::write(&path, text).map_err(|error| Failure::file(&path, "write", error))?;
         Ok(Some(path))
-    }
-
-    fn manner<'m>(&'m self, aim: &Aim, steer: Option<Steer<'m>>) -> Manner<'m> {
-        let (name, stop_after) = (self.args.program.as_path(), Some(self.args.stop_after));
-        Manner { name, seed: aim.seed, order: Order::Serial, stop_after, steer }
     }
 }
 
@@ -76,7 +74,7 @@ impl Quarry for Native<'_> {
         let recordings = record::collect(&self.args.program, &folder, ended)?;
         let is_stuck = recordings.iter().any(|recording| recording.is_deadlock);
         let ending = record::ending(ended.status, ended.by).filter(|_| !is_stuck);
-        Ok(Shot { track: recordings, ending, learnt: learnt(&folder) })
+        Ok(Shot { track: recordings, ending, learnt: learnt(&folder, ended.process)? })
     }
 
     fn look(&self, recordings: Vec<Recording>, aim: &Aim, wanted: &WantedArgs) -> Result<Seen, Failure> {
@@ -99,17 +97,10 @@ impl Quarry for Native<'_> {
     }
 }
 
-/// What the processes of a run have left for the next one: the first of them that has anything to tell.
-fn learnt(folder: &Folder) -> Learnt {
-    let files = fs::read_dir(folder.path()).into_iter().flatten().flatten().map(|entry| entry.path());
-    let is_new = |path: &PathBuf| {
-        path.extension() == Some(TRIGGERS.as_ref()) && path.file_stem() != Some(EARLIER.as_ref())
-    };
-    let mut found: Vec<PathBuf> = files.filter(is_new).collect();
-    found.sort();
-    let Some(text) = found.first().and_then(|path| fs::read_to_string(path).ok()) else {
-        return Learnt::default();
-    };
+/// What the processes of a run have left for the next one.
+fn learnt(folder: &Folder, process: u32) -> Result<Learnt, Failure> {
+    let Some(path) = record::lessons(folder, process)? else { return Ok(Learnt::default()) };
+    let text = fs::read_to_string(&path).map_err(|error| Failure::file(&path, "read", error))?;
     let number = |what: &str| {
         let mut notes = text.lines().filter_map(|line| line.strip_prefix("# ")?.split_once(' '));
         notes.find(|(name, _)| *name == what).and_then(|(_, number)| number.parse().ok())
@@ -120,5 +111,5 @@ fn learnt(folder: &Folder) -> Learnt {
         reversals: number("reversals").unwrap_or(0),
         thrashings: number("thrashings").unwrap_or(0),
     });
-    Learnt { steps: number("picks"), triggers: Some(text), steering }
+    Ok(Learnt { steps: number("picks"), triggers: Some(text), steering })
 }

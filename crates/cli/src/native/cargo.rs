@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::args::{CargoAction, CargoArgs};
 use crate::error::Failure;
-use crate::native::record::{self, Folder, Manner};
+use crate::native::record::{self, Folder, Hunting, Manner};
 use crate::native::rust::AS_COMPILER;
 use crate::native::tools::Tools;
 use crate::native::{predict_as, tests};
@@ -74,8 +74,8 @@ fn run_one(args: &CargoArgs, program: &Program) -> Result<Outcome, Failure> {
     let folder = Folder::new()?;
     let rules = Rules::load(&args.wanted)?;
     let name = Path::new(&program.name);
-    let manner =
-        Manner { name, seed: args.seed, order: args.order, stop_after: args.stop_after, steer: None };
+    let (seed, order, stop_after) = (args.seed, args.order, args.stop_after);
+    let manner = Manner { name, seed, order, stop_after, hunting: Hunting::default() };
     let mut reports = Vec::new();
     for (index, recording) in
         record::run(&program.path, &args.given, manner, &folder)?.into_iter().enumerate()

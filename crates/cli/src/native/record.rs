@@ -10,6 +10,7 @@ use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use foretell_native::{LogError, Why, convert};
+use foretell_schedule::Name;
 use foretell_trace::{Ending, Trace, TraceError};
 use nix::sys::signal::Signal;
 use tempfile::TempDir;
@@ -26,16 +27,15 @@ const LOG_FOLDER: &str = "FORETELL_LOG";
 const SEED: &str = "FORETELL_SEED";
 /// Tells it how threads are to be recorded.
 const ORDER: &str = "FORETELL_ORDER";
-/// Tells it who chooses the schedule,
+/// Tell it who says whose turn it is, see its `scheduler/strategy.rs`.
 const STRATEGY: &str = "FORETELL_STRATEGY";
-/// how deep that one looks,
 const DEPTH: &str = "FORETELL_DEPTH";
-/// about how many choices there will be,
 const STEPS: &str = "FORETELL_STEPS";
-/// and what an earlier run has taught.
 const TRIGGERS: &str = "FORETELL_TRIGGERS";
 /// What logs are called.
 const LOG_ENDING: &str = "ftraw";
+/// What the lessons of a run are called.
+const LESSONS_ENDING: &str = "triggers";
 
 /// A new folder that goes away with its content.
 pub(crate) struct Folder(TempDir);
@@ -62,21 +62,50 @@ pub(crate) struct Manner<'a> {
     pub(crate) order: Order,
     /// How long it may run, if there is a limit.
     pub(crate) stop_after: Option<Duration>,
-    /// Who chooses the schedule, if it is not the recorder itself.
-    pub(crate) steer: Option<Steer<'a>>,
+    /// Who says whose turn it is.
+    pub(crate) hunting: Hunting<'a>,
 }
 
-/// A strategy for a run.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Steer<'a> {
-    /// Its name.
-    pub(crate) strategy: &'a str,
-    /// How deep it looks.
-    pub(crate) depth: u32,
-    /// About how many choices there will be.
-    pub(crate) steps: u64,
-    /// The file with what an earlier run has taught, if there was one.
+/// A strategy for the turns of threads, see `docs/hunting.md`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hunting<'a> {
+    /// Which one, if turns are not given at random.
+    pub(crate) strategy: Option<Name>,
+    /// Its depth, if not the usual one.
+    pub(crate) depth: Option<u32>,
+    /// About how many picks there will be, if that is known.
+    pub(crate) steps: Option<u64>,
+    /// What the run before has learnt, if the file is there; what this one learns goes there, too.
     pub(crate) triggers: Option<&'a Path>,
+}
+
+impl Hunting<'_> {
+    fn tell(&self, command: &mut Command) {
+        let Some(strategy) = self.strategy else { return };
+        command.env(STRATEGY, strategy.text());
+        if let Some(depth) = self.depth {
+            command.env(DEPTH, depth.to_string());
+        }
+        if let Some(steps) = self.steps {
+            command.env(STEPS, steps.to_string());
+        }
+        if let Some(path) = self.triggers.filter(|path| path.exists()) {
+            command.env(TRIGGERS, path);
+        }
+    }
+
+    /// Keeps what the run has learnt.
+    fn keep_lessons(&self, folder: &Folder, process: u32) -> Result<(), Failure> {
+        let Some(target) = self.triggers else { return Ok(()) };
+        let Some(found) = lessons(folder, process)? else { return Ok(()) };
+        fs::copy(found, target).map(drop).map_err(|error| Failure::file(target, "write", error))
+    }
+}
+
+/// The file with what a run has learnt: the first process of the command, or the first one that it started.
+pub(crate) fn lessons(folder: &Folder, process: u32) -> Result<Option<PathBuf>, Failure> {
+    let own = folder.path().join(format!("{process}.{LESSONS_ENDING}"));
+    Ok(if own.exists() { Some(own) } else { files(folder, LESSONS_ENDING)?.into_iter().next() })
 }
 
 /// What a process did.
@@ -116,6 +145,7 @@ pub(crate) fn run(
     if let Some(ending) = ending(status, by) {
         output::note(&format!("{}: {ending}", name.display()));
     }
+    manner.hunting.keep_lessons(folder, process)?;
     collect(name, folder, Ended { process, status, by })
 }
 
@@ -126,21 +156,13 @@ pub(crate) fn command(program: &Path, manner: Manner<'_>, folder: &Folder) -> Co
         .env(LOG_FOLDER, folder.path())
         .env(SEED, manner.seed.to_string())
         .env(ORDER, if manner.order == Order::Striped { "striped" } else { "serial" });
-    if let Some(steer) = manner.steer {
-        command
-            .env(STRATEGY, steer.strategy)
-            .env(DEPTH, steer.depth.to_string())
-            .env(STEPS, steer.steps.to_string());
-        if let Some(triggers) = steer.triggers {
-            command.env(TRIGGERS, triggers);
-        }
-    }
+    manner.hunting.tell(&mut command);
     command
 }
 
 /// What the processes of a command have written down, in the order of their numbers.
 pub(crate) fn collect(name: &Path, folder: &Folder, ended: Ended) -> Result<Vec<Recording>, Failure> {
-    let logs = logs(folder)?;
+    let logs = files(folder, LOG_ENDING)?;
     if logs.is_empty() {
         return Err(Failure::Usage(format!(
             "{} has not recorded anything: programs must be built with `foretell cc`, `foretell c++` or \
@@ -207,12 +229,13 @@ fn is_of(log: &Path, process: u32) -> bool {
     name.split('-').next() == Some(&process.to_string())
 }
 
-fn logs(folder: &Folder) -> Result<Vec<PathBuf>, Failure> {
+/// The files with this ending that the processes have written, in the order of their numbers.
+fn files(folder: &Folder, wanted: &str) -> Result<Vec<PathBuf>, Failure> {
     let failed = |error| Failure::file(folder.path(), "read", error);
     let mut found = Vec::new();
     for entry in fs::read_dir(folder.path()).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        if path.extension().is_some_and(|ending| ending == LOG_ENDING) {
+        if path.extension().is_some_and(|ending| ending == wanted) {
             found.push(path);
         }
     }

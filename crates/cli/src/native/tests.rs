@@ -15,7 +15,7 @@ use crate::args::{CargoArgs, ReportFormat};
 use crate::error::Failure;
 use crate::native::cargo::Program;
 use crate::native::predict_as;
-use crate::native::record::{self, Ended, Folder, Manner};
+use crate::native::record::{self, Ended, Folder, Hunting, Manner};
 use crate::native::watch::{self, EndedBy};
 use crate::output;
 use crate::render::tell;
@@ -177,7 +177,8 @@ fn record_test(
     let failed = |error| Failure::file(output, "write", error);
     let file = File::create(output).map_err(failed)?;
     let stop_after = Some(args.stop_after.unwrap_or(LONGEST_TEST));
-    let manner = Manner { name: &program.path, seed: args.seed, order: args.order, stop_after, steer: None };
+    let (seed, order, hunting) = (args.seed, args.order, Hunting::default());
+    let manner = Manner { name: &program.path, seed, order, stop_after, hunting };
     let mut command = record::command(&program.path, manner, folder);
     match test {
         // It was picked from the list: that it is the one, and may run, is settled.

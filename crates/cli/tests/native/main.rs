@@ -7,6 +7,7 @@ mod code;
 mod corpus;
 mod dependence;
 mod ending;
+mod hidden;
 mod hunt;
 mod known;
 mod modules;
