@@ -7,6 +7,7 @@
 //! Time is counted in steps, so that it does not depend on the machine: each choice takes a little. Only when everybody
 //! sleeps does time really pass: then the thread that has to wake first naps on the real clock, and the count jumps.
 
+pub(crate) mod given;
 mod overtake;
 mod parallel;
 mod unseen;
@@ -119,6 +120,8 @@ struct Scheduler {
     seen: Option<overtake::Seen>,
     /// Who may help that we do not see, as far as was known when somebody last looked.
     unseen: unseen::Unseen,
+    /// The schedule that is to be followed, if there is one.
+    given: Option<given::Given>,
 }
 
 /// How often in a row nobody could run and all looked again.
@@ -134,6 +137,7 @@ static SCHEDULER: Spin<Scheduler> = Spin::new(Scheduler {
     waiting: 0,
     seen: None,
     unseen: unseen::Unseen::NOBODY,
+    given: None,
 });
 
 /// Begins with the calling thread alone, whose turn it is.
@@ -230,7 +234,7 @@ pub(crate) fn come_back(me: &'static Thread) {
     }
     SCHEDULER.with(|scheduler| {
         scheduler.set_state(me, State::Ready);
-        if scheduler.owner.is_none() {
+        if scheduler.owner.is_none() && !scheduler.choose_as_given() {
             scheduler.wake_napper();
             scheduler.give_turn(me);
         }
@@ -247,9 +251,10 @@ pub(crate) fn wake_waiters(on: usize, count: usize) -> Vec<u32> {
 }
 
 /// Wakes one of the threads that wait on this address, any of them: what they wait for only one can have. If all came, all but one
-/// would come in vain. Where threads run in parallel, all come: who is slow would never have it.
+/// would come in vain. Where threads run in parallel, all come: who is slow would never have it; and where a
+/// schedule is given, all come, for it tells who is first.
 pub(crate) fn wake_any(on: usize) {
-    if is_striped() {
+    if is_striped() || given::is_followed() {
         wake_waiters(on, usize::MAX);
         return;
     }
@@ -321,6 +326,7 @@ fn wait_for_turn(me: &'static Thread) {
                 if me.go.load(Ordering::SeqCst) == WAIT {
                     overtake::look(me);
                     unseen::look(me);
+                    given::look();
                 }
             }
         }
@@ -374,6 +380,7 @@ impl Scheduler {
             .map(|slot| (slot.since, slot.thread.id))
             .collect();
         waiters.sort_unstable();
+        self.sort_as_given(&mut waiters);
         waiters.truncate(count);
         for &(_, id) in &waiters {
             self.make_ready(id, Reason::Woken);
@@ -413,6 +420,9 @@ impl Scheduler {
     /// Gives the turn to somebody who can run.
     fn choose(&mut self) {
         self.clock += CHOICE;
+        if self.choose_as_given() {
+            return;
+        }
         self.end_sleep();
         let is_ready = |slot: &&Slot| slot.state == State::Ready;
         let ready = self.slots.iter().filter(is_ready).count();

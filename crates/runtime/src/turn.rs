@@ -9,6 +9,7 @@ use foretell_wire::record::{Record, SyncOp};
 
 use crate::log::LONGEST_RANGE;
 use crate::order::is_striped;
+use crate::scheduler::given::{self, Point};
 use crate::scheduler::{self, Helper, Reason, State, Waiting, hand_over, random};
 use crate::shared;
 use crate::stripes::{self, MEMORY, OUTSIDE, SYNC, Set};
@@ -39,6 +40,9 @@ pub(crate) struct Turn {
 impl Drop for Turn {
     #[inline]
     fn drop(&mut self) {
+        if given::is_followed() {
+            given::has_acted(self);
+        }
         self.release_memory();
         self.end_alone();
         self.me.leave();
@@ -122,18 +126,45 @@ impl Turn {
     /// Before a record: now and then somebody else goes on first.
     #[inline]
     pub(crate) fn step(&self) {
+        self.step_to(Point::Step(None));
+    }
+
+    /// As [`Turn::step`], before a record that is no step.
+    #[inline]
+    pub(crate) fn pass(&self) {
+        self.step_to(Point::Silent);
+    }
+
+    #[inline]
+    fn step_to(&self, point: Point) {
         if !self.me.log().may_go_on() {
-            self.look_up();
+            self.look_up(point);
+        }
+    }
+
+    /// Before a step, where nobody else would go on first: only a schedule that is given may want that.
+    pub(crate) fn due(&self) {
+        if given::is_followed() {
+            given::wait(self, Point::Step(None));
+        }
+    }
+
+    /// As [`Turn::due`], before memory is given back.
+    pub(crate) fn due_to_free(&self, start: usize, bytes: usize) {
+        if given::is_followed() {
+            given::wait(self, Point::Free((start, bytes)));
         }
     }
 
     /// The quantum or the chunk has come to its end, or something has happened. Threads that run in parallel always look.
     #[cold]
-    fn look_up(&self) {
+    fn look_up(&self, point: Point) {
         self.catch_up();
         if is_striped() {
             // Code that is not instrumented may just have been told something by the like of another thread.
             self.fence_if_outside();
+        } else if given::is_followed() {
+            given::wait(self, point);
         } else if self.me.log().quantum_is_over() {
             self.change();
         }
@@ -157,6 +188,9 @@ impl Turn {
         if is_striped() {
             return;
         }
+        if given::is_followed() {
+            return given::wait(self, Point::Between);
+        }
         let meetings = self.me.meetings.get();
         self.me.meetings.set(meetings.saturating_add(1));
         if random((4 + meetings / MEETINGS_TO_RELAX).min(RAREST_CHANGE)) == 0 {
@@ -169,6 +203,8 @@ impl Turn {
         const PAUSE: u64 = 100_000;
         if is_striped() {
             pause(PAUSE);
+        } else if given::is_followed() {
+            given::wait(self, Point::Between);
         } else {
             self.change();
         }
@@ -187,7 +223,16 @@ impl Turn {
 
     /// Waits until somebody wakes those who wait on the address, or looks again after a while if others may help.
     pub(crate) fn wait(&self, on: usize, deadline: Option<u64>, helper: Helper) -> Reason {
-        self.hand_over(State::Waiting(Waiting { on, deadline, helper, cancellable: false }))
+        self.wait_as(Waiting { on, deadline, helper, cancellable: false })
+    }
+
+    fn wait_as(&self, waiting: Waiting) -> Reason {
+        let reason = self.hand_over(State::Waiting(waiting));
+        if given::is_followed() {
+            // To be woken does not mean that it is due.
+            given::wait(self, Point::Between);
+        }
+        reason
     }
 
     /// As [`Turn::wait`]; but the thread may be cancelled, or has been. Then the caller makes up its mind and calls
@@ -196,7 +241,7 @@ impl Turn {
         if self.me.is_cancelled.load(Ordering::SeqCst) {
             return Reason::Cancelled;
         }
-        self.hand_over(State::Waiting(Waiting { on, deadline, helper, cancellable: true }))
+        self.wait_as(Waiting { on, deadline, helper, cancellable: true })
     }
 
     /// Ends the thread, if it was cancelled and allows that.
@@ -228,7 +273,7 @@ impl Turn {
         act()
     }
 
-    fn hand_over(&self, state: State) -> Reason {
+    pub(crate) fn hand_over(&self, state: State) -> Reason {
         let error = errno();
         self.fence_if_outside();
         let alone = self.sync.get().is_some();
@@ -294,7 +339,7 @@ impl Turn {
     /// Now and then somebody else goes on first; then accesses memory and logs that, as [`Turn::at`].
     #[inline]
     pub(crate) fn access<R>(&self, addr: usize, bytes: usize, act: impl FnOnce() -> R) -> R {
-        self.step();
+        self.step_to(Point::Step(Some((addr, bytes))));
         self.at(addr, bytes, act)
     }
 
