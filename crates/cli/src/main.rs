@@ -16,7 +16,9 @@ mod predict;
 mod program;
 mod progress;
 mod render;
+mod replay;
 mod run;
+mod schedule;
 mod screen;
 mod slice;
 mod sources;
@@ -74,6 +76,7 @@ fn run(args: Args) -> Result<Outcome, Failure> {
         Command::Explain(args) => explain::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Record(args) => native::record(&args),
         Command::Cc(args) => native::compile(&args, native::Language::C),
         Command::Cpp(args) => native::compile(&args, native::Language::Cpp),

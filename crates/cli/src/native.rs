@@ -4,17 +4,20 @@ mod cargo;
 mod compiler;
 mod processes;
 mod record;
+mod replay;
 mod rust;
 mod tests;
 mod tools;
 mod watch;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use foretell_report::{Report, repeats};
+use foretell_report::{Confirmation, Report, repeats};
+use foretell_wire::schedule::Draft;
 
 pub(crate) use cargo::run as cargo;
 pub(crate) use compiler::Language;
+pub(crate) use replay::Drive;
 pub(crate) use rust::become_compiler;
 
 use crate::analysis::held::Held;
@@ -26,7 +29,7 @@ use crate::predict::predict_with;
 use crate::render::tell;
 use crate::suppress::Rules;
 use crate::trace::convert;
-use crate::{Outcome, output, stop};
+use crate::{Outcome, output, schedule, stop};
 use record::{Folder, Manner, Recording};
 use tools::Tools;
 
@@ -66,7 +69,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     args.trace.as_deref().map_or(Ok(()), convert::check_target)?;
     let rules = Rules::load(&args.wanted)?;
     let mut reports = Vec::new();
-    for (index, recording) in recordings(args)?.into_iter().enumerate() {
+    let folder = Folder::new()?;
+    let program = executable(&args.program, &folder)?;
+    let manner = Manner {
+        name: &args.program,
+        seed: args.schedule.seed,
+        order: args.order,
+        stop_after: args.stop_after,
+    };
+    for (index, recording) in record::run(&program, &args.arguments, manner, &folder)?.into_iter().enumerate()
+    {
         if let Some(path) = &args.trace {
             convert::save(&recording.trace, &record::numbered(path, index))?;
         }
@@ -74,33 +86,66 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     }
     repeats::mark(&mut reports);
     rules.apply(&mut reports);
+    if args.confirm {
+        confirm(args, &program, &mut reports)?;
+    }
     tell(&reports, &args.wanted)?;
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
 }
 
-/// What the processes of a program or command did: one recording for each that is instrumented.
-fn recordings(args: &RunArgs) -> Result<Vec<Recording>, Failure> {
-    let (program, arguments) = (&args.program, &args.arguments);
-    let (seed, order, stop_after) = (args.schedule.seed, args.order, args.stop_after);
-    let manner = Manner { name: program, seed, order, stop_after };
-    let folder = Folder::new()?;
+/// What is to be run: a command as it is, and of a source file what is built of it, in this folder.
+fn executable(program: &Path, folder: &Folder) -> Result<PathBuf, Failure> {
     let built = folder.path().join("program");
     if rust::is_rust(program) {
         rust::build(&Tools::find()?, program, &built)?;
-        return record::run(&built, arguments, manner, &folder);
+        return Ok(built);
     }
     match Language::of(program) {
         Some(language) => {
             compiler::build(&Tools::find()?, language, program, &built)?;
-            record::run(&built, arguments, manner, &folder)
+            Ok(built)
         }
-        None => record::run(program, arguments, manner, &folder),
+        None => Ok(program.to_path_buf()),
     }
 }
 
-/// The report of each technique on what one process did.
+/// The report of each technique on what one process did. Schedules are for the first one: only that can be told to follow one.
 fn predict(args: &RunArgs, recording: Recording, process: usize) -> Result<Vec<Report>, Failure> {
-    predict_as(&args.program, &args.wanted, args.no_progress, recording, process)
+    let mut reports = predict_as(&args.program, &args.wanted, args.no_progress, recording, process)?;
+    let program = args.program.display().to_string();
+    let arguments: Vec<String> =
+        args.arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    for report in &mut reports {
+        if process > 0 {
+            report.races.iter_mut().for_each(|race| race.schedule = None);
+        }
+        schedule::name_program(report, &program, &arguments, args.schedule.seed);
+    }
+    Ok(reports)
+}
+
+/// Drives the program into each race that is to be told.
+fn confirm(args: &RunArgs, program: &Path, reports: &mut [Report]) -> Result<(), Failure> {
+    let drive = Drive {
+        program,
+        name: &args.program,
+        arguments: &args.arguments,
+        stop_after: args.stop_after,
+        go_on: false,
+        gdb: false,
+        quietly: true,
+    };
+    for report in reports {
+        report.driven = Some(replay::confirm_all(drive, &mut report.races)?);
+    }
+    Ok(())
+}
+
+/// Drives a program into one race; a source file is built first.
+pub(crate) fn replay(drive: Drive<'_>, draft: &mut Draft) -> Result<Confirmation, Failure> {
+    let folder = Folder::new()?;
+    let program = executable(drive.program, &folder)?;
+    replay::drive(Drive { program: &program, ..drive }, draft)
 }
 
 /// The report of each technique on what one process of the program with this name did.

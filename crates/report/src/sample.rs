@@ -20,6 +20,8 @@ pub(crate) fn race(first: Access, second: Access) -> Race {
         processes: None,
         repeated: false,
         fingerprint: None,
+        schedule: None,
+        confirmation: None,
         picture: None,
     }
 }

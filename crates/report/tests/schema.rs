@@ -102,6 +102,8 @@ fn race(proof: Proof, observed: Observed) -> Race {
         processes: Some(2),
         repeated: true,
         fingerprint: fingerprint(),
+        schedule: None,
+        confirmation: None,
         picture: None,
     }
 }

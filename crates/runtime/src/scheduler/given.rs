@@ -178,11 +178,11 @@ pub(crate) fn has_acted(turn: &Turn) {
 
 fn has_raced() {
     start::write_file(OUTCOME, &Outcome::Raced.to_string());
+    file::set_why(Why::Raced);
     if start::has_file(GO_ON) {
         return let_go();
     }
-    file::set_why(Why::Raced);
-    exit_now(CODE);
+    exit_now(CODE)
 }
 
 /// The program ends, and the schedule is not over.
