@@ -3,7 +3,7 @@
 use foretell_cimp::machine::{Bounds, Failure as Failed, Fault};
 use foretell_cimp::record::{self, Ending, Limits, Run, confirm};
 use foretell_cimp::schedule::{Given, Pct, Random, RoundRobin, Schedule, Scheduler, Serial};
-use foretell_report::Report;
+use foretell_report::{Confirmation, Report};
 use foretell_trace::EventId;
 
 use crate::analysis::held::Held;
@@ -17,7 +17,7 @@ use crate::render::tell;
 use crate::slice::{Purpose, Sliced};
 use crate::suppress::Rules;
 use crate::trace::convert;
-use crate::{Outcome, native, output, stop};
+use crate::{Outcome, native, output, schedule, stop};
 
 /// How often a loop may go round in one run unless told otherwise: long before the run's steps are used up, so that a
 /// loop without end is named.
@@ -156,7 +156,8 @@ pub(crate) fn ending_text(ending: &Ending) -> Option<String> {
 /// false one, the worst that can happen: then nothing that was found is worth anything.
 fn drive(source: &Source, run: &Run, report: &mut Report) -> Result<(), Failure> {
     let mut driven = 0;
-    for witness in report.races.iter().filter_map(|race| race.witness.as_ref()) {
+    for race in &mut report.races {
+        let Some(witness) = &race.witness else { continue };
         let events: Vec<EventId> =
             witness.iter().filter_map(|&number| EventId::from_number(number)).collect();
         confirm(&source.program, run, &events).map_err(|problem| {
@@ -165,8 +166,10 @@ fn drive(source: &Source, run: &Run, report: &mut Report) -> Result<(), Failure>
             ))
         })?;
         driven += 1;
+        race.confirmation = Some(Confirmation::of_machine());
     }
     report.driven = Some(driven);
+    schedule::name_program(report, &source.name(), &[], 0);
     Ok(())
 }
 

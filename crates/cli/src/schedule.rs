@@ -9,8 +9,12 @@ const TURNS: usize = 200_000;
 
 /// Adds to each race with a witness the schedule for it, if the recorder has counted steps.
 pub(crate) fn add(trace: &Trace, report: &mut Report) {
-    let Some(steps) = trace.steps().filter(|_| !report.races.is_empty()) else { return };
-    let way = Way { trace, made: steps.made(trace.events()), names: descents(trace) };
+    // The witness of a slice leaves out what does not matter to the race, but not to the program.
+    let is_of_use = !report.races.is_empty() && report.trace.slice.is_none();
+    let Some(steps) = trace.steps().filter(|_| is_of_use) else { return };
+    // The machine of a CIMP program names threads by descent itself.
+    let names = if report.program().is_some() { own_names(trace) } else { descents(trace) };
+    let way = Way { trace, made: steps.made(trace.events()), names };
     let mut left = TURNS;
     for race in &mut report.races {
         let Some(draft) = way.draft(race).filter(|draft| draft.turns.len() <= left) else { continue };
@@ -32,6 +36,11 @@ pub(crate) fn name_program(report: &mut Report, program: &str, arguments: &[Stri
             *text = draft.to_string();
         }
     }
+}
+
+/// What the trace calls each thread.
+fn own_names(trace: &Trace) -> Vec<Option<String>> {
+    trace.threads().map(|thread| Some(trace.names().threads.name(thread).to_string())).collect()
 }
 
 /// What each thread is called by descent. Nobody knows that of threads whose start was not seen.
@@ -114,7 +123,7 @@ impl Way<'_> {
 /// What an access does. Memory that is given back while others still use it is told as a write of who knows what.
 pub(crate) fn kind_of(op: Op) -> Option<Kind> {
     match op {
-        Op::Write { value: None, .. } => Some(Kind::Free),
+        Op::Free(_) | Op::Write { value: None, .. } => Some(Kind::Free),
         op if op.access()?.kind.writes() => Some(Kind::Write),
         _ => Some(Kind::Read),
     }

@@ -74,7 +74,7 @@ mod tests {
         let text = "A|w(x)|1\nB|w(x)|2\nA|r(x)|3\nA|branch|4\nB|w(x)|5\n";
         let (events, _) = read_all(Box::new(TextReader::new(Box::new(text.as_bytes())))).unwrap();
         let mut steps = Steps::default();
-        [3, 255, 1, 0, 1000].map(|since| steps.push(since));
+        [3, 255, 1, 0, 1000].into_iter().for_each(|since| steps.push(since));
         assert_eq!(steps.since().collect::<Vec<_>>(), [3, 255, 1, 0, 1000]);
         assert_eq!(steps.made(&events), [3, 255, 4, 4, 1255]);
     }

@@ -1,7 +1,8 @@
 //! Schedules: in which order the threads of a program make their steps, up to two accesses that race.
 //!
 //! A schedule is a text of lines, described in docs/schedule.md. A step is what [`Record::is_step`] says; threads are named by
-//! descent, for their numbers depend on the order of creation: `main`, `main.1` for the first one that it starts, `main.1.2`. What is
+//! descent, for their numbers depend on the order of creation: `main`, `main.1` for the first one that it starts, `main.1.2`. (Those of
+//! CIMP programs are called so anyway.) What is
 //! read borrows from the text, so that to read it allocates nothing: the program that follows a schedule allocates as it did when it was
 //! recorded.
 //!
@@ -230,10 +231,10 @@ fn access<'a>(lines: &mut Lines<'a>, word: &str) -> Result<Access<'a>, Problem> 
     lines.after(word).and_then(parse).filter(|access| access.held <= access.step).ok_or(problem)
 }
 
-/// The name of a thread, if it is one.
+/// The name of a thread, if it is one. What the first threads of a program are called depends on its language.
 fn name(thread: &str) -> Option<&str> {
     let mut parts = thread.split('.');
-    let begins = parts.next() == Some("main");
+    let begins = parts.next().is_some_and(|first| !first.is_empty());
     (begins && parts.all(|part| part.parse::<u32>().is_ok_and(|number| number > 0))).then_some(thread)
 }
 

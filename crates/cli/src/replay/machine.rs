@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use foretell_cimp::machine::{Action, Bounds, Machine, Turn};
+use foretell_cimp::machine::{Bounds, Machine, Turn};
 use foretell_cimp::value::ThreadRef;
 use foretell_report::Confirmation;
 use foretell_wire::schedule::Draft;
@@ -17,9 +17,7 @@ pub(crate) fn drive(program: &Path, draft: &Draft) -> Result<Confirmation, Failu
     let mut way = Way {
         machine: Machine::new(&source.program, Bounds::default()),
         draft,
-        names: BTreeMap::from([("main".to_string(), "main".to_string())]),
         made: BTreeMap::new(),
-        children: BTreeMap::new(),
     };
     Ok(match way.follow() {
         Ok(()) => Confirmation::of_machine(),
@@ -31,11 +29,8 @@ pub(crate) fn drive(program: &Path, draft: &Draft) -> Result<Confirmation, Failu
 struct Way<'a> {
     machine: Machine<'a>,
     draft: &'a Draft,
-    /// What the program calls each thread, by descent.
-    names: BTreeMap<String, String>,
-    /// How many steps each thread has made, and how many threads it has started.
+    /// How many steps each thread has made.
     made: BTreeMap<String, u64>,
-    children: BTreeMap<String, u32>,
 }
 
 impl Way<'_> {
@@ -60,28 +55,22 @@ impl Way<'_> {
         }
     }
 
-    fn thread(&self, descent: &str) -> Result<ThreadRef, String> {
-        let found = self.names.get(descent).and_then(|name| self.machine.thread_named(name));
-        found.ok_or_else(|| format!("{descent} has not been started"))
+    fn thread(&self, name: &str) -> Result<ThreadRef, String> {
+        self.machine.thread_named(name).ok_or_else(|| format!("{name} has not been started"))
     }
 
     /// The thread makes its next step, in the turn with this number.
-    fn step(&mut self, descent: &str, turn: usize) -> Result<(), String> {
-        let thread = self.thread(descent)?;
-        let next = self.machine.next(thread).ok_or_else(|| format!("{descent} has ended"))?;
-        if let Action::Fork(_) = next.action {
-            let number = self.children.entry(descent.to_string()).or_default();
-            *number += 1;
-            let child = self.machine.next_child_name(thread);
-            self.names.insert(format!("{descent}.{number}"), child.to_string());
+    fn step(&mut self, name: &str, turn: usize) -> Result<(), String> {
+        let thread = self.thread(name)?;
+        if self.machine.next(thread).is_none() {
+            return Err(format!("{name} has ended"));
         }
         let wake = self.whom_to_wake(thread, turn);
         if self.machine.step(Turn { thread, wake }).is_err() {
-            let name = self.machine.thread_name(thread);
             let blocked = self.machine.blocked().into_iter().find(|blocked| blocked.thread == name);
             return Err(blocked.map_or_else(|| format!("{name} cannot go on"), |blocked| blocked.to_string()));
         }
-        *self.made.entry(descent.to_string()).or_default() += 1;
+        *self.made.entry(name.to_string()).or_default() += 1;
         self.machine.failure().map_or(Ok(()), |failure| Err(failure.to_string()))
     }
 
@@ -90,7 +79,7 @@ impl Way<'_> {
         let choices: Vec<ThreadRef> = self.machine.choices(thread).into_iter().flatten().collect();
         let later = self.draft.turns.iter().skip(turn).map(|turn| &turn.0);
         let coming = later.chain(self.draft.accesses.iter().map(|access| &access.0));
-        let mut coming = coming.filter_map(|descent| self.thread(descent).ok());
+        let mut coming = coming.filter_map(|name| self.thread(name).ok());
         coming.find(|thread| choices.contains(thread)).or(choices.first().copied())
     }
 }

@@ -286,9 +286,14 @@ impl Scheduler {
             _ => return Word::Go,
         };
         let other = given.arrived[1 - index];
-        if access.kind == Kind::Free && !other.is_some_and(|other| do_overlap(range, other)) {
+        match other {
+            // Who gives memory back has to know which.
+            None if access.kind == Kind::Free && given.accesses[1 - index].kind != Kind::Free => {
+                return Word::Wait;
+            }
             // Other memory is given back on the way.
-            return Word::Go;
+            Some(other) if access.kind == Kind::Free && !do_overlap(range, other) => return Word::Go,
+            _ => {}
         }
         given.arrived[index] = Some(range);
         name_thread(if index == 0 { c"race: first" } else { c"race: second" });
