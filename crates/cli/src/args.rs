@@ -53,6 +53,12 @@ Exit codes:
   2  bad input or usage, or a recording that is cut short and shows no race
   3  no race proven, but pairs remain that are not decided";
 
+const REPLAY_EXIT_CODES: &str = "\
+Exit codes:
+  1  the program was driven into the race
+  2  bad input or usage
+  3  the program was not driven into the race";
+
 const EXPLORE_EXIT_CODES: &str = "\
 Exit codes:
   0  nothing found
@@ -88,6 +94,9 @@ pub(crate) enum Command {
     /// Run a program many times in different ways, and find the races that all runs together show
     #[command(after_help = HUNT_EXIT_CODES)]
     Hunt(HuntArgs),
+    /// Drive a program into a race of a report: hold both threads at their accesses, and tell what they do there
+    #[command(after_help = REPLAY_EXIT_CODES)]
+    Replay(ReplayArgs),
     /// Run a program that was built with `foretell cc` or `foretell c++`, and write down what it does
     Record(RecordArgs),
     /// Compile Rust as rustc does, for recording
@@ -233,6 +242,9 @@ pub(crate) struct RunArgs {
     /// How the threads of a native program are recorded
     #[arg(long, value_enum, default_value_t = Order::Serial)]
     pub(crate) order: Order,
+    /// Run a native program once more for each race, and drive it there (`foretell replay` does so for one)
+    #[arg(long)]
+    pub(crate) confirm: bool,
     #[command(flatten)]
     pub(crate) wanted: WantedArgs,
     /// Never draw progress bars
@@ -309,6 +321,37 @@ impl Strategy {
             Strategy::Random => "random",
         }
     }
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReplayArgs {
+    /// A JSON report of `foretell run`, or a schedule that was saved (docs/schedule.md)
+    #[arg(value_name = "REPORT.json|FILE.schedule")]
+    pub(crate) file: PathBuf,
+    /// Which of several reports in the file, counted from 1
+    #[arg(long, value_parser = parse_event, value_name = "K")]
+    pub(crate) report: Option<usize>,
+    /// The proven race with this number; the first one unless given
+    #[arg(long, value_parser = parse_event, value_name = "N")]
+    pub(crate) race: Option<usize>,
+    /// Where to save the schedule; beside the report unless given
+    #[arg(long, value_name = "FILE.schedule")]
+    pub(crate) save: Option<PathBuf>,
+    /// Let the program go on after the race, and see what comes of it
+    #[arg(long)]
+    pub(crate) go_on: bool,
+    /// Attach gdb while both threads are held at their accesses
+    #[arg(long)]
+    pub(crate) gdb: bool,
+    /// End the program if it takes longer to come to the race, such as 10s or 2m; a minute unless given
+    #[arg(long, value_parser = parse_duration, value_name = "DURATION")]
+    pub(crate) stop_after: Option<Duration>,
+    /// Whether text has colours; `auto` if a terminal shows them and the environment (NO_COLOR, CLICOLOR_FORCE) does not object
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub(crate) color: Color,
+    /// The command to run, if it is not the one that was recorded
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
 }
 
 #[derive(Debug, clap::Args)]

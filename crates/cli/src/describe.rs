@@ -11,7 +11,7 @@ use crate::analysis::held::Held;
 use crate::args::{ReportFormat, WantedArgs};
 use crate::error::Failure;
 use crate::sources::Sources;
-use crate::stop;
+use crate::{schedule, stop};
 
 /// How many events may be looked at in all to find out why the recorded run hides races.
 const LOOKED_AT: usize = 20_000_000;
@@ -40,7 +40,17 @@ pub(crate) fn describe(held: &Held<'_>, report: &mut Report, wanted: &WantedArgs
     told.look_around(held, &mut sources)?;
     add_excerpts(report, &mut sources);
     fingerprint::mark(report);
+    if let Some(trace) = held.get() {
+        schedule::add(trace, report);
+    }
     Ok(())
+}
+
+/// The same for accesses alone.
+pub(crate) fn describe_accesses(held: &Held<'_>, accesses: &mut [Access]) -> Result<(), Failure> {
+    let mut told = Told::default();
+    told.accesses.extend(accesses);
+    told.look_around(held, &mut Sources::new(held.input()))
 }
 
 /// The same for one race of a report, whose excerpts stay as they are.

@@ -4,6 +4,8 @@ mod lines;
 mod load;
 mod recording;
 
+pub(crate) use load::{load, read};
+
 use std::path::Path;
 
 use foretell_detect::Pairs;
@@ -248,7 +250,7 @@ fn decide_lines(
     Ok((decision, vec![note]))
 }
 
-fn no_such(what: &str, number: usize, there: usize) -> Failure {
+pub(crate) fn no_such(what: &str, number: usize, there: usize) -> Failure {
     Failure::Usage(match there {
         0 => format!("the report has no {what}"),
         1 => format!("there is no {what} {number}: the report has one {what}"),
@@ -257,7 +259,7 @@ fn no_such(what: &str, number: usize, there: usize) -> Failure {
 }
 
 /// A name as one would give it to a shell.
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     let is_plain = |character: char| character.is_alphanumeric() || "._/-+:@%".contains(character);
     if !name.is_empty() && name.chars().all(is_plain) && !name.starts_with('-') {
         return name.to_string();

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use foretell_report::TraceInfo;
 use foretell_trace::check::Checker;
 use foretell_trace::format::{Format, open};
-use foretell_trace::{Batch, Dependence, Ending, Event, EventId, Names, Source, Trace, TraceError};
+use foretell_trace::{Batch, Dependence, Ending, Event, EventId, Names, Source, Steps, Trace, TraceError};
 
 use crate::args::{Following, InputArgs};
 use crate::error::Failure;
@@ -252,6 +252,11 @@ impl Reading {
         self.source.dependence()
     }
 
+    /// How far threads have come, if the trace tells; to be asked once, at the end.
+    pub(crate) fn steps(&mut self) -> Option<Steps> {
+        self.source.steps()
+    }
+
     /// Whether the recording ended in the middle; known at the end.
     pub(crate) fn is_cut_short(&self) -> bool {
         self.ending() == Ending::CutShort
@@ -301,6 +306,10 @@ impl Source for Watched {
 
     fn dependence(&mut self) -> Option<Dependence> {
         self.source.dependence().filter(|dependence| dependence.len() == self.read)
+    }
+
+    fn steps(&mut self) -> Option<Steps> {
+        self.source.steps()
     }
 
     fn ending(&self) -> Ending {

@@ -17,7 +17,9 @@ mod predict;
 mod program;
 mod progress;
 mod render;
+mod replay;
 mod run;
+mod schedule;
 mod screen;
 mod slice;
 mod sources;
@@ -76,6 +78,7 @@ fn run(args: Args) -> Result<Outcome, Failure> {
         Command::Compare(args) => compare::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Hunt(args) => hunt::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Record(args) => native::record(&args),
         Command::Cc(args) => native::compile(&args, native::Language::C),
         Command::Cpp(args) => native::compile(&args, native::Language::Cpp),

@@ -4,17 +4,21 @@ mod cargo;
 mod compiler;
 mod processes;
 pub(crate) mod record;
+mod replay;
 mod rust;
 mod tests;
 mod tools;
 pub(crate) mod watch;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use foretell_report::{Report, repeats};
+use foretell_report::{Confirmation, Report, repeats};
+use foretell_wire::schedule::Draft;
 
 pub(crate) use cargo::run as cargo;
 pub(crate) use compiler::Language;
+pub(crate) use replay::Drive;
 pub(crate) use rust::become_compiler;
 
 use crate::analysis::held::Held;
@@ -26,7 +30,7 @@ use crate::predict::predict_with;
 use crate::render::tell;
 use crate::suppress::Rules;
 use crate::trace::convert;
-use crate::{Outcome, output, stop};
+use crate::{Outcome, output, schedule, stop};
 use record::{Folder, Hunting, Manner, Recording};
 use tools::Tools;
 
@@ -73,7 +77,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     args.trace.as_deref().map_or(Ok(()), convert::check_target)?;
     let rules = Rules::load(&args.wanted)?;
     let mut reports = Vec::new();
-    for (index, recording) in recordings(args)?.into_iter().enumerate() {
+    let folder = Folder::new()?;
+    let program = build(&args.program, &folder)?;
+    let manner = manner(args);
+    for (index, recording) in record::run(&program, &args.arguments, manner, &folder)?.into_iter().enumerate()
+    {
         if let Some(path) = &args.trace {
             convert::save(&recording.trace, &record::numbered(path, index))?;
         }
@@ -81,20 +89,20 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     }
     repeats::mark(&mut reports);
     rules.apply(&mut reports);
+    if args.confirm {
+        confirm(args, &program, &mut reports)?;
+    }
     tell(&reports, &args.wanted)?;
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
 }
 
-/// What the processes of a program or command did: one recording for each that is instrumented.
-fn recordings(args: &RunArgs) -> Result<Vec<Recording>, Failure> {
-    let (seed, order, stop_after) = (args.schedule.seed, args.order, args.stop_after);
+/// How the program is recorded.
+fn manner(args: &RunArgs) -> Manner<'_> {
     let schedule = &args.schedule;
-    let strategy = schedule.schedule.parse().ok();
-    let (depth, triggers) = (schedule.depth, schedule.triggers.as_deref());
-    let hunting = Hunting { strategy, depth, steps: None, triggers };
-    let manner = Manner { name: &args.program, seed, order, stop_after, hunting };
-    let folder = Folder::new()?;
-    record::run(&build(&args.program, &folder)?, &args.arguments, manner, &folder)
+    let (strategy, depth) = (schedule.schedule.parse().ok(), schedule.depth);
+    let hunting = Hunting { strategy, depth, steps: None, triggers: schedule.triggers.as_deref() };
+    let (seed, order, stop_after) = (schedule.seed, args.order, args.stop_after);
+    Manner { name: &args.program, seed, order, stop_after, hunting }
 }
 
 /// The program to run: one that is built in the folder, if this is a source file.
@@ -112,7 +120,53 @@ pub(crate) fn build(program: &Path, folder: &Folder) -> Result<PathBuf, Failure>
 
 /// The report of each technique on what one process did.
 fn predict(args: &RunArgs, recording: Recording, process: usize) -> Result<Vec<Report>, Failure> {
-    predict_as(&args.program, &args.wanted, args.wanted.plans(), args.no_progress, recording, process)
+    let mut reports =
+        predict_as(&args.program, &args.wanted, args.wanted.plans(), args.no_progress, recording, process)?;
+    name_schedules(&mut reports, process, &args.program, &args.arguments, args.schedule.seed);
+    Ok(reports)
+}
+
+/// Says in the schedules of races what was run. Only the first process can be told to follow one.
+pub(crate) fn name_schedules(
+    reports: &mut [Report],
+    process: usize,
+    program: &Path,
+    arguments: &[OsString],
+    seed: u64,
+) {
+    let program = program.display().to_string();
+    let arguments: Vec<String> =
+        arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    for report in reports {
+        if process > 0 {
+            report.races.iter_mut().for_each(|race| race.schedule = None);
+        }
+        schedule::name_program(report, &program, &arguments, seed);
+    }
+}
+
+/// Drives the program into each race that is to be told.
+fn confirm(args: &RunArgs, program: &Path, reports: &mut [Report]) -> Result<(), Failure> {
+    let drive = Drive {
+        program,
+        name: &args.program,
+        arguments: &args.arguments,
+        stop_after: args.stop_after,
+        go_on: false,
+        gdb: false,
+        quietly: true,
+    };
+    for report in reports {
+        report.driven = Some(replay::confirm_all(drive, &mut report.races)?);
+    }
+    Ok(())
+}
+
+/// Drives a program into one race; a source file is built first.
+pub(crate) fn replay(drive: Drive<'_>, draft: &mut Draft) -> Result<Confirmation, Failure> {
+    let folder = Folder::new()?;
+    let program = build(drive.program, &folder)?;
+    replay::drive(Drive { program: &program, ..drive }, draft)
 }
 
 /// The report of each technique on what one process of the program with this name did.

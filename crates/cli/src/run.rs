@@ -7,7 +7,7 @@ use foretell_cimp::record::{self, Ending, Limits, Run, confirm};
 use foretell_cimp::schedule::{
     Contest, DrFinder, Given, Pct, Pos, Random, RoundRobin, Schedule, Scheduler, Serial,
 };
-use foretell_report::Report;
+use foretell_report::{Confirmation, Report};
 use foretell_schedule::{Name, Relation, Strategy};
 use foretell_trace::EventId;
 
@@ -22,7 +22,7 @@ use crate::render::tell;
 use crate::slice::{Purpose, Sliced};
 use crate::suppress::Rules;
 use crate::trace::convert;
-use crate::{Outcome, native, output, stop};
+use crate::{Outcome, native, output, schedule, stop};
 
 /// How often a loop may go round in one run unless told otherwise: long before the run's steps are used up, so that a
 /// loop without end is named.
@@ -193,7 +193,8 @@ pub(crate) fn ending_text(ending: &Ending) -> Option<String> {
 /// false one, the worst that can happen: then nothing that was found is worth anything.
 fn drive(source: &Source, run: &Run, report: &mut Report) -> Result<(), Failure> {
     let mut driven = 0;
-    for witness in report.races.iter().filter_map(|race| race.witness.as_ref()) {
+    for race in &mut report.races {
+        let Some(witness) = &race.witness else { continue };
         let events: Vec<EventId> =
             witness.iter().filter_map(|&number| EventId::from_number(number)).collect();
         confirm(&source.program, run, &events).map_err(|problem| {
@@ -202,8 +203,10 @@ fn drive(source: &Source, run: &Run, report: &mut Report) -> Result<(), Failure>
             ))
         })?;
         driven += 1;
+        race.confirmation = Some(Confirmation::of_machine());
     }
     report.driven = Some(driven);
+    schedule::name_program(report, &source.name(), &[], 0);
     Ok(())
 }
 

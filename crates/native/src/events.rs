@@ -14,6 +14,7 @@ use foretell_wire::record::{Record, SyncOp};
 use crate::LogError;
 use crate::calls::{Calls, Change as CallChange, Spot};
 use crate::cells::{Cell, Survey, is_torn_atomic};
+use crate::counter::Counter;
 use crate::follow::Follower;
 use crate::holders::{Holders, Mode};
 use crate::memory::{Change, Era, Memory, Purpose};
@@ -40,7 +41,7 @@ pub(crate) fn write(log: &[u8], survey: &Survey, follow: bool) -> Result<Option<
         return Ok(None);
     }
     let ending = if complete { Ending::Complete } else { Ending::CutShort };
-    let events = Listed::new(writer.events, writer.names, ending);
+    let events = Listed::new(writer.events, writer.names, ending).with_steps(writer.counter.finish());
     Ok(Some(match writer.follower {
         Some(follower) => events.with_dependence(follower.finish()),
         None => events,
@@ -85,6 +86,8 @@ struct Writer<'a> {
     has_forked: bool,
     /// Which reads matter to what comes after them.
     follower: Option<Follower>,
+    /// How far each thread has come.
+    counter: Counter,
     /// What is being told: who did it, and where.
     thread: u32,
     site: u64,
@@ -125,6 +128,7 @@ impl<'a> Writer<'a> {
             written: BTreeSet::new(),
             has_forked: false,
             follower: None,
+            counter: Counter::default(),
             thread: 0,
             site: 0,
             loc: Loc(Symbol::ZERO),
@@ -142,6 +146,7 @@ impl<'a> Writer<'a> {
         self.thread = thread;
         self.site = site_of(record);
         self.loc = self.spot(self.site)?.loc;
+        self.counter.record(thread, record);
         self.follow(|follower| follower.turn_to(thread));
         self.follow(|follower| follower.begin(record));
         let change = self.memory.follow(thread, record);
@@ -227,6 +232,7 @@ impl<'a> Writer<'a> {
     }
 
     fn add(&mut self, event: Event) {
+        self.counter.event(self.thread, event.op);
         self.events.push(event);
         self.follow(Follower::event);
     }

@@ -9,7 +9,7 @@
 //! * [`holders`]: who holds which lock
 //! * [`places`]: sites and addresses as people know them; [`demangle`]: functions, too
 //! * [`Program`]: the code behind the log, to follow values through it
-//! * [`calls`]: which calls a thread is in
+//! * [`calls`]: which calls a thread is in; [`counter`]: how many steps it has made
 //! * [`follow`]: which reads matter to what comes after them
 //!
 //! **What is left out, and why that is sound.** A cell that only one thread ever touches: whatever the schedule, its reads
@@ -20,6 +20,7 @@
 
 mod calls;
 mod cells;
+mod counter;
 mod demangle;
 mod events;
 mod follow;

@@ -119,6 +119,8 @@ fn found(decision: &Decision, observed: Option<Observed>) -> Race {
         story: decision.story.clone(),
         observed,
         reads: decision.reads.clone(),
+        schedule: None,
+        confirmation: None,
         picture: None,
         processes: None,
         hunted: None,

@@ -4,6 +4,7 @@
 //! * [`surroundings`], [`context`], [`excerpt`]: the stacks, locks and source lines of accesses
 //! * [`story`]: a witness as something to read, with the values of [`replayed`]; [`observed`]: why the recorded run did not show the race;
 //!   [`reads`]: which reads matter to it
+//! * [`confirmation`]: whether the program itself was driven into a race; [`confirmation_text`]: for people
 //! * [`closure`]: what was found among all runs that a trace implies; [`closure_text`]: for people
 //! * [`executions`]: what was found among all executions of a program; [`executions_text`]: for people
 //! * [`hunt`]: what came of many runs together, with [`deadlock`] for those that got stuck; `hunt_text`: for people
@@ -19,6 +20,8 @@
 pub mod baseline;
 pub mod closure;
 pub mod closure_text;
+pub mod confirmation;
+pub mod confirmation_text;
 pub mod context;
 pub mod counts;
 pub mod deadlock;
@@ -61,6 +64,7 @@ pub use foretell_trace::words;
 
 pub use baseline::{Baseline, Known, KnownPair};
 pub use closure::{Amount, ClosureReport, ClosureStats, ExploredRace, PropertyReport, PropertyVerdict};
+pub use confirmation::Confirmation;
 pub use context::{Frame, HeldLock, HeldMode, Origin, Place, add_places, add_surroundings};
 pub use counts::Counts;
 pub use deadlock::{Deadlock, WaitingThread};

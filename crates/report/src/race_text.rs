@@ -1,5 +1,6 @@
 //! One race as text: both accesses with what is around them, and how they come together.
 
+use crate::confirmation_text;
 use crate::context::{Frame, HeldLock, HeldMode, Origin, is_of_library, own_frame};
 use crate::observed::{Deed, Observed};
 use crate::page::{GLUE, Ink, Page, Text};
@@ -48,6 +49,10 @@ pub(crate) fn write(page: &mut Page, number: usize, race: &Race, detail: Detail)
         (Proof::Adjacent, _) => {
             write_witness(page, race.story.as_ref(), race.witness.as_deref(), detail);
         }
+    }
+    // That the virtual machine of a program was driven into all races is told once, at the end.
+    if let Some(confirmation) = race.confirmation.as_ref().filter(|it| !it.confirmed || !it.live.is_empty()) {
+        page.wrapped(2, 4, confirmation_text::words(confirmation));
     }
 }
 

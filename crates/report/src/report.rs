@@ -8,6 +8,7 @@ use foretell_witness::{Finding, Proof as Proven};
 use serde::{Deserialize, Serialize};
 
 use crate::baseline::Known;
+use crate::confirmation::Confirmation;
 use crate::context::{Frame, HeldLock, Origin};
 use crate::counts::Counts;
 use crate::excerpt::Excerpt;
@@ -176,6 +177,12 @@ pub struct Race {
     /// Which reads on the way to it matter, where some see something else and the trace tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<NeededReads>,
+    /// The schedule that leads the program itself to it, where that is known: a text, see docs/schedule.md.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<String>,
+    /// Whether the program itself was driven into it, where somebody has tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmation: Option<Confirmation>,
     /// What it looks like, where somebody looks.
     #[serde(skip)]
     pub picture: Option<Box<Picture>>,
@@ -371,6 +378,8 @@ impl Race {
             story: None,
             observed: None,
             reads: None,
+            schedule: None,
+            confirmation: None,
             picture: None,
             processes: None,
             hunted: None,

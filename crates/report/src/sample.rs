@@ -21,6 +21,8 @@ pub(crate) fn race(first: Access, second: Access) -> Race {
         hunted: None,
         repeated: false,
         fingerprint: None,
+        schedule: None,
+        confirmation: None,
         picture: None,
     }
 }

@@ -104,6 +104,8 @@ fn race(proof: Proof, observed: Observed) -> Race {
         hunted: Some(Hunted { run: 2, strategy: text("pct"), seed: 7, runs: 1 }),
         repeated: true,
         fingerprint: fingerprint(),
+        schedule: None,
+        confirmation: None,
         picture: None,
     }
 }

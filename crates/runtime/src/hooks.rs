@@ -263,7 +263,7 @@ fn decide(site: u64, by: Option<u64>) {
 #[inline(never)]
 fn decide_with_care(me: &'static Thread, site: u64, by: Option<u64>) {
     let turn = Turn::of(me);
-    turn.step();
+    turn.pass();
     turn.log_branch(site, by);
 }
 
@@ -299,7 +299,7 @@ extern "C" fn __foretell_leave(site: u64, callee: u64) -> u64 {
 /// Code is called that sees what it is given, and any memory.
 fn leave(turn: &Turn, site: u64) -> Calls {
     // Who waits for something by asking for it again and again must let others go on.
-    turn.step();
+    turn.pass();
     turn.log_branch(site, None);
     turn.fence(site);
     turn.me.call_outside(site)

@@ -53,6 +53,8 @@ pub(crate) struct Writer {
     since: (u64, usize),
     /// The clock of the next record; counted only where threads run in parallel.
     pub(crate) clock: u64,
+    /// How many steps were put here, see [`Record::is_step`]. Those that the program writes itself are not counted.
+    pub(crate) steps: u64,
 }
 
 const _: () = {
@@ -81,6 +83,7 @@ impl Writer {
             is_lost: false,
             since: (0, 0),
             clock: 1,
+            steps: 0,
         }
     }
 
@@ -187,6 +190,7 @@ impl Writer {
     pub(crate) fn access(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) {
         self.make_room(0);
         self.clock += 1;
+        self.steps += 1;
         if !self.short(writes, size, site, addr, value) {
             self.longer(writes, size, site, addr, value);
         }
@@ -214,6 +218,7 @@ impl Writer {
         self.make_room(record.carried());
         self.encode(record);
         self.clock += 1;
+        self.steps += u64::from(record.is_step());
     }
 
     #[inline(never)]

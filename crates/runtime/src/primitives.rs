@@ -141,8 +141,12 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
         Primitive::Lock => begin_lock(turn, object, SyncOp::TryFailed),
         Primitive::LockShared => begin_lock(turn, object, SyncOp::TrySharedFailed),
         Primitive::TryLock | Primitive::TryLockShared => turn.meeting(),
-        Primitive::Unlock => turn.log_sync(SyncOp::Unlock, object as usize, 0),
+        Primitive::Unlock => {
+            turn.due();
+            turn.log_sync(SyncOp::Unlock, object as usize, 0);
+        }
         Primitive::Wait => {
+            turn.due();
             turn.me.library.waits_with.set(Some((object as usize, other)));
             if is_striped() {
                 log_wait(turn);
@@ -166,9 +170,13 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
             turn.me.library.parks.set(true);
             look_for_token(turn);
         }
-        Primitive::Count => turn.me.library.found.set(words_at(object)),
+        Primitive::Count => {
+            turn.due();
+            turn.me.library.found.set(words_at(object));
+        }
         Primitive::Within => begin_within(turn, object),
         Primitive::Change => {
+            turn.due();
             log_change(turn, object, other, |site, addr, bytes| Record::ReadRange { site, addr, bytes });
         }
     }
@@ -336,6 +344,7 @@ fn begin_within(turn: &Turn, object: u64) {
 }
 
 fn end_within(turn: &Turn, object: u64) {
+    turn.due();
     let mut known = known();
     let Some((_, count)) = known.within.get_mut(&object) else { return };
     *count = count.saturating_sub(1);
@@ -400,6 +409,11 @@ fn is_attempt(role: Role) -> bool {
     matches!(role, Role::Lock | Role::LockShared | Role::TryLock | Role::TryLockShared | Role::Unpark)
 }
 
+/// Whether a change of the word is told as a step for which nobody is let go first.
+fn is_told(role: Role) -> bool {
+    matches!(role, Role::Unlock | Role::Downgrade)
+}
+
 /// The turn for an access to a word.
 fn begin_access(site: u64, role: u32, attempts: bool) -> (Option<Turn>, Role) {
     let role = Role::from_code(role).unwrap_or(Role::Silent);
@@ -410,6 +424,8 @@ fn begin_access(site: u64, role: u32, attempts: bool) -> (Option<Turn>, Role) {
         turn.me.site.set(site);
         if attempts && is_attempt(role) {
             turn.meeting();
+        } else if attempts && is_told(role) {
+            turn.due();
         }
     }
     (turn, role)

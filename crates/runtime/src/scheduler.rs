@@ -7,6 +7,7 @@
 //! Time is counted in steps, so that it does not depend on the machine: each choice takes a little. Only when everybody
 //! sleeps does time really pass: then the thread that has to wake first naps on the real clock, and the count jumps.
 
+pub(crate) mod given;
 mod overtake;
 mod parallel;
 mod places;
@@ -129,6 +130,8 @@ struct Scheduler {
     unseen: unseen::Unseen,
     /// Who says whose turn it is, if that is not by chance.
     hunt: Option<strategy::Hunt>,
+    /// The schedule that is to be followed, if there is one.
+    given: Option<given::Given>,
 }
 
 /// How often in a row nobody could run and all looked again.
@@ -145,6 +148,7 @@ static SCHEDULER: Spin<Scheduler> = Spin::new(Scheduler {
     seen: None,
     unseen: unseen::Unseen::NOBODY,
     hunt: None,
+    given: None,
 });
 
 /// Begins with the calling thread alone, whose turn it is.
@@ -241,7 +245,7 @@ pub(crate) fn come_back(me: &'static Thread) {
     }
     SCHEDULER.with(|scheduler| {
         scheduler.set_state(me, State::Ready);
-        if scheduler.owner.is_none() {
+        if scheduler.owner.is_none() && !scheduler.choose_as_given() {
             scheduler.wake_napper();
             scheduler.give_turn(me);
         }
@@ -258,9 +262,10 @@ pub(crate) fn wake_waiters(on: usize, count: usize) -> Vec<u32> {
 }
 
 /// Wakes one of the threads that wait on this address, any of them: what they wait for only one can have. If all came, all but one
-/// would come in vain. Where threads run in parallel, all come: who is slow would never have it.
+/// would come in vain. Where threads run in parallel, all come: who is slow would never have it; and where a
+/// schedule is given, all come, for it tells who is first.
 pub(crate) fn wake_any(on: usize) {
-    if is_striped() {
+    if is_striped() || given::is_followed() {
         wake_waiters(on, usize::MAX);
         return;
     }
@@ -332,6 +337,7 @@ fn wait_for_turn(me: &'static Thread) {
                 if me.go.load(Ordering::SeqCst) == WAIT {
                     overtake::look(me);
                     unseen::look(me);
+                    given::look();
                 }
             }
         }
@@ -389,6 +395,7 @@ impl Scheduler {
             .map(|slot| (slot.since, slot.thread.id))
             .collect();
         waiters.sort_unstable();
+        self.sort_as_given(&mut waiters);
         waiters.truncate(count);
         for &(_, id) in &waiters {
             self.make_ready(id, Reason::Woken);
@@ -428,6 +435,9 @@ impl Scheduler {
     /// Gives the turn to somebody who can run.
     fn choose(&mut self) {
         self.clock += CHOICE;
+        if self.choose_as_given() {
+            return;
+        }
         self.end_sleep();
         let picked = match &self.hunt {
             Some(_) => without_signals(|| self.pick_by_strategy()),

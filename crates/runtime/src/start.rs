@@ -6,15 +6,16 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use foretell_wire::log::module::Module;
 use foretell_wire::record::SyncOp;
+use foretell_wire::schedule::{self, Schedule};
 
 use crate::file;
 use crate::interpose::thread::{make_end_key, set_end};
 use crate::modules;
 use crate::order::{is_striped, set_striped};
-use crate::scheduler;
+use crate::scheduler::{self, given};
 use crate::shared;
 use crate::stripes;
-use crate::system::{close, errno, kernel_id, process_id, say};
+use crate::system::{self, close, errno, kernel_id, process_id, say};
 use crate::thread::{Thread, me, set_me};
 use crate::turn::Turn;
 
@@ -44,6 +45,7 @@ extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
     // There is no other thread yet.
     unsafe { *SETTINGS.0.get() = Some(Settings { folder, seed, wanted: scheduler::Wanted::read(variable) }) };
     make_end_key();
+    follow_schedule();
     if record(Thread::new(0, None)) {
         unsafe {
             libc::atexit(end);
@@ -94,6 +96,43 @@ fn record(main: &'static Thread) -> bool {
     true
 }
 
+/// If there is a schedule, this process follows it, and no other: it takes the file away.
+fn follow_schedule() {
+    let taken = c"schedule.taken";
+    let Some(path) = path_of(schedule::FILE) else { return };
+    let Some(to) = path_of(&taken.to_string_lossy()) else { return };
+    if unsafe { libc::rename(path.as_ptr(), to.as_ptr()) } != 0 {
+        return;
+    }
+    match system::map_text(&to).map(Schedule::parse) {
+        Some(Ok(schedule)) => {
+            set_striped(false);
+            given::follow(&schedule);
+        }
+        Some(Err(problem)) => say(&format!("the schedule cannot be followed: {problem}")),
+        None => say("the schedule cannot be read"),
+    }
+}
+
+/// The path of a file in the folder for logs.
+fn path_of(name: &str) -> Option<CString> {
+    // Nobody writes to it any more.
+    let settings = unsafe { &*SETTINGS.0.get() }.as_ref()?;
+    CString::new(format!("{}/{name}", settings.folder)).ok()
+}
+
+/// Whether there is such a file in the folder for logs.
+pub(crate) fn has_file(name: &str) -> bool {
+    path_of(name).is_some_and(|path| system::exists(&path))
+}
+
+/// Leaves a word for whoever has started the program.
+pub(crate) fn write_file(name: &str, text: &str) {
+    if let Some(path) = path_of(name) {
+        system::write_file(&path, text.as_bytes());
+    }
+}
+
 /// The process ends here. What follows is not recorded, be it the destructors of other libraries. A child that still shares
 /// our memory, as after `vfork`, is another process.
 pub(crate) extern "C" fn end() {
@@ -105,6 +144,7 @@ pub(crate) extern "C" fn end() {
         return;
     }
     if RECORDING.swap(false, Ordering::SeqCst) {
+        given::end();
         if let Some(turn) = &turn {
             turn.log_sync(SyncOp::End, 0, 0);
         }
@@ -136,6 +176,7 @@ extern "C" fn begin_copy() {
     stripes::forget();
     shared::forget();
     scheduler::forget();
+    given::let_go();
     record(me.copy());
 }
 

@@ -1,7 +1,7 @@
 //! The kernel and the C library, without detours through what we replace.
 
 use std::alloc::{GlobalAlloc, Layout};
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::io::Write;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
@@ -153,6 +153,45 @@ pub(crate) fn write_all(file: c_int, mut bytes: &[u8]) -> Result<(), c_int> {
     Ok(())
 }
 
+/// Whether there is a file at this path.
+pub(crate) fn exists(path: &CStr) -> bool {
+    kernel(libc::SYS_faccessat, [word(libc::AT_FDCWD), path.as_ptr() as usize, 0, 0, 0, 0]) == 0
+}
+
+fn open(path: &CStr, how: c_int) -> Option<c_int> {
+    let (path, how) = (path.as_ptr() as usize, word(how | libc::O_CLOEXEC));
+    let opened = kernel(libc::SYS_openat, [word(libc::AT_FDCWD), path, how, 0o644, 0, 0]);
+    c_int::try_from(opened).ok().filter(|&file| file >= 0)
+}
+
+/// Writes a file as a whole; if that fails, whoever waits for it finds none, or not all of it.
+pub(crate) fn write_file(path: &CStr, bytes: &[u8]) {
+    if let Some(file) = open(path, libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC) {
+        // See above.
+        let _ = write_all(file, bytes);
+        close(file);
+    }
+}
+
+/// The text in a file, which stays in memory of its own, far from where the program's would come to lie.
+pub(crate) fn map_text(path: &CStr) -> Option<&'static str> {
+    const FAR: usize = 1 << 40;
+    let file = open(path, libc::O_RDONLY)?;
+    let end = kernel(libc::SYS_lseek, [word(file), 0, word(libc::SEEK_END), 0, 0, 0]);
+    let bytes = usize::try_from(end).ok().filter(|&bytes| bytes > 0);
+    let (how, shared) = (word(libc::PROT_READ), word(libc::MAP_PRIVATE));
+    let start = bytes.map(|bytes| kernel(libc::SYS_mmap, [FAR, bytes, how, shared, word(file), 0]));
+    close(file);
+    let start = usize::try_from(start?).ok()?;
+    // Nobody takes the pages away.
+    std::str::from_utf8(unsafe { std::slice::from_raw_parts(start as *const u8, bytes?) }).ok()
+}
+
+/// What debuggers call the calling thread from now on.
+pub(crate) fn name_thread(name: &CStr) {
+    kernel(libc::SYS_prctl, [word(libc::PR_SET_NAME), name.as_ptr() as usize, 0, 0, 0, 0]);
+}
+
 /// Says something to the user.
 pub(crate) fn say(text: &str) {
     // There is nobody to tell that the user cannot be told.
@@ -244,9 +283,8 @@ pub(crate) fn sleeps(kernel_id: i32) -> bool {
     if write!(&mut path[..47], "/proc/self/task/{kernel_id}/stat").is_err() {
         return false;
     }
-    let how = word(libc::O_RDONLY | libc::O_CLOEXEC);
-    let opened = kernel(libc::SYS_openat, [word(libc::AT_FDCWD), path.as_ptr() as usize, how, 0, 0, 0]);
-    let Some(file) = c_int::try_from(opened).ok().filter(|&file| file >= 0) else { return false };
+    let path = CStr::from_bytes_until_nul(&path).ok();
+    let Some(file) = path.and_then(|path| open(path, libc::O_RDONLY)) else { return false };
     kernel(libc::SYS_read, [word(file), stat.as_mut_ptr() as usize, stat.len(), 0, 0, 0]);
     close(file);
     // The state follows the name, which stands in parentheses.

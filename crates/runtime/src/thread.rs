@@ -57,6 +57,14 @@ pub(crate) struct Thread {
     pub(crate) endings: Cell<u32>,
     /// What it runs.
     pub(crate) start: Option<(Start, *mut c_void)>,
+    /// Who has started it, and as which of its children, counted from 1; the first thread is nobody's.
+    pub(crate) descent: Cell<Option<(&'static Thread, u32)>>,
+    /// How many threads it has started.
+    pub(crate) children: Cell<u32>,
+    /// How often it has passed a point at which it neither made a step nor handed over, see [`crate::scheduler::given`].
+    pub(crate) silence: Cell<u32>,
+    /// How many steps it had made when it was last about to make one.
+    pub(crate) began: Cell<u64>,
 }
 
 const _: () = {
@@ -129,6 +137,28 @@ impl Thread {
             library: Library::default(),
             endings: Cell::new(0),
             start,
+            descent: Cell::new(None),
+            children: Cell::new(0),
+            silence: Cell::new(0),
+            began: Cell::new(0),
+        }
+    }
+
+    /// It has started this one.
+    pub(crate) fn adopt(&'static self, child: &Thread) {
+        let number = self.children.get() + 1;
+        self.children.set(number);
+        child.descent.set(Some((self, number)));
+    }
+
+    /// Whether this is what it is called by descent, see [`foretell_wire::schedule`].
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        match (self.descent.get(), name.rsplit_once('.')) {
+            (None, None) => name == "main",
+            (Some((parent, number)), Some((rest, last))) => {
+                last.parse() == Ok(number) && parent.is_called(rest)
+            }
+            _ => false,
         }
     }
 

@@ -10,6 +10,7 @@ use foretell_wire::record::{Record, SyncOp};
 
 use crate::log::LONGEST_RANGE;
 use crate::order::is_striped;
+use crate::scheduler::given::{self, Point};
 use crate::scheduler::{self, Helper, Reason, State, Waiting, hand_over, random};
 use crate::shared;
 use crate::stripes::{self, MEMORY, OUTSIDE, SYNC, Set};
@@ -40,6 +41,9 @@ pub(crate) struct Turn {
 impl Drop for Turn {
     #[inline]
     fn drop(&mut self) {
+        if given::is_followed() {
+            given::has_acted(self);
+        }
         self.release_memory();
         self.end_alone();
         self.me.leave();
@@ -123,18 +127,45 @@ impl Turn {
     /// Before a record: now and then somebody else goes on first.
     #[inline]
     pub(crate) fn step(&self) {
+        self.step_to(Point::Step(None));
+    }
+
+    /// As [`Turn::step`], before a record that is no step.
+    #[inline]
+    pub(crate) fn pass(&self) {
+        self.step_to(Point::Silent);
+    }
+
+    #[inline]
+    fn step_to(&self, point: Point) {
         if !self.me.log().may_go_on() {
-            self.look_up();
+            self.look_up(point);
+        }
+    }
+
+    /// Before a step, where nobody else would go on first: only a schedule that is given may want that.
+    pub(crate) fn due(&self) {
+        if given::is_followed() {
+            given::wait(self, Point::Step(None));
+        }
+    }
+
+    /// As [`Turn::due`], before memory is given back.
+    pub(crate) fn due_to_free(&self, start: usize, bytes: usize) {
+        if given::is_followed() {
+            given::wait(self, Point::Free((start, bytes)));
         }
     }
 
     /// The quantum or the chunk has come to its end, or something has happened. Threads that run in parallel always look.
     #[cold]
-    fn look_up(&self) {
+    fn look_up(&self, point: Point) {
         self.catch_up();
         if is_striped() {
             // Code that is not instrumented may just have been told something by the like of another thread.
             self.fence_if_outside();
+        } else if given::is_followed() {
+            given::wait(self, point);
         } else if self.me.log().quantum_is_over() {
             self.me.next.set(Operation::Unknown);
             self.change();
@@ -168,6 +199,9 @@ impl Turn {
         if is_striped() {
             return;
         }
+        if given::is_followed() {
+            return given::wait(self, Point::Between);
+        }
         if scheduler::is_hunting() {
             self.me.next.set(next);
             return self.change();
@@ -184,6 +218,8 @@ impl Turn {
         const PAUSE: u64 = 100_000;
         if is_striped() {
             pause(PAUSE);
+        } else if given::is_followed() {
+            given::wait(self, Point::Between);
         } else {
             self.me.next.set(Operation::Unknown);
             self.change();
@@ -203,7 +239,16 @@ impl Turn {
 
     /// Waits until somebody wakes those who wait on the address, or looks again after a while if others may help.
     pub(crate) fn wait(&self, on: usize, deadline: Option<u64>, helper: Helper) -> Reason {
-        self.hand_over(State::Waiting(Waiting { on, deadline, helper, cancellable: false }))
+        self.wait_as(Waiting { on, deadline, helper, cancellable: false })
+    }
+
+    fn wait_as(&self, waiting: Waiting) -> Reason {
+        let reason = self.hand_over(State::Waiting(waiting));
+        if given::is_followed() {
+            // To be woken does not mean that it is due.
+            given::wait(self, Point::Between);
+        }
+        reason
     }
 
     /// As [`Turn::wait`], for a lock. If the wait never ends, this is told of it.
@@ -220,7 +265,7 @@ impl Turn {
         if self.me.is_cancelled.load(Ordering::SeqCst) {
             return Reason::Cancelled;
         }
-        self.hand_over(State::Waiting(Waiting { on, deadline, helper, cancellable: true }))
+        self.wait_as(Waiting { on, deadline, helper, cancellable: true })
     }
 
     /// Ends the thread, if it was cancelled and allows that.
@@ -252,7 +297,7 @@ impl Turn {
         act()
     }
 
-    fn hand_over(&self, state: State) -> Reason {
+    pub(crate) fn hand_over(&self, state: State) -> Reason {
         let error = errno();
         self.fence_if_outside();
         let alone = self.sync.get().is_some();
@@ -318,7 +363,7 @@ impl Turn {
     /// Now and then somebody else goes on first; then accesses memory and logs that, as [`Turn::at`].
     #[inline]
     pub(crate) fn access<R>(&self, addr: usize, bytes: usize, act: impl FnOnce() -> R) -> R {
-        self.step();
+        self.step_to(Point::Step(Some((addr, bytes))));
         self.at(addr, bytes, act)
     }
 

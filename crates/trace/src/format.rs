@@ -7,6 +7,7 @@ mod dependence;
 mod lines;
 mod open;
 pub mod rr;
+mod steps;
 mod swift;
 pub mod text;
 mod write;

@@ -3,6 +3,7 @@
 //! * [`event`]: what threads can do, and what each operation means
 //! * [`id`], [`symbol`], [`name`]: narrow ids, and what they stand for
 //! * [`dependence`]: which reads matter to what comes after them, where a recorder knows
+//! * [`steps`]: how far threads have come at each event, where a recorder counts
 //! * [`source`], [`trace`]: a trace as a stream of batches, and as a whole in memory
 //! * [`check`]: could any program have produced this? Flags what the recording does not explain
 //! * [`format`]: text, RAPID's CSV, RoadRunner's `rr`, and the binary recording format
@@ -19,6 +20,7 @@ pub mod format;
 pub mod id;
 pub mod name;
 pub mod source;
+pub mod steps;
 pub mod symbol;
 pub mod trace;
 pub mod words;
@@ -29,5 +31,6 @@ pub use event::{Access, AccessKind, Event, LockMode, MemOrder, Op};
 pub use id::{BarrierId, CondId, EventId, LabelId, LockId, SemId, ThreadId, VarId};
 pub use name::Names;
 pub use source::{Batch, Ending, Listed, Source};
+pub use steps::Steps;
 pub use symbol::{Loc, Symbol, Value};
 pub use trace::Trace;

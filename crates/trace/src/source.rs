@@ -5,6 +5,7 @@ use crate::error::{Position, TraceError};
 use crate::event::Event;
 use crate::id::EventId;
 use crate::name::Names;
+use crate::steps::Steps;
 
 /// How many events a reader puts into a batch at most.
 pub const BATCH: usize = 4096;
@@ -64,6 +65,11 @@ pub trait Source {
     fn dependence(&mut self) -> Option<Dependence> {
         None
     }
+
+    /// How far threads have come at each event, if that is known. To be asked once, after `fill` has returned `false`.
+    fn steps(&mut self) -> Option<Steps> {
+        None
+    }
 }
 
 /// Events that are in memory already, as a source: a recorder or a generator has them, and they are checked as any other.
@@ -75,17 +81,23 @@ pub struct Listed {
     names: Names,
     ending: Ending,
     dependence: Option<Dependence>,
+    steps: Option<Steps>,
 }
 
 impl Listed {
     /// The events in this order; their ids are those of `names`.
     pub fn new(events: Vec<Event>, names: Names, ending: Ending) -> Listed {
-        Listed { events, given: 0, names, ending, dependence: None }
+        Listed { events, given: 0, names, ending, dependence: None, steps: None }
     }
 
     /// The same events, of which it is known which reads matter.
     pub fn with_dependence(self, dependence: Dependence) -> Listed {
         Listed { dependence: Some(dependence), ..self }
+    }
+
+    /// The same events, of which it is known how far their threads have come.
+    pub fn with_steps(self, steps: Steps) -> Listed {
+        Listed { steps: Some(steps), ..self }
     }
 
     /// All events.
@@ -98,9 +110,9 @@ impl Listed {
         self.dependence.as_ref()
     }
 
-    /// All events, and what is to be known about them.
-    pub(crate) fn into_parts(self) -> (Vec<Event>, Names, Ending, Option<Dependence>) {
-        (self.events, self.names, self.ending, self.dependence)
+    /// All events, and what they stand for.
+    pub(crate) fn into_parts(self) -> (Vec<Event>, Names) {
+        (self.events, self.names)
     }
 }
 
@@ -126,6 +138,10 @@ impl Source for Listed {
 
     fn dependence(&mut self) -> Option<Dependence> {
         self.dependence.take()
+    }
+
+    fn steps(&mut self) -> Option<Steps> {
+        self.steps.take()
     }
 }
 

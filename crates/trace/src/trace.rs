@@ -9,6 +9,7 @@ use crate::event::{Event, Op};
 use crate::id::{EventId, ThreadId};
 use crate::name::Names;
 use crate::source::{Batch, Ending, Listed, Source};
+use crate::steps::Steps;
 
 /// A trace that has passed [`Checker`]: it is well formed, repeated acquires are marked as such, and reads that no
 /// write explains are flagged.
@@ -19,6 +20,7 @@ pub struct Trace {
     ending: Ending,
     has_branches: bool,
     dependence: Option<Dependence>,
+    steps: Option<Steps>,
 }
 
 impl Trace {
@@ -34,23 +36,27 @@ impl Trace {
         let ending = source.ending();
         checker.finish(ending)?;
         let has_branches = checker.has_branches();
-        let dependence = source.dependence();
-        Trace { events, names: source.into_names(), ending, has_branches, dependence: None }
-            .attach(dependence)
+        let (dependence, steps) = (source.dependence(), source.steps());
+        Trace { events, names: source.into_names(), ending, has_branches, dependence: None, steps: None }
+            .attach(dependence, steps)
     }
 
     /// The trace of events that are in memory already. They are checked where they are: a long recording is not copied.
-    pub fn check(listed: Listed) -> Result<Trace, TraceError> {
-        let (events, names, ending, dependence) = listed.into_parts();
+    pub fn check(mut listed: Listed) -> Result<Trace, TraceError> {
+        let (ending, dependence, steps) = (listed.ending(), listed.dependence(), listed.steps());
+        let (events, names) = listed.into_parts();
         let mut checker = Checker::default();
         let mut batch = Batch { events, lines: Vec::new() };
         checker.check_batch(&mut batch, &names)?;
         checker.finish(ending)?;
         let has_branches = checker.has_branches();
-        Trace { events: batch.events, names, ending, has_branches, dependence: None }.attach(dependence)
+        Trace { events: batch.events, names, ending, has_branches, dependence: None, steps: None }
+            .attach(dependence, steps)
     }
 
-    fn attach(self, dependence: Option<Dependence>) -> Result<Trace, TraceError> {
+    /// Steps that are not those of just these events are of no use, and nothing depends on them.
+    fn attach(mut self, dependence: Option<Dependence>, steps: Option<Steps>) -> Result<Trace, TraceError> {
+        self.steps = steps.filter(|steps| steps.len() == self.events.len());
         match dependence {
             Some(dependence) => Ok(self.with_dependence(dependence)?),
             None => Ok(self),
@@ -103,6 +109,11 @@ impl Trace {
     /// Whether the trace shows branches. If not, every event is taken to depend on all earlier reads of its thread.
     pub fn has_branches(&self) -> bool {
         self.has_branches
+    }
+
+    /// How far threads have come at each event, as their recorder counts, if that is known.
+    pub fn steps(&self) -> Option<&Steps> {
+        self.steps.as_ref()
     }
 
     /// Which reads matter to what comes after them, if the recorder knows.

@@ -7,6 +7,7 @@
 //! * [`primitive`]: hooks in libraries that synchronise, and what their functions mean
 //! * [`record`]: what happened, one record each; [`pack`]: those that happen most, in few bytes and fewer instructions
 //! * [`log`]: how records are put into a file such that it can be read after a crash
+//! * [`schedule`]: in which order the threads of a program are to make their steps
 //! * [`varint`]: numbers in as few bytes as they need
 //!
 //! All of it depends on the standard library alone, because it is loaded into other people's programs.
@@ -18,6 +19,7 @@ pub mod log;
 pub mod pack;
 pub mod primitive;
 pub mod record;
+pub mod schedule;
 pub mod site;
 pub mod varint;
 

@@ -37,18 +37,26 @@ pub const WHY: usize = 24;
 pub enum Why {
     /// All threads waited for each other, so the program was ended.
     Deadlock,
+    /// The program was driven into a race, and ended there.
+    Raced,
+    /// The program did not follow the schedule that it was given, and was ended.
+    Diverged,
     /// It could not be written; the number is that of the system's error.
     NotWritten(u32),
 }
 
 impl Why {
     const DEADLOCK: u64 = 1;
+    const RACED: u64 = 2;
+    const DIVERGED: u64 = 3;
     const NOT_WRITTEN: u64 = 1 << 32;
 
     /// The number for it, not zero.
     pub fn code(self) -> u64 {
         match self {
             Why::Deadlock => Why::DEADLOCK,
+            Why::Raced => Why::RACED,
+            Why::Diverged => Why::DIVERGED,
             Why::NotWritten(error) => Why::NOT_WRITTEN + u64::from(error),
         }
     }
@@ -57,7 +65,7 @@ impl Why {
     pub fn from_code(code: u64) -> Option<Why> {
         match code.checked_sub(Why::NOT_WRITTEN) {
             Some(error) => u32::try_from(error).ok().map(Why::NotWritten),
-            None => (code == Why::DEADLOCK).then_some(Why::Deadlock),
+            None => [Why::Deadlock, Why::Raced, Why::Diverged].into_iter().find(|why| why.code() == code),
         }
     }
 }
@@ -257,10 +265,11 @@ mod tests {
 
     #[test]
     fn reasons_come_back() {
-        for why in [Why::Deadlock, Why::NotWritten(0), Why::NotWritten(28), Why::NotWritten(u32::MAX)] {
+        let written = [Why::NotWritten(0), Why::NotWritten(28), Why::NotWritten(u32::MAX)];
+        for why in [Why::Deadlock, Why::Raced, Why::Diverged].into_iter().chain(written) {
             assert_eq!(Why::from_code(why.code()), Some(why));
         }
-        assert_eq!([0, 2, u64::MAX].map(Why::from_code), [None; 3]);
+        assert_eq!([0, 4, u64::MAX].map(Why::from_code), [None; 3]);
     }
 
     #[test]

@@ -62,6 +62,35 @@ pub enum Record<'a> {
 }
 
 impl Record<'_> {
+    /// Whether it is a step of its thread: something that others could notice, and that the thread does in every run in which it goes
+    /// the same way. So the steps of a thread can be counted, and the same one is found again by its number. Decisions and calls are none,
+    /// for whether they are recorded depends on when the thread hands over; nor is memory that comes and goes, since libraries allocate
+    /// for whoever comes first; nor is to leave a barrier, which the last one to come tells for all.
+    pub fn is_step(&self) -> bool {
+        match self {
+            Record::Read { .. }
+            | Record::Write { .. }
+            | Record::AtomicLoad { .. }
+            | Record::AtomicStore { .. }
+            | Record::Rmw { .. }
+            | Record::ReadRange { .. }
+            | Record::Scan { .. }
+            | Record::WriteRange { .. }
+            | Record::Copy { .. }
+            | Record::Fill { .. }
+            | Record::Fence { .. } => true,
+            Record::Sync { op, .. } => {
+                !matches!(op, SyncOp::Alloc | SyncOp::Free | SyncOp::Shared | SyncOp::Depart)
+            }
+            Record::Clock(_)
+            | Record::Ahead(_)
+            | Record::Branch { .. }
+            | Record::Opaque { .. }
+            | Record::Enter { .. }
+            | Record::Exit { .. } => false,
+        }
+    }
+
     /// How many bytes of the program's memory it carries.
     pub fn carried(&self) -> usize {
         match self {

@@ -4,7 +4,7 @@ use foretell_depend::{Flow, Node as FlowNode, NodeId, Scope, ScopeId, Use, neces
 use foretell_trace::name::NameError;
 use foretell_trace::source::Ending::Complete;
 use foretell_trace::{
-    Event, EventId, Listed, Loc, MemOrder, Names, Op, Position as Reported, Symbol, ThreadId, Trace,
+    Event, EventId, Listed, Loc, MemOrder, Names, Op, Position as Reported, Steps, Symbol, ThreadId, Trace,
     TraceError, Value as TraceValue, VarId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -42,11 +42,20 @@ pub(super) fn translate(
     }
     let trace = match writer.events.is_empty() {
         true => Trace::default(),
-        false => Trace::check(Listed::new(writer.events, writer.names, Complete))?,
+        false => {
+            Trace::check(Listed::new(writer.events, writer.names, Complete).with_steps(counted(&steps)))?
+        }
     };
     let dependence = necessary(&trace, &flow);
     let trace = trace.with_dependence(dependence)?;
     Ok(Run { trace, flow, ending, schedule, steps })
+}
+
+/// The steps as a trace counts them.
+fn counted(steps: &[bool]) -> Steps {
+    let mut counted = Steps::default();
+    steps.iter().for_each(|&is_step| counted.push(is_step.into()));
+    counted
 }
 
 type Named<T> = Result<T, NameError>;

@@ -13,7 +13,7 @@ use crate::error::Failure;
 const HINT: &str = "`foretell predict TRACE -o report.json` writes a report";
 
 /// The report in the file, or the one with this number of several.
-pub(super) fn load(path: &Path, number: Option<usize>) -> Result<Report, Failure> {
+pub(crate) fn load(path: &Path, number: Option<usize>) -> Result<Report, Failure> {
     let name = path.display().to_string();
     let text = read(path)?;
     let mut reports = json::parse(&text)
@@ -36,7 +36,8 @@ pub(super) fn load(path: &Path, number: Option<usize>) -> Result<Report, Failure
     }
 }
 
-fn read(path: &Path) -> Result<String, Failure> {
+/// What the file holds, or what comes from standard input.
+pub(crate) fn read(path: &Path) -> Result<String, Failure> {
     let failed = |error| Failure::file(path, "read", error);
     if path == Path::new("-") {
         let mut text = String::new();

@@ -10,7 +10,7 @@ use super::{Aim, Learnt, Quarry, Seen, Shot};
 use crate::args::{HuntArgs, Order, WantedArgs};
 use crate::error::Failure;
 use crate::native::record::{self, Ended, Folder, Hunting, Manner, Recording};
-use crate::native::{build, predict_as, watch};
+use crate::native::{build, name_schedules, predict_as, watch};
 use crate::stop;
 
 /// The file that tells a run what an earlier one has taught.
@@ -84,14 +84,10 @@ impl Quarry for Native<'_> {
         for (process, mut recording) in recordings.into_iter().enumerate() {
             // How a run has ended is told once, for the run.
             recording.cut_because = None;
-            reports.extend(predict_as(
-                &self.args.program,
-                wanted,
-                self.args.plans(),
-                true,
-                recording,
-                process,
-            )?);
+            let (name, plans) = (&self.args.program, self.args.plans());
+            let mut found = predict_as(name, wanted, plans, true, recording, process)?;
+            name_schedules(&mut found, process, name, &self.args.arguments, aim.seed);
+            reports.extend(found);
         }
         Ok(Seen { reports, deadlock })
     }

@@ -203,6 +203,8 @@ fn signal_text(signal: i32) -> String {
 fn why_cut(log: &Path, told: Option<Why>, ended: Ended) -> String {
     match told {
         Some(Why::Deadlock) => return "the program was in a deadlock".to_string(),
+        Some(Why::Raced) => return "the program was ended at the race".to_string(),
+        Some(Why::Diverged) => return "the program did not follow its schedule".to_string(),
         Some(Why::NotWritten(error)) => {
             let error = io::Error::from_raw_os_error(i32::try_from(error).unwrap_or(0));
             return format!("it could not be written on: {error}");
@@ -260,6 +262,17 @@ fn read(log: &Path, program: &Path, ended: Ended) -> Result<Option<Recording>, F
     let cut_because = (trace.ending() == Ending::CutShort).then(|| why_cut(log, told, ended));
     let is_deadlock = told == Some(Why::Deadlock);
     Ok(Some(Recording { trace, cut_because, is_deadlock }))
+}
+
+/// What the process did that was given a schedule, if it has written that down.
+pub(crate) fn driven(folder: &Folder) -> Result<Option<Trace>, Failure> {
+    for path in files(folder, LOG_ENDING)? {
+        let bytes = fs::read(&path).map_err(|error| Failure::file(&path, "read", error))?;
+        if matches!(foretell_native::why_cut(&bytes), Some(Why::Raced | Why::Diverged)) {
+            return Ok(foretell_native::convert_events(&bytes).ok().and_then(|log| Trace::check(log).ok()));
+        }
+    }
+    Ok(None)
 }
 
 /// The name for the trace of the process at `index`: all but the first have their number in it.

@@ -53,6 +53,9 @@ pub(crate) fn save(trace: &Trace, path: &Path) -> Result<(), Failure> {
         if let Some(dependence) = trace.dependence() {
             writer.write_dependence(dependence).map_err(failed)?;
         }
+        if let Some(steps) = trace.steps() {
+            writer.write_steps(steps).map_err(failed)?;
+        }
         writer.finish(trace.ending()).map_err(failed)
     })
 }
@@ -132,6 +135,9 @@ fn convert(
     }
     if let Some(dependence) = reading.dependence() {
         writer.write_dependence(&dependence).map_err(failed)?;
+    }
+    if let Some(steps) = reading.steps() {
+        writer.write_steps(&steps).map_err(failed)?;
     }
     writer.finish(reading.ending()).map_err(failed)?;
     if reading.is_cut_short() {

@@ -129,9 +129,11 @@ macro_rules! told {
             let original = original!($text: fn($($type),*) -> $result);
             let Some(turn) = Turn::alone() else { return unsafe { original($($argument),*) } };
             let $turn = &turn;
+            $turn.due();
             let kept = $before;
             world($turn);
             let $outcome = $turn.away(|| unsafe { original($($argument),*) });
+            $turn.due();
             world($turn);
             ($after)(kept);
             $outcome
@@ -201,9 +203,11 @@ fn deliver(turn: &Turn, file: c_int, tell: impl FnOnce(), act: impl FnOnce() -> 
     if !comes_back(file) {
         return turn.away(act);
     }
+    turn.due();
     tell();
     world(turn);
     let result = turn.away(act);
+    turn.due();
     world(turn);
     result
 }

@@ -99,6 +99,7 @@ fn robust_locks() -> Vec<usize> {
 
 /// Gives a lock up and wakes those who may have it now.
 fn give_up(turn: &Turn, lock: Lock, unlock: impl Fn() -> c_int, wake: impl Fn(usize)) -> c_int {
+    turn.due();
     let result = unlock();
     if result == 0 {
         turn.log_sync(SyncOp::Unlock, lock as usize, 0);

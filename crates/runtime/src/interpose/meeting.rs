@@ -178,6 +178,7 @@ unsafe extern "C" fn sem_getvalue(semaphore: Object, value: *mut c_int) -> c_int
 unsafe extern "C" fn sem_post(semaphore: Object) -> c_int {
     let post = || unsafe { original!(c"sem_post": fn(Object) -> c_int)(semaphore) };
     let Some(turn) = Turn::alone() else { return unseen(post) };
+    turn.due();
     let result = post();
     if result == 0 {
         turn.log_sync(SyncOp::SemPost, semaphore as usize, 0);

@@ -70,6 +70,7 @@ unsafe extern "C" fn free(block: Block) {
     if !block.is_null()
         && let Some(turn) = Turn::take()
     {
+        turn.due_to_free(block as usize, unsafe { malloc_usable_size(block) });
         turn.log_memory(SyncOp::Free, block as usize, 0);
         return unsafe { __libc_free(keep_for_a_while(block)) };
     }
@@ -107,8 +108,10 @@ unsafe extern "C" fn realloc(block: Block, bytes: usize) -> Block {
     }
     if !new.is_null() {
         log_new(&turn, new);
+        turn.due();
         move_content(&turn, new, block, unsafe { malloc_usable_size(block) }.min(bytes));
     }
+    turn.due_to_free(block as usize, unsafe { malloc_usable_size(block) });
     turn.log_memory(SyncOp::Free, block as usize, 0);
     unsafe { __libc_free(block) };
     new

@@ -65,6 +65,7 @@ impl Drop for Outcome {
     fn drop(&mut self) {
         let place = self.once.as_ptr() as usize;
         let Some(turn) = Turn::alone() else { return self.once.store(self.value, Ordering::SeqCst) };
+        turn.due();
         turn.at(place, 4, || {
             self.once.store(self.value, Ordering::SeqCst);
             log_done(&turn, place, 4, self.value.into());
@@ -88,6 +89,7 @@ unsafe extern "C" fn __cxa_guard_acquire(guard: *mut u8) -> c_int {
     let Some(turn) = Turn::alone() else {
         return unsafe { original!(c"__cxa_guard_acquire": fn(*mut u8) -> c_int)(guard) };
     };
+    turn.due();
     let (done, busy) = guard_parts(guard);
     while busy.load(Ordering::SeqCst) != 0 {
         turn.wait(guard as usize, None, Helper::Threads);
@@ -106,6 +108,7 @@ unsafe extern "C" fn __cxa_guard_acquire(guard: *mut u8) -> c_int {
 
 fn end_guard(guard: *mut u8, value: u8) -> bool {
     let Some(turn) = Turn::alone() else { return false };
+    turn.due();
     let (done, busy) = guard_parts(guard);
     turn.at(guard as usize, 1, || {
         done.store(value, Ordering::SeqCst);

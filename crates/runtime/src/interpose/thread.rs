@@ -53,6 +53,7 @@ unsafe extern "C" fn pthread_create(
     if result == 0 {
         thread.handle.store(unsafe { handle.read() }, Ordering::Relaxed);
         turn.log_sync(SyncOp::Fork, thread.id as usize, 0);
+        turn.me.adopt(thread);
         scheduler::add(thread);
         turn.meeting();
     }
@@ -119,6 +120,7 @@ unsafe extern "C" fn ending(thread: *mut c_void) {
         return;
     }
     let Some(turn) = Turn::alone() else { return };
+    turn.due();
     abandon_locks(&turn);
     turn.log_sync(SyncOp::End, 0, 0);
     set_me(None);

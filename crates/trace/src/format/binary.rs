@@ -14,6 +14,7 @@
 //! | 1 | records, each complete |
 //! | 2 | the number of events in the recording (u64); nothing may follow this block |
 //! | 3 | after all records: a piece of what is known of dependence, see [`super::dependence`]; all such blocks are read as one |
+//! | 4 | after all records: a piece of what is known of steps, see [`super::steps`]; all such blocks are read as one |
 //!
 //! A recording without block 2 was cut short: what its complete blocks hold is right. A block that is complete and does
 //! not fit its checksum is damage, unless it is the last thing in the input (then the machine died while writing it).
@@ -51,10 +52,11 @@ use std::io::{self, ErrorKind, Read, Write};
 use crate::dependence::Dependence;
 use crate::error::{Position, TraceError};
 use crate::event::{Event, MemOrder, Op};
-use crate::format::dependence;
+use crate::format::{dependence, steps};
 use crate::id::{CondId, Id, LockId, ThreadId, VarId};
 use crate::name::{NameError, Names};
 use crate::source::{BATCH, Batch, Ending, Source};
+use crate::steps::Steps;
 use crate::symbol::{Loc, Symbol, SymbolContent, Value};
 
 /// How every recording begins. Chosen so that a transfer which changes line ends or drops the eighth bit destroys it.
@@ -73,6 +75,7 @@ const BLOCK_HEADER: usize = 12;
 const RECORDS: u8 = 1;
 const END: u8 = 2;
 const DEPENDENCE: u8 = 3;
+const STEPS_MADE: u8 = 4;
 
 /// No event is longer; behind its last record a block is padded so far, so that events need no check of each byte.
 const WINDOW: usize = 32;
@@ -236,6 +239,8 @@ pub struct BinaryReader {
     /// What was read of the dependence, if there is any: bytes, and then what they mean.
     dependence: Vec<u8>,
     known: Option<Dependence>,
+    /// What was read of the steps, if there is any.
+    steps: Vec<u8>,
     state: State,
 }
 
@@ -290,6 +295,7 @@ impl BinaryReader {
             events: 0,
             dependence: Vec::new(),
             known: None,
+            steps: Vec::new(),
             state: State::BeforeHeader,
         }
     }
@@ -341,7 +347,11 @@ impl BinaryReader {
                 self.dependence.extend_from_slice(&self.block[..length]);
                 Ok(())
             }
-            kind => Err(syntax(start, "a block of kind 1, 2 or 3", &format!("kind {kind}"))),
+            STEPS_MADE => {
+                self.steps.extend_from_slice(&self.block[..length]);
+                Ok(())
+            }
+            kind => Err(syntax(start, "a block of kind 1 to 4", &format!("kind {kind}"))),
         }
     }
 
@@ -373,6 +383,9 @@ impl BinaryReader {
                     "something else",
                 ));
             }
+        }
+        if !self.steps.is_empty() && steps::decode(&self.steps, self.events).is_none() {
+            return Err(syntax(start, "the steps of these events before the last block", "something else"));
         }
         if self.more_follows()? {
             return Err(syntax(self.offset, "the end of the input after the last block", "more bytes"));
@@ -516,6 +529,11 @@ impl Source for BinaryReader {
 
     fn dependence(&mut self) -> Option<Dependence> {
         self.known.take()
+    }
+
+    fn steps(&mut self) -> Option<Steps> {
+        let bytes = std::mem::take(&mut self.steps);
+        steps::decode(&bytes, self.events).filter(|steps| !steps.is_empty())
     }
 
     fn ending(&self) -> Ending {
@@ -868,6 +886,16 @@ impl<W: Write> BinaryWriter<W> {
         for piece in dependence::encode(dependence).chunks(BLOCK) {
             self.block.extend_from_slice(piece);
             self.end_block(DEPENDENCE)?;
+        }
+        Ok(())
+    }
+
+    /// Writes how far threads have come, after all events.
+    pub fn write_steps(&mut self, steps: &Steps) -> Result<(), TraceError> {
+        self.flush()?;
+        for piece in steps::encode(steps).chunks(BLOCK) {
+            self.block.extend_from_slice(piece);
+            self.end_block(STEPS_MADE)?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The text format: one event a line, `THREAD|OPERATION|LOCATION`. RAPID's STD files read unchanged.
 //!
-//! Empty lines and lines that begin with `#` are skipped, unless they tell which reads matter ([`super::dependence`]). Any other line that is not an event is an error. Names are
+//! Empty lines and lines that begin with `#` are skipped, unless they tell which reads matter ([`super::dependence`])
+//! or how far threads have come ([`super::steps`]). Any other line that is not an event is an error. Names are
 //! any text without `|`; after the last comma of an access stands its value, so a variable whose name has a comma needs one.
 //! A location is any text, such as `12` or `bank.c:12`.
 //!
@@ -40,10 +41,12 @@ use crate::error::TraceError;
 use crate::event::{Event, MemOrder, Op};
 use crate::format::dependence::{Told, write_text};
 use crate::format::lines::{Lines, Problem};
+use crate::format::steps;
 use crate::format::swift;
 use crate::id::{CondId, Id, LockId, VarId};
 use crate::name::{Interner, Names, Variables};
 use crate::source::{BATCH, Batch, Source};
+use crate::steps::Steps;
 use crate::symbol::Value;
 
 /// Reads the text format.
@@ -51,14 +54,22 @@ pub struct TextReader {
     lines: Lines,
     names: Names,
     events: usize,
-    /// What comments tell of dependence.
+    /// What comments tell of dependence,
     told: Told,
+    /// and of steps.
+    steps: steps::Told,
 }
 
 impl TextReader {
     /// Reads from `input`, which need not be buffered.
     pub fn new(input: Box<dyn Read>) -> TextReader {
-        TextReader { lines: Lines::new(input), names: Names::default(), events: 0, told: Told::default() }
+        TextReader {
+            lines: Lines::new(input),
+            names: Names::default(),
+            events: 0,
+            told: Told::default(),
+            steps: steps::Told::default(),
+        }
     }
 }
 
@@ -73,7 +84,10 @@ impl Source for TextReader {
                 continue;
             }
             let parse = |line: &[u8], _| parse_event(line, &mut self.names);
-            if !self.lines.next_event_and_comments(batch, parse, |line| self.told.line(line))? {
+            if !self.lines.next_event_and_comments(batch, parse, |line| {
+                self.told.line(line)?;
+                self.steps.line(line)
+            })? {
                 break;
             }
         }
@@ -91,6 +105,10 @@ impl Source for TextReader {
 
     fn dependence(&mut self) -> Option<Dependence> {
         std::mem::take(&mut self.told).finish(self.events)
+    }
+
+    fn steps(&mut self) -> Option<Steps> {
+        std::mem::take(&mut self.steps).finish(self.events)
     }
 }
 
@@ -400,6 +418,11 @@ impl<W: Write> TextWriter<W> {
     /// Writes which reads matter, after all events.
     pub fn write_dependence(&mut self, dependence: &Dependence) -> Result<(), TraceError> {
         Ok(write_text(dependence, &mut self.output)?)
+    }
+
+    /// Writes how far threads have come, after all events.
+    pub fn write_steps(&mut self, steps: &Steps) -> Result<(), TraceError> {
+        Ok(steps::write_text(steps, &mut self.output)?)
     }
 
     /// The output, with everything written to it.

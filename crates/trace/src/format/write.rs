@@ -12,6 +12,7 @@ use crate::format::text::TextWriter;
 use crate::id::VarId;
 use crate::name::Names;
 use crate::source::Ending;
+use crate::steps::Steps;
 use crate::symbol::Value;
 
 /// The name of a variable in a format that has neither values nor generations; values may be left out if `lossy`.
@@ -38,6 +39,12 @@ pub trait EventWriter {
     /// Writes which reads matter, after all events. What a format cannot say about this is left out: nothing of the trace is wrong without
     /// it, but less can be predicted.
     fn write_dependence(&mut self, _: &Dependence) -> Result<(), TraceError> {
+        Ok(())
+    }
+
+    /// Writes how far threads have come, after all events. A format that cannot say this leaves it out: then the program cannot be led
+    /// where something was predicted.
+    fn write_steps(&mut self, _: &Steps) -> Result<(), TraceError> {
         Ok(())
     }
 
@@ -69,6 +76,10 @@ impl EventWriter for TextWriter<Compressed> {
 
     fn write_dependence(&mut self, dependence: &Dependence) -> Result<(), TraceError> {
         self.write_dependence(dependence)
+    }
+
+    fn write_steps(&mut self, steps: &Steps) -> Result<(), TraceError> {
+        self.write_steps(steps)
     }
 
     fn finish(self: Box<Self>, _: Ending) -> Result<(), TraceError> {
@@ -103,6 +114,10 @@ impl EventWriter for BinaryWriter<Compressed> {
 
     fn write_dependence(&mut self, dependence: &Dependence) -> Result<(), TraceError> {
         self.write_dependence(dependence)
+    }
+
+    fn write_steps(&mut self, steps: &Steps) -> Result<(), TraceError> {
+        self.write_steps(steps)
     }
 
     fn finish(self: Box<Self>, ending: Ending) -> Result<(), TraceError> {

@@ -1,0 +1,275 @@
+//! Driving a native program into a race: it is run once more, and follows the schedule.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use foretell_report::{Access, Confirmation, Race};
+use foretell_trace::{Event, EventId, Op, Trace};
+use foretell_wire::schedule::{self, Draft, Kind, Outcome};
+
+use super::record::{self, Ended, Folder, Hunting, Manner};
+use super::watch::{self, EndedBy};
+use crate::analysis::held::Held;
+use crate::analysis::time_text;
+use crate::args::{InputArgs, Order};
+use crate::describe::describe_accesses;
+use crate::error::Failure;
+use crate::input::Input;
+use crate::output;
+use crate::schedule::{descents, kind_of};
+
+/// How long a program may take to come to the race unless told otherwise.
+pub(crate) const LONGEST: Duration = Duration::from_secs(60);
+/// An access that is part of an operation is found by trying; there are two of them.
+const ATTEMPTS: usize = 3;
+/// How often to look whether the threads are held.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How a program is to be driven into a race.
+#[derive(Clone, Copy)]
+pub(crate) struct Drive<'a> {
+    /// The file to run.
+    pub(crate) program: &'a Path,
+    /// What the program is called when people are told of it.
+    pub(crate) name: &'a Path,
+    pub(crate) arguments: &'a [OsString],
+    pub(crate) stop_after: Option<Duration>,
+    /// It goes on after the race.
+    pub(crate) go_on: bool,
+    /// A debugger is attached at the race.
+    pub(crate) gdb: bool,
+    /// What the program prints is of no interest.
+    pub(crate) quietly: bool,
+}
+
+/// Drives the program into the race of this schedule, which is made better if it turns out where a thread has to be held.
+pub(crate) fn drive(how: Drive<'_>, draft: &mut Draft) -> Result<Confirmation, Failure> {
+    for _ in 0..ATTEMPTS {
+        let folder = Folder::new()?;
+        let ended = run(how, draft, &folder)?;
+        let told = fs::read_to_string(folder.path().join(schedule::OUTCOME)).ok();
+        match told.as_deref().and_then(Outcome::parse) {
+            Some(Outcome::Passed(which, held)) => draft.accesses[which].1 = held,
+            Some(Outcome::Raced) => return confirm(how, draft, &folder),
+            Some(Outcome::Diverged(thread, why)) => {
+                let trace = record::driven(&folder)?;
+                return Ok(Confirmation::not(diverged(trace.as_ref(), &thread, &why)));
+            }
+            None => return Ok(Confirmation::not(silent(&folder, ended))),
+        }
+    }
+    Ok(Confirmation::not("an access is part of an operation at which the thread cannot be held"))
+}
+
+fn run(how: Drive<'_>, draft: &Draft, folder: &Folder) -> Result<Ended, Failure> {
+    leave(folder, schedule::FILE, &draft.to_string())?;
+    if how.go_on {
+        leave(folder, schedule::GO_ON, "")?;
+    }
+    if how.gdb {
+        leave(folder, schedule::HOLD, "")?;
+    }
+    let (name, seed, stop_after) = (how.name, draft.seed, how.stop_after);
+    let manner = Manner { name, seed, order: Order::Serial, stop_after, hunting: Hunting::default() };
+    let mut command = record::command(how.program, manner, folder);
+    command.args(how.arguments);
+    if how.quietly {
+        command.stdin(std::process::Stdio::null());
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    }
+    let cannot = |what: &str, error| Failure::Usage(format!("cannot {what} {}: {error}", how.name.display()));
+    let child = command.spawn().map_err(|error| cannot("run", error))?;
+    let process = child.id();
+    let debugging = how.gdb.then(|| Debugging::begin(folder, &child));
+    let limit = if how.gdb { None } else { Some(how.stop_after.unwrap_or(LONGEST)) };
+    let waited = watch::wait(child, limit);
+    if let Some(debugging) = debugging {
+        debugging.end();
+    }
+    let (status, by) = waited.map_err(|error| cannot("wait for", error))?;
+    Ok(Ended { process, status, by })
+}
+
+fn leave(folder: &Folder, name: &str, text: &str) -> Result<(), Failure> {
+    let path = folder.path().join(name);
+    fs::write(&path, text).map_err(|error| Failure::file(&path, "write", error))
+}
+
+/// Why a program that had nothing to say was not driven into the race.
+fn silent(folder: &Folder, ended: Ended) -> String {
+    if folder.path().join(schedule::FILE).exists() {
+        return "the program has not recorded anything: it must be built with `foretell cc`, `foretell c++` or \
+                `cargo foretell`"
+            .to_string();
+    }
+    match ended.by {
+        EndedBy::User => "ended by Ctrl-C on the way to the race".to_string(),
+        EndedBy::Time(limit) => {
+            format!(
+                "the program was ended after {} on the way to the race (--stop-after gives more)",
+                time_text(limit)
+            )
+        }
+        EndedBy::Itself => {
+            "the program was killed, or ended past the recorder, on the way to the race".to_string()
+        }
+    }
+}
+
+/// Where the thread was when the program went another way.
+fn diverged(trace: Option<&Trace>, thread: &str, why: &str) -> String {
+    let last = trace.and_then(|trace| {
+        let names = descents(trace);
+        let is_its = |event: &&Event| names[event.thread.index()].as_deref() == Some(thread);
+        let last = trace.events().iter().rev().find(is_its)?;
+        Some(format!(" (its last recorded event is at {})", trace.names().loc_text(last.loc)))
+    });
+    format!("the program went another way: {thread} {why}{}", last.unwrap_or_default())
+}
+
+/// Looks in what the program has recorded whether it did race as the schedule says, and tells what that looked like.
+fn confirm(how: Drive<'_>, draft: &Draft, folder: &Folder) -> Result<Confirmation, Failure> {
+    let Some(trace) = record::driven(folder)? else {
+        return Ok(Confirmation::not("the program raced, but nothing was recorded of that"));
+    };
+    let [first, second] = match pair(&trace, draft) {
+        Ok(pair) => pair,
+        Err(why) => return Ok(Confirmation::not(why)),
+    };
+    let live = |id: EventId| Access::new(id, trace.event(id), trace.names());
+    let mut live = [live(first), live(second)];
+    let input = Input::new(how.name, &InputArgs { from_format: None, no_progress: true });
+    describe_accesses(&Held::new(&input, Some(&trace)), &mut live)?;
+    Ok(Confirmation::of(live))
+}
+
+/// The two accesses of a recorded run that the schedule is about: they must be next to each other, and must conflict.
+fn pair(trace: &Trace, draft: &Draft) -> Result<[EventId; 2], String> {
+    let steps = trace.steps().ok_or("nobody has counted the steps")?;
+    let (made, names) = (steps.made(trace.events()), descents(trace));
+    let of = |index: usize| {
+        let (thread, _, step, kind, _) = &draft.accesses[index];
+        let is_it = |&(id, event): &(EventId, Event)| {
+            names[event.thread.index()].as_ref() == Some(thread)
+                && made[id.index()] == *step
+                && event.op.access().is_some()
+                && (*kind != Kind::Free || kind_of(event.op) == Some(Kind::Free))
+        };
+        trace.iter().filter(is_it).collect::<Vec<_>>()
+    };
+    let (firsts, seconds) = (of(0), of(1));
+    let found = firsts
+        .iter()
+        .find_map(|one| Some((one, seconds.iter().find(|other| conflict(one.1.op, other.1.op))?)));
+    let Some((&(first, one), &(second, other))) = found else {
+        return Err("the program came to the two accesses, but there they do not conflict".to_string());
+    };
+    for (event, (.., place)) in [one, other].into_iter().zip(&draft.accesses) {
+        let found = trace.names().loc_text(event.loc);
+        if found != *place {
+            return Err(format!(
+                "an access is at {found}, not at {place}: the program was changed since it was recorded"
+            ));
+        }
+    }
+    let between = trace.events().get(first.index() + 1..second.index()).unwrap_or_default();
+    let is_quiet = |event: &Event| {
+        let is_racing = event.thread == one.thread || event.thread == other.thread;
+        is_racing
+            && (event.op.access().is_some() || matches!(event.op, Op::Branch | Op::Enter(_) | Op::Exit(_)))
+    };
+    if first > second || !between.iter().all(is_quiet) {
+        return Err("the program made the two accesses, but not next to each other".to_string());
+    }
+    Ok([first, second])
+}
+
+fn conflict(one: Op, other: Op) -> bool {
+    match (one.access(), other.access()) {
+        (Some(one), Some(other)) => one.conflicts_with(other),
+        _ => false,
+    }
+}
+
+/// A debugger that comes as soon as the threads are held.
+struct Debugging {
+    is_over: Arc<AtomicBool>,
+    waiter: thread::JoinHandle<()>,
+}
+
+impl Debugging {
+    fn begin(folder: &Folder, child: &Child) -> Debugging {
+        let (held, hold) = (folder.path().join(schedule::HELD), folder.path().join(schedule::HOLD));
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (stop, process) = (Arc::clone(&is_over), child.id());
+        let waiter = thread::spawn(move || {
+            while !stop.load(Ordering::SeqCst) && !held.exists() {
+                thread::sleep(TICK);
+            }
+            if held.exists() {
+                debug(&held, process);
+            }
+            // Whoever is held goes on when the file is gone; it goes with its folder anyway.
+            let _ = fs::remove_file(hold);
+        });
+        Debugging { is_over, waiter }
+    }
+
+    fn end(self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        // It has nothing to say.
+        let _ = self.waiter.join();
+    }
+}
+
+/// Starts the debugger, and comes back when the user has left it.
+fn debug(held: &Path, process: u32) {
+    let told = fs::read_to_string(held).unwrap_or_default();
+    let mut words = told.split_whitespace();
+    let process = words.next().map_or_else(|| process.to_string(), String::from);
+    output::note("both threads are held at their accesses; when you leave the debugger, the program goes on");
+    let mut gdb = Command::new("gdb");
+    gdb.args(["-q", "-p", &process]);
+    for command in [
+        "echo \\nThe threads named `race: first` and `race: second` are about to make the accesses that race.\\n",
+        "info threads",
+        "thread find race: second",
+        "thread find race: first",
+    ] {
+        gdb.args(["-ex", command]);
+    }
+    match gdb.status() {
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            output::note("there is no gdb here (`apt install gdb` brings one); the program goes on");
+        }
+        Err(error) => output::note(&format!("cannot run gdb: {error}; the program goes on")),
+    }
+}
+
+/// Drives the program into each race of a report that is to be told, and says of each how that went.
+pub(crate) fn confirm_all(how: Drive<'_>, races: &mut [Race]) -> Result<usize, Failure> {
+    let mut confirmed = 0;
+    for race in races.iter_mut().filter(|race| !race.repeated) {
+        let confirmation = match race.schedule.as_deref().map(schedule::Schedule::parse) {
+            Some(Ok(known)) => {
+                let mut draft = Draft::from(known);
+                let confirmation = drive(how, &mut draft)?;
+                race.schedule = Some(draft.to_string());
+                confirmation
+            }
+            Some(Err(problem)) => Confirmation::not(problem.to_string()),
+            None => Confirmation::not(foretell_report::confirmation::why_no_schedule(race)),
+        };
+        confirmed += usize::from(confirmation.confirmed);
+        race.confirmation = Some(confirmation);
+    }
+    Ok(confirmed)
+}

@@ -1,0 +1,109 @@
+//! `foretell replay`: drives a program into a race of a report, or of a schedule that somebody has saved.
+
+mod machine;
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use foretell_report::confirmation::why_no_schedule;
+use foretell_report::{Confirmation, confirmation_text};
+use foretell_wire::schedule::{Draft, HEADING, Schedule};
+
+use crate::args::ReplayArgs;
+use crate::error::Failure;
+use crate::explain::{self, quoted};
+use crate::native::{self, Drive};
+use crate::program::is_program;
+use crate::{Outcome, output, screen, stop};
+
+pub(crate) fn run(args: &ReplayArgs) -> Result<Outcome, Failure> {
+    stop::listen()?;
+    let text = explain::read(&args.file)?;
+    let is_saved = text.starts_with(HEADING.trim_end_matches(char::is_numeric));
+    let mut draft = if is_saved { parse(&args.file.display().to_string(), &text)? } else { of_report(args)? };
+    let (program, arguments) = command(args, &draft)?;
+    let confirmation = if is_program(&program) {
+        machine::drive(&program, &draft)?
+    } else {
+        let drive = Drive {
+            program: &program,
+            name: &program,
+            arguments: &arguments,
+            stop_after: args.stop_after,
+            go_on: args.go_on,
+            gdb: args.gdb,
+            quietly: false,
+        };
+        native::replay(drive, &mut draft)?
+    };
+    let detail = screen::detail(args.color, None);
+    output::write(None, &confirmation_text::render(&confirmation, detail))?;
+    if confirmation.confirmed {
+        save(args, is_saved, &draft, &program, &arguments)?;
+    }
+    Ok(outcome(&confirmation))
+}
+
+fn outcome(confirmation: &Confirmation) -> Outcome {
+    if confirmation.confirmed { Outcome::Race } else { Outcome::Undecided }
+}
+
+fn parse(name: &str, text: &str) -> Result<Draft, Failure> {
+    let failed = |problem| Failure::Usage(format!("{name} is no schedule: {problem}"));
+    Schedule::parse(text).map(Draft::from).map_err(failed)
+}
+
+/// The schedule of the race that is asked for.
+fn of_report(args: &ReplayArgs) -> Result<Draft, Failure> {
+    let report = explain::load(&args.file, args.report)?;
+    let number = args.race.unwrap_or(1);
+    let race = report.told_races().nth(number.saturating_sub(1));
+    let race = race.ok_or_else(|| explain::no_such("race", number, report.told_races().count()))?;
+    match &race.schedule {
+        Some(text) => parse(&format!("what {} says of race {number}", args.file.display()), text),
+        None => Err(Failure::Usage(format!("race {number} cannot be replayed: {}", why_no_schedule(race)))),
+    }
+}
+
+/// What is to be run: what the command line says, or else what was recorded.
+fn command(args: &ReplayArgs, draft: &Draft) -> Result<(PathBuf, Vec<OsString>), Failure> {
+    match args.command.split_first() {
+        Some((program, arguments)) => Ok((PathBuf::from(program), arguments.to_vec())),
+        None if draft.program.is_empty() => Err(Failure::Usage(
+            "the schedule does not say which program was recorded: -- COMMAND does".to_string(),
+        )),
+        None => Ok((PathBuf::from(&draft.program), draft.arguments.iter().map(OsString::from).collect())),
+    }
+}
+
+/// Keeps the schedule for others, and says how they follow it.
+fn save(
+    args: &ReplayArgs,
+    is_saved: bool,
+    draft: &Draft,
+    program: &Path,
+    arguments: &[OsString],
+) -> Result<(), Failure> {
+    let path = match &args.save {
+        Some(path) => path.clone(),
+        None if is_saved => args.file.clone(),
+        None => beside(&args.file, args.race.unwrap_or(1)),
+    };
+    if path != args.file {
+        fs::write(&path, draft.to_string()).map_err(|error| Failure::file(&path, "write", error))?;
+    }
+    let words = std::iter::once(program.display().to_string())
+        .chain(arguments.iter().map(|argument| argument.to_string_lossy().into_owned()));
+    let command: Vec<String> = words.map(|word| quoted(&word)).collect();
+    let path = quoted(&path.display().to_string());
+    output::note(&format!("again: foretell replay {path} -- {}", command.join(" ")));
+    Ok(())
+}
+
+/// Where the schedule of a race is kept: beside its report.
+fn beside(report: &Path, number: usize) -> PathBuf {
+    let stem = report.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = if stem == "-" { "report".into() } else { stem };
+    report.with_file_name(format!("{stem}-race-{number}.schedule"))
+}

@@ -1,0 +1,82 @@
+//! Driving a CIMP program into a race: its virtual machine follows the schedule.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use foretell_cimp::machine::{Bounds, Machine, Turn};
+use foretell_cimp::value::ThreadRef;
+use foretell_report::Confirmation;
+use foretell_wire::schedule::Draft;
+
+use crate::error::Failure;
+use crate::program::Source;
+
+/// Drives the program into the race of this schedule.
+pub(crate) fn drive(program: &Path, draft: &Draft) -> Result<Confirmation, Failure> {
+    let source = Source::load(program)?;
+    let mut way =
+        Way { machine: Machine::new(&source.program, Bounds::default()), draft, made: BTreeMap::new() };
+    Ok(match way.follow() {
+        Ok(()) => Confirmation::of_machine(),
+        Err(why) => Confirmation::not(format!("the program goes another way: {why}")),
+    })
+}
+
+/// How far the machine has come.
+struct Way<'a> {
+    machine: Machine<'a>,
+    draft: &'a Draft,
+    /// How many steps each thread has made.
+    made: BTreeMap<String, u64>,
+}
+
+impl Way<'_> {
+    fn follow(&mut self) -> Result<(), String> {
+        let draft = self.draft;
+        for (index, (thread, steps, place)) in draft.turns.iter().enumerate() {
+            while self.made.get(thread).copied().unwrap_or(0) < *steps {
+                self.step(thread, index).map_err(|why| {
+                    format!("{thread} was to come to its step {steps} at {place}, but {why}")
+                })?;
+            }
+        }
+        for (thread, held, ..) in &draft.accesses {
+            while self.made.get(thread).copied().unwrap_or(0) < *held {
+                self.step(thread, draft.turns.len())?;
+            }
+        }
+        let [first, second] = [0, 1].map(|index: usize| self.thread(&draft.accesses[index].0));
+        match self.machine.race(first?, second?) {
+            Some(_) => Ok(()),
+            None => Err("the two threads came to their accesses, but these do not conflict".to_string()),
+        }
+    }
+
+    fn thread(&self, name: &str) -> Result<ThreadRef, String> {
+        self.machine.thread_named(name).ok_or_else(|| format!("{name} has not been started"))
+    }
+
+    /// The thread makes its next step, in the turn with this number.
+    fn step(&mut self, name: &str, turn: usize) -> Result<(), String> {
+        let thread = self.thread(name)?;
+        if self.machine.next(thread).is_none() {
+            return Err(format!("{name} has ended"));
+        }
+        let wake = self.whom_to_wake(thread, turn);
+        if self.machine.step(Turn { thread, wake }).is_err() {
+            let blocked = self.machine.blocked().into_iter().find(|blocked| blocked.thread == name);
+            return Err(blocked.map_or_else(|| format!("{name} cannot go on"), |blocked| blocked.to_string()));
+        }
+        *self.made.entry(name.to_string()).or_default() += 1;
+        self.machine.failure().map_or(Ok(()), |failure| Err(failure.to_string()))
+    }
+
+    /// A notification wakes the one of those who wait whose turn comes first.
+    fn whom_to_wake(&self, thread: ThreadRef, turn: usize) -> Option<ThreadRef> {
+        let choices: Vec<ThreadRef> = self.machine.choices(thread).into_iter().flatten().collect();
+        let later = self.draft.turns.iter().skip(turn).map(|turn| &turn.0);
+        let coming = later.chain(self.draft.accesses.iter().map(|access| &access.0));
+        let mut coming = coming.filter_map(|name| self.thread(name).ok());
+        coming.find(|thread| choices.contains(thread)).or(choices.first().copied())
+    }
+}

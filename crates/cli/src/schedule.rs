@@ -1,0 +1,130 @@
+//! From the witness of a race to a schedule that the program itself can follow, see `foretell_wire::schedule`.
+
+use foretell_report::{Race, Report};
+use foretell_trace::{Event, EventId, Op, Trace};
+use foretell_wire::schedule::{Draft, Kind, Schedule};
+
+/// So many turns all schedules of a report have together: more would make it many times larger.
+const TURNS: usize = 200_000;
+
+/// Adds to each race with a witness the schedule for it, if the recorder has counted steps.
+pub(crate) fn add(trace: &Trace, report: &mut Report) {
+    // The witness of a slice leaves out what does not matter to the race, but not to the program.
+    let is_of_use = !report.races.is_empty() && report.trace.slice.is_none();
+    let Some(steps) = trace.steps().filter(|_| is_of_use) else { return };
+    // The machine of a CIMP program names threads by descent itself.
+    let names = if report.program().is_some() { own_names(trace) } else { descents(trace) };
+    let way = Way { trace, made: steps.made(trace.events()), names };
+    let mut left = TURNS;
+    for race in &mut report.races {
+        let Some(draft) = way.draft(race).filter(|draft| draft.turns.len() <= left) else { continue };
+        left -= draft.turns.len();
+        race.schedule = Some(draft.to_string());
+    }
+}
+
+/// Tells of each schedule which program it is for, and what that was given.
+pub(crate) fn name_program(report: &mut Report, program: &str, arguments: &[String], seed: u64) {
+    for text in report.races.iter_mut().filter_map(|race| race.schedule.as_mut()) {
+        if let Ok(schedule) = Schedule::parse(text) {
+            let draft = Draft {
+                program: program.to_string(),
+                arguments: arguments.to_vec(),
+                seed,
+                ..Draft::from(schedule)
+            };
+            *text = draft.to_string();
+        }
+    }
+}
+
+/// What the trace calls each thread.
+fn own_names(trace: &Trace) -> Vec<Option<String>> {
+    trace.threads().map(|thread| Some(trace.names().threads.name(thread).to_string())).collect()
+}
+
+/// What each thread is called by descent. Nobody knows that of threads whose start was not seen.
+pub(crate) fn descents(trace: &Trace) -> Vec<Option<String>> {
+    let forks = |event: &Event| matches!(event.op, Op::Fork(_));
+    let mut names = vec![None; trace.thread_count()];
+    let first = trace.events().first().map(|event| event.thread.index());
+    if let Some(name) = first.and_then(|first| names.get_mut(first)) {
+        *name = Some("main".to_string());
+    }
+    let mut children = vec![0_u32; trace.thread_count()];
+    for event in trace.events().iter().filter(|event| forks(event)) {
+        let (Op::Fork(child), parent) = (event.op, event.thread.index()) else { continue };
+        children[parent] += 1;
+        names[child.index()] = names[parent].as_ref().map(|name| format!("{name}.{}", children[parent]));
+    }
+    names
+}
+
+/// What has to be known of a trace to lead its program somewhere.
+struct Way<'a> {
+    trace: &'a Trace,
+    /// How many steps the thread of each event has made there.
+    made: Vec<u64>,
+    names: Vec<Option<String>>,
+}
+
+impl Way<'_> {
+    fn draft(&self, race: &Race) -> Option<Draft> {
+        let (before, &[first, second]) = race.witness.as_deref()?.split_last_chunk::<2>()?;
+        Some(Draft {
+            program: String::new(),
+            arguments: Vec::new(),
+            seed: 0,
+            race: race.fingerprint.clone(),
+            turns: self.turns(before)?,
+            accesses: [self.access(first)?, self.access(second)?],
+        })
+    }
+
+    fn at(&self, number: u32) -> Option<(EventId, Event)> {
+        let id = self.trace.id(number)?;
+        Some((id, self.trace.event(id)))
+    }
+
+    fn place(&self, event: Event) -> String {
+        self.trace.names().loc_text(event.loc).into_owned()
+    }
+
+    /// Who goes on until when. Events that follow each other make one turn, and those that are no step of their own make none.
+    fn turns(&self, witness: &[u32]) -> Option<Vec<(String, u64, String)>> {
+        let mut reached = vec![0; self.names.len()];
+        let mut turns: Vec<(String, u64, String)> = Vec::new();
+        for &number in witness {
+            let (id, event) = self.at(number)?;
+            let (thread, made) = (event.thread.index(), self.made[id.index()]);
+            if made <= reached[thread] {
+                continue;
+            }
+            reached[thread] = made;
+            let name = self.names[thread].as_ref()?;
+            let place = self.place(event);
+            match turns.last_mut() {
+                Some(turn) if turn.0 == *name => (turn.1, turn.2) = (made, place),
+                _ => turns.push((name.clone(), made, place)),
+            }
+        }
+        Some(turns)
+    }
+
+    fn access(&self, number: u32) -> Option<(String, u64, u64, Kind, String)> {
+        let (id, event) = self.at(number)?;
+        let (name, step) = (self.names[event.thread.index()].clone()?, self.made[id.index()]);
+        let kind = kind_of(event.op)?;
+        let held = if kind == Kind::Free { step } else { step.saturating_sub(1) };
+        Some((name, held, step, kind, self.place(event)))
+    }
+}
+
+/// What an access does. Memory that is given back while others still use it is told as a write of who knows what.
+pub(crate) fn kind_of(op: Op) -> Option<Kind> {
+    match op {
+        Op::Free(_) | Op::Write { value: None, .. } => Some(Kind::Free),
+        op if op.access()?.kind.writes() => Some(Kind::Write),
+        _ => Some(Kind::Read),
+    }
+}

@@ -1,0 +1,48 @@
+//! Whether the program itself was driven into a race, and what that looked like.
+
+use serde::{Deserialize, Serialize};
+
+use crate::report::{Access, Proof, Race};
+
+/// What came of the attempt to drive the program into a race.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Confirmation {
+    /// Both threads were held at their accesses at the same time, and made them one after the other.
+    pub confirmed: bool,
+    /// Why not, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// The accesses as the program made them then, in that order; absent where only the program's virtual machine was driven.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub live: Vec<Access>,
+}
+
+impl Confirmation {
+    /// The program made these accesses.
+    pub fn of(live: [Access; 2]) -> Confirmation {
+        Confirmation { confirmed: true, why: None, live: live.into() }
+    }
+
+    /// A virtual machine was driven into the race.
+    pub fn of_machine() -> Confirmation {
+        Confirmation { confirmed: true, why: None, live: Vec::new() }
+    }
+
+    /// The program was not driven into the race, for this reason.
+    pub fn not(why: impl Into<String>) -> Confirmation {
+        Confirmation { confirmed: false, why: Some(why.into()), live: Vec::new() }
+    }
+}
+
+/// Why a race comes without a schedule that its program could follow.
+pub fn why_no_schedule(race: &Race) -> &'static str {
+    match race.proof {
+        Proof::Unordered => {
+            "ordered by values; proven from the observed run: no schedule brings the two accesses next to each other"
+        }
+        Proof::Adjacent if race.is_witness_left_out() => {
+            "the witness was too long to be kept (--witness all keeps it)"
+        }
+        Proof::Adjacent => "the trace does not tell how many steps its threads had made",
+    }
+}

@@ -1,0 +1,49 @@
+//! What came of driving a program into a race, for people at a terminal.
+
+use crate::confirmation::Confirmation;
+use crate::page::{Ink, Page, Text};
+use crate::race_text::{FRAMES, LINES_AROUND, deed, together, write_access};
+use crate::report::Access;
+use crate::text::Detail;
+use crate::visible::visible;
+
+/// How it went, with what both threads did, if they came together.
+pub fn render(confirmation: &Confirmation, detail: Detail) -> String {
+    let mut page = Page::new(detail);
+    match &confirmation.live[..] {
+        [first, second] => {
+            let target = visible(&first.target);
+            let title =
+                Text::new().ink(Ink::Race, format!("race: {target}")).add(" · ").ink(Ink::Sure, "confirmed");
+            page.wrapped(0, 2, title.add(format!(": {}", together(first, second))));
+            for access in [first, second] {
+                write_access(&mut page, access, LINES_AROUND, FRAMES);
+            }
+            page.wrapped(
+                2,
+                4,
+                "both threads were held right before these accesses, and made them one after the other",
+            );
+        }
+        _ => page.wrapped(0, 2, words(confirmation)),
+    }
+    page.finish()
+}
+
+/// How it went, in a sentence.
+pub(crate) fn words(confirmation: &Confirmation) -> Text {
+    let text = Text::new();
+    if !confirmation.confirmed {
+        let why = confirmation.why.as_deref().unwrap_or("nobody knows why");
+        return text.ink(Ink::Heading, "not confirmed").add(format!(": {}", visible(why)));
+    }
+    let text = text.ink(Ink::Sure, "confirmed").add(": the program itself was driven into it");
+    match &confirmation.live[..] {
+        [first, second] => text.add(format!("; there {}, and {}", live(first), live(second))),
+        _ => text,
+    }
+}
+
+fn live(access: &Access) -> String {
+    format!("{} {}", visible(&access.thread), deed(access))
+}
