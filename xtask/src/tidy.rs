@@ -16,8 +16,9 @@ use crate::process::root;
 type Rule = (&'static str, &'static [&'static str]);
 
 /// In dependency order. The referee knows no finder: its independence is the proof.
-const ROOMS: [Rule; 18] = [
+const ROOMS: [Rule; 19] = [
     ("foretell-wire", &[]),
+    ("foretell-online", &["foretell-wire"]),
     ("foretell-trace", &[]),
     ("foretell-witness", &["foretell-trace"]),
     ("foretell-detect", &["foretell-trace"]),
@@ -28,7 +29,7 @@ const ROOMS: [Rule; 18] = [
     ("foretell-explore", &["foretell-trace"]),
     ("foretell-native", &["foretell-trace", "foretell-wire", "foretell-depend"]),
     ("foretell-llvm", &["foretell-wire"]),
-    ("foretell-runtime", &["foretell-wire"]),
+    ("foretell-runtime", &["foretell-wire", "foretell-online"]),
     ("foretell-report", &["foretell-trace", "foretell-witness"]),
     ("foretell-view", &["foretell-trace", "foretell-report"]),
     (
@@ -66,8 +67,8 @@ const ROOMS: [Rule; 18] = [
 ];
 
 /// Rooms that do no input or output: their sources must not name these.
-const PURE_ROOMS: [&str; 11] = [
-    "wire", "witness", "detect", "solve", "predict", "depend", "cimp", "explore", "native", "report", "view",
+const PURE_ROOMS: [&str; 12] = [
+    "wire", "online", "witness", "detect", "solve", "predict", "depend", "cimp", "explore", "native", "report", "view",
 ];
 const IMPURE: [&str; 6] = ["std::fs", "std::net", "std::process", "std::env", "println!", "eprintln!"];
 
