@@ -16,9 +16,10 @@ use crate::process::root;
 type Rule = (&'static str, &'static [&'static str]);
 
 /// In dependency order. The referee knows no finder: its independence is the proof.
-const ROOMS: [Rule; 19] = [
+const ROOMS: [Rule; 20] = [
     ("foretell-wire", &[]),
     ("foretell-schedule", &[]),
+    ("foretell-online", &["foretell-wire"]),
     ("foretell-trace", &[]),
     ("foretell-witness", &["foretell-trace"]),
     ("foretell-detect", &["foretell-trace"]),
@@ -29,7 +30,7 @@ const ROOMS: [Rule; 19] = [
     ("foretell-explore", &["foretell-trace"]),
     ("foretell-native", &["foretell-trace", "foretell-wire", "foretell-depend"]),
     ("foretell-llvm", &["foretell-wire"]),
-    ("foretell-runtime", &["foretell-wire", "foretell-schedule"]),
+    ("foretell-runtime", &["foretell-wire", "foretell-schedule", "foretell-online"]),
     ("foretell-report", &["foretell-trace", "foretell-witness"]),
     ("foretell-view", &["foretell-trace", "foretell-report"]),
     (
@@ -68,9 +69,9 @@ const ROOMS: [Rule; 19] = [
 ];
 
 /// Rooms that do no input or output: their sources must not name these.
-const PURE_ROOMS: [&str; 12] = [
-    "wire", "schedule", "witness", "detect", "solve", "predict", "depend", "cimp", "explore", "native",
-    "report", "view",
+const PURE_ROOMS: [&str; 13] = [
+    "wire", "schedule", "online", "witness", "detect", "solve", "predict", "depend", "cimp", "explore",
+    "native", "report", "view",
 ];
 const IMPURE: [&str; 6] = ["std::fs", "std::net", "std::process", "std::env", "println!", "eprintln!"];
 

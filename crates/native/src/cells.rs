@@ -13,7 +13,7 @@ use crate::held::Held;
 use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::for_each;
 use crate::places::Places;
-use crate::records::{Entry, Part, Touch, is_too_long, mask, parts, touches};
+use crate::records::{Entry, Part, Touch, mask, parts, touches};
 
 /// More than one thread has touched the byte. Threads are counted from 1 on here, 0 is nobody.
 const SHARED: u32 = u32::MAX;
@@ -216,13 +216,13 @@ pub(crate) fn survey(log: &[u8]) -> Result<Survey, LogError> {
         }
         forked |= matches!(record, Record::Sync { op: SyncOp::Fork, .. });
         survey.has_opaque |=
-            matches!(record, Record::Opaque { .. }) || is_torn_atomic(&record) || is_too_long(&record);
+            matches!(record, Record::Opaque { .. }) || is_torn_atomic(&record) || record.is_vague();
         match memory.follow(thread, &record) {
             Some(Change::Ends(era)) => survey.give_back(era, thread, forked),
             Some(Change::Begins(era)) => survey.take_over(&memory, era, thread),
             None => {}
         }
-        for touch in touches(&record).into_iter().flatten().filter(|_| !is_too_long(&record)) {
+        for touch in touches(&record).into_iter().flatten().filter(|_| !record.is_vague()) {
             survey.touch(&memory, thread, touch, forked);
         }
         Ok(())

@@ -8,6 +8,7 @@ use foretell_trace::{
     BarrierId, CondId, Ending, Event, EventId, Listed, Loc, LockId, MemOrder, Names, Op, SemId, Symbol,
     ThreadId, Value, VarId,
 };
+use foretell_wire::holders::{Holders, Mode};
 use foretell_wire::hook::Order;
 use foretell_wire::record::{Record, SyncOp};
 
@@ -16,11 +17,10 @@ use crate::calls::{Calls, Change as CallChange, Spot};
 use crate::cells::{Cell, Survey, is_torn_atomic};
 use crate::counter::Counter;
 use crate::follow::Follower;
-use crate::holders::{Holders, Mode};
 use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::for_each;
 use crate::places::{Place, Places};
-use crate::records::{Entry, Part, is_too_long, mask, parts};
+use crate::records::{Entry, Part, mask, parts};
 
 type Done = Result<(), LogError>;
 
@@ -62,7 +62,7 @@ struct Writer<'a> {
     /// The calls that each thread is in.
     calls: FxHashMap<u32, Calls>,
     /// Who holds each lock.
-    holders: Holders,
+    holders: Holders<LockId>,
     /// Threads that something happened to while they waited which nobody understands. It is told when they go on.
     owed: BTreeSet<u32>,
     /// The stack of each thread.
@@ -158,7 +158,7 @@ impl<'a> Writer<'a> {
             _ => {}
         }
         match *record {
-            _ if is_torn_atomic(record) || is_too_long(record) => self.opaque(),
+            _ if is_torn_atomic(record) || record.is_vague() => self.opaque(),
             Record::Read { addr, size, value, .. } => {
                 self.among_decisions(|writer| writer.word(addr, size, Access::Read, value, 0))
             }

@@ -6,7 +6,6 @@
 //! * [`merge`]: the log, in the order in which things happened; [`records`]: what it tells
 //! * [`held`]: which locks the first thread holds from the beginning
 //! * [`memory`]: which allocation an address belongs to at each moment
-//! * [`holders`]: who holds which lock
 //! * [`places`]: sites and addresses as people know them; [`demangle`]: functions, too
 //! * [`Program`]: the code behind the log, to follow values through it
 //! * [`calls`]: which calls a thread is in; [`counter`]: how many steps it has made
@@ -25,7 +24,6 @@ mod demangle;
 mod events;
 mod follow;
 mod held;
-mod holders;
 mod memory;
 mod merge;
 mod places;

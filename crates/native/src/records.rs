@@ -50,14 +50,6 @@ pub(crate) fn touches(record: &Record<'_>) -> [Option<Touch>; 2] {
     }
 }
 
-/// More bytes at once are not told apart.
-const LONGEST_FILL: u64 = 1 << 22;
-
-/// Whether the record touches more than can be told, so that nobody knows what happens there.
-pub(crate) fn is_too_long(record: &Record<'_>) -> bool {
-    matches!(*record, Record::Fill { length, .. } if length > LONGEST_FILL)
-}
-
 /// How many bytes a word has: cells do not reach across words.
 pub(crate) const WORD: u64 = 8;
 

@@ -12,6 +12,7 @@
 //! * `shared`: memory that has other addresses or is seen by other processes
 //! * `functions`: which functions are instrumented; `stack`: the calls that a thread is in
 //! * `log`: the records of a thread on their way to the `file`; `modules`: what each log has to be told first
+//! * `detect`: races are looked for while the program runs, instead of recording; `arena`: memory for that
 //! * `start`: the beginning and the end of the recording
 //! * `system`: the kernel, without detours; `spin`: a lock for a few instructions
 //!
@@ -21,6 +22,8 @@
 //! with them is wrong with the program. What belongs to a thread is touched by that thread; everything else that belongs to
 //! the recording, by a thread that is alone (it has its turn, or holds the stripe for synchronisation), or under the scheduler's lock.
 
+mod arena;
+mod detect;
 mod file;
 mod functions;
 mod hooks;

@@ -8,6 +8,7 @@ use foretell_wire::log::{Chunk, Content, HEADER, PAGE};
 use foretell_wire::pack::Packed;
 use foretell_wire::record::{Context, LONGEST_RECORD, Record};
 
+use crate::detect;
 use crate::file;
 use crate::system::without_signals;
 
@@ -44,6 +45,8 @@ pub(crate) struct Writer {
     end: usize,
     /// The chunk, mapped from the log.
     chunk: *mut u8,
+    /// Up to where the detector has seen the records, if there is one.
+    shown: usize,
     /// Whose records these are.
     thread: u32,
     /// The log could not be written, so the chunk is none.
@@ -79,6 +82,7 @@ impl Writer {
             decided: 0,
             end: 0,
             chunk: std::ptr::null_mut(),
+            shown: 0,
             thread,
             is_lost: false,
             since: (0, 0),
@@ -259,8 +263,15 @@ impl Writer {
             self.chunk = file::map(CHUNK, clock).unwrap_or_else(|| self.lose());
         }
         let chunk = Chunk { thread: self.thread, clock, content: Content::Records(&[]) };
-        put_header(self.chunk, chunk.header(CHUNK).unwrap_or_default());
+        let mut header = chunk.header(CHUNK).unwrap_or_default();
+        if detect::is_on() {
+            // What is only shown is no part of the log.
+            header[..8].fill(0);
+            detect::begin_chunk(self.thread);
+        }
+        put_header(self.chunk, header);
         self.cursor = self.chunk as usize + HEADER;
+        self.shown = self.cursor;
         self.end = self.chunk as usize + CHUNK - ROOM;
         self.context = Context::NEW;
         (self.open, self.decided) = (0, 0);
@@ -282,9 +293,23 @@ impl Writer {
         self.begin_chunk();
     }
 
+    /// Shows the detector what was recorded since the last time, if there is one.
+    pub(crate) fn show(&mut self) {
+        let shown = std::mem::replace(&mut self.shown, self.cursor);
+        if detect::is_on() && shown < self.cursor {
+            // These bytes of the chunk are ours, and all records there are complete.
+            let records = unsafe { std::slice::from_raw_parts(shown as *const u8, self.cursor - shown) };
+            detect::show(self.thread, records);
+        }
+    }
+
     /// Appends the chunk to the log and empties it. While it says what it is, its copy does not count; as soon as it says
     /// nothing, the copy does.
     fn keep(&mut self, clock: u64) -> Option<()> {
+        if detect::is_on() {
+            self.show();
+            return Some(());
+        }
         // The chunk is ours.
         let content = unsafe { std::slice::from_raw_parts_mut(self.chunk, CHUNK) };
         file::append_copy(content, clock)?;
@@ -327,6 +352,7 @@ impl Writer {
 
     /// The turn of the thread ends. What is left of its quantum is for the next one.
     pub(crate) fn end_turn(&mut self) {
+        self.show();
         let limit = self.limit.swap(0, Ordering::SeqCst);
         self.left += limit.saturating_sub(self.cursor);
         TURN_CLOCK.store(self.now(), Ordering::SeqCst);

@@ -8,6 +8,7 @@ use foretell_wire::log::module::Module;
 use foretell_wire::record::SyncOp;
 use foretell_wire::schedule::{self, Schedule};
 
+use crate::detect;
 use crate::file;
 use crate::interpose::thread::{make_end_key, set_end};
 use crate::modules;
@@ -25,6 +26,9 @@ const LOG_FOLDER: &CStr = c"FORETELL_LOG";
 const SEED: &CStr = c"FORETELL_SEED";
 /// How the order of what threads do is known: `serial` or `striped`.
 const ORDER: &CStr = c"FORETELL_ORDER";
+/// Races are looked for while the program runs, and nothing is recorded: `1`. Only where threads take turns. Who wants the same run with a
+/// recording says `0`: the environment is in the memory of the program, and what is there shall be where it was.
+const DETECT: &CStr = c"FORETELL_DETECT";
 /// The process has been started again with fixed addresses.
 const STARTED_AGAIN: &CStr = c"FORETELL_STARTED_AGAIN";
 
@@ -40,10 +44,16 @@ static BEGIN: extern "C" fn(c_int, *const *const c_char) = begin;
 extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
     let Some(folder) = variable(LOG_FOLDER) else { return };
     fix_addresses(arguments);
-    set_striped(variable(ORDER).as_deref() == Some("striped"));
+    let detects = is_one(DETECT);
+    let striped = variable(ORDER).as_deref() == Some("striped");
+    if detects && striped {
+        say("races are looked for while threads take turns, not in parallel");
+    }
+    set_striped(striped && !detects);
     let seed = variable(SEED).and_then(|seed| seed.parse().ok()).unwrap_or(1);
     // There is no other thread yet.
-    unsafe { *SETTINGS.0.get() = Some(Settings { folder, seed, wanted: scheduler::Wanted::read(variable) }) };
+    let wanted = scheduler::Wanted::read(variable);
+    unsafe { *SETTINGS.0.get() = Some(Settings { folder, seed, wanted, detects }) };
     make_end_key();
     follow_schedule();
     if record(Thread::new(0, None)) {
@@ -60,6 +70,8 @@ struct Settings {
     seed: u64,
     /// A strategy, if turns are not given at random.
     wanted: Option<scheduler::Wanted>,
+    /// Races are looked for, and nothing is recorded.
+    detects: bool,
 }
 
 /// Written once, before there is a second thread.
@@ -74,8 +86,12 @@ static SETTINGS: SettingsCell = SettingsCell(UnsafeCell::new(None));
 fn record(main: &'static Thread) -> bool {
     // Nobody writes to it any more.
     let Some(settings) = (unsafe { &*SETTINGS.0.get() }) else { return false };
-    if !open_log(&settings.folder).is_some_and(file::open) {
+    let Some((name, log)) = open_log(&settings.folder) else { return false };
+    if !file::open(log) {
         return false;
+    }
+    if settings.detects {
+        detect::begin(|| create(&name, "races").map(make_high));
     }
     PROCESS.store(process_id(), Ordering::SeqCst);
     scheduler::prepare();
@@ -149,6 +165,7 @@ pub(crate) extern "C" fn end() {
             turn.log_sync(SyncOp::End, 0, 0);
         }
         scheduler::save_lessons();
+        show_all(turn.as_ref());
         file::set_ended(true);
     }
     set_me(None);
@@ -158,6 +175,7 @@ pub(crate) extern "C" fn end() {
 pub(crate) fn replace<R>(act: impl FnOnce() -> R) -> R {
     let ours = RECORDING.load(Ordering::SeqCst) && PROCESS.load(Ordering::SeqCst) == process_id();
     if ours {
+        show_all(Turn::take().as_ref());
         file::set_ended(true);
     }
     let result = act();
@@ -167,12 +185,21 @@ pub(crate) fn replace<R>(act: impl FnOnce() -> R) -> R {
     result
 }
 
+/// The detector sees everything, and tells how often it saw what it has found.
+fn show_all(turn: Option<&Turn>) {
+    if let Some(turn) = turn {
+        turn.me.log().show();
+    }
+    detect::tell_counts();
+}
+
 /// A copy of the process has only one thread, and the log belongs to the original: the copy begins one of its own.
 extern "C" fn begin_copy() {
     let Some(me) = me() else { return };
     set_me(None);
     RECORDING.store(false, Ordering::SeqCst);
     file::disown();
+    detect::forget();
     stripes::forget();
     shared::forget();
     scheduler::forget();
@@ -215,35 +242,49 @@ fn fix_addresses(arguments: *const *const c_char) {
     }
 }
 
-/// The file for the log of this process, with a number that the program does not use itself.
-fn open_log(folder: &str) -> Option<c_int> {
-    const HIGH: c_int = 900;
+/// The file for the log of this process, and its name without the ending. A process that has become another program has more than
+/// one.
+fn open_log(folder: &str) -> Option<(String, c_int)> {
+    let name = |number: u32| match number {
+        0 => format!("{folder}/{}", process_id()),
+        _ => format!("{folder}/{}-{number}", process_id()),
+    };
     let mut number = 0;
-    let mut created = create(folder, number);
+    let mut created = create(&name(number), "ftraw");
     while created.is_none() && errno() == libc::EEXIST {
         number += 1;
-        created = create(folder, number);
+        created = create(&name(number), "ftraw");
     }
-    let Some(low) = created else {
+    if created.is_none() {
         let error = std::io::Error::from_raw_os_error(errno());
         say(&format!("nothing is recorded: cannot write to {folder}: {error}"));
-        return None;
-    };
-    let high = unsafe { libc::fcntl(low, libc::F_DUPFD_CLOEXEC, HIGH) };
-    if high < 0 {
-        return Some(low);
     }
-    close(low);
-    Some(high)
+    created.map(|file| (name(number), make_high(file)))
 }
 
-/// A new file. A process that has become another program has more than one.
-fn create(folder: &str, number: u32) -> Option<c_int> {
-    let again = if number == 0 { String::new() } else { format!("-{number}") };
-    let name = CString::new(format!("{folder}/{}{again}.ftraw", process_id())).ok()?;
+/// The same file with a number that the program does not use itself.
+fn make_high(low: c_int) -> c_int {
+    const HIGH: c_int = 900;
+    let high = unsafe { libc::fcntl(low, libc::F_DUPFD_CLOEXEC, HIGH) };
+    if high < 0 {
+        return low;
+    }
+    close(low);
+    high
+}
+
+/// A new file.
+fn create(name: &str, ending: &str) -> Option<c_int> {
+    let name = CString::new(format!("{name}.{ending}")).ok()?;
     let how = libc::O_CREAT | libc::O_EXCL | libc::O_RDWR | libc::O_CLOEXEC;
     let file = unsafe { libc::open(name.as_ptr(), how, 0o644) };
     (file >= 0).then_some(file)
+}
+
+/// Whether the variable is `1`. Asks without allocating anything: that would move what the program allocates later.
+fn is_one(name: &CStr) -> bool {
+    let value = unsafe { libc::getenv(name.as_ptr()) };
+    !value.is_null() && unsafe { CStr::from_ptr(value) } == c"1"
 }
 
 fn variable(name: &CStr) -> Option<String> {

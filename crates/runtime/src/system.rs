@@ -6,21 +6,31 @@ use std::io::Write;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
+use crate::arena;
+
 unsafe extern "C" {
     fn __libc_memalign(alignment: usize, bytes: usize) -> *mut c_void;
     fn __libc_free(block: *mut c_void);
 }
 
-/// Our own memory comes from the C library's allocator by its other name, so that it is not recorded.
+/// Our own memory comes from the C library's allocator by its other name, so that it is not recorded; that of the detector from
+/// elsewhere.
 struct Unrecorded;
 
 unsafe impl GlobalAlloc for Unrecorded {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        unsafe { __libc_memalign(layout.align().max(16), layout.size()).cast() }
+        match arena::allocate(layout) {
+            Some(block) => block,
+            None => unsafe { __libc_memalign(layout.align().max(16), layout.size()).cast() },
+        }
     }
 
-    unsafe fn dealloc(&self, block: *mut u8, _: Layout) {
-        unsafe { __libc_free(block.cast()) }
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        if arena::contains(block) {
+            arena::free(block, layout);
+        } else {
+            unsafe { __libc_free(block.cast()) }
+        }
     }
 }
 

@@ -284,6 +284,12 @@ pub(crate) fn me() -> Option<&'static Thread> {
     unsafe { place_of_me().read() }
 }
 
+/// A number that no other thread has, recorded or not; not 0.
+#[inline]
+pub(crate) fn mark_of_caller() -> usize {
+    place_of_me() as usize
+}
+
 /// From now on the calling thread is recorded as this one, or not at all. Functions that run already may still know who it was.
 pub(crate) fn set_me(thread: Option<&'static Thread>) {
     if let Some(former) = me() {

@@ -6,6 +6,8 @@
 //! * [`code`]: what follows in that table: every instruction of the instrumented functions
 //! * [`primitive`]: hooks in libraries that synchronise, and what their functions mean
 //! * [`record`]: what happened, one record each; [`pack`]: those that happen most, in few bytes and fewer instructions
+//! * [`holders`]: who holds which lock, according to the records
+//! * [`races`]: what a program leaves that looks for races itself while it runs
 //! * [`log`]: how records are put into a file such that it can be read after a crash
 //! * [`schedule`]: in which order the threads of a program are to make their steps
 //! * [`varint`]: numbers in as few bytes as they need
@@ -13,11 +15,13 @@
 //! All of it depends on the standard library alone, because it is loaded into other people's programs.
 
 pub mod code;
+pub mod holders;
 pub mod hook;
 pub mod library;
 pub mod log;
 pub mod pack;
 pub mod primitive;
+pub mod races;
 pub mod record;
 pub mod schedule;
 pub mod site;

@@ -59,6 +59,19 @@ pub struct Short {
     pub length: usize,
 }
 
+/// A plain access, without what was read or written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// It is a store.
+    pub writes: bool,
+    /// How many bytes it touches: 1, 2, 4 or 8.
+    pub size: u8,
+    /// Where it was made.
+    pub site: u64,
+    /// The address of the first byte.
+    pub addr: u64,
+}
+
 /// A record as two numbers, of which the second one follows after so many bytes of the first. Zero bytes follow it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packed {
@@ -127,6 +140,23 @@ impl Context {
         }
         self.site = site;
         Some(Short { first: u32::from(kind) | (step as u32) << 8, length: 2 })
+    }
+
+    /// Takes the next record, if it is that of a short access; its value is passed over.
+    #[inline(always)]
+    pub fn short_access(&mut self, bytes: &mut &[u8]) -> Option<Access> {
+        let first = u32::from_le_bytes(*bytes.first_chunk()?);
+        if first & u32::from(PACKED) == 0 {
+            return None;
+        }
+        let size = 1 << (first >> 4 & 3);
+        let value = if first & FULL == 0 { 1 } else { usize::from(size) };
+        *bytes = bytes.get(SHORT + value..)?;
+        let site = self.segment | u64::from(first & 7) << 8 | u64::from(first >> 8 & 0xFF);
+        let step = i64::from(first.cast_signed() >> 16).cast_unsigned();
+        let last_addr = self.addr_at(site);
+        *last_addr = last_addr.wrapping_add(step);
+        Some(Access { writes: first & 1 << 6 != 0, size, site, addr: *last_addr })
     }
 
     /// The site in the segment whose highest and lowest bits are these.
@@ -223,9 +253,15 @@ mod tests {
                 let length = writer.encode(&record, &mut room);
                 room[..length].to_vec()
             };
-            let mut rest = bytes.as_slice();
+            let (mut rest, mut again, mut other) = (bytes.as_slice(), bytes.as_slice(), reader.clone());
             assert_eq!(reader.decode(&mut rest), Ok(record));
             assert!(rest.is_empty());
+            if let Some(access) = other.short_access(&mut again) {
+                assert_eq!((access, again), (Access { writes, size: 1 << size, site, addr }, rest));
+                assert_eq!(other, reader);
+            } else {
+                assert!(bytes[0] & PACKED == 0, "every short access is one");
+            }
             for length in 0..bytes.len() {
                 assert_eq!(reader.clone().decode(&mut &bytes[..length]), Err(Malformed));
             }

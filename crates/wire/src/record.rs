@@ -101,7 +101,15 @@ impl Record<'_> {
             _ => 0,
         }
     }
+
+    /// Whether it tells of more memory at once than can be told apart, so that nobody knows what happens there.
+    pub fn is_vague(&self) -> bool {
+        matches!(*self, Record::Fill { length, .. } if length > LONGEST_FILL)
+    }
 }
+
+/// More bytes at once are not told apart.
+const LONGEST_FILL: u64 = 1 << 22;
 
 macro_rules! sync_ops {
     ($($(#[$doc:meta])* $name:ident = $code:literal,)*) => {

@@ -1,33 +1,39 @@
-//! Who holds which lock, and what to tell when that does not fit together.
+//! Who holds which lock according to the records, and what to tell when that does not fit together.
 //!
 //! Locks of libraries are known by the functions that take and give them up; code that does so in another way (a guard that
 //! is forgotten and its lock given up by force, or by another thread) is not. Then somebody must have given the lock up
 //! unseen.
 
-use foretell_trace::LockId;
-use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// How a thread holds a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mode {
+pub enum Mode {
     /// Nobody else can have it.
     Alone,
     /// Together with other readers.
     Shared,
 }
 
-/// The holders of all locks.
-#[derive(Debug, Default)]
-pub(crate) struct Holders {
+/// The holders of all locks, which are told apart by `Lock`.
+#[derive(Debug)]
+pub struct Holders<Lock> {
     /// Each hold of each lock, by a thread and how it holds it.
-    held: FxHashMap<LockId, Vec<(u32, Mode)>>,
+    held: BTreeMap<Lock, Vec<(u32, Mode)>>,
     /// How often each waiting thread held the lock that it gave up.
-    given_up: FxHashMap<u32, usize>,
+    given_up: BTreeMap<u32, usize>,
 }
 
-impl Holders {
+impl<Lock> Default for Holders<Lock> {
+    fn default() -> Holders<Lock> {
+        Holders { held: BTreeMap::new(), given_up: BTreeMap::new() }
+    }
+}
+
+impl<Lock: Ord> Holders<Lock> {
     /// Those who stand in the way of a thread that is seen to take the lock: they must have given it up unseen.
-    pub(crate) fn in_the_way(&mut self, lock: LockId, thread: u32, mode: Mode) -> Vec<(u32, Mode)> {
+    pub fn in_the_way(&mut self, lock: Lock, thread: u32, mode: Mode) -> Vec<(u32, Mode)> {
         let held = self.held.entry(lock).or_default();
         let clashes =
             |&(holder, how): &(u32, Mode)| holder != thread && (mode == Mode::Alone || how == Mode::Alone);
@@ -37,12 +43,12 @@ impl Holders {
     }
 
     /// The thread takes the lock.
-    pub(crate) fn take(&mut self, lock: LockId, thread: u32, mode: Mode) {
+    pub fn take(&mut self, lock: Lock, thread: u32, mode: Mode) {
         self.held.entry(lock).or_default().push((thread, mode));
     }
 
     /// The thread gives the lock up: whose hold ends, and how it was held. That is another thread's if it has none itself.
-    pub(crate) fn give_up(&mut self, lock: LockId, thread: u32) -> Option<(u32, Mode)> {
+    pub fn give_up(&mut self, lock: Lock, thread: u32) -> Option<(u32, Mode)> {
         let held = self.held.get_mut(&lock)?;
         let own = held.iter().rposition(|&(holder, _)| holder == thread);
         let position = own.or_else(|| held.len().checked_sub(1))?;
@@ -50,13 +56,18 @@ impl Holders {
     }
 
     /// Whether an attempt to take the lock could fail.
-    pub(crate) fn is_held(&self, lock: LockId, mode: Mode) -> bool {
+    pub fn is_held(&self, lock: Lock, mode: Mode) -> bool {
         let keeps_out = |&(_, how): &(u32, Mode)| mode == Mode::Alone || how == Mode::Alone;
         self.held.get(&lock).is_some_and(|held| held.iter().any(keeps_out))
     }
 
+    /// All who hold the lock; a thread that holds it more than once is among them as often.
+    pub fn of(&self, lock: Lock) -> Vec<u32> {
+        self.held.get(&lock).map(|held| held.iter().map(|&(holder, _)| holder).collect()).unwrap_or_default()
+    }
+
     /// The thread waits, and gives the lock up however often it holds it. Says whether it holds it.
-    pub(crate) fn wait(&mut self, lock: LockId, thread: u32) -> bool {
+    pub fn wait(&mut self, lock: Lock, thread: u32) -> bool {
         let held = self.held.entry(lock).or_default();
         let before = held.len();
         held.retain(|&(holder, mode)| holder != thread || mode != Mode::Alone);
@@ -65,13 +76,24 @@ impl Holders {
         count > 0
     }
 
+    /// The locks that are named by these are no more.
+    pub fn forget(&mut self, locks: Range<Lock>)
+    where
+        Lock: Copy,
+    {
+        let gone: Vec<Lock> = self.held.range(locks).map(|(&lock, _)| lock).collect();
+        for lock in gone {
+            self.held.remove(&lock);
+        }
+    }
+
     /// Whether the thread waits.
-    pub(crate) fn is_waiting(&self, thread: u32) -> bool {
+    pub fn is_waiting(&self, thread: u32) -> bool {
         self.given_up.get(&thread).is_some_and(|&count| count > 0)
     }
 
     /// The thread has waited, and holds the lock as often as before. Says whether it did.
-    pub(crate) fn has_waited(&mut self, lock: LockId, thread: u32) -> bool {
+    pub fn has_waited(&mut self, lock: Lock, thread: u32) -> bool {
         let count = self.given_up.remove(&thread).unwrap_or(0);
         self.held.entry(lock).or_default().extend(std::iter::repeat_n((thread, Mode::Alone), count));
         count > 0
@@ -82,8 +104,8 @@ impl Holders {
 mod tests {
     use super::*;
 
-    fn lock() -> LockId {
-        LockId::from_index(0).expect("there is room for one")
+    fn lock() -> u64 {
+        8
     }
 
     #[test]

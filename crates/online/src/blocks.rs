@@ -1,0 +1,175 @@
+//! Which block of memory an address belongs to, and since when.
+//!
+//! Nobody can touch a block before it is there, so whoever does comes after its allocation; and only once a block was given back
+//! can the allocator hand its memory out again. Both are order that the language promises or that every run keeps, and both are
+//! remembered here. Memory that was given back belongs to its last block until it is used anew: who touches it then, means that block.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use foretell_wire::races;
+use rustc_hash::FxHashMap;
+
+use crate::calls::Calls;
+use crate::clock::{Clock, Epoch};
+use crate::place::Place;
+
+/// What a block is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    Heap,
+    /// The stack of a thread.
+    Stack(u32),
+    /// Memory that was mapped anew.
+    Mapped,
+    /// Memory that has other addresses as well, or is seen by other processes.
+    Outside,
+}
+
+/// The end of a block.
+#[derive(Clone, Debug)]
+pub(crate) struct End {
+    pub(crate) epoch: Epoch,
+    pub(crate) place: Place,
+    /// What came before.
+    pub(crate) known: Arc<Clock>,
+}
+
+/// A block of memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    /// Where it began, if a part of it is something else now.
+    first: u64,
+    /// How long it was then.
+    bytes: u64,
+    pub(crate) purpose: Purpose,
+    /// When and where it was allocated.
+    pub(crate) birth: Epoch,
+    pub(crate) place: Place,
+    /// What came before that.
+    pub(crate) known: Arc<Clock>,
+    /// It was given back, or is the stack of a thread that has ended.
+    pub(crate) end: Option<End>,
+}
+
+impl Block {
+    pub(crate) fn new(
+        range: &Range<u64>,
+        purpose: Purpose,
+        birth: Epoch,
+        place: Place,
+        known: Arc<Clock>,
+    ) -> Block {
+        let bytes = range.end.saturating_sub(range.start);
+        Block { first: range.start, bytes, purpose, birth, place, known, end: None }
+    }
+
+    /// The block as it is told.
+    pub(crate) fn told(&self, calls: &Calls) -> races::Memory {
+        match self.purpose {
+            Purpose::Heap => races::Memory::Heap {
+                start: self.first,
+                bytes: self.bytes,
+                thread: self.birth.thread(),
+                site: self.place.site,
+                calls: calls.path(self.place.context),
+            },
+            Purpose::Stack(thread) => races::Memory::Stack(thread),
+            Purpose::Mapped | Purpose::Outside => races::Memory::Static,
+        }
+    }
+}
+
+/// All blocks. They do not overlap.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks {
+    /// End and block, by its start.
+    live: BTreeMap<u64, (u64, Block)>,
+    /// Where the stack of each thread begins.
+    stacks: FxHashMap<u32, u64>,
+}
+
+impl Blocks {
+    /// The block that the address belongs to.
+    pub(crate) fn at(&self, addr: u64) -> Option<&Block> {
+        let (_, (end, block)) = self.live.range(..=addr).next_back()?;
+        (addr < *end).then_some(block)
+    }
+
+    /// The block that begins here, and where it ends.
+    pub(crate) fn beginning_at(&mut self, start: u64) -> Option<(u64, &mut Block)> {
+        self.live.get_mut(&start).map(|(end, block)| (*end, block))
+    }
+
+    /// The thread has ended, and its stack can become another's.
+    pub(crate) fn end_stack(&mut self, thread: u32, end: End) {
+        let Some(&start) = self.stacks.get(&thread) else { return };
+        if let Some((_, block)) =
+            self.live.get_mut(&start).filter(|(_, block)| block.purpose == Purpose::Stack(thread))
+        {
+            block.end = Some(end);
+        }
+    }
+
+    /// The blocks that have a part of this range, with that part.
+    pub(crate) fn within(&self, range: Range<u64>) -> impl Iterator<Item = (Range<u64>, &Block)> {
+        let Range { start, end } = range;
+        let before = self.live.range(..start).next_back();
+        before.into_iter().chain(self.live.range(start..end)).filter_map(move |(&from, (to, block))| {
+            let part = from.max(start)..(*to).min(end);
+            (part.start < part.end).then_some((part, block))
+        })
+    }
+
+    /// A range is used anew: what was there before is cut away, and what these blocks were is returned.
+    pub(crate) fn cut(&mut self, range: &Range<u64>) -> Vec<Block> {
+        let overlaps = self.live.range(..range.end).rev().take_while(|(_, (end, _))| *end > range.start);
+        let starts: Vec<u64> = overlaps.map(|(&start, _)| start).collect();
+        let mut replaced = Vec::new();
+        for start in starts {
+            let Some((end, block)) = self.live.remove(&start) else { continue };
+            if start < range.start {
+                self.live.insert(start, (range.start, block.clone()));
+            }
+            if range.end < end {
+                self.live.insert(range.end, (end, block.clone()));
+            }
+            replaced.push(block);
+        }
+        replaced
+    }
+
+    /// The block is there from now on, where nothing else is.
+    pub(crate) fn add(&mut self, range: &Range<u64>, block: Block) {
+        if let Purpose::Stack(thread) = block.purpose {
+            self.stacks.insert(thread, range.start);
+        }
+        self.live.insert(range.start, (range.end, block));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(range: &Range<u64>, purpose: Purpose) -> Block {
+        Block::new(range, purpose, Epoch::NONE, Place::default(), Arc::default())
+    }
+
+    #[test]
+    fn a_block_within_another_leaves_the_rest() {
+        let mut blocks = Blocks::default();
+        let (outer, inner) = (0x100..0x200, 0x140..0x180);
+        blocks.add(&outer, block(&outer, Purpose::Heap));
+        assert_eq!(blocks.cut(&inner).len(), 1);
+        blocks.add(&inner, block(&inner, Purpose::Stack(2)));
+        let purpose = |addr| blocks.at(addr).map(|block| block.purpose);
+        assert_eq!(purpose(0x13F), Some(Purpose::Heap));
+        assert_eq!(purpose(0x140), Some(Purpose::Stack(2)));
+        assert_eq!(purpose(0x180), Some(Purpose::Heap));
+        assert_eq!(purpose(0x200), None);
+        let parts: Vec<_> = blocks.within(0x150..0x190).map(|(part, _)| part).collect();
+        assert_eq!(parts, [0x150..0x180, 0x180..0x190]);
+    }
+}

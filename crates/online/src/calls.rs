@@ -1,0 +1,138 @@
+//! The calls that threads are in, as a tree: whoever has been called in the same way is in the same place of it.
+//!
+//! So what is remembered of an access is one number, and the whole stack can be told of it whenever it turns out to be one side
+//! of a race.
+
+use rustc_hash::FxHashMap;
+
+/// So many ways to be called are told apart. Beyond these, an access is told to be in the calls that are known.
+const MOST: usize = 1 << 22;
+
+/// A place in the tree: the calls that lead there.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct Context(u32);
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// Where the call is made.
+    site: u64,
+    parent: Context,
+    /// Where the last call from here led: mostly the next one is the same.
+    recent: Context,
+}
+
+/// All calls that were ever made.
+#[derive(Debug)]
+pub(crate) struct Calls {
+    nodes: Vec<Node>,
+    children: FxHashMap<(Context, u64), Context>,
+}
+
+/// Where a thread is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Position {
+    pub(crate) context: Context,
+    /// How many calls it is in beyond what is told apart.
+    beyond: u32,
+}
+
+impl Default for Calls {
+    fn default() -> Calls {
+        let root = Node { site: 0, parent: Context::default(), recent: Context::default() };
+        Calls { nodes: vec![root], children: FxHashMap::default() }
+    }
+}
+
+impl Calls {
+    /// The thread calls something at this site.
+    pub(crate) fn enter(&mut self, position: &mut Position, site: u64) {
+        let from = position.context;
+        let recent = self.node(from).recent;
+        if recent != Context::default() && self.node(recent).site == site && position.beyond == 0 {
+            position.context = recent;
+            return;
+        }
+        match self.child(from, site).filter(|_| position.beyond == 0) {
+            Some(child) => position.context = child,
+            None => position.beyond = position.beyond.saturating_add(1),
+        }
+    }
+
+    /// So many calls of the thread have ended.
+    pub(crate) fn exit(&self, position: &mut Position, calls: u32) {
+        let beyond = position.beyond.min(calls);
+        position.beyond -= beyond;
+        for _ in beyond..calls {
+            if position.context == Context::default() {
+                break;
+            }
+            position.context = self.node(position.context).parent;
+        }
+    }
+
+    /// The sites of the calls that lead here, the outermost first.
+    pub(crate) fn path(&self, mut context: Context) -> Vec<u64> {
+        let mut sites = Vec::new();
+        while context != Context::default() {
+            let node = self.node(context);
+            sites.push(node.site);
+            context = node.parent;
+        }
+        sites.reverse();
+        sites
+    }
+
+    fn node(&self, context: Context) -> Node {
+        let nowhere = Node { site: 0, parent: Context::default(), recent: Context::default() };
+        self.nodes.get(context.0 as usize).copied().unwrap_or(nowhere)
+    }
+
+    fn child(&mut self, parent: Context, site: u64) -> Option<Context> {
+        let child = match self.children.get(&(parent, site)) {
+            Some(&child) => child,
+            None => self.add(parent, site)?,
+        };
+        if let Some(node) = self.nodes.get_mut(parent.0 as usize) {
+            node.recent = child;
+        }
+        Some(child)
+    }
+
+    #[cold]
+    fn add(&mut self, parent: Context, site: u64) -> Option<Context> {
+        let next = u32::try_from(self.nodes.len()).ok().filter(|_| self.nodes.len() < MOST)?;
+        self.nodes.push(Node { site, parent, recent: Context::default() });
+        self.children.insert((parent, site), Context(next));
+        Some(Context(next))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_calls_are_the_same_place() {
+        let (mut calls, mut one, mut other) = (Calls::default(), Position::default(), Position::default());
+        for site in [10, 20, 30] {
+            calls.enter(&mut one, site);
+        }
+        assert_eq!(calls.path(one.context), [10, 20, 30]);
+        for site in [10, 21] {
+            calls.enter(&mut other, site);
+        }
+        calls.exit(&mut other, 1);
+        calls.enter(&mut other, 20);
+        calls.exit(&mut one, 1);
+        assert_eq!(one.context, other.context);
+        assert_eq!(calls.path(other.context), [10, 20]);
+    }
+
+    #[test]
+    fn no_more_can_end_than_has_begun() {
+        let (mut calls, mut position) = (Calls::default(), Position::default());
+        calls.enter(&mut position, 10);
+        calls.exit(&mut position, u32::MAX);
+        assert_eq!(calls.path(position.context), []);
+    }
+}

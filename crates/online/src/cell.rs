@@ -1,0 +1,140 @@
+//! The accesses to some bytes of a word that every access has either all of or none of: FastTrack's rules.
+//!
+//! An access stands for all that are ordered before it and conflict with nothing that it does not conflict with. As long as memory has not
+//! raced, its plain writes are ordered, so the last one stands for all; and so do reads until two of them are concurrent. Atomic
+//! accesses are kept apart: plain ones are compared with them, but they are not compared with each other, and need not be ordered.
+
+use foretell_wire::hook;
+
+use crate::clock::Epoch;
+use crate::order::Released;
+use crate::place::Place;
+use crate::scene::Scene;
+
+/// An access, by when it was made and where.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    pub(crate) epoch: Epoch,
+    pub(crate) place: Place,
+}
+
+/// The accesses of one kind that no later one stands for: of each thread at most one that writes, and one that reads.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Accesses {
+    pub(crate) writes: Vec<Access>,
+    pub(crate) reads: Vec<Access>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Atomic {
+    accesses: Accesses,
+    released: Released,
+}
+
+/// How a cell is accessed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum How {
+    Read,
+    Write,
+    /// Atomically.
+    Atomic {
+        reads: bool,
+        writes: bool,
+        order: hook::Order,
+    },
+}
+
+impl How {
+    pub(crate) fn writes(self) -> bool {
+        matches!(self, How::Write | How::Atomic { writes: true, .. })
+    }
+
+    pub(crate) fn is_atomic(self) -> bool {
+        matches!(self, How::Atomic { .. })
+    }
+}
+
+/// Some bytes of a word.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    /// Which, as bits.
+    pub(crate) bytes: u8,
+    pub(crate) plain: Accesses,
+    atomic: Option<Box<Atomic>>,
+}
+
+impl Cell {
+    pub(crate) fn new(bytes: u8, plain: Accesses) -> Cell {
+        Cell { bytes, plain, atomic: None }
+    }
+
+    /// The access that is being made touches these bytes, which begin at this address.
+    pub(crate) fn access(&mut self, how: How, addr: u64, scene: &mut Scene<'_>) {
+        match how {
+            How::Atomic { reads, writes, order } => self.access_atomically(reads, writes, order, addr, scene),
+            How::Read | How::Write => self.access_plainly(how.writes(), addr, scene),
+        }
+    }
+
+    fn access_plainly(&mut self, writes: bool, addr: u64, scene: &mut Scene<'_>) {
+        match &mut self.atomic {
+            Some(atomic) => {
+                atomic.accesses.compare(writes, addr, scene);
+                if writes {
+                    // The value that release sequences were about is gone.
+                    atomic.released.clear();
+                }
+            }
+            None if self.plain.are_repeated_by(writes, scene.now) => return,
+            None => {}
+        }
+        self.plain.compare(writes, addr, scene);
+        self.plain.record(writes, scene);
+    }
+
+    fn access_atomically(
+        &mut self,
+        reads: bool,
+        writes: bool,
+        order: hook::Order,
+        addr: u64,
+        scene: &mut Scene<'_>,
+    ) {
+        let atomic = self.atomic.get_or_insert_default();
+        if reads {
+            scene.order.load(scene.thread, &atomic.released, order);
+        }
+        self.plain.compare(writes, addr, scene);
+        atomic.accesses.record(writes, scene);
+        if writes {
+            scene.order.store(scene.thread, &mut atomic.released, order, reads);
+            scene.now = scene.order.now(scene.thread);
+        }
+    }
+}
+
+impl Accesses {
+    /// Whether the thread has done the same before, and was not seen by anybody since. To read what one has just written is nothing new either.
+    fn are_repeated_by(&self, writes: bool, now: Epoch) -> bool {
+        let are_now = |accesses: &[Access]| accesses.iter().any(|access| access.epoch == now);
+        are_now(&self.writes) || !writes && are_now(&self.reads)
+    }
+
+    fn compare(&self, writes: bool, addr: u64, scene: &mut Scene<'_>) {
+        self.writes.iter().for_each(|write| scene.compare(write, addr));
+        if writes {
+            self.reads.iter().for_each(|read| scene.compare(read, addr));
+        }
+    }
+
+    fn record(&mut self, writes: bool, scene: &Scene<'_>) {
+        let now = Access { epoch: scene.now, place: scene.place };
+        self.reads.retain(|read| !scene.is_before(read.epoch));
+        if writes {
+            self.writes.retain(|write| !scene.is_before(write.epoch));
+            self.writes.push(now);
+        } else {
+            self.reads.push(now);
+        }
+    }
+}

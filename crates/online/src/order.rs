@@ -1,0 +1,409 @@
+//! Happens-before, as C11, C++20 and Rust define it, and the order that every run keeps: locks, conditions, semaphores, barriers,
+//! starts and ends of threads, and fences for whatever nobody understands.
+//!
+//! Local time advances only where a thread publishes what it did, so that accesses between two such points share a time. Times come
+//! from one counter. So a fence, after which everything so far is over, is a single number: what has no larger time than that
+//! comes before all that follows.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use foretell_wire::holders::{Holders, Mode};
+use foretell_wire::hook;
+
+use crate::clock::{Clock, Epoch, LAST_TIME, MOST_THREADS, Time};
+
+/// What a thread knows, and what its fences know.
+#[derive(Debug, Default)]
+struct Known {
+    clock: Clock,
+    /// What came before its last release fence: its relaxed stores publish this.
+    released: Clock,
+    /// What its relaxed loads have seen published: its next acquire fence learns this.
+    seen: Clock,
+    /// The clock as it is, if somebody has asked for it.
+    copy: Option<Arc<Clock>>,
+    /// Something happened while it waited that nobody understands. It takes effect when it goes on.
+    owes_fence: bool,
+}
+
+#[derive(Debug, Default)]
+struct Lock {
+    /// What came before the last exclusive release.
+    exclusive: Clock,
+    /// What came before the shared releases so far.
+    shared: Clock,
+}
+
+#[derive(Debug, Default)]
+struct Semaphore {
+    clock: Clock,
+    /// How many permits it has, if its creation was seen.
+    permits: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Barrier {
+    /// What came before the arrivals so far.
+    arrivals: Clock,
+    /// What came before the arrivals of generations that are complete.
+    complete: Clock,
+    /// How many have arrived since the last generation was complete.
+    arrived: usize,
+    /// How many of the last complete generation have still to depart.
+    leaving: usize,
+}
+
+/// What an acquire load of a variable learns: its release sequences, by the thread that heads them.
+pub(crate) type Released = Vec<(u32, Clock)>;
+
+/// What all threads know of each other.
+#[derive(Debug, Default)]
+pub(crate) struct Order {
+    threads: Vec<Known>,
+    /// The latest time that anybody has.
+    latest: Time,
+    /// Everything up to this time comes before everything from now on.
+    floor: Time,
+    /// There was ever more than one thread.
+    has_forked: bool,
+    locks: BTreeMap<u64, Lock>,
+    holders: Holders<u64>,
+    /// Locks that the first thread gave up without having taken them: the process is a copy of one that held them.
+    held_since_the_beginning: BTreeSet<u64>,
+    conditions: BTreeMap<u64, Clock>,
+    semaphores: BTreeMap<u64, Semaphore>,
+    barriers: BTreeMap<u64, Barrier>,
+}
+
+impl Order {
+    /// The present moment of the thread.
+    pub(crate) fn now(&mut self, thread: u32) -> Epoch {
+        let time = self.of(thread).clock.get(thread);
+        if time > self.floor {
+            return Epoch::new(thread, time);
+        }
+        self.advance(thread);
+        Epoch::new(thread, self.of(thread).clock.get(thread))
+    }
+
+    /// Whether times, or numbers of threads, have come to their end.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.latest >= LAST_TIME || self.threads.len() >= MOST_THREADS as usize
+    }
+
+    /// Whether the moment comes before what the thread does now.
+    #[inline(always)]
+    pub(crate) fn is_before(&self, epoch: Epoch, thread: u32) -> bool {
+        epoch.time() <= self.floor
+            || self
+                .threads
+                .get(thread as usize)
+                .is_some_and(|known| epoch.time() <= known.clock.get(epoch.thread()))
+    }
+
+    /// What the thread knows, to be kept.
+    pub(crate) fn copy(&mut self, thread: u32) -> Arc<Clock> {
+        let known = self.of(thread);
+        Arc::clone(known.copy.get_or_insert_with(|| Arc::new(known.clock.clone())))
+    }
+
+    /// The thread learns what was known then.
+    pub(crate) fn learn(&mut self, thread: u32, clock: &Clock) {
+        self.of(thread).learn(clock);
+    }
+
+    /// What the thread did so far may be known to others: what it does from now on is told apart.
+    pub(crate) fn advance(&mut self, thread: u32) {
+        self.latest = (self.latest + 1).min(LAST_TIME);
+        let latest = self.latest;
+        let known = self.of(thread);
+        known.copy = None;
+        known.clock.set(thread, latest);
+    }
+
+    /// As [`Order::advance`], but there is nothing to tell apart as long as there is one thread.
+    pub(crate) fn advance_if_seen(&mut self, thread: u32) {
+        if self.has_forked {
+            self.advance(thread);
+        }
+    }
+
+    /// Everything so far comes before everything from now on. For a thread that waits, it does once it goes on.
+    pub(crate) fn fence(&mut self, thread: u32) {
+        if self.is_waiting(thread) {
+            self.of(thread).owes_fence = true;
+        } else {
+            self.fence_at_once();
+        }
+    }
+
+    fn fence_at_once(&mut self) {
+        self.floor = self.latest;
+    }
+
+    /// Whether the thread waits for a condition: what it does meanwhile is the doing of a library.
+    pub(crate) fn is_waiting(&self, thread: u32) -> bool {
+        self.holders.is_waiting(thread)
+    }
+
+    pub(crate) fn fork(&mut self, thread: u32, child: u32) {
+        self.has_forked = true;
+        let clock = self.copy(thread);
+        self.learn(child, &clock);
+        self.advance(thread);
+    }
+
+    pub(crate) fn join(&mut self, thread: u32, child: u32) {
+        let clock = self.copy(child);
+        self.learn(thread, &clock);
+    }
+
+    pub(crate) fn lock(&mut self, thread: u32, lock: u64, mode: Mode) {
+        self.make_way(thread, lock, mode);
+        self.holders.take(lock, thread, mode);
+        self.begin_section(thread, lock, mode);
+    }
+
+    /// Whoever else is still said to hold the lock has given it up unseen, nobody knows when.
+    fn make_way(&mut self, thread: u32, lock: u64, mode: Mode) {
+        if !self.holders.in_the_way(lock, thread, mode).is_empty() {
+            self.fence_at_once();
+        }
+    }
+
+    pub(crate) fn unlock(&mut self, thread: u32, lock: u64) {
+        match self.holders.give_up(lock, thread) {
+            Some((holder, mode)) if holder == thread => self.end_section(thread, lock, mode),
+            // Another thread's hold has ended, nobody knows when.
+            Some(_) => self.fence_at_once(),
+            None if thread == 0 && self.held_since_the_beginning.insert(lock) => {
+                self.end_section(thread, lock, Mode::Alone);
+            }
+            None => self.fence(thread),
+        }
+    }
+
+    /// An attempt to lock has failed: it comes after all that the owners did so far.
+    pub(crate) fn try_failed(&mut self, thread: u32, lock: u64, mode: Mode) {
+        if !self.holders.is_held(lock, mode) {
+            return self.fence(thread);
+        }
+        for owner in self.holders.of(lock) {
+            let clock = self.copy(owner);
+            self.learn(thread, &clock);
+            self.advance(owner);
+        }
+    }
+
+    /// The thread gives up the lock and waits.
+    pub(crate) fn wait(&mut self, thread: u32, lock: u64) {
+        if self.holders.wait(lock, thread) || self.held_since_the_beginning(thread, lock) {
+            self.end_section(thread, lock, Mode::Alone);
+        } else {
+            self.fence(thread);
+        }
+    }
+
+    fn held_since_the_beginning(&mut self, thread: u32, lock: u64) -> bool {
+        let is_held = thread == 0
+            && !self.holders.is_held(lock, Mode::Alone)
+            && self.held_since_the_beginning.insert(lock);
+        if is_held {
+            self.holders.take(lock, thread, Mode::Alone);
+            self.holders.wait(lock, thread);
+        }
+        is_held
+    }
+
+    /// The thread has waited, and holds the lock again. If somebody has notified it, this is for which condition.
+    pub(crate) fn go_on(&mut self, thread: u32, condition: Option<u64>, lock: u64) {
+        self.make_way(thread, lock, Mode::Alone);
+        if !self.holders.has_waited(lock, thread) {
+            return self.lock(thread, lock, Mode::Alone);
+        }
+        if let Some(clock) = condition.and_then(|condition| self.conditions.get(&condition)) {
+            of(&mut self.threads, thread).learn(clock);
+        }
+        self.begin_section(thread, lock, Mode::Alone);
+        if std::mem::take(&mut self.of(thread).owes_fence) {
+            self.fence_at_once();
+        }
+    }
+
+    pub(crate) fn notify(&mut self, thread: u32, condition: u64) {
+        meet(self.conditions.entry(condition).or_default(), of(&mut self.threads, thread));
+        self.advance(thread);
+    }
+
+    pub(crate) fn create_semaphore(&mut self, thread: u32, semaphore: u64, permits: u64) {
+        self.semaphores.insert(semaphore, Semaphore { clock: Clock::default(), permits: Some(permits) });
+        self.meet_at(thread, semaphore);
+    }
+
+    pub(crate) fn post(&mut self, thread: u32, semaphore: u64) {
+        let state = self.semaphores.entry(semaphore).or_default();
+        state.permits = state.permits.map(|permits| permits.saturating_add(1));
+        self.meet_at(thread, semaphore);
+    }
+
+    pub(crate) fn take_permit(&mut self, thread: u32, semaphore: u64) {
+        let state = self.semaphores.entry(semaphore).or_default();
+        let permits = state.permits;
+        state.permits = permits.map(|permits| permits.saturating_sub(1));
+        if permits == Some(0) {
+            // Somebody has given the permit unseen, nobody knows when.
+            self.fence_at_once();
+        }
+        self.meet_at(thread, semaphore);
+    }
+
+    /// All operations on a semaphore keep their order.
+    fn meet_at(&mut self, thread: u32, semaphore: u64) {
+        let state = self.semaphores.entry(semaphore).or_default();
+        meet(&mut state.clock, of(&mut self.threads, thread));
+        self.advance(thread);
+    }
+
+    pub(crate) fn arrive(&mut self, thread: u32, barrier: u64) {
+        let barrier = self.barriers.entry(barrier).or_default();
+        barrier.arrived += 1;
+        meet(&mut barrier.arrivals, of(&mut self.threads, thread));
+        self.advance(thread);
+    }
+
+    pub(crate) fn depart(&mut self, thread: u32, barrier: u64) {
+        let barrier = self.barriers.entry(barrier).or_default();
+        if barrier.leaving == 0 {
+            barrier.leaving = std::mem::take(&mut barrier.arrived);
+            barrier.complete.copy_from(&barrier.arrivals);
+        }
+        barrier.leaving = barrier.leaving.saturating_sub(1);
+        of(&mut self.threads, thread).learn(&barrier.complete);
+    }
+
+    /// What was released to the very access that acquires it happens before it.
+    pub(crate) fn load(&mut self, thread: u32, released: &Released, order: hook::Order) {
+        let known = self.of(thread);
+        for (_, clock) in released {
+            if acquires(order) {
+                known.learn(clock);
+            } else {
+                known.seen.join(clock);
+            }
+        }
+    }
+
+    /// A store, or the storing part of an update, which continues the release sequences that it reads from. C11 lets later stores of
+    /// the same thread continue its sequence, too. C++20 does not; more order is careful.
+    pub(crate) fn store(&mut self, thread: u32, released: &mut Released, order: hook::Order, updates: bool) {
+        if !updates {
+            released.retain(|head| head.0 == thread);
+        }
+        let known = of(&mut self.threads, thread);
+        let published = if releases(order) { &known.clock } else { &known.released };
+        match released.iter_mut().find(|head| head.0 == thread) {
+            Some((_, clock)) => clock.join(published),
+            None if published.is_empty() => {}
+            None => released.push((thread, published.clone())),
+        }
+        if releases(order) {
+            self.advance(thread);
+        }
+    }
+
+    pub(crate) fn memory_fence(&mut self, thread: u32, order: hook::Order) {
+        let known = self.of(thread);
+        if acquires(order) {
+            known.copy = None;
+            known.clock.join(&known.seen);
+        }
+        if releases(order) {
+            known.released.copy_from(&known.clock);
+            self.advance(thread);
+        }
+    }
+
+    /// The memory of these objects is used anew.
+    pub(crate) fn forget(&mut self, range: &Range<u64>) {
+        forget(&mut self.locks, range);
+        forget(&mut self.conditions, range);
+        forget(&mut self.semaphores, range);
+        forget(&mut self.barriers, range);
+        self.holders.forget(range.clone());
+    }
+
+    fn begin_section(&mut self, thread: u32, lock: u64, mode: Mode) {
+        let Some(lock) = self.locks.get(&lock) else { return };
+        let known = of(&mut self.threads, thread);
+        known.learn(&lock.exclusive);
+        if mode == Mode::Alone {
+            known.learn(&lock.shared);
+        }
+    }
+
+    fn end_section(&mut self, thread: u32, lock: u64, mode: Mode) {
+        let lock = self.locks.entry(lock).or_default();
+        let known = of(&mut self.threads, thread);
+        match mode {
+            Mode::Alone => lock.exclusive.copy_from(&known.clock),
+            Mode::Shared => lock.shared.join(&known.clock),
+        }
+        self.advance(thread);
+    }
+
+    fn of(&mut self, thread: u32) -> &mut Known {
+        if self.threads.len() <= thread as usize {
+            self.begin(thread);
+        }
+        of(&mut self.threads, thread)
+    }
+
+    /// A thread comes up; others with smaller numbers may not have been seen yet.
+    #[cold]
+    fn begin(&mut self, thread: u32) {
+        while self.threads.len() <= thread as usize {
+            self.latest = (self.latest + 1).min(LAST_TIME);
+            let mut known = Known::default();
+            known.clock.set(u32::try_from(self.threads.len()).unwrap_or(u32::MAX), self.latest);
+            self.threads.push(known);
+        }
+    }
+}
+
+impl Known {
+    fn learn(&mut self, clock: &Clock) {
+        self.copy = None;
+        self.clock.join(clock);
+    }
+}
+
+/// The thread. Whoever does something was asked for its present moment before, so it is there.
+fn of(threads: &mut [Known], thread: u32) -> &mut Known {
+    &mut threads[thread as usize]
+}
+
+/// The thread learns what those knew who were here before, and adds what it knows.
+fn meet(here: &mut Clock, known: &mut Known) {
+    known.learn(here);
+    here.join(&known.clock);
+}
+
+fn forget<T>(objects: &mut BTreeMap<u64, T>, range: &Range<u64>) {
+    if objects.is_empty() {
+        return;
+    }
+    let gone: Vec<u64> = objects.range(range.clone()).map(|(&object, _)| object).collect();
+    for object in gone {
+        objects.remove(&object);
+    }
+}
+
+fn acquires(order: hook::Order) -> bool {
+    matches!(order, hook::Order::Acquire | hook::Order::AcqRel | hook::Order::SeqCst)
+}
+
+fn releases(order: hook::Order) -> bool {
+    matches!(order, hook::Order::Release | hook::Order::AcqRel | hook::Order::SeqCst)
+}

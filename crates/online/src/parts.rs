@@ -1,0 +1,116 @@
+//! A word of which more is to be known than two moments tell: different accesses touch different bytes of it, some are atomic, or
+//! several threads read it at the same time.
+//!
+//! The word falls into cells, such that every access has either all bytes of a cell or none. A part of an atomic access alone
+//! would be an access that the machine cannot make. If cells would split one, the word is *mixed*: from then on all accesses to it
+//! count as atomic accesses to the whole, in the strictest order, so that nothing races there.
+
+use foretell_wire::hook;
+
+use crate::cell::{Cell, How};
+use crate::clock::Epoch;
+use crate::scene::Scene;
+use crate::shadow::first_byte;
+
+/// What is known of the word.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    /// When its memory was allocated, if that may not be known to all who touched it.
+    birth: Epoch,
+    cells: Vec<Cell>,
+    /// The bytes at which some access begins or ends.
+    bounds: u8,
+    /// The bytes that some atomic access has together with the byte before.
+    inseparable: u8,
+    is_mixed: bool,
+}
+
+impl Parts {
+    /// A word of which this is known.
+    pub(crate) fn new(birth: Epoch, cell: Option<Cell>) -> Parts {
+        let bounds = cell.as_ref().map_or(0, |cell| bounds(cell.bytes));
+        Parts { birth, cells: Vec::from_iter(cell), bounds, inseparable: 0, is_mixed: false }
+    }
+
+    /// The access that is being made touches these bytes of the word, given as bits.
+    pub(crate) fn access(&mut self, word: u64, bytes: u8, how: How, scene: &mut Scene<'_>) {
+        if !scene.is_before(self.birth) {
+            scene.learn_birth(word);
+        }
+        if !self.is_mixed {
+            self.note(bytes, how, scene);
+        }
+        if self.is_mixed {
+            return self.access_whole(word, how, scene);
+        }
+        if let Some(cell) = self.cells.iter_mut().find(|cell| cell.bytes == bytes) {
+            return cell.access(how, first_byte(word, bytes), scene);
+        }
+        self.separate(bytes);
+        for cell in self.cells.iter_mut().filter(|cell| cell.bytes & bytes != 0) {
+            cell.access(how, first_byte(word, cell.bytes), scene);
+        }
+    }
+
+    /// The memory is given back: all of it is written, in whatever parts.
+    pub(crate) fn give_back(&mut self, word: u64, scene: &mut Scene<'_>) {
+        if !scene.is_before(self.birth) {
+            scene.learn_birth(word);
+        }
+        if !self.is_mixed {
+            self.separate(u8::MAX);
+        }
+        for cell in &mut self.cells {
+            cell.access(How::Write, first_byte(word, cell.bytes), scene);
+        }
+    }
+
+    fn note(&mut self, bytes: u8, how: How, scene: &mut Scene<'_>) {
+        self.bounds |= bounds(bytes);
+        if how.is_atomic() {
+            self.inseparable |= bytes & !first(bytes);
+        }
+        if self.bounds & self.inseparable != 0 {
+            self.is_mixed = true;
+            // Those who touched the word before were to be ordered by that already: now they are.
+            scene.fence();
+            self.cells = vec![Cell::new(u8::MAX, <_>::default())];
+        }
+    }
+
+    /// Whatever writes a part of a mixed word leaves the rest, so it counts as an update of the whole.
+    fn access_whole(&mut self, word: u64, how: How, scene: &mut Scene<'_>) {
+        let how = How::Atomic { reads: true, writes: how.writes(), order: hook::Order::SeqCst };
+        for cell in &mut self.cells {
+            cell.access(how, word, scene);
+        }
+    }
+
+    /// Every cell has only bytes that are among these, or none; and all of these are in a cell.
+    fn separate(&mut self, bytes: u8) {
+        let mut left = bytes;
+        for index in 0..self.cells.len() {
+            let Some(cell) = self.cells.get_mut(index) else { break };
+            let (inside, outside) = (cell.bytes & bytes, cell.bytes & !bytes);
+            left &= !cell.bytes;
+            if inside != 0 && outside != 0 {
+                let mut rest = cell.clone();
+                (cell.bytes, rest.bytes) = (inside, outside);
+                self.cells.push(rest);
+            }
+        }
+        if left != 0 {
+            self.cells.push(Cell::new(left, <_>::default()));
+        }
+    }
+}
+
+/// The lowest of these bytes.
+fn first(bytes: u8) -> u8 {
+    bytes & bytes.wrapping_neg()
+}
+
+/// The bytes at which an access to these bytes begins and after which it ends.
+fn bounds(bytes: u8) -> u8 {
+    first(bytes) | (bytes << 1) & !bytes
+}

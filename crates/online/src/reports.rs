@@ -1,0 +1,42 @@
+//! The races that were found: one for each pair of places in the code.
+
+use foretell_wire::races::Race;
+use rustc_hash::FxHashMap;
+
+/// So many pairs are told; a program with more races has enough of them.
+const MOST: usize = 1000;
+
+/// Races, and how often they were seen.
+#[derive(Debug, Default)]
+pub(crate) struct Reports {
+    /// The number of each pair of sites, the smaller one first.
+    known: FxHashMap<(u64, u64), usize>,
+    /// How often each was seen.
+    counts: Vec<u64>,
+    /// Those that nobody has asked for yet.
+    news: Vec<Race>,
+}
+
+impl Reports {
+    /// Two accesses at these sites have raced; `tell` says more if that is the first time.
+    pub(crate) fn add(&mut self, one: u64, other: u64, tell: impl FnOnce() -> Race) {
+        let pair = (one.min(other), one.max(other));
+        if let Some(count) = self.known.get(&pair).and_then(|&number| self.counts.get_mut(number)) {
+            *count = count.saturating_add(1);
+        } else if self.counts.len() < MOST {
+            self.known.insert(pair, self.counts.len());
+            self.counts.push(1);
+            self.news.push(tell());
+        }
+    }
+
+    /// What was found since this was last asked.
+    pub(crate) fn take_news(&mut self) -> Vec<Race> {
+        std::mem::take(&mut self.news)
+    }
+
+    /// How often each race was seen, in the order in which they were found.
+    pub(crate) fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+}

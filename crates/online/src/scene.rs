@@ -1,0 +1,78 @@
+//! An access that is being made: by whom, where, and against what it is held.
+
+use foretell_wire::races::{self, Race};
+
+use crate::blocks::Blocks;
+use crate::calls::Calls;
+use crate::cell::Access;
+use crate::clock::Epoch;
+use crate::order::Order;
+use crate::place::Place;
+use crate::reports::Reports;
+
+/// The access, and what is known beside the memory that it touches.
+pub(crate) struct Scene<'a> {
+    pub(crate) thread: u32,
+    /// The present moment of the thread.
+    pub(crate) now: Epoch,
+    pub(crate) place: Place,
+    pub(crate) order: &'a mut Order,
+    pub(crate) blocks: &'a Blocks,
+    pub(crate) calls: &'a Calls,
+    pub(crate) reports: &'a mut Reports,
+}
+
+impl Scene<'_> {
+    /// Whether the moment comes before this access.
+    #[inline(always)]
+    pub(crate) fn is_before(&self, epoch: Epoch) -> bool {
+        self.order.is_before(epoch, self.thread)
+    }
+
+    /// Everything so far comes before everything from now on.
+    pub(crate) fn fence(&mut self) {
+        self.order.fence(self.thread);
+        self.now = self.order.now(self.thread);
+    }
+
+    /// Nobody can touch memory that is not there yet: the thread comes after the allocation.
+    #[cold]
+    pub(crate) fn learn_birth(&mut self, addr: u64) {
+        if let Some(block) = self.blocks.at(addr)
+            && !self.order.is_before(block.birth, self.thread)
+        {
+            self.order.learn(self.thread, &block.known);
+        }
+    }
+
+    /// It is a race with an earlier access to these bytes, unless something orders the two.
+    #[inline(always)]
+    pub(crate) fn compare(&mut self, earlier: &Access, addr: u64) {
+        if !self.is_before(earlier.epoch) {
+            self.compare_with_care(earlier, addr);
+        }
+    }
+
+    #[cold]
+    fn compare_with_care(&mut self, earlier: &Access, addr: u64) {
+        self.learn_birth(addr);
+        if self.is_before(earlier.epoch) {
+            return;
+        }
+        let (calls, blocks) = (self.calls, self.blocks);
+        let told = |epoch: Epoch, place: &Place| races::Access {
+            thread: epoch.thread(),
+            kind: place.kind,
+            bytes: place.bytes.into(),
+            site: place.site,
+            calls: calls.path(place.context),
+        };
+        let (now, place) = (self.now, self.place);
+        self.reports.add(earlier.place.site, place.site, || Race {
+            address: addr,
+            first: told(earlier.epoch, &earlier.place),
+            second: told(now, &place),
+            memory: blocks.at(addr).map_or(races::Memory::Static, |block| block.told(calls)),
+        });
+    }
+}
