@@ -11,13 +11,13 @@ use std::thread;
 use std::time::Instant;
 
 use foretell_predict::Technique;
-use foretell_report::{Deadlock, HuntRun, Report, Steering, Stopped, Union};
+use foretell_report::{HuntRun, Shown, Steering, Stopped, Union};
 
 use self::aim::{Aim, Aims};
 use self::native::Native;
 use self::simulated::Simulated;
 use crate::analysis::{Plan, outcome};
-use crate::args::{Choice, HuntArgs, InputArgs, Strategy, WantedArgs, jobs};
+use crate::args::{Choice, HuntArgs, InputArgs, Strategy, jobs};
 use crate::describe::describe_deadlocks;
 use crate::error::Failure;
 use crate::input::Input;
@@ -38,7 +38,7 @@ trait Quarry: Sync {
     fn run(&self, aim: &Aim) -> Result<Shot<Self::Track>, Failure>;
 
     /// What is to be found in a run.
-    fn look(&self, track: Self::Track, aim: &Aim, wanted: &WantedArgs) -> Result<Seen, Failure>;
+    fn look(&self, track: Self::Track, aim: &Aim) -> Result<Shown, Failure>;
 }
 
 /// What has become of a run.
@@ -59,12 +59,6 @@ struct Learnt {
     triggers: Option<String>,
     /// What the strategy did.
     steering: Option<Steering>,
-}
-
-/// What was found in a run.
-struct Seen {
-    reports: Vec<Report>,
-    deadlock: Option<Deadlock>,
 }
 
 pub(crate) fn run(args: &HuntArgs) -> Result<Outcome, Failure> {
@@ -117,7 +111,7 @@ fn run_all(args: &HuntArgs, quarry: &impl Quarry, union: &mut Union) -> Result<S
         for (aim, (shot, seconds)) in aims_now.iter().zip(run_together(quarry, &aims_now)) {
             let (shot, begin) = (shot?, Instant::now());
             aims.learn(&shot.learnt);
-            let seen = quarry.look(shot.track, aim, &args.wanted)?;
+            let shown = quarry.look(shot.track, aim)?;
             let run = HuntRun {
                 run: aim.run,
                 strategy: aim.strategy.text().to_string(),
@@ -127,7 +121,7 @@ fn run_all(args: &HuntArgs, quarry: &impl Quarry, union: &mut Union) -> Result<S
                 steering: shot.learnt.steering,
                 ..HuntRun::default()
             };
-            union.add(run, seen.reports, seen.deadlock);
+            union.add(run, shown);
             progress.worked();
             tell_news(union);
         }
@@ -160,11 +154,16 @@ fn tell_news(union: &Union) {
 }
 
 impl HuntArgs {
+    /// Whether only what runs themselves show is wanted, and nobody has said how to find it.
+    fn only_shows(&self) -> bool {
+        self.wanted.technique == [Choice::Auto] && self.strategy != Strategy::Predict
+    }
+
     /// What is done with each run. To look at what a run itself has shown is what strategies are compared by; only who asks for
     /// predictions gets what it implies.
     fn plans(&self) -> impl Iterator<Item = Plan> {
-        let is_open = self.wanted.technique == [Choice::Auto] && self.strategy != Strategy::Predict;
-        let choices = if is_open { vec![Choice::One(Technique::Hb)] } else { self.wanted.technique.clone() };
+        let choices =
+            if self.only_shows() { vec![Choice::One(Technique::Hb)] } else { self.wanted.technique.clone() };
         choices.into_iter().map(|choice| self.wanted.plan(choice))
     }
 }

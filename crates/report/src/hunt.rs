@@ -109,6 +109,19 @@ impl Hunted {
     }
 }
 
+/// What a run has shown.
+#[derive(Debug, Default)]
+pub struct Shown {
+    /// One for each of its processes, if it was recorded.
+    pub reports: Vec<Report>,
+    /// Races of earlier runs that were seen again, by their two locations in order.
+    pub again: Vec<[String; 2]>,
+    /// How it got stuck, if it did.
+    pub deadlock: Option<Deadlock>,
+    /// What keeps the answer from being complete.
+    pub notes: Vec<String>,
+}
+
 /// All that the runs of a hunt have shown, each race once.
 #[derive(Debug)]
 pub struct Union {
@@ -136,10 +149,13 @@ impl Union {
         Union { report, hunt, known: HashMap::new(), open: HashMap::new() }
     }
 
-    /// Adds what a run has shown: one report for each of its processes, and how it got stuck, if it did.
-    pub fn add(&mut self, mut run: HuntRun, reports: Vec<Report>, deadlock: Option<Deadlock>) {
+    /// Adds what a run has shown.
+    pub fn add(&mut self, mut run: HuntRun, shown: Shown) {
+        let Shown { reports, again, deadlock, notes } = shown;
+        self.note(notes);
         let before = self.report.races.len();
         let mut seen: Vec<usize> = reports.into_iter().flat_map(|report| self.merge(report, &run)).collect();
+        seen.extend(again.iter().filter_map(|locations| self.known.get(locations)));
         seen.sort_unstable();
         seen.dedup();
         for &index in &seen {
@@ -196,15 +212,20 @@ impl Union {
             let key = key(&candidate.first, &candidate.second);
             self.open.entry(key).or_insert(candidate);
         }
-        for note in report.notes {
-            if !self.report.notes.contains(&note) {
-                self.report.notes.push(note);
-            }
-        }
+        self.note(report.notes);
         for (place, excerpt) in report.excerpts {
             self.report.excerpts.entry(place).or_insert(excerpt);
         }
         report.races.into_iter().map(|race| self.merge_race(race, run)).collect()
+    }
+
+    /// What several runs have to say is said once.
+    fn note(&mut self, notes: Vec<String>) {
+        for note in notes {
+            if !self.report.notes.contains(&note) {
+                self.report.notes.push(note);
+            }
+        }
     }
 
     fn merge_race(&mut self, mut race: Race, run: &HuntRun) -> usize {
@@ -279,16 +300,20 @@ mod tests {
     #[test]
     fn each_race_counts_once_whichever_run_shows_it() {
         let mut union = Union::new("hb", "bank", "pct", 5);
-        union.add(run(1), vec![report(&[("a", "b")], &[("c", "d")])], None);
-        union.add(run(2), vec![report(&[("b", "a")], &[]), report(&[("a", "b"), ("c", "d")], &[])], None);
-        union.add(run(3), vec![report(&[], &[("e", "f")])], None);
-        assert_eq!((union.runs(), union.runs_without_news()), (3, 1));
+        let recorded = |reports| Shown { reports, ..Shown::default() };
+        union.add(run(1), recorded(vec![report(&[("a", "b")], &[("c", "d")])]));
+        union.add(run(2), recorded(vec![report(&[("b", "a")], &[]), report(&[("a", "b"), ("c", "d")], &[])]));
+        union.add(run(3), recorded(vec![report(&[], &[("e", "f")])]));
+        let pair = |one: &str, other: &str| [one.to_string(), other.to_string()];
+        let again = vec![pair("a", "b"), pair("x", "y")];
+        union.add(run(4), Shown { again, ..Shown::default() });
+        assert_eq!((union.runs(), union.runs_without_news()), (4, 2));
         let report = union.finish(Stopped::NothingNew);
         let hunt = report.hunt.as_ref().unwrap();
         let curve: Vec<_> = hunt.runs.iter().map(|run| (run.races, run.new, run.total)).collect();
-        assert_eq!(curve, [(1, 1, 1), (2, 1, 2), (0, 0, 2)]);
+        assert_eq!(curve, [(1, 1, 1), (2, 1, 2), (0, 0, 2), (1, 0, 2)]);
         let hunted: Vec<_> = report.races.iter().filter_map(|race| race.hunted.as_ref()).collect();
-        assert_eq!([(hunted[0].run, hunted[0].runs), (hunted[1].run, hunted[1].runs)], [(1, 2), (2, 1)]);
+        assert_eq!([(hunted[0].run, hunted[0].runs), (hunted[1].run, hunted[1].runs)], [(1, 3), (2, 1)]);
         let open: Vec<_> = report.undecided.iter().map(|open| open.first.location.as_str()).collect();
         assert_eq!(open, ["e"], "what was proven later is not open");
         assert_eq!(report.trace.events, 40);

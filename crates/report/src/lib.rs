@@ -73,7 +73,7 @@ pub use excerpt::{Doubt, Excerpt};
 pub use executions::{
     ProgramAccess, ProgramDeadlock, ProgramFailure, ProgramProperty, ProgramRace, ProgramReport, ProgramStats,
 };
-pub use hunt::{Hunt, HuntRun, Hunted, Steering, Stopped, Union};
+pub use hunt::{Hunt, HuntRun, Hunted, Shown, Steering, Stopped, Union};
 pub use observed::Observed;
 pub use picture::{Picture, Room};
 pub use reads::{Need, NeededRead, NeededReads};

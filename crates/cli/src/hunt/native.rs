@@ -1,17 +1,25 @@
 //! Programs in C, C++ and Rust: each run is a process, or several.
+//!
+//! Where only what runs show is wanted, the program looks for races itself while it runs, and nothing is recorded. That is quick, but
+//! proves nothing: so a run that has shown something new is made again with a recording, and the referee has its word on that.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::{PoisonError, RwLock};
 
-use foretell_report::{Deadlock, Steering};
+use foretell_report::{Deadlock, Race, Report, Shown, Steering};
 
-use super::{Aim, Learnt, Quarry, Seen, Shot};
-use crate::args::{HuntArgs, Order, WantedArgs};
+use super::{Aim, Learnt, Quarry, Shot};
+use crate::args::{HuntArgs, Order};
 use crate::error::Failure;
-use crate::native::record::{self, Ended, Folder, Hunting, Manner, Recording};
+use crate::native::record::{self, Ended, Folder, Hunting, Manner, Recording, Seen};
 use crate::native::{build, name_schedules, predict_as, watch};
 use crate::stop;
+
+/// Two places in the program, in order.
+type Pair = [String; 2];
 
 /// The file that tells a run what an earlier one has taught.
 const EARLIER: &str = "earlier";
@@ -20,6 +28,8 @@ const EARLIER: &str = "earlier";
 pub(super) struct Native<'a> {
     args: &'a HuntArgs,
     program: PathBuf,
+    /// Races that were seen in runs which were then recorded: whatever could be proven of them is.
+    looked_at: RwLock<HashSet<Pair>>,
     /// Where the program is, if it was built for the hunt.
     _built: Folder,
 }
@@ -28,11 +38,12 @@ impl Native<'_> {
     pub(super) fn new(args: &HuntArgs) -> Result<Native<'_>, Failure> {
         let folder = Folder::new()?;
         let program = build(&args.program, &folder)?;
-        Ok(Native { args, program, _built: folder })
+        Ok(Native { args, program, looked_at: RwLock::default(), _built: folder })
     }
 
-    /// Runs the program as the aim says; what it prints goes nowhere unless somebody wants to see it.
-    fn start(&self, aim: &Aim, folder: &Folder) -> Result<Ended, Failure> {
+    /// Runs the program as the aim says, and has it look for races itself or record what it does. What it prints goes nowhere unless
+    /// somebody wants to see it.
+    fn start(&self, aim: &Aim, folder: &Folder, looks: bool) -> Result<Ended, Failure> {
         let triggers = self.write_triggers(aim, folder)?;
         let hunting = Hunting {
             strategy: Some(aim.strategy),
@@ -44,6 +55,9 @@ impl Native<'_> {
         let manner = Manner { name, seed: aim.seed, order: Order::Serial, stop_after, hunting };
         let mut command = record::command(&self.program, manner, folder);
         command.args(&self.args.arguments).stdin(Stdio::null());
+        if looks {
+            command.env(record::DETECT, "1");
+        }
         if !self.args.show_output {
             command.stdout(Stdio::null()).stderr(Stdio::null());
         }
@@ -65,32 +79,104 @@ impl Native<'_> {
     }
 }
 
-impl Quarry for Native<'_> {
-    type Track = Vec<Recording>;
+/// What a run leaves behind.
+pub(super) struct Track {
+    /// The races that it has seen itself.
+    seen: Vec<Pair>,
+    /// It has stopped to look at some moment.
+    is_blind: bool,
+    /// What it did, if it was recorded.
+    recordings: Vec<Recording>,
+}
 
-    fn run(&self, aim: &Aim) -> Result<Shot<Vec<Recording>>, Failure> {
+impl Native<'_> {
+    /// A run that is not recorded.
+    fn watch(&self, aim: &Aim) -> Result<(Shot<Track>, bool), Failure> {
         let folder = Folder::new()?;
-        let ended = self.start(aim, &folder)?;
+        let ended = self.start(aim, &folder, true)?;
+        let Seen { pairs: seen, is_blind, is_deadlock } = record::seen(&self.args.program, &folder)?;
+        let ending = record::ending(ended.status, ended.by);
+        let track = Track { seen, is_blind, recordings: Vec::new() };
+        Ok((Shot { track, ending, learnt: learnt(&folder, ended.process)? }, is_deadlock))
+    }
+
+    /// A run that is recorded.
+    fn record(&self, aim: &Aim) -> Result<Shot<Track>, Failure> {
+        let folder = Folder::new()?;
+        let ended = self.start(aim, &folder, false)?;
         let recordings = record::collect(&self.args.program, &folder, ended)?;
         let is_stuck = recordings.iter().any(|recording| recording.is_deadlock);
         let ending = record::ending(ended.status, ended.by).filter(|_| !is_stuck);
-        Ok(Shot { track: recordings, ending, learnt: learnt(&folder, ended.process)? })
+        let track = Track { seen: Vec::new(), is_blind: false, recordings };
+        Ok(Shot { track, ending, learnt: learnt(&folder, ended.process)? })
     }
 
-    fn look(&self, recordings: Vec<Recording>, aim: &Aim, wanted: &WantedArgs) -> Result<Seen, Failure> {
+    fn is_known(&self, pair: &Pair) -> bool {
+        self.looked_at.read().unwrap_or_else(PoisonError::into_inner).contains(pair)
+    }
+
+    /// Nothing is passed over in silence: a race that a run has seen, and that its repetition does not show, is told.
+    fn unproven(&self, seen: &[Pair], reports: &[Report], aim: &Aim) -> Vec<String> {
+        let proven: HashSet<Pair> = reports.iter().flat_map(|report| &report.races).map(pair_of).collect();
+        let open = seen.iter().filter(|pair| !self.is_known(pair) && !proven.contains(*pair));
+        let note = |[one, other]: &Pair| {
+            let run = aim.run;
+            format!(
+                "run {run} saw {one} race with {other}, which its repetition with a recording does not show"
+            )
+        };
+        open.map(note).collect()
+    }
+
+    /// What is to be found in the recording of a process.
+    fn reports(&self, recording: Recording, process: usize, aim: &Aim) -> Result<Vec<Report>, Failure> {
+        let HuntArgs { program, arguments, wanted, .. } = self.args;
+        let mut found = predict_as(program, wanted, self.args.plans(), true, recording, process)?;
+        name_schedules(&mut found, process, program, arguments, aim.seed);
+        Ok(found)
+    }
+}
+
+impl Quarry for Native<'_> {
+    type Track = Track;
+
+    fn run(&self, aim: &Aim) -> Result<Shot<Track>, Failure> {
+        if !self.args.only_shows() {
+            return self.record(aim);
+        }
+        let (watched, is_deadlock) = self.watch(aim)?;
+        if !is_deadlock && watched.track.seen.iter().all(|pair| self.is_known(pair)) {
+            return Ok(watched);
+        }
+        let mut recorded = self.record(aim)?;
+        (recorded.track.seen, recorded.track.is_blind) = (watched.track.seen, watched.track.is_blind);
+        Ok(recorded)
+    }
+
+    fn look(&self, track: Track, aim: &Aim) -> Result<Shown, Failure> {
+        let Track { seen, is_blind, recordings } = track;
         let stuck = recordings.iter().find(|recording| recording.is_deadlock);
         let deadlock = stuck.map(|recording| Deadlock::at_end_of(&recording.trace, aim.run, aim.seed));
         let mut reports = Vec::new();
         for (process, mut recording) in recordings.into_iter().enumerate() {
             // How a run has ended is told once, for the run.
             recording.cut_because = None;
-            let (name, plans) = (&self.args.program, self.args.plans());
-            let mut found = predict_as(name, wanted, plans, true, recording, process)?;
-            name_schedules(&mut found, process, name, &self.args.arguments, aim.seed);
-            reports.extend(found);
+            reports.extend(self.reports(recording, process, aim)?);
         }
-        Ok(Seen { reports, deadlock })
+        let mut notes = self.unproven(&seen, &reports, aim);
+        notes.extend(
+            is_blind.then(|| format!("run {} has stopped to look for races at some moment", aim.run)),
+        );
+        self.looked_at.write().unwrap_or_else(PoisonError::into_inner).extend(seen.iter().cloned());
+        Ok(Shown { reports, again: seen, deadlock, notes })
     }
+}
+
+/// The two places of a race.
+fn pair_of(race: &Race) -> Pair {
+    let mut pair = [race.first.location.clone(), race.second.location.clone()];
+    pair.sort();
+    pair
 }
 
 /// What the processes of a run have left for the next one.

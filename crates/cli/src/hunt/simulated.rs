@@ -2,12 +2,12 @@
 
 use foretell_cimp::machine::{Blocked, Bounds, Wanted};
 use foretell_cimp::record::{self, Ending, Limits, Run};
-use foretell_report::{Deadlock, Steering, WaitingThread};
+use foretell_report::{Deadlock, Shown, Steering, WaitingThread};
 use foretell_schedule::{Plan as StrategyPlan, Relation};
 
-use super::{Aim, Learnt, Quarry, Seen, Shot};
+use super::{Aim, Learnt, Quarry, Shot};
 use crate::analysis::held::Held;
-use crate::args::{HuntArgs, InputArgs, WantedArgs};
+use crate::args::{HuntArgs, InputArgs};
 use crate::error::Failure;
 use crate::input::Input;
 use crate::program::Source;
@@ -63,14 +63,15 @@ impl Quarry for Simulated<'_> {
         Ok(Shot { track: run, ending, learnt })
     }
 
-    fn look(&self, mut run: Run, aim: &Aim, wanted: &WantedArgs) -> Result<Seen, Failure> {
+    fn look(&self, mut run: Run, aim: &Aim) -> Result<Shown, Failure> {
+        let wanted = &self.args.wanted;
         let deadlock = deadlock(&run.ending, aim);
         run.trace = wanted.search.dependence.apply(run.trace);
         let input = Input::new(&self.args.program, &InputArgs { from_format: None, no_progress: true });
         let held = Held::new(&input, Some(&run.trace));
         let on = |plan| report(&held, &self.source, &run, &plan, wanted);
         let reports = self.args.plans().map(on).collect::<Result<_, _>>()?;
-        Ok(Seen { reports, deadlock })
+        Ok(Shown { reports, deadlock, ..Shown::default() })
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use foretell_native::{LogError, Why, convert};
+use foretell_native::{LogError, OnlineRace, Why, convert};
 use foretell_schedule::Name;
 use foretell_trace::{Ending, Trace, TraceError};
 use nix::sys::signal::Signal;
@@ -32,6 +32,10 @@ const STRATEGY: &str = "FORETELL_STRATEGY";
 const DEPTH: &str = "FORETELL_DEPTH";
 const STEPS: &str = "FORETELL_STEPS";
 const TRIGGERS: &str = "FORETELL_TRIGGERS";
+/// Tells it to look for races itself, instead of recording.
+pub(crate) const DETECT: &str = "FORETELL_DETECT";
+/// What the files with such races are called.
+const RACES_ENDING: &str = "races";
 /// What logs are called.
 const LOG_ENDING: &str = "ftraw";
 /// What the lessons of a run are called.
@@ -164,11 +168,7 @@ pub(crate) fn command(program: &Path, manner: Manner<'_>, folder: &Folder) -> Co
 pub(crate) fn collect(name: &Path, folder: &Folder, ended: Ended) -> Result<Vec<Recording>, Failure> {
     let logs = files(folder, LOG_ENDING)?;
     if logs.is_empty() {
-        return Err(Failure::Usage(format!(
-            "{} has not recorded anything: programs must be built with `foretell cc`, `foretell c++` or \
-             `cargo foretell`",
-            name.display()
-        )));
+        return Err(not_recorded(name));
     }
     let mut recordings = Vec::new();
     for path in &logs {
@@ -178,6 +178,62 @@ pub(crate) fn collect(name: &Path, folder: &Folder, ended: Ended) -> Result<Vec<
         return Err(Failure::Usage(format!("{} ended before it recorded anything", name.display())));
     }
     Ok(recordings)
+}
+
+/// What a program has seen that looked for races itself.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// The places of each race, in order.
+    pub(crate) pairs: Vec<[String; 2]>,
+    /// A process has stopped to look at some moment.
+    pub(crate) is_blind: bool,
+    /// All threads of a process waited for each other.
+    pub(crate) is_deadlock: bool,
+}
+
+/// What the processes of a command have seen that looked for races themselves.
+pub(crate) fn seen(name: &Path, folder: &Folder) -> Result<Seen, Failure> {
+    let logs = files(folder, LOG_ENDING)?;
+    if logs.is_empty() {
+        return Err(not_recorded(name));
+    }
+    let mut seen = Seen::default();
+    for path in logs {
+        let read = |path: &Path| fs::read(path).map_err(|error| Failure::file(path, "read", error));
+        let log = read(&path)?;
+        seen.is_deadlock |= foretell_native::why_cut(&log) == Some(Why::Deadlock);
+        let races = path.with_extension(RACES_ENDING);
+        if !races.exists() {
+            continue;
+        }
+        match foretell_native::races(&log, &read(&races)?) {
+            Ok(found) => {
+                seen.is_blind |= found.is_blind;
+                seen.pairs.extend(found.races.iter().map(places));
+            }
+            // It was ended before it began.
+            Err(LogError::Empty) => {}
+            Err(error) => return Err(Failure::Usage(format!("the races of {}: {error}", name.display()))),
+        }
+    }
+    seen.pairs.sort();
+    seen.pairs.dedup();
+    Ok(seen)
+}
+
+/// The two places of a race, in order.
+fn places(race: &OnlineRace) -> [String; 2] {
+    let mut places = [&race.first, &race.second].map(|access| access.place.location().to_string());
+    places.sort();
+    places
+}
+
+fn not_recorded(name: &Path) -> Failure {
+    Failure::Usage(format!(
+        "{} has not recorded anything: programs must be built with `foretell cc`, `foretell c++` or \
+         `cargo foretell`",
+        name.display()
+    ))
 }
 
 /// How the program ended, if that is to be told.
