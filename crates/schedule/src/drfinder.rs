@@ -13,16 +13,24 @@
 //! * lines 43 and 55 ask what the wrong thread waits for, the second one after it was forgotten: the escorted thread is expected to
 //!   take what the held one wants, so that kind is kept from the start;
 //! * line 48 waits for the escorted thread for ever, though it may end, wait for somebody, or never take the lock. When it has
-//!   ended, or after [`PATIENCE`], the held thread goes on, and in the second case the function and the kind are not believed for the rest of
-//!   the run. While it waits for somebody, others go on, at a cost;
+//!   ended, or after a while, the held thread goes on, and in the second case the function and the kind are not believed for the rest of
+//!   the run. While it waits for somebody, another candidate is escorted, or others go on, at a cost;
 //! * line 54 has the held thread be the only one who may take a lock, though it may have to wait for it; here it goes on like
-//!   all others, and is not held back again before the same lock.
+//!   all others.
+//!
+//! **Added**, each by the toss of a coin, so that some runs are as published:
+//! * the calls of the innermost function may be asked as well ([`REACH`](crate::REACH)): a thread that is in a small helper now may be on
+//!   its way to the lock all the same;
+//! * the escort may go on until the same lock was taken, not just one of the same kind;
+//! * after a reversal the thread may be held back before the same lock again: some races need a thread to pass a lock several times.
 //!
 //! One thread is held back at a time, and is let go when nobody else can go on (thrashing, which is counted). So holding back
 //! is never what makes a deadlock.
 //!
-//! **May miss:** what no run of a function has shown (the relation knows only what happened), orders between locks of which a thread
-//! stands outside all functions that take them, and what takes more than one reversal at a time.
+//! **Guarantee:** none but that: every run is a run of the program.
+//!
+//! **May miss:** what no run of a function has shown (the relation knows only what happened), orders of locks before which no other
+//! thread is in a function that takes them, and what takes several reversals at a time.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +53,7 @@ pub struct DrFinder {
     /// Which functions may take which kinds of locks, according to the run before. Shrinks.
     relation: Relation,
     escort: Option<Escort>,
-    /// Who was held back before this lock, and is not again until it has it.
+    /// Who is not held back before this lock, until it has it: it was before.
     excused: BTreeMap<u32, u64>,
     learnt: Learnt,
 }
@@ -103,6 +111,10 @@ struct Escort {
     held: u32,
     /// and before what.
     lock: u64,
+    /// It is expected to take the same lock, not only one of the same kind.
+    is_strict: bool,
+    /// It has taken a lock of this kind.
+    is_right: bool,
     /// How much was spent so far.
     spent: u32,
 }
@@ -124,6 +136,10 @@ impl DrFinder {
     /// Who goes on while somebody is held back; nobody if that is over.
     fn go_on_with_escort(&mut self, ready: &[Ready]) -> Option<Ready> {
         let mut escort = self.escort?;
+        let is_ready = ready.iter().any(|ready| ready.thread == escort.thread);
+        if !is_ready && let Some((thread, function)) = self.candidate(escort.held, escort.kind, ready) {
+            escort = Escort { thread, function, ..escort };
+        }
         let escorted = ready.iter().copied().find(|ready| ready.thread == escort.thread);
         let (picked, cost) = match escorted {
             Some(escorted) => (escorted, escorted.next.effort()),
@@ -131,8 +147,10 @@ impl DrFinder {
         };
         escort.spent = escort.spent.saturating_add(cost);
         if escort.spent > PATIENCE {
-            self.relation.strike(escort.function, escort.kind);
-            self.end_escort();
+            if !escort.is_right {
+                self.relation.strike(escort.function, escort.kind);
+            }
+            self.end_escort(true);
             return None;
         }
         self.escort = Some(escort);
@@ -145,39 +163,58 @@ impl DrFinder {
         let picked = self.dice.one_of(&others);
         if picked.is_none() {
             self.learnt.statistics.thrashings += 1;
-            self.end_escort();
+            self.end_escort(true);
         }
         picked
     }
 
-    fn end_escort(&mut self) {
-        if let Some(escort) = self.escort.take() {
+    /// The held thread may go on; if it is excused, it is not held back again before the same lock.
+    fn end_escort(&mut self, is_excused: bool) {
+        if let Some(escort) = self.escort.take().filter(|_| is_excused) {
             self.excused.insert(escort.held, escort.lock);
         }
     }
 
     /// Holds the thread back if another one may come to take a lock of the same kind first; says who that is.
     fn hold_back(&mut self, held: u32, lock: u64, kind: u32, ready: &[Ready]) -> Option<u32> {
-        let may_trigger = |other: &Ready| {
-            let function = other.function.filter(|&function| self.relation.may_trigger(function, kind))?;
-            (other.thread != held).then_some((other.thread, function))
-        };
-        let candidates: Vec<(u32, u32)> = ready.iter().filter_map(may_trigger).collect();
-        let (thread, function) = self.dice.one_of(&candidates)?;
+        let (thread, function) = self.candidate(held, kind, ready)?;
+        let is_strict = self.dice.below(2) == 0;
         self.learnt.statistics.suspensions += 1;
-        self.escort = Some(Escort { thread, function, kind, held, lock, spent: 0 });
+        self.escort = Some(Escort { thread, function, kind, held, lock, is_strict, is_right: false, spent: 0 });
         Some(thread)
     }
 
-    fn acquires(&mut self, thread: u32, kind: u32, calls: &mut dyn Iterator<Item = u32>) {
+    /// Somebody else who may come to take a lock of this kind, and in which function it is.
+    fn candidate(&mut self, held: u32, kind: u32, ready: &[Ready]) -> Option<(u32, u32)> {
+        let reach = self.draw_reach();
+        let may_trigger = |other: &Ready| {
+            let functions = other.functions.iter().take(reach).flatten();
+            let function = functions.copied().find(|&function| self.relation.may_trigger(function, kind))?;
+            (other.thread != held).then_some((other.thread, function))
+        };
+        let candidates: Vec<(u32, u32)> = ready.iter().filter_map(may_trigger).collect();
+        self.dice.one_of(&candidates)
+    }
+
+    /// How many of a thread's functions are asked: mostly one, half as often two, and so on.
+    fn draw_reach(&mut self) -> usize {
+        1 + self.dice.bits().trailing_ones() as usize
+    }
+
+    fn acquires(&mut self, thread: u32, lock: u64, kind: u32, calls: &mut dyn Iterator<Item = u32>) {
         self.learnt.statistics.acquisitions += 1;
         for function in calls.take(self.depth) {
             self.learnt.relation.add(function, kind);
         }
         self.excused.remove(&thread);
-        if self.escort.is_some_and(|escort| escort.thread == thread && escort.kind == kind) {
-            self.learnt.statistics.reversals += 1;
-            self.end_escort();
+        if let Some(escort) = self.escort.as_mut().filter(|escort| escort.thread == thread && escort.kind == kind)
+        {
+            escort.is_right = true;
+            if !escort.is_strict || escort.lock == lock {
+                self.learnt.statistics.reversals += 1;
+                let is_enough = self.dice.below(2) == 0;
+                self.end_escort(is_enough);
+            }
         }
     }
 }
@@ -197,14 +234,14 @@ impl Strategy for DrFinder {
     }
 
     fn happens(&mut self, thread: u32, operation: Operation, calls: &mut dyn Iterator<Item = u32>) {
-        if let Operation::Acquire { kind, .. } = operation {
-            self.acquires(thread, kind, calls);
+        if let Operation::Acquire { lock, kind } = operation {
+            self.acquires(thread, lock, kind, calls);
         }
     }
 
     fn ended(&mut self, thread: u32) {
         if self.escort.is_some_and(|escort| escort.thread == thread) {
-            self.end_escort();
+            self.end_escort(true);
         }
     }
 

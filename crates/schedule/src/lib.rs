@@ -101,8 +101,23 @@ pub struct Ready {
     pub thread: u32,
     /// What it is about to do.
     pub next: Operation,
-    /// The function that it is in, if that is known.
-    pub function: Option<u32>,
+    /// The functions that it is in, as far as they are known, the innermost one first.
+    pub functions: Functions,
+}
+
+/// How many functions of a thread that does not run are kept in mind.
+pub const REACH: usize = 4;
+
+/// The innermost functions that a thread is in, the last one called first; none after the first that is none.
+pub type Functions = [Option<u32>; REACH];
+
+/// The innermost ones of these calls.
+pub fn innermost(calls: impl IntoIterator<Item = u32>) -> Functions {
+    let mut functions = [None; REACH];
+    for (place, function) in functions.iter_mut().zip(calls) {
+        *place = Some(function);
+    }
+    functions
 }
 
 /// Decides who goes on.

@@ -7,7 +7,7 @@
 //! **Changed:** a thread that has been preferred to others for very long may wait for them in a loop: it gets a priority below all
 //! others, too. The bound holds for executions in which nobody goes on for that long while others could.
 
-use crate::{Dice, Ready, Strategy};
+use crate::{Dice, Operation, REACH, Ready, Strategy};
 
 /// How much a thread may spend in a row while others are ready.
 const LONGEST_RUN: u32 = 10_000;
@@ -50,7 +50,7 @@ impl Pct {
 
     fn first(&mut self, ready: &[Ready]) -> Ready {
         let first = ready.iter().copied().max_by_key(|ready| *self.priority(ready.thread));
-        first.unwrap_or(Ready { thread: 0, next: crate::Operation::Other, function: None })
+        first.unwrap_or(Ready { thread: 0, next: Operation::Other, functions: [None; REACH] })
     }
 
     fn lower(&mut self, thread: u32) {

@@ -12,7 +12,7 @@ fn all(seed: u64) -> impl Iterator<Item = Box<dyn Strategy + Send>> {
 }
 
 fn ready(thread: u32, next: Operation) -> Ready {
-    Ready { thread, next, function: None }
+    Ready { thread, next, functions: [None; REACH] }
 }
 
 #[test]

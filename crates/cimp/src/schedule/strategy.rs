@@ -4,7 +4,7 @@
 //! array of them, are used alike.
 
 use foretell_schedule::relation::Unreadable;
-use foretell_schedule::{Learnt, Operation, Ready, Relation, Strategy};
+use foretell_schedule::{Learnt, Operation, Ready, Relation, Strategy, innermost};
 
 use super::{Moment, NOBODY, Scheduler};
 use crate::machine::{Action, Machine, Place, Shadow, Turn, elements};
@@ -33,8 +33,8 @@ impl<S: Strategy> Scheduler for S {
 pub(crate) fn ready<S: Shadow>(machine: &Machine<'_, S>, turns: &[Turn], ready: &mut Vec<Ready>) {
     ready.clear();
     ready.extend(turns.chunk_by(|a, b| a.thread == b.thread).filter_map(|turns| turns.first()).map(|turn| {
-        let function = machine.calls(turn.thread).next();
-        Ready { thread: turn.thread.0, next: machine.operation(turn.thread), function }
+        let functions = innermost(machine.calls(turn.thread));
+        Ready { thread: turn.thread.0, next: machine.operation(turn.thread), functions }
     }));
 }
 

@@ -6,16 +6,19 @@
 //!
 //! When the process ends, what was learnt is written beside its log, together with how many picks there were.
 
+use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use foretell_schedule::{Name, Operation, Plan, Ready, Relation, Strategy};
+use foretell_schedule::{
+    Functions, Name, Operation, Plan, REACH, Ready, Relation, Strategy, innermost,
+};
 use foretell_wire::log::module::Module;
 
 use super::places::Places;
 use super::{SCHEDULER, Scheduler, State};
 use crate::system::{say, without_signals};
-use crate::thread::Thread;
+use crate::thread::{Thread, me};
 
 /// The strategy: `random`, which is what happens without one, `contest`, `pct`, `pos` or `drfinder`.
 const STRATEGY: &CStr = c"FORETELL_STRATEGY";
@@ -84,6 +87,8 @@ impl Wanted {
 pub(super) struct Hunt {
     strategy: Box<dyn Strategy + Send>,
     places: Places,
+    /// The calls that each thread was started in: to start a thread is to call what it does.
+    origins: BTreeMap<u32, Vec<u32>>,
     /// How often it has picked.
     picks: u64,
     /// Those who can run; kept for its room.
@@ -97,11 +102,11 @@ pub(super) struct Hunt {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Standing {
     next: Operation,
-    function: Option<u32>,
+    functions: Functions,
 }
 
 impl Standing {
-    pub(super) const NOWHERE: Standing = Standing { next: Operation::Other, function: None };
+    pub(super) const NOWHERE: Standing = Standing { next: Operation::Other, functions: [None; REACH] };
 }
 
 /// From now on turns are given by a strategy; what it learns goes to the file.
@@ -173,26 +178,39 @@ impl Hunt {
         });
         let &Wanted { name, depth, steps, .. } = wanted;
         let plan = Plan { name, seed, depth, steps, relation: relation.unwrap_or_default() };
-        Hunt { strategy: plan.strategy(), places, picks: 0, ready: Vec::new(), name: name.text(), file }
+        Hunt { strategy: plan.strategy(), places, origins: BTreeMap::new(), picks: 0, ready: Vec::new(), name: name.text(), file }
     }
 
     fn taken(&mut self, me: &'static Thread, lock: usize) {
         let operation = Operation::Acquire { lock: lock as u64, kind: self.places.kind_of(lock as u64) };
-        let calls = calls(&mut self.places, me, true);
+        let calls = self.calls(me, true);
         self.strategy.happens(me.id, operation, &mut calls.into_iter());
     }
 
     /// Where the calling thread stands.
     fn standing(&mut self, me: &'static Thread) -> Standing {
         if !is_learning() {
-            return Standing { next: me.next.get(), function: None };
+            return Standing { next: me.next.get(), ..Standing::NOWHERE };
         }
         let next = match me.next.get() {
             Operation::Acquire { lock, .. } => Operation::Acquire { lock, kind: self.places.kind_of(lock) },
             other => other,
         };
         let has_called_out = next != Operation::Unknown;
-        Standing { next, function: calls(&mut self.places, me, has_called_out).first().copied() }
+        Standing { next, functions: innermost(self.calls(me, has_called_out)) }
+    }
+
+    /// The functions that the calling thread is in, the innermost one first, and then those that it was started in. What it called
+    /// out of last is one of them only if it has not come back since.
+    fn calls(&mut self, me: &'static Thread, has_called_out: bool) -> Vec<u32> {
+        let places = &mut self.places;
+        let innermost = has_called_out.then(|| me.site.get());
+        let sites = innermost.into_iter().chain(me.stack.sites().iter().rev().copied());
+        let mut functions: Vec<u32> = sites.filter_map(|site| places.function_of(site)).collect();
+        functions.push(places.beginning_at(me.born.get()));
+        functions.extend(self.origins.get(&me.id).into_iter().flatten());
+        functions.dedup();
+        functions
     }
 
     fn save(&self) {
@@ -212,17 +230,6 @@ impl Hunt {
     }
 }
 
-/// The functions that the calling thread is in, the innermost one first. What it called out of last is one of them only if it
-/// has not come back since.
-fn calls(places: &mut Places, me: &'static Thread, has_called_out: bool) -> Vec<u32> {
-    let innermost = has_called_out.then(|| me.site.get());
-    let sites = innermost.into_iter().chain(me.stack.sites().iter().rev().copied());
-    let mut functions: Vec<u32> = sites.filter_map(|site| places.function_of(site)).collect();
-    functions.push(places.beginning_at(me.born.get()));
-    functions.dedup();
-    functions
-}
-
 impl Scheduler {
     /// The thread, which is the calling one, hands over.
     pub(super) fn note_standing(&mut self, me: &'static Thread, state: State) {
@@ -240,8 +247,10 @@ impl Scheduler {
     pub(super) fn standing_of_new(&mut self, thread: &Thread) -> Standing {
         match &mut self.hunt {
             Some(hunt) if is_learning() => {
-                let function = Some(hunt.places.beginning_at(thread.born.get()));
-                Standing { function, ..Standing::NOWHERE }
+                let origin = me().map(|me| hunt.calls(me, true)).unwrap_or_default();
+                hunt.origins.insert(thread.id, origin);
+                let beginning = hunt.places.beginning_at(thread.born.get());
+                Standing { functions: innermost([beginning]), ..Standing::NOWHERE }
             }
             _ => Standing::NOWHERE,
         }
@@ -253,8 +262,8 @@ impl Scheduler {
         let is_ready = |slot: &&super::Slot| slot.state == State::Ready;
         hunt.ready.clear();
         hunt.ready.extend(self.slots.iter().filter(is_ready).map(|slot| {
-            let Standing { next, function } = slot.standing;
-            Ready { thread: slot.thread.id, next, function }
+            let Standing { next, functions } = slot.standing;
+            Ready { thread: slot.thread.id, next, functions }
         }));
         if hunt.ready.is_empty() {
             return None;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::innermost;
 
 /// What a thread does, each in a function.
 type Script = Vec<(u32, Operation)>;
@@ -33,7 +34,7 @@ fn run(strategy: &mut DrFinder, scripts: &[Script]) -> Vec<(u32, u64)> {
                 let is_blocked =
                     matches!(next, Operation::Acquire { lock, .. } if owners.contains_key(&lock));
                 let thread = u32::try_from(thread).unwrap();
-                (!is_blocked).then_some(Ready { thread, next, function: Some(function) })
+                (!is_blocked).then_some(Ready { thread, next, functions: innermost([function]) })
             })
             .collect();
         if ready.is_empty() {
@@ -42,7 +43,7 @@ fn run(strategy: &mut DrFinder, scripts: &[Script]) -> Vec<(u32, u64)> {
         }
         let thread = strategy.pick(&ready);
         let picked = ready.iter().find(|ready| ready.thread == thread).unwrap();
-        strategy.happens(thread, picked.next, &mut picked.function.into_iter());
+        strategy.happens(thread, picked.next, &mut picked.functions.into_iter().flatten());
         match picked.next {
             Operation::Acquire { lock, .. } => {
                 owners.insert(lock, thread);
