@@ -34,9 +34,15 @@ impl Trace {
         let ending = source.ending();
         checker.finish(ending)?;
         let has_branches = checker.has_branches();
-        let dependence = source.dependence();
-        Trace { events, names: source.into_names(), ending, has_branches, dependence: None }
-            .attach(dependence)
+        let dependence = source.dependence()?;
+        if let Some(dependence) = &dependence {
+            dependence.check(&events).map_err(|misfit| source.blame(misfit))?;
+        }
+        let trace = Trace { events, names: source.into_names(), ending, has_branches, dependence: None };
+        Ok(match dependence {
+            Some(dependence) => trace.knowing(dependence),
+            None => trace,
+        })
     }
 
     /// The trace of events that are in memory already. They are checked where they are: a long recording is not copied.
@@ -47,13 +53,10 @@ impl Trace {
         checker.check_batch(&mut batch, &names)?;
         checker.finish(ending)?;
         let has_branches = checker.has_branches();
-        Trace { events: batch.events, names, ending, has_branches, dependence: None }.attach(dependence)
-    }
-
-    fn attach(self, dependence: Option<Dependence>) -> Result<Trace, TraceError> {
+        let trace = Trace { events: batch.events, names, ending, has_branches, dependence: None };
         match dependence {
-            Some(dependence) => Ok(self.with_dependence(dependence)?),
-            None => Ok(self),
+            Some(dependence) => Ok(trace.with_dependence(dependence)?),
+            None => Ok(trace),
         }
     }
 
@@ -117,13 +120,18 @@ impl Trace {
 
     /// The same trace, of which that is known. Where the trace shows branches, what a read decides is decided there: it steers nothing
     /// before the next one.
-    pub fn with_dependence(mut self, mut dependence: Dependence) -> Result<Trace, Misfit> {
+    pub fn with_dependence(self, dependence: Dependence) -> Result<Trace, Misfit> {
         dependence.check(&self.events)?;
+        Ok(self.knowing(dependence))
+    }
+
+    /// The same for what is known to fit.
+    fn knowing(mut self, mut dependence: Dependence) -> Trace {
         if self.has_branches {
             self.postpone(&mut dependence);
         }
         self.dependence = Some(dependence);
-        Ok(self)
+        self
     }
 
     /// Lets reads steer nothing before the next branch. Who knows that a read steers something need not say what else depends on it from there

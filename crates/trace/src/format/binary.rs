@@ -514,8 +514,8 @@ impl Source for BinaryReader {
         self.names
     }
 
-    fn dependence(&mut self) -> Option<Dependence> {
-        self.known.take()
+    fn dependence(&mut self) -> Result<Option<Dependence>, TraceError> {
+        Ok(self.known.take())
     }
 
     fn ending(&self) -> Ending {
