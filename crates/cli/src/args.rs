@@ -662,6 +662,11 @@ pub(crate) enum Following {
 }
 
 impl Following {
+    /// Whether anybody wants to know which reads matter.
+    pub(crate) fn is_asked_for(self) -> bool {
+        self != Following::None
+    }
+
     /// The trace with what is to be used.
     pub(crate) fn apply(self, trace: Trace) -> Trace {
         match self {

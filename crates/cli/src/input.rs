@@ -9,6 +9,7 @@ use std::time::SystemTime;
 
 use foretell_report::TraceInfo;
 use foretell_trace::check::Checker;
+use foretell_trace::dependence::Misfit;
 use foretell_trace::format::{Format, open};
 use foretell_trace::{Batch, Dependence, Ending, Event, EventId, Names, Source, Steps, Trace, TraceError};
 
@@ -248,7 +249,7 @@ impl Reading {
     }
 
     /// Which reads matter, if the trace tells; to be asked once, at the end.
-    pub(crate) fn dependence(&mut self) -> Option<Dependence> {
+    pub(crate) fn dependence(&mut self) -> Result<Option<Dependence>, TraceError> {
         self.source.dependence()
     }
 
@@ -304,8 +305,12 @@ impl Source for Watched {
         self.source.into_names()
     }
 
-    fn dependence(&mut self) -> Option<Dependence> {
-        self.source.dependence().filter(|dependence| dependence.len() == self.read)
+    fn dependence(&mut self) -> Result<Option<Dependence>, TraceError> {
+        Ok(self.source.dependence()?.filter(|dependence| dependence.len() == self.read))
+    }
+
+    fn blame(&self, misfit: Misfit) -> TraceError {
+        self.source.blame(misfit)
     }
 
     fn steps(&mut self) -> Option<Steps> {

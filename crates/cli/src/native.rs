@@ -77,7 +77,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     args.trace.as_deref().map_or(Ok(()), convert::check_target)?;
     let rules = Rules::load(&args.wanted)?;
     let mut reports = Vec::new();
-    let folder = Folder::new()?;
+    // A trace that is kept tells everything.
+    let follows = args.trace.is_some() || args.wanted.search.dependence.is_asked_for();
+    let folder = Folder::new()?.following(follows);
     let program = build(&args.program, &folder)?;
     let manner = manner(args);
     for (index, recording) in record::run(&program, &args.arguments, manner, &folder)?.into_iter().enumerate()

@@ -256,7 +256,10 @@ impl<'a> Writer<'a> {
     fn push_invented_write(&mut self, op: Op) -> Done {
         let before = self.events.len();
         self.push(op)?;
-        if let Some(event) = self.last().filter(|event| event.index() >= before) {
+        let is_told = |event: &EventId| event.index() >= before;
+        // To allocate memory is to write nothing.
+        let writes = op.access().is_some_and(|access| access.kind.writes());
+        if let Some(event) = self.last().filter(is_told).filter(|_| writes) {
             self.follow(|follower| follower.invented_write(event));
         }
         Ok(())

@@ -156,7 +156,7 @@ fn read(log: &[u8]) -> bool {
     let _ = recompute(log);
     let Ok(converted) = convert(log) else { return false };
     // No damage makes a dependence that is not of its trace.
-    assert!(!matches!(Trace::check(converted), Err(TraceError::Dependence(_))));
+    assert!(!matches!(Trace::check(converted), Err(TraceError::Dependence { .. })));
     true
 }
 

@@ -38,7 +38,16 @@ pub(crate) struct Causal {
 
 impl Causal {
     pub(crate) fn new(index: &Index<'_>, pinning: Pinning, same_write: bool) -> Causal {
-        let mut pass = Pass::new(index, pinning, same_write);
+        Causal::found_by(Pass::new(index, Some(pinning), same_write))
+    }
+
+    /// What runs before an access whatever reads see.
+    pub(crate) fn certain(index: &Index<'_>) -> Causal {
+        Causal::found_by(Pass::new(index, None, true))
+    }
+
+    fn found_by(mut pass: Pass<'_>) -> Causal {
+        let index = pass.index;
         for event in 0..index.len() {
             pass.event(event);
         }
@@ -58,6 +67,13 @@ impl Causal {
     fn is_after(&self, index: &Index<'_>, event: u32, earlier: u32) -> bool {
         let (of, place) = (index.event(event).thread.index(), index.place[event as usize]);
         self.before(of, place, index.event(earlier).thread.index()) > index.place[earlier as usize]
+    }
+
+    /// Whether one of the last writes of other threads comes after the write, for sure.
+    pub(crate) fn is_overwritten(&self, index: &Index<'_>, write: u32, last: &[u32]) -> bool {
+        let thread = index.event(write).thread;
+        let others = last.iter().filter(|&&other| index.event(other).thread != thread);
+        others.copied().any(|other| self.is_after(index, other, write))
     }
 
     /// What is newly known at the access, compared to the one before it in its thread: how many events of which thread run
@@ -89,7 +105,8 @@ impl Causal {
 /// The pass over the trace.
 struct Pass<'i> {
     index: &'i Index<'i>,
-    pinning: Pinning,
+    /// Which reads are pinned; if none are, none tells anything.
+    pinning: Option<Pinning>,
     same_write: bool,
     causal: Causal,
     /// For each thread, what has run when its next event runs.
@@ -112,7 +129,7 @@ struct Pass<'i> {
 }
 
 impl<'i> Pass<'i> {
-    fn new(index: &'i Index<'i>, pinning: Pinning, same_write: bool) -> Pass<'i> {
+    fn new(index: &'i Index<'i>, pinning: Option<Pinning>, same_write: bool) -> Pass<'i> {
         let width = index.threads.len();
         let zero = || vec![0; width].into_boxed_slice();
         let causal = Causal { history: vec![Vec::new(); width], clocks: Vec::new(), width };
@@ -123,7 +140,7 @@ impl<'i> Pass<'i> {
             causal,
             ran: (0..width).map(|_| zero()).collect(),
             faithful: (0..width).map(|_| zero()).collect(),
-            flow: index.flow.as_ref().filter(|_| pinning == Pinning::Necessary),
+            flow: index.flow.as_ref().filter(|_| pinning == Some(Pinning::Necessary)),
             steering: FxHashMap::default(),
             grown: vec![false; width],
             written: FxHashMap::default(),
@@ -147,9 +164,9 @@ impl<'i> Pass<'i> {
         let (thread, place) = (step.thread.index(), index.place[event as usize]);
         self.enter(event, thread);
         match self.pinning {
-            Pinning::SameValue => self.trust(thread),
-            Pinning::SameWrite | Pinning::ControlFlow if step.op == Op::Branch => self.trust(thread),
-            Pinning::SameWrite | Pinning::ControlFlow | Pinning::Necessary => {}
+            Some(Pinning::SameValue) => self.trust(thread),
+            Some(Pinning::SameWrite | Pinning::ControlFlow) if step.op == Op::Branch => self.trust(thread),
+            Some(Pinning::SameWrite | Pinning::ControlFlow | Pinning::Necessary) | None => {}
         }
         if let Some(clock) = self.steering.remove(&event) {
             self.learn(thread, &clock);
@@ -159,7 +176,7 @@ impl<'i> Pass<'i> {
         }
         self.ran[thread][thread] = place + 1;
         self.faithful[thread][thread] = place + 1;
-        if let Some(access) = step.op.access() {
+        if let Some(access) = step.op.access().filter(|_| self.pinning.is_some()) {
             if access.kind.reads() && !step.unexplained {
                 self.read(event, thread, access.var);
             }
@@ -167,7 +184,7 @@ impl<'i> Pass<'i> {
                 self.write(event, thread, access.var);
             }
         }
-        if self.pinning == Pinning::SameWrite {
+        if self.pinning == Some(Pinning::SameWrite) {
             self.trust(thread);
         }
         if self.needed.contains(&event) {
@@ -259,7 +276,8 @@ impl<'i> Pass<'i> {
         let mut before: Option<Clock> = None;
         for ((writer, writes), &count) in writes_of.iter().zip(&counts) {
             let source = writes[..count].last().copied().filter(|&write| {
-                self.index.value_after(write) == Some(value) && !self.is_overwritten(write, &last)
+                self.index.value_after(write) == Some(value)
+                    && !self.causal.is_overwritten(self.index, write, &last)
             });
             let later = if *writer == thread { &[][..] } else { &writes[count..] };
             let Some(source) = source.or_else(|| self.next_write(later, value)) else { continue };
@@ -270,13 +288,6 @@ impl<'i> Pass<'i> {
             }
         }
         before
-    }
-
-    /// Whether one of the other threads' last writes comes after the write.
-    fn is_overwritten(&self, write: u32, last: &[u32]) -> bool {
-        let thread = self.index.event(write).thread;
-        let others = last.iter().filter(|&&other| self.index.event(other).thread != thread);
-        others.copied().any(|other| self.causal.is_after(self.index, other, write))
     }
 
     /// The next write of the value, or one before it if that is far.

@@ -12,6 +12,8 @@ pub(crate) struct Flow<'t> {
     dependence: &'t Dependence,
     /// For each set of two, the last of its reads.
     newest: Vec<u32>,
+    /// The reads that matter to nothing after all, see [`Flow::let_go`]; if there are none, it may be empty.
+    let_go: Vec<bool>,
 }
 
 /// The sets of two in which somebody has looked for a stray, each with one that is in it, or [`NONE`].
@@ -31,12 +33,22 @@ impl<'t> Flow<'t> {
             };
             newest.push(of(sets[0]).max(of(sets[1])));
         }
-        Some(Flow { dependence, newest })
+        Some(Flow { dependence, newest, let_go: Vec::new() })
+    }
+
+    /// These reads of all events see what they saw whatever happens, so they matter to nothing.
+    pub(crate) fn let_go(&mut self, reads: Vec<bool>) {
+        self.let_go = reads;
+    }
+
+    fn is_kept(&self, read: u32) -> bool {
+        !self.let_go.get(read as usize).copied().unwrap_or(false)
     }
 
     /// The first event that the read steers, or [`NONE`].
     pub(crate) fn steered_by(&self, read: u32) -> u32 {
-        let steered = EventId::from_index(read as usize).and_then(|read| self.dependence.steered_by(read));
+        let id = EventId::from_index(read as usize).filter(|_| self.is_kept(read));
+        let steered = id.and_then(|read| self.dependence.steered_by(read));
         steered.map_or(NONE, index)
     }
 
@@ -57,7 +69,7 @@ impl<'t> Flow<'t> {
         let mut open = vec![set];
         while let Some(set) = open.pop() {
             match self.dependence.part(set) {
-                Part::Read(read) if index(read) >= begin => visit(index(read)),
+                Part::Read(read) if index(read) >= begin && self.is_kept(index(read)) => visit(index(read)),
                 Part::Both(union, first, second) => {
                     if self.newest[union] >= begin && visited.insert(union) {
                         open.extend([first, second]);
@@ -77,7 +89,11 @@ impl<'t> Flow<'t> {
         has_strayed: impl Fn(u32) -> bool,
     ) -> u32 {
         let known = |set: Reads, searched: &Searched| match self.dependence.part(set) {
-            Part::Read(read) if index(read) >= begin && has_strayed(index(read)) => Some(index(read)),
+            Part::Read(read)
+                if index(read) >= begin && self.is_kept(index(read)) && has_strayed(index(read)) =>
+            {
+                Some(index(read))
+            }
             Part::Both(union, ..) if self.newest[union] >= begin => searched.get(&union).copied(),
             _ => Some(NONE),
         };

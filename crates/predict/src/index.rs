@@ -7,6 +7,7 @@ use foretell_trace::{CondId, Event, Op, ThreadId, Trace, Value, VarId};
 use rustc_hash::FxHashMap;
 
 use crate::flow::Flow;
+use crate::settled::settled_reads;
 
 /// Stands for "no event": the initial content of a variable, a section that never ends, a thread that nobody forks.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -141,6 +142,16 @@ impl<'t> Index<'t> {
         index
     }
 
+    /// Forgets of all reads that find the same value in every schedule that they matter to anything.
+    pub(crate) fn let_settled_reads_go(&mut self) {
+        if let Some(dependence) = self.trace.dependence() {
+            let settled = settled_reads(self, dependence);
+            if let Some(flow) = &mut self.flow {
+                flow.let_go(settled);
+            }
+        }
+    }
+
     pub(crate) fn len(&self) -> u32 {
         // A trace has fewer than 2^32 events.
         u32::try_from(self.trace.events().len()).unwrap_or(NONE)
@@ -216,6 +227,11 @@ impl<'t> Index<'t> {
     /// The writes to the variable, by thread.
     pub(crate) fn writes_of(&self, var: VarId) -> &[(usize, Vec<u32>)] {
         &self.vars[var.index()].writes_of
+    }
+
+    /// The writes of each thread to each variable.
+    pub(crate) fn write_lists(&self) -> impl Iterator<Item = &[u32]> {
+        self.vars.iter().flat_map(|variable| &variable.writes_of).map(|(_, writes)| &writes[..])
     }
 
     /// The threads that write the value to the variable.

@@ -22,6 +22,7 @@ mod m2;
 pub mod predictor;
 mod replay;
 pub mod schedule;
+mod settled;
 pub mod technique;
 pub mod verdict;
 mod window;

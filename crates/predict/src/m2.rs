@@ -7,7 +7,8 @@
 //! section of that thread may need one of the two accesses.
 //!
 //! **Changed:** semaphores and failed attempts to lock, which the papers do not have, are not ordered by rules; a schedule
-//! that breaks them is not reported.
+//! that breaks them is not reported. Where single reads matter, one that finds the same value whichever write it sees does not
+//! ([`crate::settled`]).
 //! **Guarantee:** every report is a race, and what is called impossible is impossible (by the same rules without the ends
 //! of other sections); between the two it says that it does not know.
 //! **May miss:** races with three or more threads.

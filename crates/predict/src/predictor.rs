@@ -93,7 +93,11 @@ impl<'t> Predictor<'t> {
     /// for that leave the trace as it is outside one window of that many events.
     pub fn new(trace: &'t Trace, technique: Technique, window: Option<usize>) -> Option<Predictor<'t>> {
         let point = Point::of(technique, trace)?;
-        let index = Index::new(trace);
+        let mut index = Index::new(trace);
+        if point.same_write && point.pinning == Pinning::Necessary {
+            // Who compares values finds by itself that these see what they must see.
+            index.let_settled_reads_go();
+        }
         let causal = Causal::new(&index, point.pinning, point.same_write);
         let window = window.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
         Some(Predictor { index, causal, point, window })

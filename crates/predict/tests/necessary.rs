@@ -100,6 +100,22 @@ fn the_race_of_the_paper_is_found_by_those_who_know_what_matters() {
     assert!(all_races(&trace).contains(&race));
 }
 
+/// Event 4 decides whether event 6 happens, but whoever wrote what it sees wrote 1.
+#[test]
+fn a_read_that_finds_the_same_value_everywhere_need_not_see_the_same_write() {
+    let text =
+        "M|r(x,1)|1\nA|w(d,1)|2\nA|w(x,1)|3\nB|r(x,1)|4\nB|branch|5\nB|w(d,2)|6\n#dependence\n#steers 4 5\n";
+    let race = (id(2), id(6));
+    let finds = |technique: Technique, value: &str| {
+        races(technique, &foretell_testkit::trace(&format!("{text}{value}"))).contains(&race)
+    };
+    for technique in [Technique::ReconP, Technique::RvNre] {
+        assert!(finds(technique, "#value 3 -\n"), "{technique:?}");
+    }
+    assert!(!finds(Technique::SeqCheck, "#value 3 -\n"), "it asks for the same write");
+    assert!(!finds(Technique::ReconP, ""), "what event 3 writes may be made of anything");
+}
+
 fn refutation(trace: &Trace, technique: Technique) -> Vec<String> {
     let stop = AtomicBool::new(false);
     let budget = Budget { per_pair: Duration::from_secs(60), stop: &stop };

@@ -63,18 +63,50 @@ pub struct Dependence {
     unions: Vec<[Reads; 2]>,
 }
 
-/// A dependence that is not one of this trace.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Misfit {
-    /// The event at fault; none if the number of events differs.
-    pub event: Option<EventId>,
+/// Why a dependence is not one of this trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Misfit {
+    /// It is one of another number of events.
+    Length,
+    /// It tells of this event, which there is not.
+    NoEvent(EventId),
+    /// This event is said to steer something, but reads nothing.
+    SteersUnread(EventId),
+    /// This read is said to steer an event that is not of its thread, or comes before it.
+    SteersOther(EventId),
+    /// This event is said to write something that depends on reads, but writes nothing.
+    WritesNothing(EventId),
+    /// What this event writes is said to depend on something else than earlier reads of its thread.
+    MadeOfOthers(EventId),
+}
+
+impl Misfit {
+    /// The event at fault, if it is one.
+    pub fn event(self) -> Option<EventId> {
+        match self {
+            Misfit::Length => None,
+            Misfit::NoEvent(event)
+            | Misfit::SteersUnread(event)
+            | Misfit::SteersOther(event)
+            | Misfit::WritesNothing(event)
+            | Misfit::MadeOfOthers(event) => Some(event),
+        }
+    }
 }
 
 impl fmt::Display for Misfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.event {
-            Some(event) => write!(f, "what event {event} depends on is not of this trace"),
-            None => f.write_str("the dependences are those of a trace of another length"),
+        match self {
+            Misfit::Length => f.write_str("the dependences are those of a trace of another length"),
+            Misfit::NoEvent(event) => write!(f, "there is no event {event}"),
+            Misfit::SteersUnread(event) => write!(f, "event {event} steers nothing: it reads nothing"),
+            Misfit::SteersOther(event) => {
+                write!(f, "what event {event} reads can steer later events of its own thread only")
+            }
+            Misfit::WritesNothing(event) => write!(f, "event {event} has no value: it writes nothing"),
+            Misfit::MadeOfOthers(event) => {
+                write!(f, "what event {event} writes can depend on earlier reads of its own thread only")
+            }
         }
     }
 }
@@ -204,34 +236,56 @@ impl Dependence {
         Some(reads)
     }
 
-    /// Whether this can be said of these events: reads steer events of their own thread that do not come before them, and values depend on
-    /// reads of their own thread that do not come after them.
+    /// Whether this can be said of these events: reads steer events of their own thread that do not come before them, and what is written
+    /// depends on reads of the own thread that do not come after it.
     pub fn check(&self, events: &[Event]) -> Result<(), Misfit> {
         if self.steered.len() != events.len() || self.values.len() != events.len() {
-            return Err(Misfit { event: None });
+            return Err(Misfit::Length);
         }
         let newest = self.newest(events);
         for (index, event) in events.iter().enumerate() {
             let Some(id) = EventId::from_index(index) else { break };
-            let misfit = Misfit { event: Some(id) };
-            let steered = self.steered[index];
-            let is_own = |number: u32| {
-                let other = EventId::from_number(number)?;
-                (other >= id && events.get(other.index())?.thread == event.thread).then_some(())
-            };
-            if steered != NONE && is_own(steered).is_none() {
-                return Err(misfit);
-            }
-            let of = match self.part(self.values[index]) {
-                Part::Nothing | Part::Everything => continue,
-                Part::Read(read) => Newest::of(read, events),
-                Part::Both(union, ..) => newest[union],
-            };
-            if !of.is_some_and(|newest| newest.thread == event.thread.index() && newest.read <= id) {
-                return Err(misfit);
-            }
+            self.check_steering(id, event, events)?;
+            self.check_value(id, event, events, &newest)?;
         }
         Ok(())
+    }
+
+    fn check_steering(&self, id: EventId, event: &Event, events: &[Event]) -> Result<(), Misfit> {
+        let steered = self.steered[id.index()];
+        if steered == NONE {
+            return Ok(());
+        }
+        if !event.op.access().is_some_and(|access| access.kind.reads()) {
+            return Err(Misfit::SteersUnread(id));
+        }
+        let other = EventId::from_number(steered).filter(|&other| other >= id);
+        let other = other.and_then(|other| events.get(other.index()));
+        let is_own = other.is_some_and(|other| other.thread == event.thread);
+        if is_own { Ok(()) } else { Err(Misfit::SteersOther(id)) }
+    }
+
+    fn check_value(
+        &self,
+        id: EventId,
+        event: &Event,
+        events: &[Event],
+        newest: &[Option<Newest>],
+    ) -> Result<(), Misfit> {
+        let value = self.part(self.values[id.index()]);
+        if value == Part::Everything {
+            return Ok(());
+        }
+        if !event.op.access().is_some_and(|access| access.kind.writes()) {
+            return Err(Misfit::WritesNothing(id));
+        }
+        let newest = match value {
+            Part::Nothing | Part::Everything => return Ok(()),
+            Part::Read(read) => Newest::of(read, events),
+            Part::Both(union, ..) => newest.get(union).copied().flatten(),
+        };
+        let is_own = newest.is_some_and(|newest| newest.thread == event.thread.index() && newest.read <= id);
+        if is_own { Ok(()) } else { Err(Misfit::MadeOfOthers(id)) }
     }
 
     /// For each union, its last read; none if its reads are of several threads, or no reads.
@@ -276,7 +330,7 @@ mod tests {
     }
 
     fn trace() -> Trace {
-        let text = "A|r(x)|1\nA|r(y)|2\nB|r(y)|3\nA|w(z)|4\nA|branch|5\n";
+        let text = "A|r(x)|1\nA|r(y)|2\nB|r(y)|3\nA|w(z)|4\nA|branch|5\nA|r(x)|6\n";
         Trace::read(Box::new(TextReader::new(Box::new(text.as_bytes())))).unwrap()
     }
 
@@ -313,11 +367,12 @@ mod tests {
             change(&mut dependence);
             dependence.check(trace.events())
         };
-        let misfit = |event: u32| Err(Misfit { event: Some(id(event)) });
+        let steers_other = |event: u32| Err(Misfit::SteersOther(id(event)));
         assert_eq!(fits(&|of| of.steer(id(1), id(5))), Ok(()));
-        assert_eq!(fits(&|of| of.steer(id(1), id(3))), misfit(1), "an event of another thread");
-        assert_eq!(fits(&|of| of.steer(id(2), id(1))), misfit(2), "an earlier event");
-        assert_eq!(fits(&|of| of.steer(id(2), id(6))), misfit(2), "no event");
+        assert_eq!(fits(&|of| of.steer(id(1), id(3))), steers_other(1), "an event of another thread");
+        assert_eq!(fits(&|of| of.steer(id(2), id(1))), steers_other(2), "an earlier event");
+        assert_eq!(fits(&|of| of.steer(id(2), id(7))), steers_other(2), "no event");
+        assert_eq!(fits(&|of| of.steer(id(4), id(5))), Err(Misfit::SteersUnread(id(4))));
         let value = |reads: [u32; 2]| {
             move |of: &mut Dependence| {
                 let set = of.unite(Reads::of(id(reads[0])), Reads::of(id(reads[1])));
@@ -325,9 +380,14 @@ mod tests {
             }
         };
         assert_eq!(fits(&value([1, 2])), Ok(()));
-        assert_eq!(fits(&value([1, 3])), misfit(4), "a read of another thread");
-        assert_eq!(fits(&value([1, 5])), misfit(4), "no read");
-        assert_eq!(fits(&|of| of.set_value(id(1), Reads::of(id(2)))), misfit(1), "a later read");
-        assert_eq!(Dependence::new(2).check(trace.events()), Err(Misfit { event: None }));
+        assert_eq!(fits(&value([1, 3])), Err(Misfit::MadeOfOthers(id(4))), "a read of another thread");
+        assert_eq!(fits(&value([1, 5])), Err(Misfit::MadeOfOthers(id(4))), "no read");
+        assert_eq!(
+            fits(&|of| of.set_value(id(4), Reads::of(id(6)))),
+            Err(Misfit::MadeOfOthers(id(4))),
+            "a later read"
+        );
+        assert_eq!(fits(&|of| of.set_value(id(1), Reads::NOTHING)), Err(Misfit::WritesNothing(id(1))));
+        assert_eq!(Dependence::new(2).check(trace.events()), Err(Misfit::Length));
     }
 }

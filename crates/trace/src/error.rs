@@ -81,8 +81,13 @@ pub enum TraceError {
     #[error("the trace has more than {} events, the most that foretell can number", u32::MAX)]
     TooManyEvents,
     /// What the trace tells of dependence does not fit its events.
-    #[error("{0}")]
-    Dependence(#[from] Misfit),
+    #[error("{misfit}")]
+    Dependence {
+        /// Where that is told, if it is known.
+        at: Option<Position>,
+        /// What does not fit.
+        misfit: Misfit,
+    },
     /// No event at all.
     #[error("the trace is empty: expected at least one event")]
     Empty,
@@ -99,6 +104,12 @@ pub enum TraceError {
         /// What it lacks.
         what: String,
     },
+}
+
+impl From<Misfit> for TraceError {
+    fn from(misfit: Misfit) -> TraceError {
+        TraceError::Dependence { at: None, misfit }
+    }
 }
 
 impl TraceError {
@@ -118,7 +129,7 @@ impl TraceError {
             | TraceError::Malformed { at, .. }
             | TraceError::Name { at, .. }
             | TraceError::LineTooLong { at, .. } => Some(*at),
-            TraceError::Dependence(misfit) => misfit.event.map(Position::Event),
+            TraceError::Dependence { at, misfit } => at.or(misfit.event().map(Position::Event)),
             TraceError::Io(_)
             | TraceError::TooManyEvents
             | TraceError::Empty

@@ -1,6 +1,6 @@
 //! Traces as streams: events come in batches, so that a reader of any format costs one virtual call per thousands.
 
-use crate::dependence::Dependence;
+use crate::dependence::{Dependence, Misfit};
 use crate::error::{Position, TraceError};
 use crate::event::Event;
 use crate::id::EventId;
@@ -62,8 +62,13 @@ pub trait Source {
     }
 
     /// Which reads matter to what comes after them, if that is known. To be asked once, after `fill` has returned `false`.
-    fn dependence(&mut self) -> Option<Dependence> {
-        None
+    fn dependence(&mut self) -> Result<Option<Dependence>, TraceError> {
+        Ok(None)
+    }
+
+    /// The error that what [`Source::dependence`] told does not fit the events, with its place where that is known.
+    fn blame(&self, misfit: Misfit) -> TraceError {
+        misfit.into()
     }
 
     /// How far threads have come at each event, if that is known. To be asked once, after `fill` has returned `false`.
@@ -136,8 +141,8 @@ impl Source for Listed {
         self.ending
     }
 
-    fn dependence(&mut self) -> Option<Dependence> {
-        self.dependence.take()
+    fn dependence(&mut self) -> Result<Option<Dependence>, TraceError> {
+        Ok(self.dependence.take())
     }
 
     fn steps(&mut self) -> Option<Steps> {

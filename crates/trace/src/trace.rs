@@ -36,31 +36,41 @@ impl Trace {
         let ending = source.ending();
         checker.finish(ending)?;
         let has_branches = checker.has_branches();
-        let (dependence, steps) = (source.dependence(), source.steps());
-        Trace { events, names: source.into_names(), ending, has_branches, dependence: None, steps: None }
-            .attach(dependence, steps)
+        let (dependence, steps) = (source.dependence()?, source.steps());
+        if let Some(dependence) = &dependence {
+            dependence.check(&events).map_err(|misfit| source.blame(misfit))?;
+        }
+        let trace =
+            Trace { events, names: source.into_names(), ending, has_branches, dependence: None, steps: None };
+        let trace = trace.stepping(steps);
+        Ok(match dependence {
+            Some(dependence) => trace.knowing(dependence),
+            None => trace,
+        })
     }
 
     /// The trace of events that are in memory already. They are checked where they are: a long recording is not copied.
     pub fn check(mut listed: Listed) -> Result<Trace, TraceError> {
-        let (ending, dependence, steps) = (listed.ending(), listed.dependence(), listed.steps());
+        let (ending, dependence, steps) = (listed.ending(), listed.dependence()?, listed.steps());
         let (events, names) = listed.into_parts();
         let mut checker = Checker::default();
         let mut batch = Batch { events, lines: Vec::new() };
         checker.check_batch(&mut batch, &names)?;
         checker.finish(ending)?;
         let has_branches = checker.has_branches();
-        Trace { events: batch.events, names, ending, has_branches, dependence: None, steps: None }
-            .attach(dependence, steps)
+        let trace =
+            Trace { events: batch.events, names, ending, has_branches, dependence: None, steps: None };
+        let trace = trace.stepping(steps);
+        match dependence {
+            Some(dependence) => Ok(trace.with_dependence(dependence)?),
+            None => Ok(trace),
+        }
     }
 
     /// Steps that are not those of just these events are of no use, and nothing depends on them.
-    fn attach(mut self, dependence: Option<Dependence>, steps: Option<Steps>) -> Result<Trace, TraceError> {
-        self.steps = steps.filter(|steps| steps.len() == self.events.len());
-        match dependence {
-            Some(dependence) => Ok(self.with_dependence(dependence)?),
-            None => Ok(self),
-        }
+    fn stepping(self, steps: Option<Steps>) -> Trace {
+        let steps = steps.filter(|steps| steps.len() == self.events.len());
+        Trace { steps, ..self }
     }
 
     /// All events in the order of the trace.
@@ -128,13 +138,18 @@ impl Trace {
 
     /// The same trace, of which that is known. Where the trace shows branches, what a read decides is decided there: it steers nothing
     /// before the next one.
-    pub fn with_dependence(mut self, mut dependence: Dependence) -> Result<Trace, Misfit> {
+    pub fn with_dependence(self, dependence: Dependence) -> Result<Trace, Misfit> {
         dependence.check(&self.events)?;
+        Ok(self.knowing(dependence))
+    }
+
+    /// The same for what is known to fit.
+    fn knowing(mut self, mut dependence: Dependence) -> Trace {
         if self.has_branches {
             self.postpone(&mut dependence);
         }
         self.dependence = Some(dependence);
-        Ok(self)
+        self
     }
 
     /// Lets reads steer nothing before the next branch. Who knows that a read steers something need not say what else depends on it from there

@@ -156,8 +156,10 @@ fn forget_what_steers(mut run: Run) -> Run {
 /// Tells that no value depends on a read.
 fn forget_values(mut run: Run) -> Run {
     let mut constants = run.trace.dependence().expect("recorded").clone();
-    for (id, _) in run.trace.iter() {
-        constants.set_value(id, Reads::NOTHING);
+    for (id, event) in run.trace.iter() {
+        if event.op.access().is_some_and(|access| access.kind.writes()) {
+            constants.set_value(id, Reads::NOTHING);
+        }
     }
     run.trace = run.trace.with_dependence(constants).expect("it still fits");
     run

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use foretell_native::{LogError, OnlineRace, Why, convert};
+use foretell_native::{LogError, OnlineRace, Why, convert, convert_events};
 use foretell_schedule::Name;
 use foretell_trace::{Ending, Trace, TraceError};
 use nix::sys::signal::Signal;
@@ -42,16 +42,26 @@ const LOG_ENDING: &str = "ftraw";
 const LESSONS_ENDING: &str = "triggers";
 
 /// A new folder that goes away with its content.
-pub(crate) struct Folder(TempDir);
+pub(crate) struct Folder {
+    made: TempDir,
+    /// Whether threads are followed to find out which of their reads matter.
+    follows: bool,
+}
 
 impl Folder {
     pub(crate) fn new() -> Result<Folder, Failure> {
         let made = tempfile::Builder::new().prefix("foretell-").tempdir();
-        made.map(Folder).map_err(|error| Failure::file(&env::temp_dir(), "make a folder in", error))
+        made.map(|made| Folder { made, follows: true })
+            .map_err(|error| Failure::file(&env::temp_dir(), "make a folder in", error))
+    }
+
+    /// The same for logs of which nobody will ask which reads matter, unless `follows`.
+    pub(crate) fn following(self, follows: bool) -> Folder {
+        Folder { follows, ..self }
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.0.path()
+        self.made.path()
     }
 }
 
@@ -172,7 +182,7 @@ pub(crate) fn collect(name: &Path, folder: &Folder, ended: Ended) -> Result<Vec<
     }
     let mut recordings = Vec::new();
     for path in &logs {
-        recordings.extend(read(path, name, ended)?);
+        recordings.extend(read(path, name, folder.follows, ended)?);
     }
     if recordings.is_empty() {
         return Err(Failure::Usage(format!("{} ended before it recorded anything", name.display())));
@@ -302,9 +312,9 @@ fn files(folder: &Folder, wanted: &str) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// What a process did; nothing if it was ended before it began to record.
-fn read(log: &Path, program: &Path, ended: Ended) -> Result<Option<Recording>, Failure> {
+fn read(log: &Path, program: &Path, follows: bool, ended: Ended) -> Result<Option<Recording>, Failure> {
     let bytes = fs::read(log).map_err(|error| Failure::file(log, "read", error))?;
-    let recording = match convert(&bytes) {
+    let recording = match if follows { convert(&bytes) } else { convert_events(&bytes) } {
         Ok(recording) => recording,
         Err(LogError::Empty) => return Ok(None),
         Err(error) => {

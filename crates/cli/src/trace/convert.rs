@@ -133,7 +133,7 @@ fn convert(
         let what = "that the recording was cut short here (--lossy writes it all the same)".to_string();
         return Err(failed(TraceError::NotExpressible { event, format: form.name(), what }));
     }
-    if let Some(dependence) = reading.dependence() {
+    if let Some(dependence) = reading.dependence().map_err(failed)? {
         writer.write_dependence(&dependence).map_err(failed)?;
     }
     if let Some(steps) = reading.steps() {

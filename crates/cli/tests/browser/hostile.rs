@@ -95,6 +95,9 @@ fn race(at: usize) -> Race {
             is_whole: true,
         })),
         processes: None,
+        hunted: None,
+        schedule: None,
+        confirmation: None,
         repeated: false,
         fingerprint: Some(name(2)),
     }

@@ -527,8 +527,8 @@ impl Source for BinaryReader {
         self.names
     }
 
-    fn dependence(&mut self) -> Option<Dependence> {
-        self.known.take()
+    fn dependence(&mut self) -> Result<Option<Dependence>, TraceError> {
+        Ok(self.known.take())
     }
 
     fn steps(&mut self) -> Option<Steps> {

@@ -10,7 +10,7 @@
 //! | `#value W A` | the value that event W writes depends on the reads in A |
 //!
 //! A set is a read, by its number, one of the unions so far, `-` for nothing, or `*` for all that the thread has read before, which also is
-//! what the value of a write depends on that no line is about.
+//! what the value of a write depends on that no line is about. Other remarks begin with `#` and a blank.
 //!
 //! In a recording it is one sequence of varints: the number of events; the number of unions, and two sets for each; the number of reads
 //! that steer something, for each how many events it comes after the one before (at first: the beginning) and how many events later it
@@ -20,7 +20,8 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use crate::dependence::{Dependence, Part, Reads};
+use crate::dependence::{Dependence, Misfit, Part, Reads};
+use crate::error::{Position, TraceError};
 use crate::format::lines::Problem;
 use crate::id::EventId;
 
@@ -33,11 +34,14 @@ pub(crate) struct Told {
     unions: Vec<[Reads; 2]>,
     steers: Vec<(EventId, EventId)>,
     values: Vec<(EventId, Reads)>,
+    /// The lines in which these two stand.
+    lines_of_steers: Vec<u32>,
+    lines_of_values: Vec<u32>,
 }
 
 impl Told {
-    /// Takes a line that begins with `#`.
-    pub(crate) fn line(&mut self, line: &[u8]) -> Result<(), Problem> {
+    /// Takes a line that begins with `#`, and has this number.
+    pub(crate) fn line(&mut self, line: &[u8], number: u32) -> Result<(), Problem> {
         if !self.begun {
             self.begun = line == BEGINS;
             return Ok(());
@@ -47,6 +51,7 @@ impl Told {
             Some((_, b"#steers")) => {
                 let pair = (event(words.next(), line)?, event(words.next(), line)?);
                 self.steers.push(pair);
+                self.lines_of_steers.push(number);
             }
             Some((_, b"#union")) => {
                 let pair = [self.set(words.next(), line)?, self.set(words.next(), line)?];
@@ -55,6 +60,13 @@ impl Told {
             Some((_, b"#value")) => {
                 let pair = (event(words.next(), line)?, self.set(words.next(), line)?);
                 self.values.push(pair);
+                self.lines_of_values.push(number);
+            }
+            Some((_, [b'#', _, ..])) => {
+                return Err(Problem::expected(
+                    0,
+                    "`#steers`, `#union`, `#value`, or a remark: `#` and a blank",
+                ));
             }
             _ => return Ok(()),
         }
@@ -79,8 +91,30 @@ impl Told {
     }
 
     /// What was told about so many events, if anything.
-    pub(crate) fn finish(self, events: usize) -> Option<Dependence> {
-        self.begun.then(|| build(events, self.unions, &self.steers, &self.values))
+    pub(crate) fn finish(&mut self, events: usize) -> Result<Option<Dependence>, TraceError> {
+        if !self.begun {
+            return Ok(None);
+        }
+        if let Some((event, at)) = self.subjects().find(|(event, _)| event.index() >= events) {
+            return Err(TraceError::Dependence { at: Some(at), misfit: Misfit::NoEvent(event) });
+        }
+        let unions = std::mem::take(&mut self.unions);
+        Ok(Some(build(events, unions, &self.steers, &self.values)))
+    }
+
+    /// The events that something is told about, and where.
+    fn subjects(&self) -> impl Iterator<Item = (EventId, Position)> {
+        let steers = self.steers.iter().map(|&(read, _)| read).zip(&self.lines_of_steers);
+        let values = self.values.iter().map(|&(write, _)| write).zip(&self.lines_of_values);
+        steers.chain(values).map(|(event, &line)| (event, Position::Text { line, column: 0 }))
+    }
+
+    /// Where it is told what does not fit: the first line about the event that is of this kind.
+    pub(crate) fn place_of(&self, misfit: Misfit) -> Option<Position> {
+        let (steers, event) = (self.steers.len(), misfit.event()?);
+        let is_steering = matches!(misfit, Misfit::SteersUnread(_) | Misfit::SteersOther(_));
+        let kind = self.subjects().enumerate().filter(|(number, _)| (*number < steers) == is_steering);
+        kind.map(|(_, subject)| subject).find(|&(about, _)| about == event).map(|(_, at)| at)
     }
 }
 
@@ -202,14 +236,14 @@ pub(crate) fn decode(mut bytes: &[u8], events: u64) -> Option<Dependence> {
     let mut steers = Vec::new();
     let mut last = 0;
     for _ in 0..take(bytes)? {
-        let read = step(&mut last, take(bytes)?)?;
+        let read = step(&mut last, take(bytes)?).filter(|read| read.index() < count)?;
         let steered = u64::from(read.number()).checked_add(take(bytes)?)?;
         steers.push((read, EventId::from_number(u32::try_from(steered).ok()?)?));
     }
     let mut values = Vec::new();
     last = 0;
     for _ in 0..take(bytes)? {
-        let write = step(&mut last, take(bytes)?)?;
+        let write = step(&mut last, take(bytes)?).filter(|write| write.index() < count)?;
         values.push((write, take_set(bytes, unions.len())?));
     }
     bytes.is_empty().then(|| build(count, unions, &steers, &values))

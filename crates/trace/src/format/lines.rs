@@ -93,21 +93,21 @@ impl Lines {
         batch: &mut Batch,
         parse: impl FnMut(&[u8], u32) -> Result<Event, Problem>,
     ) -> Result<bool, TraceError> {
-        self.next_event_and_comments(batch, parse, |_| Ok(()))
+        self.next_event_and_comments(batch, parse, |_, _| Ok(()))
     }
 
-    /// The same, where comments may say something, too: those on the way to the event are handed to `comment`.
+    /// The same, where comments may say something, too: those on the way to the event are handed to `comment`, with their numbers.
     pub(crate) fn next_event_and_comments(
         &mut self,
         batch: &mut Batch,
         mut parse: impl FnMut(&[u8], u32) -> Result<Event, Problem>,
-        mut comment: impl FnMut(&[u8]) -> Result<(), Problem>,
+        mut comment: impl FnMut(&[u8], u32) -> Result<(), Problem>,
     ) -> Result<bool, TraceError> {
         loop {
             let number = self.number() + 1;
             let Some(line) = self.next()? else { return Ok(false) };
             if line.first() == Some(&b'#') {
-                comment(line).map_err(|problem| problem.locate(line, number))?;
+                comment(line, number).map_err(|problem| problem.locate(line, number))?;
                 continue;
             }
             if line.is_empty() {

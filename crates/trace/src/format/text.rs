@@ -36,7 +36,7 @@ use std::io::{Read, Write};
 
 use memchr::{memchr, memrchr};
 
-use crate::dependence::Dependence;
+use crate::dependence::{Dependence, Misfit};
 use crate::error::TraceError;
 use crate::event::{Event, MemOrder, Op};
 use crate::format::dependence::{Told, write_text};
@@ -84,8 +84,8 @@ impl Source for TextReader {
                 continue;
             }
             let parse = |line: &[u8], _| parse_event(line, &mut self.names);
-            if !self.lines.next_event_and_comments(batch, parse, |line| {
-                self.told.line(line)?;
+            if !self.lines.next_event_and_comments(batch, parse, |line, number| {
+                self.told.line(line, number)?;
                 self.steps.line(line)
             })? {
                 break;
@@ -103,8 +103,12 @@ impl Source for TextReader {
         self.names
     }
 
-    fn dependence(&mut self) -> Option<Dependence> {
-        std::mem::take(&mut self.told).finish(self.events)
+    fn dependence(&mut self) -> Result<Option<Dependence>, TraceError> {
+        self.told.finish(self.events)
+    }
+
+    fn blame(&self, misfit: Misfit) -> TraceError {
+        TraceError::Dependence { at: self.told.place_of(misfit), misfit }
     }
 
     fn steps(&mut self) -> Option<Steps> {

@@ -42,8 +42,24 @@ fn nonsense_is_refused_with_its_place() {
     assert!(refused("#value 4 s0").starts_with("expected a set of reads"), "no union so far");
     assert!(refused("#union s0 1").starts_with("expected a set of reads"), "not made of itself");
     assert!(refused("#value 4 x").starts_with("expected a set of reads"));
-    assert!(refused("#steers 1 3").contains("event 1 depends on is not of this trace"));
-    assert!(refused("#value 4 3").contains("event 4 depends on is not of this trace"));
+    assert!(refused("#steer 1 5").starts_with("expected `#steers`, `#union`, `#value`, or a remark"));
+}
+
+#[test]
+fn what_does_not_fit_the_events_is_refused_with_its_line_and_the_reason() {
+    let refused = |lines: &str| {
+        let error = read(format!("{EVENTS}#dependence\n#steers 2 4\n{lines}\n").as_bytes()).unwrap_err();
+        format!("{}: {error}", error.position().unwrap())
+    };
+    assert_eq!(refused("#value 7 -"), "9: there is no event 7");
+    assert_eq!(refused("#steers 8 9"), "9: there is no event 8");
+    assert_eq!(refused("#value 6 -\n#value 2 -"), "10: event 2 has no value: it writes nothing");
+    assert_eq!(refused("#steers 4 5"), "9: event 4 steers nothing: it reads nothing");
+    assert_eq!(refused("#steers 1 3"), "9: what event 1 reads can steer later events of its own thread only");
+    assert_eq!(
+        refused("#union 2 3\n#value 4 s0"),
+        "10: what event 4 writes can depend on earlier reads of its own thread only"
+    );
 }
 
 /// Steps at random: what a read steers, or what is united with what, and who writes it.

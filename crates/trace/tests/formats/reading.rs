@@ -62,7 +62,7 @@ pub(crate) fn convert(bytes: &[u8], format: Format, compression: Compression) ->
             writer.write(event, source.names())?;
         }
     }
-    if let Some(dependence) = source.dependence() {
+    if let Some(dependence) = source.dependence()? {
         writer.write_dependence(&dependence)?;
     }
     writer.finish(Ending::Complete)?;
