@@ -7,8 +7,9 @@ use crate::args::{HuntArgs, Strategy};
 
 /// About how many choices a run has before anything is known of it.
 const USUAL_STEPS: u64 = 1_000;
-/// The strategies that take turns in finding runs to predict from: one that goes anywhere, and one that goes where no run was.
-const FOR_PREDICTIONS: [Name; 2] = [Name::Random, Name::DrFinder];
+/// The strategies that take turns in finding runs to predict from: one that takes locks as no run before, and one that lets threads get
+/// far ahead of others.
+const FOR_PREDICTIONS: [Name; 2] = [Name::DrFinder, Name::Pct];
 
 /// What one run is told.
 #[derive(Clone, Debug)]
@@ -58,7 +59,7 @@ impl Aims<'_> {
             Strategy::Pct => Name::Pct,
             Strategy::Pos => Name::Pos,
             Strategy::Drfinder => Name::DrFinder,
-            Strategy::Predict => FOR_PREDICTIONS.get(self.runs % 2).copied().unwrap_or(Name::Random),
+            Strategy::Predict => FOR_PREDICTIONS.get(self.runs % 2).copied().unwrap_or(Name::DrFinder),
         };
         let seed = self.args.seed.wrapping_add(self.runs as u64);
         self.runs += 1;
