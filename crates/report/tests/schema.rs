@@ -6,11 +6,11 @@ use foretell_report::baseline::{Known, KnownPair};
 use foretell_report::observed::{Deed, Link};
 use foretell_report::story::{Row, Step};
 use foretell_report::{
-    Access, Amount, Answer, Candidate, ClosureReport, ClosureStats, Counts, Decision, DecisionStats, Doubt,
-    Excerpt, ExploredRace, Frame, HeldLock, HeldMode, Need, NeededRead, NeededReads, Observed, Origin,
-    ProgramAccess, ProgramDeadlock, ProgramFailure, ProgramProperty, ProgramRace, ProgramReport,
-    ProgramStats, Proof, PropertyReport, PropertyVerdict, Race, Report, SliceInfo, Stats, Story, Suppressed,
-    SuppressedPair, TestEnding, TestRun, TraceInfo, schema,
+    Access, Amount, Answer, Candidate, ClosureReport, ClosureStats, Confirmation, Counts, Decision,
+    DecisionStats, Doubt, Excerpt, ExploredRace, Frame, HeldLock, HeldMode, Need, NeededRead, NeededReads,
+    Observed, Origin, ProgramAccess, ProgramDeadlock, ProgramFailure, ProgramProperty, ProgramRace,
+    ProgramReport, ProgramStats, Proof, PropertyReport, PropertyVerdict, Race, Report, SliceInfo, Stats,
+    Story, Suppressed, SuppressedPair, TestEnding, TestRun, TraceInfo, schema,
 };
 use serde_json::{Value, json};
 
@@ -102,8 +102,11 @@ fn race(proof: Proof, observed: Observed) -> Race {
         processes: Some(2),
         repeated: true,
         fingerprint: fingerprint(),
-        schedule: None,
-        confirmation: None,
+        schedule: Some(text("foretell schedule 1\nprogram p\n")),
+        confirmation: Some(match proof {
+            Proof::Adjacent => Confirmation::of(accesses()),
+            Proof::Unordered => Confirmation::not("ordered by values"),
+        }),
         picture: None,
     }
 }

@@ -42,7 +42,9 @@ pub(super) fn translate(
     }
     let trace = match writer.events.is_empty() {
         true => Trace::default(),
-        false => Trace::check(Listed::new(writer.events, writer.names, Complete).with_steps(counted(&steps)))?,
+        false => {
+            Trace::check(Listed::new(writer.events, writer.names, Complete).with_steps(counted(&steps)))?
+        }
     };
     let dependence = necessary(&trace, &flow);
     let trace = trace.with_dependence(dependence)?;

@@ -14,11 +14,8 @@ use crate::program::Source;
 /// Drives the program into the race of this schedule.
 pub(crate) fn drive(program: &Path, draft: &Draft) -> Result<Confirmation, Failure> {
     let source = Source::load(program)?;
-    let mut way = Way {
-        machine: Machine::new(&source.program, Bounds::default()),
-        draft,
-        made: BTreeMap::new(),
-    };
+    let mut way =
+        Way { machine: Machine::new(&source.program, Bounds::default()), draft, made: BTreeMap::new() };
     Ok(match way.follow() {
         Ok(()) => Confirmation::of_machine(),
         Err(why) => Confirmation::not(format!("the program goes another way: {why}")),
