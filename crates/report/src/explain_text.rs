@@ -1,5 +1,6 @@
 //! One race, or one pair that is none, at length: for somebody who has never seen such a report.
 
+use crate::confirmation_text;
 use crate::context::{HeldLock, HeldMode};
 use crate::decision::{Answer, Decision};
 use crate::observed::Observed;
@@ -300,8 +301,12 @@ fn write_proof(page: &mut Page, race: &Race, driven: Option<usize>, checked: &Ch
              referee that shares no code with what found the race has checked that.",
         ),
     }
-    if driven.is_some() && race.witness.is_some() {
-        paragraph(page, "The program itself was also driven along the schedule, up to the race.");
+    match &race.confirmation {
+        Some(confirmation) if !confirmation.confirmed || !confirmation.live.is_empty() => {
+            paragraph(page, confirmation_text::words(confirmation));
+        }
+        None if driven.is_none() || race.witness.is_none() => {}
+        _ => paragraph(page, "The program itself was also driven along the schedule, up to the race."),
     }
     match checked {
         Checked::Again(trace) => {

@@ -6,7 +6,7 @@ use foretell_report::baseline::{Known, KnownPair};
 use foretell_report::observed::{Deed, Link};
 use foretell_report::story::{Row, Step};
 use foretell_report::{
-    Access, Amount, Answer, Candidate, ClosureReport, ClosureStats, Counts, Deadlock, Decision,
+    Access, Amount, Answer, Candidate, ClosureReport, ClosureStats, Confirmation, Counts, Deadlock, Decision,
     DecisionStats, Doubt, Excerpt, ExploredRace, Frame, HeldLock, HeldMode, Hunt, HuntRun, Hunted, Need,
     NeededRead, NeededReads, Observed, Origin, ProgramAccess, ProgramDeadlock, ProgramFailure,
     ProgramProperty, ProgramRace, ProgramReport, ProgramStats, Proof, PropertyReport, PropertyVerdict, Race,
@@ -104,8 +104,11 @@ fn race(proof: Proof, observed: Observed) -> Race {
         hunted: Some(Hunted { run: 2, strategy: text("pct"), seed: 7, runs: 1 }),
         repeated: true,
         fingerprint: fingerprint(),
-        schedule: None,
-        confirmation: None,
+        schedule: Some(text("foretell schedule 1\nprogram p\n")),
+        confirmation: Some(match proof {
+            Proof::Adjacent => Confirmation::of(accesses()),
+            Proof::Unordered => Confirmation::not("ordered by values"),
+        }),
         picture: None,
     }
 }

@@ -13,6 +13,7 @@ mod known;
 mod modules;
 mod processes;
 mod recording;
+mod replay;
 mod stress;
 mod values;
 mod wrappers;

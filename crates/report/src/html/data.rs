@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::texts::{StackId, Text, Texts};
+use crate::confirmation_text::words;
 use crate::context::{HeldLock, HeldMode, Origin, Place, is_of_library};
 use crate::deadlock::{Deadlock, WaitingThread};
 use crate::excerpt::{Doubt, Excerpt};
@@ -86,6 +87,9 @@ struct RaceData {
     length: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     processes: Option<usize>,
+    /// Whether the program itself was driven into it, and what that looked like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confirmation: Option<(bool, Text)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hunted: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -277,6 +281,7 @@ fn race_data(race: &Race, texts: &mut Texts) -> RaceData {
         length: race.witness_length,
         processes: race.processes,
         hunted: race.hunted.as_ref().map(Hunted::words),
+        confirmation: race.confirmation.as_ref().map(|it| (it.confirmed, texts.text(&words(it).plain()))),
         fingerprint: race.fingerprint.clone(),
         observed: race.observed.as_ref().map(|observed| observed_data(observed, texts)),
         reads: race.reads.as_ref().map(|reads| reads_data(reads, texts)),

@@ -208,6 +208,7 @@ function raceView(item) {
       ),
       pair.hunted && make("p", { class: "dim" }, `It was ${pair.hunted}.`),
       pair.processes && make("p", { class: "dim" }, `Found in ${pair.processes} processes; this is how the first of them shows it.`),
+      pair.confirmation && make("p", { class: pair.confirmation[0] ? "proven" : "dim" }, text(pair.confirmation[1])),
     ),
     make("div", { class: "accesses" }, accessCard(first, 0), accessCard(second, 1)),
     make("div", { class: "telling" }, section(isObserved(pair) ? "The recorded run shows it as well" : "Why the recorded run did not show it", observedPart(item, view)), section("How sure is this?", make("p", {}, make("b", { class: "proven" }, "Proven. "), proofText(pair)))),
