@@ -180,7 +180,8 @@ impl DrFinder {
         let (thread, function) = self.candidate(held, kind, ready)?;
         let is_strict = self.dice.below(2) == 0;
         self.learnt.statistics.suspensions += 1;
-        self.escort = Some(Escort { thread, function, kind, held, lock, is_strict, is_right: false, spent: 0 });
+        self.escort =
+            Some(Escort { thread, function, kind, held, lock, is_strict, is_right: false, spent: 0 });
         Some(thread)
     }
 
@@ -207,7 +208,8 @@ impl DrFinder {
             self.learnt.relation.add(function, kind);
         }
         self.excused.remove(&thread);
-        if let Some(escort) = self.escort.as_mut().filter(|escort| escort.thread == thread && escort.kind == kind)
+        if let Some(escort) =
+            self.escort.as_mut().filter(|escort| escort.thread == thread && escort.kind == kind)
         {
             escort.is_right = true;
             if !escort.is_strict || escort.lock == lock {

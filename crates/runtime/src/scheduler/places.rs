@@ -104,7 +104,8 @@ impl Places {
 
     /// What a thread is in that was started at the site and has not called anything.
     pub(super) fn beginning_at(&mut self, site: u64) -> u32 {
-        let name = if site == 0 { "first thread".to_owned() } else { format!("thread of {}", self.text_of(site)) };
+        let name =
+            if site == 0 { "first thread".to_owned() } else { format!("thread of {}", self.text_of(site)) };
         self.functions.number(&name)
     }
 

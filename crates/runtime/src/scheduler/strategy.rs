@@ -10,9 +10,7 @@ use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use foretell_schedule::{
-    Functions, Name, Operation, Plan, REACH, Ready, Relation, Strategy, innermost,
-};
+use foretell_schedule::{Functions, Name, Operation, Plan, REACH, Ready, Relation, Strategy, innermost};
 use foretell_wire::log::module::Module;
 
 use super::places::Places;
@@ -178,7 +176,15 @@ impl Hunt {
         });
         let &Wanted { name, depth, steps, .. } = wanted;
         let plan = Plan { name, seed, depth, steps, relation: relation.unwrap_or_default() };
-        Hunt { strategy: plan.strategy(), places, origins: BTreeMap::new(), picks: 0, ready: Vec::new(), name: name.text(), file }
+        Hunt {
+            strategy: plan.strategy(),
+            places,
+            origins: BTreeMap::new(),
+            picks: 0,
+            ready: Vec::new(),
+            name: name.text(),
+            file,
+        }
     }
 
     fn taken(&mut self, me: &'static Thread, lock: usize) {
