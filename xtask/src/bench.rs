@@ -9,6 +9,7 @@ mod explore;
 mod files;
 mod native;
 mod necessary;
+mod online;
 mod pairs;
 mod record;
 
@@ -32,7 +33,7 @@ use record::{Record, Row, Target};
 /// A measurement that can be asked for by name.
 type Measurement = (&'static str, fn(&mut Record) -> Result<(), String>);
 
-const MEASUREMENTS: [Measurement; 12] = [
+const MEASUREMENTS: [Measurement; 13] = [
     ("read", reading),
     ("detect", detecting),
     ("syncp", sync_preserving),
@@ -44,6 +45,7 @@ const MEASUREMENTS: [Measurement; 12] = [
     ("explore", explore::exploring),
     ("z3", pairs::deciding),
     ("native", native::recording),
+    ("online", online::detecting),
     ("necessary", necessary::knowing),
 ];
 

@@ -9,6 +9,7 @@
 //! * [`places`]: sites and addresses as people know them; [`demangle`]: functions, too
 //! * [`Program`]: the code behind the log, to follow values through it
 //! * [`calls`]: which calls a thread is in
+//! * [`races`]: what a program has found that looked for races itself
 //! * [`follow`]: which reads matter to what comes after them
 //!
 //! **What is left out, and why that is sound.** A cell that only one thread ever touches: whatever the schedule, its reads
@@ -27,6 +28,7 @@ mod memory;
 mod merge;
 mod places;
 mod program;
+mod races;
 mod records;
 
 use foretell_trace::Listed;
@@ -34,7 +36,9 @@ use foretell_wire::log::Chunks;
 
 pub use follow::{Recomputed, Tally};
 pub use foretell_wire::log::Why;
+pub use foretell_wire::races::Kind as OnlineKind;
 pub use program::{Definition, Program, Source};
+pub use races::{OnlineAccess, OnlineFrame, OnlinePlace, OnlineRace, OnlineRaces, races};
 
 /// Why a log is no trace.
 #[derive(Debug, thiserror::Error)]

@@ -5,6 +5,7 @@ use std::ops::Range;
 use foretell_wire::Malformed;
 use foretell_wire::holders::Mode;
 use foretell_wire::hook::Order as MemoryOrder;
+use foretell_wire::pack::Step;
 use foretell_wire::races::{Kind, Race};
 use foretell_wire::record::{Context, Record, SyncOp};
 
@@ -41,8 +42,8 @@ struct State {
     now: Epoch,
     /// The calls that it is in.
     position: Position,
-    /// What it does is the doing of a library in which it waits.
-    is_waiting: bool,
+    /// What it accesses is of no interest: it is the doing of a library in which it waits, or there was never another thread.
+    is_ignored: bool,
     /// There were too many threads, or they met too often: nothing is looked at any more.
     is_blind: bool,
 }
@@ -68,10 +69,8 @@ impl Detector {
         let Some(context) = self.contexts.get_mut(thread as usize) else { return Ok(()) };
         self.state.turn_to(thread);
         while !records.is_empty() && !self.state.is_blind {
-            if let Some(access) = context.short_access(&mut records) {
-                let how = if access.writes { How::Write } else { How::Read };
-                self.state.sized(access.addr, access.size, access.site, how);
-            } else {
+            records = self.state.short_records(context, records);
+            if !records.is_empty() {
                 let record = context.decode(&mut records)?;
                 self.state.record(&record);
             }
@@ -139,10 +138,30 @@ impl State {
     /// The order may have changed.
     fn look(&mut self) {
         self.now = self.order.now(self.thread);
-        self.is_waiting = self.order.is_waiting(self.thread);
+        self.is_ignored = !self.order.has_forked() || self.order.is_waiting(self.thread);
         self.is_blind |= self.order.is_exhausted();
     }
 
+    /// Looks at short records as long as there are any: nearly all are. Returns what follows. A loop of its own, so that all it needs is
+    /// at hand.
+    #[inline(never)]
+    fn short_records<'a>(&mut self, context: &mut Context, mut records: &'a [u8]) -> &'a [u8] {
+        loop {
+            while let Some(access) = context.short_access(&mut records) {
+                let how = if access.writes { How::Write } else { How::Read };
+                self.sized(access.addr, access.size, access.site, how);
+            }
+            match context.short_step(&mut records) {
+                Some(Step::Enter { site }) => self.calls.enter(&mut self.position, site),
+                Some(Step::Exit) => self.calls.exit(&mut self.position, 1),
+                Some(Step::Branch) => {}
+                None => break,
+            }
+        }
+        records
+    }
+
+    #[inline(never)]
     fn record(&mut self, record: &Record<'_>) {
         match *record {
             Record::Read { site, addr, size, .. } => self.sized(addr, size, site, How::Read),
@@ -181,27 +200,25 @@ impl State {
     #[inline(always)]
     fn sized(&mut self, addr: u64, size: u8, site: u64, how: How) {
         let first = addr % WORD;
-        if first + u64::from(size) > WORD {
-            return self.range(addr, size.into(), site, how);
-        }
-        if !self.is_waiting {
-            let bytes = (u8::MAX >> (8 - size.clamp(1, 8))) << first;
-            self.access(addr - first, bytes, size.into(), site, how);
+        let bytes = (u64::from(u8::MAX) >> (WORD - u64::from(size))) << first;
+        match u8::try_from(bytes) {
+            Ok(bytes) if !self.is_ignored => self.access(addr, bytes, size.into(), site, how),
+            _ => self.range(addr, size.into(), site, how),
         }
     }
 
     fn range(&mut self, addr: u64, length: u64, site: u64, how: How) {
-        if self.is_waiting {
+        if self.is_ignored {
             return;
         }
         let count = u16::try_from(length).unwrap_or(u16::MAX);
         let end = addr.saturating_add(length);
         let mut from = addr;
         while from < end {
-            let (first, word) = (from % WORD, from - from % WORD);
+            let first = from % WORD;
             let taken = (WORD - first).min(end - from);
             let bytes = (u8::MAX >> (WORD - taken)) << first;
-            self.access(word, bytes, count, site, how);
+            self.access(from, bytes, count, site, how);
             from += taken;
         }
     }
@@ -215,8 +232,16 @@ impl State {
         self.look();
     }
 
+    /// An access that has these bytes of a word, the first of which is at this address.
     #[inline(always)]
-    fn access(&mut self, word: u64, bytes: u8, count: u16, site: u64, how: How) {
+    fn access(&mut self, addr: u64, bytes: u8, count: u16, site: u64, how: How) {
+        if how.is_atomic() || !self.shadow.is_repeated(addr, bytes, how.writes(), self.now) {
+            self.access_anew(addr - addr % WORD, bytes, count, site, how);
+        }
+    }
+
+    #[inline(never)]
+    fn access_anew(&mut self, word: u64, bytes: u8, count: u16, site: u64, how: How) {
         let kind = match how {
             How::Read => Kind::Read,
             How::Write => Kind::Write,
@@ -228,7 +253,6 @@ impl State {
         self.scene(place, |shadow, scene| shadow.access(word, bytes, how, scene));
     }
 
-    #[inline(always)]
     fn scene(&mut self, place: Place, act: impl FnOnce(&mut Shadow, &mut Scene<'_>)) {
         let mut scene = Scene {
             thread: self.thread,
@@ -250,7 +274,7 @@ impl State {
     }
 
     fn memory_fence(&mut self, order: MemoryOrder) {
-        if !self.is_waiting {
+        if !self.order.is_waiting(self.thread) {
             self.order.memory_fence(self.thread, order);
             self.look();
         }
@@ -345,7 +369,7 @@ impl State {
             return;
         }
         block.end = Some(end);
-        if self.is_waiting {
+        if self.is_ignored {
             return self.shadow.renew(&(start..until), self.now);
         }
         self.scene(place, |shadow, scene| shadow.give_back(&(start..until), scene));

@@ -88,6 +88,11 @@ impl Order {
         Epoch::new(thread, self.of(thread).clock.get(thread))
     }
 
+    /// Whether there was ever more than one thread.
+    pub(crate) fn has_forked(&self) -> bool {
+        self.has_forked
+    }
+
     /// Whether times, or numbers of threads, have come to their end.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.latest >= LAST_TIME || self.threads.len() >= MOST_THREADS as usize

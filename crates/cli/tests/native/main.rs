@@ -9,6 +9,7 @@ mod dependence;
 mod ending;
 mod known;
 mod modules;
+mod online;
 mod processes;
 mod recording;
 mod stress;
