@@ -68,7 +68,8 @@ const ROOMS: [Rule; 19] = [
 
 /// Rooms that do no input or output: their sources must not name these.
 const PURE_ROOMS: [&str; 12] = [
-    "wire", "online", "witness", "detect", "solve", "predict", "depend", "cimp", "explore", "native", "report", "view",
+    "wire", "online", "witness", "detect", "solve", "predict", "depend", "cimp", "explore", "native",
+    "report", "view",
 ];
 const IMPURE: [&str; 6] = ["std::fs", "std::net", "std::process", "std::env", "println!", "eprintln!"];
 

@@ -7,6 +7,8 @@ use rustc_hash::FxHashMap;
 
 /// So many ways to be called are told apart. Beyond these, an access is told to be in the calls that are known.
 const MOST: usize = 1 << 22;
+/// Of so many calls it is remembered at hand where they led.
+const RECENT: usize = 4;
 
 /// A place in the tree: the calls that lead there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -17,13 +19,13 @@ struct Node {
     /// Where the call is made.
     site: u64,
     parent: Context,
-    /// Where the last call from here was made, and led: mostly the next one is the same.
-    recent: (u64, Context),
+    /// Where the last calls from here were made, and led: mostly the next one is the same. Sites with the same remainder share a place.
+    recent: [(u64, Context); RECENT],
 }
 
 impl Node {
     fn new(site: u64, parent: Context) -> Node {
-        Node { site, parent, recent: (0, Context::default()) }
+        Node { site, parent, recent: [(0, Context::default()); RECENT] }
     }
 }
 
@@ -54,11 +56,12 @@ impl Calls {
     pub(crate) fn enter(&mut self, position: &mut Position, site: u64) {
         let from = position.context;
         if let Some(node) = self.nodes.get(from.0 as usize)
-            && node.recent.0 == site
-            && node.recent.1 != Context::default()
+            && let (known, child) = node.recent[place_of(site)]
+            && known == site
+            && child != Context::default()
             && position.beyond == 0
         {
-            position.context = node.recent.1;
+            position.context = child;
             return;
         }
         self.enter_anew(position, site);
@@ -107,7 +110,7 @@ impl Calls {
             None => self.add(parent, site)?,
         };
         if let Some(node) = self.nodes.get_mut(parent.0 as usize) {
-            node.recent = (site, child);
+            node.recent[place_of(site)] = (site, child);
         }
         Some(child)
     }
@@ -119,6 +122,11 @@ impl Calls {
         self.children.insert((parent, site), Context(next));
         Some(Context(next))
     }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the remainder is what is wanted")]
+fn place_of(site: u64) -> usize {
+    site as usize % RECENT
 }
 
 #[cfg(test)]
