@@ -10,6 +10,7 @@ mod files;
 mod hidden;
 mod native;
 mod necessary;
+mod online;
 mod pairs;
 mod programs;
 mod record;
@@ -46,6 +47,7 @@ const MEASUREMENTS: [Measurement; 13] = [
     ("explore", explore::exploring),
     ("z3", pairs::deciding),
     ("native", native::recording),
+    ("online", online::detecting),
     ("necessary", necessary::knowing),
     ("hidden", hidden::hunting),
 ];

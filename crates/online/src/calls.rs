@@ -7,6 +7,8 @@ use rustc_hash::FxHashMap;
 
 /// So many ways to be called are told apart. Beyond these, an access is told to be in the calls that are known.
 const MOST: usize = 1 << 22;
+/// Of so many calls it is remembered at hand where they led.
+const RECENT: usize = 4;
 
 /// A place in the tree: the calls that lead there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -17,8 +19,14 @@ struct Node {
     /// Where the call is made.
     site: u64,
     parent: Context,
-    /// Where the last call from here led: mostly the next one is the same.
-    recent: Context,
+    /// Where the last calls from here were made, and led: mostly the next one is the same. Sites with the same remainder share a place.
+    recent: [(u64, Context); RECENT],
+}
+
+impl Node {
+    fn new(site: u64, parent: Context) -> Node {
+        Node { site, parent, recent: [(0, Context::default()); RECENT] }
+    }
 }
 
 /// All calls that were ever made.
@@ -38,20 +46,30 @@ pub(crate) struct Position {
 
 impl Default for Calls {
     fn default() -> Calls {
-        let root = Node { site: 0, parent: Context::default(), recent: Context::default() };
-        Calls { nodes: vec![root], children: FxHashMap::default() }
+        Calls { nodes: vec![Node::new(0, Context::default())], children: FxHashMap::default() }
     }
 }
 
 impl Calls {
     /// The thread calls something at this site.
+    #[inline(always)]
     pub(crate) fn enter(&mut self, position: &mut Position, site: u64) {
         let from = position.context;
-        let recent = self.node(from).recent;
-        if recent != Context::default() && self.node(recent).site == site && position.beyond == 0 {
-            position.context = recent;
+        if let Some(node) = self.nodes.get(from.0 as usize)
+            && let (known, child) = node.recent[place_of(site)]
+            && known == site
+            && child != Context::default()
+            && position.beyond == 0
+        {
+            position.context = child;
             return;
         }
+        self.enter_anew(position, site);
+    }
+
+    #[inline(never)]
+    fn enter_anew(&mut self, position: &mut Position, site: u64) {
+        let from = position.context;
         match self.child(from, site).filter(|_| position.beyond == 0) {
             Some(child) => position.context = child,
             None => position.beyond = position.beyond.saturating_add(1),
@@ -59,6 +77,7 @@ impl Calls {
     }
 
     /// So many calls of the thread have ended.
+    #[inline(always)]
     pub(crate) fn exit(&self, position: &mut Position, calls: u32) {
         let beyond = position.beyond.min(calls);
         position.beyond -= beyond;
@@ -66,7 +85,7 @@ impl Calls {
             if position.context == Context::default() {
                 break;
             }
-            position.context = self.node(position.context).parent;
+            position.context = self.parent(position.context);
         }
     }
 
@@ -74,17 +93,15 @@ impl Calls {
     pub(crate) fn path(&self, mut context: Context) -> Vec<u64> {
         let mut sites = Vec::new();
         while context != Context::default() {
-            let node = self.node(context);
-            sites.push(node.site);
-            context = node.parent;
+            sites.extend(self.nodes.get(context.0 as usize).map(|node| node.site));
+            context = self.parent(context);
         }
         sites.reverse();
         sites
     }
 
-    fn node(&self, context: Context) -> Node {
-        let nowhere = Node { site: 0, parent: Context::default(), recent: Context::default() };
-        self.nodes.get(context.0 as usize).copied().unwrap_or(nowhere)
+    fn parent(&self, context: Context) -> Context {
+        self.nodes.get(context.0 as usize).map(|node| node.parent).unwrap_or_default()
     }
 
     fn child(&mut self, parent: Context, site: u64) -> Option<Context> {
@@ -93,7 +110,7 @@ impl Calls {
             None => self.add(parent, site)?,
         };
         if let Some(node) = self.nodes.get_mut(parent.0 as usize) {
-            node.recent = child;
+            node.recent[place_of(site)] = (site, child);
         }
         Some(child)
     }
@@ -101,10 +118,15 @@ impl Calls {
     #[cold]
     fn add(&mut self, parent: Context, site: u64) -> Option<Context> {
         let next = u32::try_from(self.nodes.len()).ok().filter(|_| self.nodes.len() < MOST)?;
-        self.nodes.push(Node { site, parent, recent: Context::default() });
+        self.nodes.push(Node::new(site, parent));
         self.children.insert((parent, site), Context(next));
         Some(Context(next))
     }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the remainder is what is wanted")]
+fn place_of(site: u64) -> usize {
+    site as usize % RECENT
 }
 
 #[cfg(test)]

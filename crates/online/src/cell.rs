@@ -121,9 +121,9 @@ impl Accesses {
     }
 
     fn compare(&self, writes: bool, addr: u64, scene: &mut Scene<'_>) {
-        self.writes.iter().for_each(|write| scene.compare(write, addr));
+        self.writes.iter().for_each(|write| scene.compare(write.epoch, &write.place, addr));
         if writes {
-            self.reads.iter().for_each(|read| scene.compare(read, addr));
+            self.reads.iter().for_each(|read| scene.compare(read.epoch, &read.place, addr));
         }
     }
 

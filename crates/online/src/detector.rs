@@ -5,6 +5,7 @@ use std::ops::Range;
 use foretell_wire::Malformed;
 use foretell_wire::holders::Mode;
 use foretell_wire::hook::Order as MemoryOrder;
+use foretell_wire::pack::Step;
 use foretell_wire::races::{Kind, Race};
 use foretell_wire::record::{Context, Record, SyncOp};
 
@@ -41,8 +42,8 @@ struct State {
     now: Epoch,
     /// The calls that it is in.
     position: Position,
-    /// What it does is the doing of a library in which it waits.
-    is_waiting: bool,
+    /// What it accesses is of no interest: it is the doing of a library in which it waits, or there was never another thread.
+    is_ignored: bool,
     /// There were too many threads, or they met too often: nothing is looked at any more.
     is_blind: bool,
 }
@@ -68,10 +69,8 @@ impl Detector {
         let Some(context) = self.contexts.get_mut(thread as usize) else { return Ok(()) };
         self.state.turn_to(thread);
         while !records.is_empty() && !self.state.is_blind {
-            if let Some(access) = context.short_access(&mut records) {
-                let how = if access.writes { How::Write } else { How::Read };
-                self.state.sized(access.addr, access.size, access.site, how);
-            } else {
+            records = self.state.short_records(context, records);
+            if !records.is_empty() {
                 let record = context.decode(&mut records)?;
                 self.state.record(&record);
             }
@@ -139,10 +138,30 @@ impl State {
     /// The order may have changed.
     fn look(&mut self) {
         self.now = self.order.now(self.thread);
-        self.is_waiting = self.order.is_waiting(self.thread);
+        self.is_ignored = !self.order.has_forked() || self.order.is_waiting(self.thread);
         self.is_blind |= self.order.is_exhausted();
     }
 
+    /// Looks at short records as long as there are any: nearly all are. Returns what follows. A loop of its own, so that all it needs is
+    /// at hand.
+    #[inline(never)]
+    fn short_records<'a>(&mut self, context: &mut Context, mut records: &'a [u8]) -> &'a [u8] {
+        loop {
+            while let Some(access) = context.short_access(&mut records) {
+                let how = if access.writes { How::Write } else { How::Read };
+                self.sized(access.addr, access.size, access.site, how);
+            }
+            match context.short_step(&mut records) {
+                Some(Step::Enter { site }) => self.calls.enter(&mut self.position, site),
+                Some(Step::Exit) => self.calls.exit(&mut self.position, 1),
+                Some(Step::Branch) => {}
+                None => break,
+            }
+        }
+        records
+    }
+
+    #[inline(never)]
     fn record(&mut self, record: &Record<'_>) {
         match *record {
             Record::Read { site, addr, size, .. } => self.sized(addr, size, site, How::Read),
@@ -181,27 +200,25 @@ impl State {
     #[inline(always)]
     fn sized(&mut self, addr: u64, size: u8, site: u64, how: How) {
         let first = addr % WORD;
-        if first + u64::from(size) > WORD {
-            return self.range(addr, size.into(), site, how);
-        }
-        if !self.is_waiting {
-            let bytes = (u8::MAX >> (8 - size.clamp(1, 8))) << first;
-            self.access(addr - first, bytes, size.into(), site, how);
+        let bytes = (u64::from(u8::MAX) >> (WORD - u64::from(size))) << first;
+        match u8::try_from(bytes) {
+            Ok(bytes) if !self.is_ignored => self.access(addr, bytes, size.into(), site, how),
+            _ => self.range(addr, size.into(), site, how),
         }
     }
 
     fn range(&mut self, addr: u64, length: u64, site: u64, how: How) {
-        if self.is_waiting {
+        if self.is_ignored {
             return;
         }
         let count = u16::try_from(length).unwrap_or(u16::MAX);
         let end = addr.saturating_add(length);
         let mut from = addr;
         while from < end {
-            let (first, word) = (from % WORD, from - from % WORD);
+            let first = from % WORD;
             let taken = (WORD - first).min(end - from);
             let bytes = (u8::MAX >> (WORD - taken)) << first;
-            self.access(word, bytes, count, site, how);
+            self.access(from, bytes, count, site, how);
             from += taken;
         }
     }
@@ -215,8 +232,16 @@ impl State {
         self.look();
     }
 
+    /// An access that has these bytes of a word, the first of which is at this address.
     #[inline(always)]
-    fn access(&mut self, word: u64, bytes: u8, count: u16, site: u64, how: How) {
+    fn access(&mut self, addr: u64, bytes: u8, count: u16, site: u64, how: How) {
+        if how.is_atomic() || !self.shadow.is_repeated(addr, bytes, how.writes(), self.now) {
+            self.access_anew(addr - addr % WORD, bytes, count, site, how);
+        }
+    }
+
+    #[inline(never)]
+    fn access_anew(&mut self, word: u64, bytes: u8, count: u16, site: u64, how: How) {
         let kind = match how {
             How::Read => Kind::Read,
             How::Write => Kind::Write,
@@ -228,7 +253,6 @@ impl State {
         self.scene(place, |shadow, scene| shadow.access(word, bytes, how, scene));
     }
 
-    #[inline(always)]
     fn scene(&mut self, place: Place, act: impl FnOnce(&mut Shadow, &mut Scene<'_>)) {
         let mut scene = Scene {
             thread: self.thread,
@@ -250,7 +274,7 @@ impl State {
     }
 
     fn memory_fence(&mut self, order: MemoryOrder) {
-        if !self.is_waiting {
+        if !self.order.is_waiting(self.thread) {
             self.order.memory_fence(self.thread, order);
             self.look();
         }
@@ -345,7 +369,7 @@ impl State {
             return;
         }
         block.end = Some(end);
-        if self.is_waiting {
+        if self.is_ignored {
             return self.shadow.renew(&(start..until), self.now);
         }
         self.scene(place, |shadow, scene| shadow.give_back(&(start..until), scene));
@@ -361,4 +385,270 @@ impl State {
 
 fn small(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use foretell_wire::races::Memory;
+    use foretell_wire::record::SyncOp::{
+        Alloc, Arrive, Begin, Depart, End, Fork, Free, Lock, Notify, Shared, TimedOut, TryFailed, Unlock,
+        Wait, Woken,
+    };
+
+    use super::*;
+
+    const X: u64 = 0x1000;
+    const LOCK: u64 = 0x8000;
+    const CONDITION: u64 = 0x8100;
+
+    fn sync(op: SyncOp, object: u64, other: u64) -> Record<'static> {
+        Record::Sync { site: 1, op, object, other }
+    }
+
+    fn write(addr: u64, site: u64) -> Record<'static> {
+        Record::Write { site, addr, size: 8, value: 0 }
+    }
+
+    fn read(addr: u64, site: u64) -> Record<'static> {
+        Record::Read { site, addr, size: 8, value: 0 }
+    }
+
+    /// The races among these records, after two threads were started.
+    fn races(records: &[(u32, Record<'_>)]) -> Vec<Race> {
+        let mut detector = Detector::new();
+        for child in [1, 2] {
+            detector.record(0, &sync(Fork, child, 0));
+        }
+        for (thread, record) in records {
+            detector.record(*thread, record);
+        }
+        assert!(!detector.is_blind());
+        detector.take_races()
+    }
+
+    fn pairs(records: &[(u32, Record<'_>)]) -> Vec<(u64, u64)> {
+        races(records).iter().map(|race| (race.first.site, race.second.site)).collect()
+    }
+
+    #[test]
+    fn a_notification_orders_and_a_timeout_does_not() {
+        let meeting = |end| {
+            [
+                (1, sync(Lock, LOCK, 0)),
+                (1, sync(Wait, CONDITION, LOCK)),
+                (2, write(X, 10)),
+                (2, sync(Notify, CONDITION, 0)),
+                (1, sync(end, CONDITION, LOCK)),
+                (1, read(X, 11)),
+            ]
+        };
+        assert_eq!(pairs(&meeting(Woken)), []);
+        assert_eq!(pairs(&meeting(TimedOut)), [(10, 11)]);
+    }
+
+    #[test]
+    fn what_a_library_does_while_its_caller_waits_is_not_the_programs_doing() {
+        let records = [
+            (1, sync(Lock, LOCK, 0)),
+            (1, sync(Wait, CONDITION, LOCK)),
+            (2, write(X, 10)),
+            (1, read(X, 11)),
+            (1, Record::Opaque { site: 12 }),
+            (2, write(X + 8, 13)),
+            (1, sync(TimedOut, CONDITION, LOCK)),
+            (1, read(X + 8, 14)),
+        ];
+        assert_eq!(pairs(&records), [], "what nobody understands takes effect when the thread goes on");
+    }
+
+    #[test]
+    fn who_waits_gives_the_lock_up() {
+        let records = [
+            (1, sync(Lock, LOCK, 0)),
+            (1, write(X, 10)),
+            (1, sync(Wait, CONDITION, LOCK)),
+            (2, sync(Lock, LOCK, 0)),
+            (2, write(X, 11)),
+            (2, sync(Unlock, LOCK, 0)),
+        ];
+        assert_eq!(pairs(&records), []);
+    }
+
+    #[test]
+    fn a_barrier_orders_all_who_came_before_all_who_leave() {
+        let barrier = 0x9000;
+        let records = [
+            (1, write(X, 10)),
+            (1, sync(Arrive, barrier, 0)),
+            (2, write(X + 8, 11)),
+            (2, sync(Arrive, barrier, 0)),
+            (2, sync(Depart, barrier, 1)),
+            (2, sync(Depart, barrier, 2)),
+            (1, read(X + 8, 12)),
+            (2, read(X, 13)),
+            (2, write(X + 8, 14)),
+        ];
+        assert_eq!(pairs(&records), [(12, 14)]);
+    }
+
+    #[test]
+    fn an_attempt_that_failed_comes_after_what_the_owner_did() {
+        let records = [
+            (1, sync(Lock, LOCK, 0)),
+            (1, write(X, 10)),
+            (2, sync(TryFailed, LOCK, 0)),
+            (2, read(X, 11)),
+            (1, write(X, 12)),
+        ];
+        assert_eq!(pairs(&records), [(11, 12)]);
+    }
+
+    #[test]
+    fn a_lock_that_was_given_up_unseen_orders_everything() {
+        let records =
+            [(1, write(X, 10)), (1, sync(Lock, LOCK, 0)), (2, sync(Lock, LOCK, 0)), (2, write(X, 11))];
+        assert_eq!(pairs(&records), []);
+    }
+
+    #[test]
+    fn memory_is_there_before_it_is_touched() {
+        let records = [
+            (1, write(X, 10)),
+            (1, sync(Alloc, 0x4000, 64)),
+            (1, write(0x4000, 11)),
+            (2, read(0x4000, 12)),
+            (2, read(X, 13)),
+        ];
+        let found = races(&records);
+        let [race] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(
+            (race.first.site, race.second.site),
+            (11, 12),
+            "what came before the allocation is ordered"
+        );
+        assert!(matches!(race.memory, Memory::Heap { start: 0x4000, bytes: 64, thread: 1, site: 1, .. }));
+    }
+
+    #[test]
+    fn memory_that_is_used_again_is_another_and_comes_after() {
+        let records = [
+            (1, sync(Alloc, 0x4000, 64)),
+            (1, write(0x4000, 10)),
+            (1, write(X, 11)),
+            (1, sync(Free, 0x4000, 0)),
+            (1, write(X, 12)),
+            (2, sync(Alloc, 0x4000, 64)),
+            (2, write(0x4000, 13)),
+            (2, read(X, 14)),
+        ];
+        assert_eq!(pairs(&records), [(12, 14)], "only what followed the end of the block races");
+    }
+
+    #[test]
+    fn to_give_memory_back_conflicts_with_all_accesses() {
+        let give_back = [
+            (1, sync(Alloc, 0x4000, 64)),
+            (1, write(0x4000, 10)),
+            (2, Record::Opaque { site: 2 }),
+            (2, read(0x4008, 11)),
+            (1, Record::Sync { site: 12, op: Free, object: 0x4000, other: 0 }),
+            (2, read(0x4010, 13)),
+        ];
+        assert_eq!(pairs(&give_back), [(11, 12), (12, 13)]);
+        assert!(races(&give_back).iter().any(|race| race.first.kind == Kind::Free));
+    }
+
+    #[test]
+    fn the_stack_of_an_ended_thread_can_be_anothers() {
+        let records = [
+            (1, sync(Begin, 0x10_0000, 0x11_0000)),
+            (1, write(0x10_8000, 10)),
+            (1, sync(End, 0, 0)),
+            (2, sync(Begin, 0x10_0000, 0x11_0000)),
+            (2, write(0x10_8000, 11)),
+        ];
+        assert_eq!(pairs(&records), []);
+    }
+
+    #[test]
+    fn memory_that_other_processes_see_is_a_fence() {
+        let records = [
+            (1, sync(Shared, 0x2_0000, 0x1000)),
+            (1, write(X, 10)),
+            (1, write(0x2_0000, 11)),
+            (2, read(0x2_0000, 12)),
+            (2, read(X, 13)),
+        ];
+        assert_eq!(pairs(&records), []);
+    }
+
+    #[test]
+    fn a_part_of_an_atomic_word_does_not_race() {
+        let order = MemoryOrder::Relaxed;
+        let records = [
+            (1, Record::AtomicStore { site: 10, addr: X, size: 8, value: 0, order }),
+            (2, Record::Write { site: 11, addr: X + 4, size: 4, value: 0 }),
+            (1, Record::AtomicLoad { site: 12, addr: X, size: 8, value: 0, order }),
+        ];
+        assert_eq!(pairs(&records), []);
+        let whole = (2, Record::Write { site: 11, addr: X, size: 8, value: 0 });
+        assert_eq!(pairs(&[records[0], whole]), [(10, 11)]);
+    }
+
+    #[test]
+    fn neighbours_do_not_race_and_overlaps_do() {
+        let at = |addr, size, site| Record::Write { site, addr, size, value: 0 };
+        assert_eq!(pairs(&[(1, at(X, 4, 10)), (2, at(X + 4, 4, 11))]), []);
+        assert_eq!(pairs(&[(1, at(X, 1, 10)), (2, at(X + 1, 1, 11))]), []);
+        assert_eq!(pairs(&[(1, at(X + 6, 4, 10)), (2, at(X + 8, 1, 11))]), [(10, 11)]);
+        let copy = Record::Copy { site: 11, to: X + 100, from: X + 3, bytes: &[0; 40] };
+        assert_eq!(pairs(&[(1, at(X + 40, 1, 10)), (2, copy)]), [(10, 11)]);
+        let fill = Record::Fill { site: 11, addr: X, byte: 0, length: 10_000 };
+        assert_eq!(pairs(&[(1, at(X + 9_999, 1, 10)), (1, at(X + 10_000, 1, 12)), (2, fill)]), [(10, 11)]);
+        let unknown = Record::Fill { site: 11, addr: X, byte: 0, length: 1 << 40 };
+        assert_eq!(pairs(&[(1, at(X, 1, 10)), (2, unknown)]), [], "too much to be told apart");
+    }
+
+    #[test]
+    fn both_sides_have_their_calls_and_the_same_race_is_told_once() {
+        let step = |site| Record::Enter { site };
+        let records = [
+            (1, step(100)),
+            (1, step(101)),
+            (1, write(X, 10)),
+            (1, Record::Exit { calls: 2 }),
+            (2, step(200)),
+            (2, write(X, 11)),
+            (1, write(X, 10)),
+        ];
+        let found = races(&records);
+        let [race] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((race.address, race.first.calls.as_slice()), (X, &[100, 101][..]));
+        assert_eq!((race.second.thread, race.second.calls.as_slice()), (2, &[200][..]));
+    }
+
+    #[test]
+    fn too_many_threads_are_told() {
+        let mut detector = Detector::new();
+        detector.record(0, &sync(Fork, u64::from(MOST_THREADS), 0));
+        assert!(detector.is_blind());
+        detector.record(0, &write(X, 10));
+        assert_eq!(detector.feed(MOST_THREADS + 1, &[]), Ok(()));
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused() {
+        let mut random = 1_u64;
+        for _ in 0..2_000 {
+            let bytes: Vec<u8> = (0..24)
+                .map(|_| {
+                    random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    random.to_le_bytes()[7]
+                })
+                .collect();
+            let mut detector = Detector::new();
+            // What is refused is refused; it must only come to an end.
+            let _ = detector.feed(0, &bytes);
+        }
+    }
 }

@@ -88,6 +88,11 @@ impl Order {
         Epoch::new(thread, self.of(thread).clock.get(thread))
     }
 
+    /// Whether there was ever more than one thread.
+    pub(crate) fn has_forked(&self) -> bool {
+        self.has_forked
+    }
+
     /// Whether times, or numbers of threads, have come to their end.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.latest >= LAST_TIME || self.threads.len() >= MOST_THREADS as usize
@@ -155,9 +160,12 @@ impl Order {
         self.advance(thread);
     }
 
+    /// The child has ended, and nobody will ask for what it knew again.
     pub(crate) fn join(&mut self, thread: u32, child: u32) {
-        let clock = self.copy(child);
-        self.learn(thread, &clock);
+        if thread != child {
+            let ended = std::mem::take(self.of(child));
+            self.learn(thread, &ended.clock);
+        }
     }
 
     pub(crate) fn lock(&mut self, thread: u32, lock: u64, mode: Mode) {
@@ -363,12 +371,7 @@ impl Order {
     /// A thread comes up; others with smaller numbers may not have been seen yet.
     #[cold]
     fn begin(&mut self, thread: u32) {
-        while self.threads.len() <= thread as usize {
-            self.latest = (self.latest + 1).min(LAST_TIME);
-            let mut known = Known::default();
-            known.clock.set(u32::try_from(self.threads.len()).unwrap_or(u32::MAX), self.latest);
-            self.threads.push(known);
-        }
+        self.threads.resize_with(thread as usize + 1, Known::default);
     }
 }
 

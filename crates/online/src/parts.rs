@@ -12,6 +12,9 @@ use crate::clock::Epoch;
 use crate::scene::Scene;
 use crate::shadow::first_byte;
 
+/// Of so many threads it is remembered what they read last.
+const READERS: usize = 4;
+
 /// What is known of the word.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
@@ -23,17 +26,39 @@ pub(crate) struct Parts {
     /// The bytes that some atomic access has together with the byte before.
     inseparable: u8,
     is_mixed: bool,
+    /// The last plain write, as long as it would be nothing new, with its bytes.
+    rewritten: Epoch,
+    /// The same of reads, by the remainders of threads' numbers.
+    reread: [Epoch; READERS],
 }
 
 impl Parts {
-    /// A word of which this is known.
-    pub(crate) fn new(birth: Epoch, cell: Option<Cell>) -> Parts {
-        let bounds = cell.as_ref().map_or(0, |cell| bounds(cell.bytes));
-        Parts { birth, cells: Vec::from_iter(cell), bounds, inseparable: 0, is_mixed: false }
+    /// A word of which this is known: what its cells tell, and which bytes some accesses had.
+    pub(crate) fn new(birth: Epoch, cells: impl Iterator<Item = Cell>, accesses: [u8; 4]) -> Parts {
+        let bounds = accesses.into_iter().fold(0, |all, bytes| all | bounds(bytes));
+        Parts { birth, cells: cells.collect(), bounds, ..Parts::default() }
     }
 
     /// The access that is being made touches these bytes of the word, given as bits.
     pub(crate) fn access(&mut self, word: u64, bytes: u8, how: How, scene: &mut Scene<'_>) {
+        let (now, reader) = (scene.now.with(bytes), scene.thread as usize % READERS);
+        match how {
+            How::Read if self.reread[reader] == now || self.rewritten == now => return,
+            How::Write if self.rewritten == now => return,
+            How::Read | How::Write => {}
+            // A plain write ends release sequences that may begin here.
+            How::Atomic { .. } => self.rewritten = Epoch::NONE,
+        }
+        self.access_anew(word, bytes, how, scene);
+        match how {
+            _ if self.is_mixed => {}
+            How::Read => self.reread[reader] = now,
+            How::Write => (self.rewritten, self.reread) = (now, [Epoch::NONE; READERS]),
+            How::Atomic { .. } => {}
+        }
+    }
+
+    fn access_anew(&mut self, word: u64, bytes: u8, how: How, scene: &mut Scene<'_>) {
         if !scene.is_before(self.birth) {
             scene.learn_birth(word);
         }
@@ -54,6 +79,7 @@ impl Parts {
 
     /// The memory is given back: all of it is written, in whatever parts.
     pub(crate) fn give_back(&mut self, word: u64, scene: &mut Scene<'_>) {
+        (self.rewritten, self.reread) = (Epoch::NONE, [Epoch::NONE; READERS]);
         if !scene.is_before(self.birth) {
             scene.learn_birth(word);
         }

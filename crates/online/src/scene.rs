@@ -4,7 +4,6 @@ use foretell_wire::races::{self, Race};
 
 use crate::blocks::Blocks;
 use crate::calls::Calls;
-use crate::cell::Access;
 use crate::clock::Epoch;
 use crate::order::Order;
 use crate::place::Place;
@@ -26,7 +25,7 @@ impl Scene<'_> {
     /// Whether the moment comes before this access.
     #[inline(always)]
     pub(crate) fn is_before(&self, epoch: Epoch) -> bool {
-        self.order.is_before(epoch, self.thread)
+        epoch.thread() == self.thread || self.order.is_before(epoch, self.thread)
     }
 
     /// Everything so far comes before everything from now on.
@@ -47,16 +46,16 @@ impl Scene<'_> {
 
     /// It is a race with an earlier access to these bytes, unless something orders the two.
     #[inline(always)]
-    pub(crate) fn compare(&mut self, earlier: &Access, addr: u64) {
-        if !self.is_before(earlier.epoch) {
-            self.compare_with_care(earlier, addr);
+    pub(crate) fn compare(&mut self, earlier: Epoch, there: &Place, addr: u64) {
+        if !self.is_before(earlier) {
+            self.compare_with_care(earlier, there, addr);
         }
     }
 
     #[cold]
-    fn compare_with_care(&mut self, earlier: &Access, addr: u64) {
+    fn compare_with_care(&mut self, earlier: Epoch, there: &Place, addr: u64) {
         self.learn_birth(addr);
-        if self.is_before(earlier.epoch) {
+        if self.is_before(earlier) {
             return;
         }
         let (calls, blocks) = (self.calls, self.blocks);
@@ -68,9 +67,9 @@ impl Scene<'_> {
             calls: calls.path(place.context),
         };
         let (now, place) = (self.now, self.place);
-        self.reports.add(earlier.place.site, place.site, || Race {
+        self.reports.add(there.site, place.site, || Race {
             address: addr,
-            first: told(earlier.epoch, &earlier.place),
+            first: told(earlier, there),
             second: told(now, &place),
             memory: blocks.at(addr).map_or(races::Memory::Static, |block| block.told(calls)),
         });

@@ -1,8 +1,8 @@
 //! What is remembered of each word of memory.
 //!
-//! Nearly all words are only ever accessed in one way: always the same bytes, never atomically, and read by one thread at a time. Of these two
-//! moments are kept, the last write and the last read since, side by side; and, further away, where they were made. So an access
-//! that only repeats what its thread did before, unseen by others, takes one look at a few bytes. Whatever is more
+//! Nearly all memory is only ever accessed in one way: always the same bytes, never atomically, and read by one thread at a time. Of each half
+//! of such a word two moments are kept, the last write and the last read since, side by side; and, further away, where they were made.
+//! So an access that only repeats what its thread did before, unseen by others, takes one look at a few bytes. Whatever is more
 //! complicated is kept elsewhere ([`Parts`]).
 
 use std::ops::Range;
@@ -20,18 +20,47 @@ use crate::scene::Scene;
 pub(crate) const WORD: u64 = 8;
 /// How many bytes of memory a page remembers.
 const PAGE: u64 = 1 << 12;
-const WORDS: usize = (PAGE / WORD) as usize;
+/// How many halves of words that are.
+const HALVES: usize = (2 * PAGE / WORD) as usize;
+/// The bytes of each half of a word, as bits.
+const HALF: [u8; 2] = [0x0F, 0xF0];
 /// For so many pages it is remembered where they are; those with the same remainder share a place.
 const RECENT: usize = 1 << 8;
 
-/// The last accesses to a word, by when they were made.
+/// The last accesses to a half of a word, by when they were made. Each tells all the bytes of the word that it touched.
 ///
 /// The write has no bytes as long as nobody has written: then it is when the memory was allocated. It is no moment if the word is
-/// kept elsewhere, and then the read tells where. Both are of the same bytes, if they have any.
-#[derive(Clone, Copy, Default)]
+/// kept elsewhere, and then the read tells where. If both have bytes, then the same ones of this half.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Moments {
     write: Epoch,
     read: Epoch,
+}
+
+impl Moments {
+    /// Whether an access at this moment is nothing new. Without a branch: whether the next access writes is what the processor cannot guess.
+    #[inline(always)]
+    fn are_repeated(self, writes: bool, now: Epoch) -> bool {
+        (self.write == now) | (!writes & (self.read == now))
+    }
+
+    /// Whether a plain access to these bytes of the half can be kept here: the others are of the same bytes, and reads are ordered.
+    #[inline(always)]
+    fn can_take(self, bytes: u8, half: u8, how: How, scene: &Scene<'_>) -> bool {
+        let same = |epoch: Epoch| epoch.bytes() == 0 || epoch.bytes() & half == bytes;
+        self.write.is_moment()
+            && same(self.write)
+            && same(self.read)
+            && (how.writes() || scene.is_before(self.read))
+    }
+
+    /// The bytes of the half that were touched; all, if none were.
+    fn touched(self, half: u8) -> u8 {
+        match (self.write.bytes() | self.read.bytes()) & half {
+            0 => half,
+            touched => touched,
+        }
+    }
 }
 
 /// Where these accesses were made.
@@ -42,8 +71,36 @@ struct Places {
 }
 
 struct Page {
-    moments: [Moments; WORDS],
-    places: [Places; WORDS],
+    moments: Box<[Moments; HALVES]>,
+    places: Box<[Places; HALVES]>,
+}
+
+impl Page {
+    /// Tells whether anything races with a plain access to a half of a word, whose first byte is at this address.
+    #[inline(always)]
+    fn compare(&self, half: usize, addr: u64, how: How, scene: &mut Scene<'_>) {
+        let (moments, places) = (self.moments[half], &self.places[half]);
+        if moments.write.bytes() != 0 {
+            scene.compare(moments.write, &places.write, addr);
+        } else if !scene.is_before(moments.write) {
+            scene.learn_birth(addr);
+        }
+        if how.writes() {
+            scene.compare(moments.read, &places.read, addr);
+        }
+    }
+
+    /// Keeps a plain access to a half of a word; these are all bytes of the word that it touches.
+    #[inline(always)]
+    fn put(&mut self, half: usize, bytes: u8, how: How, scene: &Scene<'_>) {
+        let (moments, places) = (&mut self.moments[half], &mut self.places[half]);
+        if how.writes() {
+            *moments = Moments { write: scene.now.with(bytes), read: Epoch::NONE };
+            places.write = scene.place;
+        } else {
+            (moments.read, places.read) = (scene.now.with(bytes), scene.place);
+        }
+    }
 }
 
 /// All memory that was touched.
@@ -52,7 +109,7 @@ pub(crate) struct Shadow {
     numbers: FxHashMap<u64, usize>,
     /// The same of those that were looked at last.
     recent: Box<[(u64, usize); RECENT]>,
-    pages: Vec<Box<Page>>,
+    pages: Vec<Page>,
     /// Pages whose memory is no more.
     unused: Vec<usize>,
     parts: Vec<Parts>,
@@ -84,70 +141,71 @@ fn remainder(number: u64, modulus: usize) -> usize {
     number as usize % modulus
 }
 
-fn word_of(addr: u64) -> usize {
-    remainder(addr / WORD, WORDS)
+/// Where in its page the half of a word at this address is.
+#[inline(always)]
+fn half_of(addr: u64) -> usize {
+    remainder(addr / (WORD / 2), HALVES)
 }
 
 impl Shadow {
-    /// An access to bytes of one word. It is told which bytes as bits.
+    /// Whether the thread whose moment this is has just done the same to these bytes, the first of which is at this address, unseen by
+    /// others. If in doubt, it has not.
+    ///
+    /// If an access has bytes of both halves, the first half tells: somebody else can only have come between at the other one by a race
+    /// with the same access, which was told then.
     #[inline(always)]
-    pub(crate) fn access(&mut self, word: u64, bytes: u8, how: How, scene: &mut Scene<'_>) {
-        let page = self.page(word, scene.blocks);
-        let Some(moments) = self.pages.get(page).map(|page| page.moments[word_of(word)]) else { return };
-        let now = scene.now.with(bytes);
-        let is_repeated = match how {
-            How::Write => moments.write == now,
-            How::Read => moments.read == now || moments.write == now,
-            How::Atomic { .. } => false,
-        };
-        if !is_repeated {
-            self.access_anew(page, word, bytes, how, scene);
-        }
+    pub(crate) fn is_repeated(&self, addr: u64, bytes: u8, writes: bool, now: Epoch) -> bool {
+        let (known, number) = self.recent[remainder(addr / PAGE, RECENT)];
+        let Some(page) = self.pages.get(number).filter(|_| known == addr / PAGE) else { return false };
+        page.moments[half_of(addr)].are_repeated(writes, now.with(bytes))
     }
 
-    fn access_anew(&mut self, page: usize, word: u64, bytes: u8, how: How, scene: &mut Scene<'_>) {
+    /// An access to bytes of one word. It is told which bytes as bits.
+    pub(crate) fn access(&mut self, word: u64, bytes: u8, how: How, scene: &mut Scene<'_>) {
+        let page = self.page(word, scene.blocks);
+        self.access_in(page, word, bytes, how, scene);
+    }
+
+    fn access_in(&mut self, page: usize, word: u64, bytes: u8, how: How, scene: &mut Scene<'_>) {
         let Some(found) = self.pages.get_mut(page) else { return };
-        let (moments, places) = (&mut found.moments[word_of(word)], &mut found.places[word_of(word)]);
-        let (write, read) = (moments.write, moments.read);
-        let same = |epoch: Epoch| epoch.bytes() == 0 || epoch.bytes() == bytes;
-        let is_simple = write.is_moment() && same(write) && same(read) && !how.is_atomic();
-        if !is_simple || (!how.writes() && !scene.is_before(read)) {
+        let (low, high) = (bytes & HALF[0], bytes & HALF[1]);
+        let (first, second) = (half_of(word), half_of(word) + 1);
+        let is_simple = (low == 0 || found.moments[first].can_take(low, HALF[0], how, scene))
+            && (high == 0 || found.moments[second].can_take(high, HALF[1], how, scene));
+        if !is_simple || how.is_atomic() {
             return self.access_parts(page, word, bytes, how, scene);
         }
-        let addr = first_byte(word, bytes);
-        if write.bytes() == 0 {
-            if !scene.is_before(write) {
-                scene.learn_birth(addr);
+        let are_same = low != 0 && found.moments[first] == found.moments[second];
+        if low != 0 {
+            found.compare(first, first_byte(word, low), how, scene);
+            found.put(first, bytes, how, scene);
+        }
+        if high != 0 {
+            if !are_same {
+                found.compare(second, first_byte(word, high), how, scene);
             }
-        } else {
-            scene.compare(&Access { epoch: write, place: places.write }, addr);
+            found.put(second, bytes, how, scene);
         }
-        if !how.writes() {
-            (moments.read, places.read) = (scene.now.with(bytes), scene.place);
-            return;
-        }
-        scene.compare(&Access { epoch: read, place: places.read }, addr);
-        *moments = Moments { write: scene.now.with(bytes), read: Epoch::NONE };
-        places.write = scene.place;
     }
 
     /// An access to a word that is kept elsewhere, or has to be from now on.
     fn access_parts(&mut self, page: usize, word: u64, bytes: u8, how: How, scene: &mut Scene<'_>) {
         let Some(found) = self.pages.get_mut(page) else { return };
-        let (moments, places) = (&mut found.moments[word_of(word)], &found.places[word_of(word)]);
-        if moments.write == Epoch::OUTSIDE {
+        let first = half_of(word);
+        if found.moments[first].write == Epoch::OUTSIDE {
             return scene.fence();
         }
-        if moments.write != Epoch::ELSEWHERE {
-            let parts = parts_of(*moments, *places);
+        if found.moments[first].write != Epoch::ELSEWHERE {
+            let parts = parts_of(found, first);
             let index = self.free_parts.pop().unwrap_or(self.parts.len());
             match self.parts.get_mut(index) {
                 Some(place) => *place = parts,
                 None => self.parts.push(parts),
             }
-            *moments = Moments { write: Epoch::ELSEWHERE, read: number(index) };
+            found.moments[first] = Moments { write: Epoch::ELSEWHERE, read: number(index) };
+            found.moments[first | 1] = found.moments[first];
         }
-        if let Some(parts) = self.parts.get_mut(index(moments.read)) {
+        if let Some(parts) = self.parts.get_mut(index(found.moments[first].read)) {
             parts.access(word, bytes, how, scene);
         }
     }
@@ -155,15 +213,17 @@ impl Shadow {
     /// The memory is given back, which conflicts with every access to it; also with those that come too late.
     pub(crate) fn give_back(&mut self, range: &Range<u64>, scene: &mut Scene<'_>) {
         for page in self.pages_within(range) {
+            let Some(&number) = self.numbers.get(&page) else { continue };
             for word in words_within(page, range) {
-                self.give_word_back(page, word, scene);
+                self.give_word_back(number, word, scene);
             }
         }
     }
 
-    fn give_word_back(&mut self, page: u64, word: u64, scene: &mut Scene<'_>) {
-        let Some(&number) = self.numbers.get(&page) else { return };
-        let Some(moments) = self.pages.get(number).map(|page| page.moments[word_of(word)]) else { return };
+    fn give_word_back(&mut self, page: usize, word: u64, scene: &mut Scene<'_>) {
+        let Some(found) = self.pages.get(page) else { return };
+        let first = half_of(word);
+        let moments = found.moments[first];
         match moments.write {
             Epoch::OUTSIDE => {}
             Epoch::ELSEWHERE => {
@@ -171,10 +231,9 @@ impl Shadow {
                     parts.give_back(word, scene);
                 }
             }
-            write => {
-                let touched = write.bytes() | moments.read.bytes();
-                let bytes = if touched == 0 { u8::MAX } else { touched };
-                self.access_anew(number, word, bytes, How::Write, scene);
+            _ => {
+                let bytes = moments.touched(HALF[0]) | found.moments[first | 1].touched(HALF[1]);
+                self.access_in(page, word, bytes, How::Write, scene);
             }
         }
     }
@@ -182,20 +241,20 @@ impl Shadow {
     /// The memory is used anew from this moment on, or seen by others: nothing is known of it.
     pub(crate) fn renew(&mut self, range: &Range<u64>, moment: Epoch) {
         for page in self.pages_within(range) {
-            let is_whole = range.start <= page * PAGE && (page + 1) * PAGE <= range.end;
+            let Some(&number) = self.numbers.get(&page) else { continue };
             for word in words_within(page, range) {
-                self.renew_word(page, word, moment);
+                self.renew_word(number, word, moment);
             }
-            if is_whole {
+            if range.start <= page * PAGE && (page + 1) * PAGE <= range.end {
                 self.unuse(page);
             }
         }
     }
 
-    fn renew_word(&mut self, page: u64, word: u64, moment: Epoch) {
-        let number = self.numbers.get(&page).copied();
-        let Some(page) = number.and_then(|number| self.pages.get_mut(number)) else { return };
-        let moments = &mut page.moments[word_of(word)];
+    fn renew_word(&mut self, page: usize, word: u64, moment: Epoch) {
+        let Some(found) = self.pages.get_mut(page) else { return };
+        let first = half_of(word);
+        let moments = found.moments[first];
         if moments.write == Epoch::ELSEWHERE {
             let freed = index(moments.read);
             if let Some(parts) = self.parts.get_mut(freed) {
@@ -203,7 +262,8 @@ impl Shadow {
             }
             self.free_parts.push(freed);
         }
-        *moments = Moments { write: moment, read: Epoch::NONE };
+        found.moments[first] = Moments { write: moment, read: Epoch::NONE };
+        found.moments[first | 1] = found.moments[first];
     }
 
     /// There is nothing to know of the page but what is known of its blocks.
@@ -243,8 +303,10 @@ impl Shadow {
     /// A page is touched for the first time: all that is known of its words is to which blocks they belong.
     #[cold]
     fn make(&mut self, page: u64, blocks: &Blocks) -> usize {
-        let mut made =
-            Box::new(Page { moments: [Moments::default(); WORDS], places: [Places::default(); WORDS] });
+        let mut made = Page {
+            moments: Box::new([Moments::default(); HALVES]),
+            places: Box::new([Places::default(); HALVES]),
+        };
         let start = page.saturating_mul(PAGE);
         for (part, block) in blocks.within(start..start.saturating_add(PAGE)) {
             let write = match (&block.end, block.purpose) {
@@ -253,9 +315,9 @@ impl Shadow {
                 _ => block.birth,
             };
             let place = block.end.as_ref().map(|end| end.place).unwrap_or_default();
-            for word in words_within(page, &part) {
-                made.moments[word_of(word)].write = write;
-                made.places[word_of(word)].write = place;
+            for half in words_within(page, &part).flat_map(|word| [half_of(word), half_of(word) | 1]) {
+                made.moments[half].write = write;
+                made.places[half].write = place;
             }
         }
         let number = self.unused.pop().unwrap_or(self.pages.len());
@@ -268,17 +330,26 @@ impl Shadow {
     }
 }
 
-/// A word that cannot be told by two moments any more.
-fn parts_of(moments: Moments, places: Places) -> Parts {
-    let access = |epoch: Epoch, place| {
-        let is_there = epoch.bytes() != 0;
-        Vec::from_iter(is_there.then_some(Access { epoch: epoch.with(0), place }))
+/// A word that cannot be told by moments any more.
+fn parts_of(page: &Page, first: usize) -> Parts {
+    let (low, high) = (page.moments[first], page.moments[first | 1]);
+    let cell = |half: usize, bytes: u8| {
+        let (moments, places) = (page.moments[first | half], page.places[first | half]);
+        let access = |epoch: Epoch, place| {
+            let is_there = epoch.bytes() != 0;
+            Vec::from_iter(is_there.then_some(Access { epoch: epoch.with(0), place }))
+        };
+        let plain = Accesses {
+            writes: access(moments.write, places.write),
+            reads: access(moments.read, places.read),
+        };
+        Cell::new((moments.write.bytes() | moments.read.bytes()) & bytes, plain)
     };
-    let (write, read) = (moments.write, moments.read);
-    let plain = Accesses { writes: access(write, places.write), reads: access(read, places.read) };
-    let birth = if write.bytes() == 0 { write } else { Epoch::NONE };
-    let bytes = write.bytes() | read.bytes();
-    Parts::new(birth, (bytes != 0).then(|| Cell::new(bytes, plain)))
+    let cells = if low == high { vec![cell(0, u8::MAX)] } else { vec![cell(0, HALF[0]), cell(1, HALF[1])] };
+    let is_born = |moments: &Moments| moments.write.bytes() == 0;
+    let birth = [low, high].into_iter().find(is_born).map_or(Epoch::NONE, |moments| moments.write);
+    let accesses = [low.write, low.read, high.write, high.read];
+    Parts::new(birth, cells.into_iter().filter(|cell| cell.bytes != 0), accesses.map(Epoch::bytes))
 }
 
 /// The address of the first of these bytes.

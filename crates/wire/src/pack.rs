@@ -15,7 +15,7 @@
 
 use crate::Malformed;
 use crate::record::{Context, Record, kind};
-use crate::varint::step;
+use crate::varint::{follow, step};
 
 const PACKED: u8 = 0x80;
 const WIDE: u8 = 0x60;
@@ -70,6 +70,20 @@ pub struct Access {
     pub site: u64,
     /// The address of the first byte.
     pub addr: u64,
+}
+
+/// A step from one function to another, or within one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// What follows happened within a call that was made there.
+    Enter {
+        /// Where.
+        site: u64,
+    },
+    /// What follows happened after the last of these calls has ended.
+    Exit,
+    /// A decision.
+    Branch,
 }
 
 /// A record as two numbers, of which the second one follows after so many bytes of the first. Zero bytes follow it.
@@ -157,6 +171,27 @@ impl Context {
         let last_addr = self.addr_at(site);
         *last_addr = last_addr.wrapping_add(step);
         Some(Access { writes: first & 1 << 6 != 0, size, site, addr: *last_addr })
+    }
+
+    /// Takes the next record, if it is a short one of a call, of its end, or of a decision.
+    #[inline(always)]
+    pub fn short_step(&mut self, bytes: &mut &[u8]) -> Option<Step> {
+        match **bytes {
+            [EXIT_HEAD, ref rest @ ..] => {
+                *bytes = rest;
+                Some(Step::Exit)
+            }
+            [kind @ kind::SHORT_ENTER..WIDE, low, ref rest @ ..] => {
+                *bytes = rest;
+                Some(Step::Enter { site: self.in_segment(kind & 7, low) })
+            }
+            [kind::BRANCH | kind::BRANCH_BY_0 | kind::BRANCH_BY_1, step @ ..0x80, ref rest @ ..] => {
+                *bytes = rest;
+                self.site = follow(self.site, step.into());
+                Some(Step::Branch)
+            }
+            _ => None,
+        }
     }
 
     /// The site in the segment whose highest and lowest bits are these.
@@ -267,6 +302,42 @@ mod tests {
             }
         }
         assert!(short > 1_000 && long > 1_000, "{short} short, {long} long");
+    }
+
+    #[test]
+    fn steps_are_taken_as_any_record() {
+        let segment = 0x5555_0000;
+        let records = [
+            Record::Read { site: segment + 1, addr: 8, size: 4, value: 0 },
+            Record::Enter { site: segment + 0x7FF },
+            Record::Branch { site: segment + 30, by: Some(1) },
+            Record::Branch { site: segment + 3000, by: None },
+            Record::Exit { calls: 1 },
+            Record::Exit { calls: 2 },
+            Record::Enter { site: 1 },
+        ];
+        let (mut writer, mut reader, mut taken) = (Context::NEW, Context::NEW, 0);
+        for record in &records {
+            let mut room = [0; LONGEST_RECORD];
+            let length = writer.encode(record, &mut room);
+            let (mut rest, mut again, mut other) = (&room[..length], &room[..length], reader.clone());
+            assert_eq!(reader.decode(&mut rest), Ok(*record));
+            let step = other.short_step(&mut again);
+            assert_eq!(
+                step,
+                match *record {
+                    Record::Enter { site } if site > 1 => Some(Step::Enter { site }),
+                    Record::Exit { calls: 1 } => Some(Step::Exit),
+                    Record::Branch { site, .. } if site < segment + 3000 => Some(Step::Branch),
+                    _ => None,
+                }
+            );
+            if step.is_some() {
+                taken += 1;
+                assert_eq!((again, other), (rest, reader.clone()));
+            }
+        }
+        assert_eq!(taken, 3);
     }
 
     #[test]

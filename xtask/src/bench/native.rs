@@ -22,6 +22,8 @@ use crate::process::{must, release, root};
 const ROUNDS: &str = "200";
 /// How often each way is measured; the best counts.
 const RUNS: usize = 3;
+/// What a program ends with in which ThreadSanitizer has found something.
+const TSAN_FOUND: i32 = 66;
 
 /// Recording over ThreadSanitizer in CPU time, for both orders, and the size of the log.
 pub(crate) fn recording(record: &mut Record) -> Result<(), String> {
@@ -31,15 +33,13 @@ pub(crate) fn recording(record: &mut Record) -> Result<(), String> {
     )?;
     let folder = release("bench-native");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let foretell = release("foretell");
-    let plain = build(&folder, "plain", Path::new("clang-22"), &[])?;
-    let watched = build(&folder, "tsan", Path::new("clang-22"), &["-fsanitize=thread"])?;
-    let recorded = build(&folder, "recorded", &foretell, &["cc"])?;
-    let best = |act: &dyn Fn() -> Result<f64, String>| -> Result<f64, String> {
-        (0..RUNS).try_fold(f64::INFINITY, |best, _| Ok(best.min(act()?)))
-    };
-    let plain = best(&|| run(&plain, None, &folder))?;
-    let watched = best(&|| run(&watched, None, &folder))?;
+    let source = root().join("bench/native/work.c");
+    let program = Program { folder: &folder, source: &source, argument: ROUNDS };
+    let plain = program.build("plain", Path::new("clang-22"), &[])?;
+    let watched = program.build("tsan", Path::new("clang-22"), &["-fsanitize=thread"])?;
+    let recorded = program.build("recorded", &release("foretell"), &["cc"])?;
+    let plain = program.best(&plain, Way::Plain)?;
+    let watched = program.best(&watched, Way::Plain)?;
     record.add(Row::times(
         "native, ThreadSanitizer over plain".to_string(),
         1e3 * watched,
@@ -47,7 +47,7 @@ pub(crate) fn recording(record: &mut Record) -> Result<(), String> {
         None,
     ));
     for order in ["serial", "striped"] {
-        let seconds = best(&|| run(&recorded, Some(order), &folder))?;
+        let seconds = program.best(&recorded, Way::Recorded { order })?;
         let target = (order == "serial").then_some(Target::AtMost(2.0));
         let what = format!("native, recording ({order}) over ThreadSanitizer");
         record.add(Row::times(what, 1e3 * seconds, 1e3 * watched, target));
@@ -57,43 +57,84 @@ pub(crate) fn recording(record: &mut Record) -> Result<(), String> {
     fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
 
-fn build(folder: &Path, name: &str, compiler: &Path, options: &[&str]) -> Result<PathBuf, String> {
-    let (program, source) = (folder.join(name), root().join("bench/native/work.c"));
-    let status =
-        Command::new(compiler).args(options).args(["-O2", "-g"]).arg(source).arg("-o").arg(&program).status();
-    match status {
-        Ok(status) if status.success() => Ok(program),
-        Ok(status) => {
-            Err(format!("cannot build {name}: {status}; `cargo xtask setup` installs what is needed"))
+/// A program that is measured in several ways.
+pub(super) struct Program<'a> {
+    /// Where it is built, and leaves its logs.
+    pub(super) folder: &'a Path,
+    pub(super) source: &'a Path,
+    /// How much it has to do.
+    pub(super) argument: &'static str,
+}
+
+/// How a program runs.
+#[derive(Clone, Copy)]
+pub(super) enum Way {
+    /// As it is.
+    Plain,
+    /// Recorded, in this order.
+    Recorded { order: &'static str },
+    /// Looking for races in itself.
+    Detecting,
+}
+
+impl Program<'_> {
+    /// The program, by this compiler with these options.
+    pub(super) fn build(&self, name: &str, compiler: &Path, options: &[&str]) -> Result<PathBuf, String> {
+        let program = self.folder.join(name);
+        let mut command = Command::new(compiler);
+        command.args(options).args(["-O2", "-g"]).arg(self.source).arg("-o").arg(&program);
+        match command.status() {
+            Ok(status) if status.success() => Ok(program),
+            Ok(status) => {
+                Err(format!("cannot build {name}: {status}; `cargo xtask setup` installs what is needed"))
+            }
+            Err(error) => Err(format!("cannot run {}: {error}", compiler.display())),
         }
-        Err(error) => Err(format!("cannot run {}: {error}", compiler.display())),
+    }
+
+    /// The CPU seconds of the best of several runs.
+    pub(super) fn best(&self, built: &Path, way: Way) -> Result<f64, String> {
+        (0..RUNS).try_fold(f64::INFINITY, |best, _| Ok(best.min(self.run(built, way)?)))
+    }
+
+    fn run(&self, built: &Path, way: Way) -> Result<f64, String> {
+        for left in left_in(self.folder)? {
+            fs::remove_file(&left).map_err(|error| format!("{}: {error}", left.display()))?;
+        }
+        let mut command = Command::new(built);
+        command.arg(self.argument).stdout(Stdio::null()).stderr(Stdio::null());
+        match way {
+            Way::Plain => {}
+            Way::Recorded { order } => {
+                command.env("FORETELL_LOG", self.folder).env("FORETELL_ORDER", order);
+            }
+            Way::Detecting => {
+                command.env("FORETELL_LOG", self.folder).env("FORETELL_DETECT", "1");
+            }
+        }
+        let begin = CpuTime::of_children();
+        let status = command.status().map_err(|error| format!("{}: {error}", built.display()))?;
+        // ThreadSanitizer has a code of its own for a program with races.
+        if status.code().is_none_or(|code| code != 0 && code != TSAN_FOUND) {
+            return Err(format!("{}: {status}", built.display()));
+        }
+        Ok(begin.elapsed())
     }
 }
 
-/// Runs the program, recorded in this order if there is one; the CPU seconds that it took.
-fn run(program: &Path, order: Option<&str>, folder: &Path) -> Result<f64, String> {
-    for log in logs(folder)? {
-        fs::remove_file(&log).map_err(|error| format!("{}: {error}", log.display()))?;
-    }
-    let mut command = Command::new(program);
-    command.arg(ROUNDS).stdout(Stdio::null());
-    if let Some(order) = order {
-        command.env("FORETELL_LOG", folder).env("FORETELL_ORDER", order);
-    }
-    let begin = CpuTime::of_children();
-    let status = command.status().map_err(|error| format!("{}: {error}", program.display()))?;
-    if !status.success() {
-        return Err(format!("{}: {status}", program.display()));
-    }
-    Ok(begin.elapsed())
+/// What runs have left: logs and races.
+fn left_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut left = files(folder, "ftraw")?;
+    left.extend(files(folder, "races")?);
+    Ok(left)
 }
 
-fn logs(folder: &Path) -> Result<Vec<PathBuf>, String> {
+fn files(folder: &Path, wanted: &str) -> Result<Vec<PathBuf>, String> {
     let failed = |error| format!("{}: {error}", folder.display());
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        if path.extension().is_some_and(|ending| ending == "ftraw") {
+        if path.extension().is_some_and(|ending| ending == wanted) {
             found.push(path);
         }
     }
@@ -104,7 +145,7 @@ fn logs(folder: &Path) -> Result<Vec<PathBuf>, String> {
 /// well, unless nothing was read since the last one.
 fn count(folder: &Path) -> Result<(usize, u64), String> {
     let (mut events, mut bytes) = (0, 0);
-    for path in logs(folder)? {
+    for path in files(folder, "ftraw")? {
         let log = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         bytes += log.len() as u64;
         events += events_of(&log).map_err(|error| error.to_string())?;

@@ -1,10 +1,10 @@
 //! Every program of the corpus gives the races that it says, and no other. `cargo xtask native-corpus` tries more seeds. What it logs agrees
-//! with its code.
+//! with its code, and what it finds in itself with what it logs.
 
 use foretell_testkit::native::{Program, programs};
 
 use crate::values::Agreement;
-use crate::{build, foretell, is_ready};
+use crate::{build, foretell, is_ready, online};
 
 const SEEDS: u64 = 2;
 
@@ -27,6 +27,7 @@ fn check(kind: &str) {
             let expected = i32::from(!program.races.is_empty());
             assert_eq!(output.status.code(), Some(expected), "{} with seed {seed}: {errors}", program.name);
         }
+        online::agrees(&built, 1);
     }
     agreement.is_about(500);
 }

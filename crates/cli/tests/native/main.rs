@@ -11,6 +11,7 @@ mod hidden;
 mod hunt;
 mod known;
 mod modules;
+mod online;
 mod processes;
 mod recording;
 mod replay;
