@@ -28,5 +28,5 @@ int main(void) {
     pthread_create(&two, 0, second, 0);
     pthread_join(one, 0);
     pthread_join(two, 0);
-    return 0;
+    return c == 0;
 }

@@ -35,11 +35,17 @@ pub(super) struct Region {
 }
 
 /// What a function does from its beginning to its end without any record, in terms of its parameters.
-#[derive(Debug, Default)]
+#[derive(PartialEq, Eq, Debug, Default)]
 struct Silence {
     is_unknown: bool,
     steering: Vec<u32>,
     result: Vec<u32>,
+}
+
+impl Silence {
+    fn unknown() -> Silence {
+        Silence { is_unknown: true, ..Silence::default() }
+    }
 }
 
 /// All that was summed up so far.
@@ -47,8 +53,27 @@ struct Silence {
 pub(super) struct Regions {
     shapes: FxHashMap<FunctionId, Option<Rc<Shape>>>,
     regions: FxHashMap<(FunctionId, Option<u32>, Target), Option<Rc<Region>>>,
-    /// None while it is not known yet. Within, none if the function always leaves a record.
-    silences: FxHashMap<FunctionId, Option<Option<Rc<Silence>>>>,
+    /// None if the function always leaves a record.
+    silences: FxHashMap<FunctionId, Option<Rc<Silence>>>,
+    /// What is being found out of functions that may call each other.
+    search: Option<Search>,
+}
+
+/// Functions that may call each other, each of which is looked at once in a round, with what the last one found of those that it calls.
+/// In the first round calls within calls are not passed at all.
+#[derive(Debug, Default)]
+struct Search {
+    found: FxHashMap<FunctionId, Option<Rc<Silence>>>,
+    /// Those that this round has looked at, or is looking at.
+    met: FxHashSet<FunctionId>,
+    /// Those that it is looking at,
+    open: FxHashSet<FunctionId>,
+    /// and those of them that were asked about meanwhile.
+    asked: FxHashSet<FunctionId>,
+    /// Somebody was told something else than what was found afterwards.
+    is_news: bool,
+    /// The regions that were summed up in this round.
+    summed_up: Vec<(FunctionId, Option<u32>, Target)>,
     /// How many functions are being looked at, each because of the one before.
     depth: u32,
 }
@@ -58,6 +83,9 @@ const MOST_INSTRUCTIONS: usize = 1 << 12;
 
 /// Of calls within calls no more are looked at.
 const DEEPEST: u32 = 64;
+
+/// After so many rounds, functions that call each other are unknown.
+const MOST_ROUNDS: usize = 32;
 
 impl Regions {
     /// The function, prepared.
@@ -83,35 +111,73 @@ impl Regions {
         });
         let region = region.map(Rc::new);
         self.regions.insert((id, from, to), region.clone());
+        if let Some(search) = &mut self.search {
+            search.summed_up.push((id, from, to));
+        }
         region
     }
 
-    /// What a function does without any record; none if it always leaves one. While that is being found out, it is unknown.
+    /// What a function does without any record; none if it always leaves one.
     fn silence(&mut self, functions: &Functions, id: FunctionId) -> Option<Rc<Silence>> {
-        match self.silences.get(&id) {
-            Some(Some(known)) => return known.clone(),
-            Some(None) => return Some(Rc::new(Silence { is_unknown: true, ..Silence::default() })),
-            None => {}
+        if let Some(known) = self.silences.get(&id) {
+            return known.clone();
         }
-        if self.depth >= DEEPEST {
-            return Some(Rc::new(Silence { is_unknown: true, ..Silence::default() }));
+        if self.search.is_some() {
+            return self.look_at(functions, id);
         }
-        self.silences.insert(id, None);
-        self.depth += 1;
-        let region = self.between(functions, id, None, Target::End);
-        self.depth -= 1;
-        let shape = self.shape(functions, id);
-        let silence = region.zip(shape).map(|(region, shape)| {
-            let parameters =
-                |slots: &[Slot]| slots.iter().filter_map(|&slot| shape.parameter_at(slot)).collect();
-            Rc::new(Silence {
-                is_unknown: region.is_unknown,
-                steering: parameters(&region.steering),
-                result: parameters(&region.result),
-            })
-        });
-        self.silences.insert(id, Some(silence.clone()));
+        for _ in 0..MOST_ROUNDS {
+            let last = self.search.take().unwrap_or_default();
+            for key in last.summed_up {
+                self.regions.remove(&key);
+            }
+            self.search = Some(Search { found: last.found, ..Search::default() });
+            self.look_at(functions, id);
+            if self.search.as_ref().is_some_and(|search| !search.is_news) {
+                self.silences.extend(self.search.take().unwrap_or_default().found);
+                return self.silences.get(&id).cloned().flatten();
+            }
+        }
+        for key in self.search.take().unwrap_or_default().summed_up {
+            self.regions.remove(&key);
+        }
+        let unknown = Some(Rc::new(Silence::unknown()));
+        self.silences.insert(id, unknown.clone());
+        unknown
+    }
+
+    /// Looks at a function, unless that was done in this round; what is found so far.
+    fn look_at(&mut self, functions: &Functions, id: FunctionId) -> Option<Rc<Silence>> {
+        let search = self.search.get_or_insert_default();
+        if search.depth >= DEEPEST {
+            return Some(Rc::new(Silence::unknown()));
+        }
+        let known = search.found.get(&id).cloned().flatten();
+        if !search.met.insert(id) {
+            if search.open.contains(&id) {
+                search.asked.insert(id);
+            }
+            return known;
+        }
+        search.open.insert(id);
+        search.depth += 1;
+        let silence = self.sum_up_silence(functions, id).map(Rc::new);
+        let search = self.search.get_or_insert_default();
+        search.depth -= 1;
+        search.open.remove(&id);
+        search.is_news |= search.asked.contains(&id) && silence != known;
+        search.found.insert(id, silence.clone());
         silence
+    }
+
+    fn sum_up_silence(&mut self, functions: &Functions, id: FunctionId) -> Option<Silence> {
+        let region = self.between(functions, id, None, Target::End)?;
+        let shape = self.shape(functions, id)?;
+        let parameters = |slots: &[Slot]| slots.iter().filter_map(|&slot| shape.parameter_at(slot)).collect();
+        Some(Silence {
+            is_unknown: region.is_unknown,
+            steering: parameters(&region.steering),
+            result: parameters(&region.result),
+        })
     }
 
     /// What an instruction does if it leaves no record; none if it always does.
@@ -700,7 +766,58 @@ mod tests {
         let tells: &[(u8, &[Operand])] = &[(LOAD, &[Operand::Global(1)]), (1, &[result(0)])];
         assert!(region(&call(tells, &[2]), None, Target::At(1)).is_none());
         let itself: &[(u8, &[Operand])] = &[(45, &[Operand::Global(2)]), (1, &[result(0)])];
-        assert!(region(&call(itself, &[2]), None, Target::At(1)).unwrap().is_unknown);
+        assert!(region(&call(itself, &[2]), None, Target::At(1)).is_none(), "it never comes back");
+    }
+
+    #[test]
+    fn a_function_that_calls_itself_does_what_all_its_calls_do() {
+        // if (first) return 0; return 1 + callee(second, first);
+        let swaps: &[(u8, &[Operand])] = &[
+            (2, &[Operand::Parameter(0), Operand::Block(1), Operand::Block(2)]),
+            (1, &[Operand::Number(0)]),
+            (45, &[Operand::Parameter(1), Operand::Parameter(0), Operand::Global(2)]),
+            (8, &[result(2), Operand::Number(1)]),
+            (1, &[result(3)]),
+        ];
+        let found = region(&call(swaps, &[1, 1, 3]), None, Target::At(1)).unwrap();
+        assert_eq!(
+            (&found.steering[..], found.is_unknown),
+            (&[2, 3][..], false),
+            "either is the first somewhere"
+        );
+        assert_eq!(found.changes, [(0, vec![])], "the result is made of neither");
+        // if (0) return first; return callee(second, first);
+        let hands_on: &[(u8, &[Operand])] = &[
+            (2, &[Operand::Number(0), Operand::Block(1), Operand::Block(2)]),
+            (1, &[Operand::Parameter(0)]),
+            (45, &[Operand::Parameter(1), Operand::Parameter(0), Operand::Global(2)]),
+            (1, &[result(2)]),
+        ];
+        let found = region(&call(hands_on, &[1, 1, 2]), None, Target::At(1)).unwrap();
+        assert_eq!((&found.changes[..], &found.steering[..]), (&[(0, vec![2, 3])][..], &[][..]));
+    }
+
+    #[test]
+    fn functions_that_call_each_other_are_looked_at_together() {
+        // if (first) return second; return the other one of (first, second);
+        let passes_on = |to: &'static [Operand]| -> [(u8, &'static [Operand]); 4] {
+            [
+                (2, &[Operand::Parameter(0), Operand::Block(1), Operand::Block(2)]),
+                (1, &[Operand::Parameter(1)]),
+                (45, to),
+                (1, &[Operand::Instruction(2)]),
+            ]
+        };
+        let even = passes_on(&[Operand::Parameter(0), Operand::Parameter(1), Operand::Global(4)]);
+        let odd = passes_on(&[Operand::Parameter(0), Operand::Parameter(1), Operand::Global(2)]);
+        let caller: &[(u8, &[Operand])] = &[
+            (45, &[Operand::Parameter(0), Operand::Parameter(1), Operand::Global(2)]),
+            (STORE, &[result(0), Operand::Global(1)]),
+        ];
+        let functions =
+            functions(&[(3, 2, &[2], caller), (2, 2, &[1, 1, 2], &even), (4, 2, &[1, 1, 2], &odd)], &[]);
+        let found = region(&functions, None, Target::At(1)).unwrap();
+        assert_eq!((&found.changes[..], &found.steering[..]), (&[(0, vec![3])][..], &[2][..]));
     }
 
     #[test]

@@ -150,6 +150,7 @@ impl<'a> Machine<'a> {
             let instruction =
                 frame.function.instructions.get(at).filter(|_| self.steps < LONGEST).ok_or(Stopped)?;
             match instruction.opcode {
+                44 => at = frame.choose(at),
                 1 => return Ok(frame.of(frame.operands(instruction)[0])),
                 2 => at = frame.branch(instruction),
                 _ => {
@@ -187,7 +188,6 @@ impl<'a> Machine<'a> {
             }
             29 => of(0) + 4 * of(1),
             42 => i64::from(of(0) < of(1)),
-            44 => frame.phi(operands),
             45 => self.called(frame, at, operands)?,
             46 => of(if of(0) != 0 { 1 } else { 2 }),
             other => panic!("opcode {other}"),
@@ -247,6 +247,11 @@ impl<'a> Machine<'a> {
         let arguments: Vec<i64> = arguments.iter().map(|&argument| frame.of(argument)).collect();
         let site = self.program.site(frame.index, at);
         match (name, site) {
+            (MEMCPY, None) => {
+                let value = self.memory.get(&arguments[1]).copied().unwrap_or(0);
+                self.memory.insert(arguments[0], value);
+                Ok(0)
+            }
             (MEMCPY, Some((site, _))) => {
                 let value = self.read(site, arguments[1]);
                 self.write(site, arguments[0], value);
@@ -322,6 +327,16 @@ impl Frame<'_> {
         let Operand::Block(block) = to else { panic!("no block: {operands:?}") };
         (self.from, self.block) = (self.block, block);
         self.function.blocks[..block as usize].iter().map(|&length| length as usize).sum()
+    }
+
+    /// All phis from here on choose at once; where the instructions after them begin.
+    fn choose(&mut self, from: usize) -> usize {
+        let rest = &self.function.instructions[from..];
+        let phis = rest.iter().take_while(|instruction| instruction.opcode == 44);
+        let chosen: Vec<i64> = phis.map(|phi| self.phi(self.operands(phi))).collect();
+        let after = from + chosen.len();
+        self.results.extend((from..).zip(chosen));
+        after
     }
 
     fn phi(&self, operands: &[Operand]) -> i64 {

@@ -87,6 +87,8 @@ enum Hook {
     Some,
     /// A hook that always records.
     Told,
+    /// A hook that need not record, if the function ever records anything: a call of itself.
+    Own,
 }
 
 struct Line {
@@ -100,15 +102,19 @@ struct Line {
 struct Maker<'a> {
     random: &'a mut Random,
     blocks: Vec<Vec<Line>>,
-    /// The variables of the function, and its array.
+    /// The variables of the function, and its arrays.
     locals: Vec<Use>,
-    array: Option<Use>,
+    arrays: [Use; 2],
     /// The variables that loops count in, which are not used yet.
     counters: Vec<Use>,
     parameters: u32,
     /// The functions that may be called, and how many parameters each has.
     callees: Vec<(u32, u32, bool)>,
     tells: bool,
+    /// It must not record anything.
+    is_quiet: bool,
+    /// Which function it is, unless it must not call itself any more.
+    own: Option<u32>,
     /// How many statements may still be made.
     left: u32,
     /// Statements within statements.
@@ -126,16 +132,19 @@ impl Program {
             let callees = (index + 1..count).zip(made.iter().rev());
             let callees =
                 callees.map(|(callee, made)| (callee, parameters[callee as usize], made.2)).collect();
+            let is_quiet = index > 0 && random.one_in(3);
             let maker = Maker {
                 left: if index == 0 { 14 } else { 7 },
                 random,
                 blocks: vec![Vec::new()],
                 locals: Vec::new(),
-                array: None,
+                arrays: [Use::number(0); 2],
                 counters: Vec::new(),
                 parameters: parameters[index as usize],
                 callees,
                 tells: false,
+                is_quiet,
+                own: (parameters[index as usize] > 0).then_some(index),
                 depth: 0,
             };
             made.push(maker.make(FUNCTIONS + index));
@@ -213,8 +222,7 @@ impl Maker<'_> {
             let counter = self.put(26, INT, vec![Use::number(1)], Hook::None);
             self.counters.push(counter);
         }
-        let array = self.put(26, ARRAY, vec![Use::number(1)], Hook::None);
-        self.array = Some(array);
+        self.arrays = [(); 2].map(|()| self.put(26, ARRAY, vec![Use::number(1)], Hook::None));
         for index in 0..self.locals.len() {
             let first = if (index as u32) < self.parameters {
                 Use::Given(Operand::Parameter(index as u32))
@@ -223,8 +231,8 @@ impl Maker<'_> {
             };
             self.put(28, INT, vec![first, self.locals[index]], Hook::None);
         }
-        for index in 0..4 {
-            let place = self.put(29, 9, vec![array, Use::number(index)], Hook::None);
+        for (array, index) in [0, 1].into_iter().flat_map(|array| (0..4).map(move |index| (array, index))) {
+            let place = self.put(29, 9, vec![self.arrays[array], Use::number(index)], Hook::None);
             self.put(28, INT, vec![Use::number(0), place], Hook::None);
         }
         self.statements();
@@ -259,7 +267,11 @@ impl Maker<'_> {
             let operands: Vec<Operand> = line.uses.iter().map(operand).collect();
             function.add(line.opcode, line.of, (0, 0, 0), &operands);
             function.note(&numbers(line.opcode, &operands));
-            hooks.push(line.hook);
+            hooks.push(match line.hook {
+                Hook::Own if self.tells => Hook::Some,
+                Hook::Own => Hook::None,
+                hook => hook,
+            });
         }
         (function, hooks, self.tells)
     }
@@ -318,8 +330,7 @@ impl Maker<'_> {
             let index = self.put(27, INT, vec![local], Hook::None);
             self.put(23, INT, vec![index, Use::number(3)], Hook::None)
         };
-        let array = self.array.unwrap_or(index);
-        self.put(29, 9, vec![array, index], Hook::None)
+        self.put(29, 9, vec![self.arrays[0], index], Hook::None)
     }
 
     fn expression(&mut self) -> Use {
@@ -388,7 +399,8 @@ impl Maker<'_> {
     }
 
     fn statement(&mut self) {
-        match self.random.below(16) {
+        let kind = self.random.below(22);
+        match if self.is_quiet { [5, 6, 9, 10, 11, 16, 17, 18][kind as usize % 8] } else { kind } {
             0..=2 => {
                 let (place, local) = (self.shared(), self.local());
                 let value = self.put(27, INT, vec![place], Hook::Told);
@@ -421,6 +433,10 @@ impl Maker<'_> {
             11 | 12 => self.call(),
             13 => self.copy(),
             14 => self.library(),
+            16 => self.exchange(),
+            17 => self.recursion(),
+            18 => self.silent_copy(),
+            19..=21 => self.experiment(),
             _ => {
                 let (value, place) = (self.value(), self.shared());
                 let sum = self.put(8, INT, vec![value, Use::number(1)], Hook::None);
@@ -481,12 +497,102 @@ impl Maker<'_> {
         self.lead(ways, after);
     }
 
+    /// What was read goes nowhere but through one statement, and what comes of it is written.
+    fn experiment(&mut self) {
+        let local = self.local();
+        let place = Use::number(super::machine::shared(self.random.below(SHARED)));
+        let value = self.put(27, INT, vec![place], Hook::Told);
+        self.put(28, INT, vec![value, local], Hook::None);
+        let others = std::mem::replace(&mut self.locals, vec![local]);
+        match self.random.below(4) {
+            0 | 1 => self.call(),
+            2 => self.exchange(),
+            _ => self.through_the_array(),
+        }
+        self.locals = others;
+        let value = self.put(27, INT, vec![local], Hook::None);
+        self.put(28, INT, vec![value, place], Hook::Told);
+    }
+
+    /// Something is kept in one of two arrays while a word of the other is copied to there, maybe over it, and fetched again.
+    fn through_the_array(&mut self) {
+        let (arrays, local) = (self.arrays, self.local());
+        let place = |maker: &mut Self, array: usize| {
+            let index = Use::number(i64::from(maker.random.below(2)));
+            maker.put(29, 9, vec![arrays[array], index], Hook::None)
+        };
+        let [from, kept, to, fetched] = [1, 0, 0, 0].map(|array| place(self, array));
+        let value = self.put(27, INT, vec![local], Hook::None);
+        self.put(28, INT, vec![value, kept], Hook::None);
+        let hook = if self.random.one_in(2) { Hook::Told } else { Hook::None };
+        self.put(45, VOID, vec![to, from, Use::number(4), Use::Given(Operand::Global(MEMCPY))], hook);
+        let value = self.put(27, INT, vec![fetched], Hook::None);
+        self.put(28, INT, vec![value, local], Hook::None);
+    }
+
+    /// Two values that change places, several times; or one goes to the other, and something that was read comes in its place.
+    fn exchange(&mut self) {
+        let (one, other, bound) = (self.value(), self.value(), self.value());
+        let bound = self.put(23, INT, vec![bound, Use::number(3)], Hook::None);
+        let way = self.end_block(None);
+        let (before, head) = (way.0, self.here());
+        self.lead(way, head);
+        let [counter, first, second, next, read] = [0, 1, 2, 3, 4].map(|place| Use::Result(head, place));
+        let reads = !self.is_quiet && self.random.one_in(2);
+        for (begin, then) in
+            [(Use::number(0), next), (one, if reads { read } else { second }), (other, first)]
+        {
+            self.put(44, INT, vec![begin, Use::block(before), then, Use::block(head)], Hook::None);
+        }
+        self.put(8, INT, vec![counter, Use::number(1)], Hook::None);
+        if reads {
+            let place = Use::number(super::machine::shared(self.random.below(SHARED)));
+            self.put(27, INT, vec![place], Hook::Told);
+        }
+        let condition = self.put(42, INT, vec![next, bound], Hook::None);
+        let ways = self.end_block(Some(condition));
+        self.lead(ways, head);
+        let after = self.here();
+        self.lead(ways, after);
+        let (local, last) = (self.local(), if self.random.one_in(2) { first } else { second });
+        self.put(28, INT, vec![last, local], Hook::None);
+    }
+
+    /// The function calls itself, less and less often.
+    fn recursion(&mut self) {
+        let Some(own) = self.own.take() else { return };
+        let count = self.put(23, INT, vec![Use::Given(Operand::Parameter(0)), Use::number(3)], Hook::None);
+        let condition = self.put(42, INT, vec![Use::number(0), count], Hook::None);
+        let ways = self.end_block(Some(condition));
+        let inner = self.here();
+        self.lead(ways, inner);
+        let count = self.put(10, INT, vec![count, Use::number(1)], Hook::None);
+        let mut uses: Vec<Use> = (0..self.parameters).map(|_| self.value()).collect();
+        uses[0] = count;
+        uses.push(Use::Given(Operand::Global(FUNCTIONS + own)));
+        let result = self.put(45, INT, uses, Hook::Own);
+        let local = self.local();
+        self.put(28, INT, vec![result, local], Hook::None);
+        let way = self.end_block(None);
+        let after = self.here();
+        self.lead(ways, after);
+        self.lead(way, after);
+    }
+
+    /// A word of the array is copied to another one, and nobody tells.
+    fn silent_copy(&mut self) {
+        let (to, from) = (self.element(), self.element());
+        let uses = vec![to, from, Use::number(4), Use::Given(Operand::Global(MEMCPY))];
+        self.put(45, VOID, uses, Hook::None);
+    }
+
     fn call(&mut self) {
-        if self.callees.is_empty() {
+        let callees: Vec<_> =
+            self.callees.iter().copied().filter(|callee| !self.is_quiet || !callee.2).collect();
+        if callees.is_empty() {
             return;
         }
-        let callee = self.random.below(self.callees.len() as u32) as usize;
-        let (callee, parameters, tells) = self.callees[callee];
+        let (callee, parameters, tells) = callees[self.random.below(callees.len() as u32) as usize];
         let mut uses: Vec<Use> = (0..parameters).map(|_| self.value()).collect();
         uses.push(Use::Given(Operand::Global(FUNCTIONS + callee)));
         self.tells |= tells;
