@@ -35,7 +35,7 @@ use record::{Record, Row, Target};
 /// A measurement that can be asked for by name.
 type Measurement = (&'static str, fn(&mut Record) -> Result<(), String>);
 
-const MEASUREMENTS: [Measurement; 13] = [
+const MEASUREMENTS: [Measurement; 14] = [
     ("read", reading),
     ("detect", detecting),
     ("syncp", sync_preserving),
