@@ -100,7 +100,8 @@ pub(crate) fn endings(hunt: &Hunt) -> Vec<String> {
     ended.into_iter().take(ENDINGS).chain(more).collect()
 }
 
-fn write_deadlock(page: &mut Page, number: usize, deadlock: &Deadlock) {
+/// Writes who waits for whom.
+pub(crate) fn write_deadlock(page: &mut Page, number: usize, deadlock: &Deadlock) {
     page.blank();
     let title = format!(" · {}", deadlock.title());
     page.wrapped(0, 2, Text::new().ink(Ink::Race, format!("deadlock {number}")).add(title));

@@ -6,6 +6,8 @@
 use std::collections::HashSet;
 
 use crate::context::Place;
+use crate::deadlock::Deadlock;
+use crate::hunt_text;
 use crate::page::Page;
 use crate::race_text;
 use crate::report::{Access, Candidate, Race, Report, TestEnding, TestRun};
@@ -127,6 +129,7 @@ fn properties(report: &Report) -> Vec<(&'static str, String)> {
 /// What a report comes to.
 fn cases(report: &Report) -> Vec<Case> {
     let mut cases: Vec<Case> = (1..).zip(report.told_races()).map(Case::of_race).collect();
+    cases.extend(report.hunt.iter().flat_map(|hunt| &hunt.deadlocks).map(Case::of_deadlock));
     cases.extend(report.undecided.iter().map(Case::of_candidate));
     for pair in report.known.iter().flat_map(|known| &known.pairs) {
         let message = "known from an earlier report".to_string();
@@ -180,6 +183,17 @@ impl Case {
         let message = words(&race.first, &race.second);
         let outcome = Outcome::Failed { kind: "data-race", message, text: page.finish() };
         Case::of_pair(&race.first, &race.second, race.fingerprint.as_deref(), outcome)
+    }
+
+    /// Named by where threads wait.
+    fn of_deadlock(deadlock: &Deadlock) -> Case {
+        let mut page = Page::new(Detail::default());
+        hunt_text::write_deadlock(&mut page, 1, deadlock);
+        let places: Vec<&str> = deadlock.waiting.iter().map(|waiting| waiting.location.as_str()).collect();
+        let first = places.first().copied().unwrap_or_default();
+        let class = Place::parse(first).map_or(first, |place| place.file).to_string();
+        let outcome = Outcome::Failed { kind: "deadlock", message: deadlock.title(), text: page.finish() };
+        Case { class, name: format!("deadlock: {}", places.join(" and ")), seconds: 0.0, outcome }
     }
 
     fn of_candidate(open: &Candidate) -> Case {

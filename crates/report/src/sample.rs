@@ -1,7 +1,9 @@
 //! Findings for tests of renderers.
 
 use crate::context::{Frame, HeldLock, HeldMode, Origin};
+use crate::deadlock::{Deadlock, WaitingThread};
 use crate::fingerprint;
+use crate::hunt::{Hunt, Stopped};
 use crate::observed::{Deed, Link, Observed};
 use crate::report::{Access, Candidate, Proof, Race, Report, TraceInfo};
 use crate::story::{Row, Step, Story};
@@ -148,4 +150,32 @@ pub(crate) fn hostile() -> Report {
         });
     }
     report
+}
+
+/// Two threads that wait for each other.
+pub(crate) fn stuck() -> Hunt {
+    let waiting = |thread: &str, other: &str, place: &str, wants: &str, holds: &str| WaitingThread {
+        thread: thread.into(),
+        waits_for: format!("lock {wants}"),
+        held_by: Some(other.into()),
+        location: place.into(),
+        stack: vec![Frame { function: "meet".into(), location: place.into() }],
+        locks: vec![HeldLock {
+            lock: holds.into(),
+            mode: HeldMode::Exclusive,
+            location: "bank.c:3:5".into(),
+            stack: Vec::new(),
+        }],
+    };
+    let both = vec![
+        waiting("T1", "T2", "bank.c:8:5", "right", "left"),
+        waiting("T2", "T1", "bank.c:14:5", "left", "right"),
+    ];
+    Hunt {
+        strategy: "random".into(),
+        wanted: 2,
+        stopped: Stopped::AllRuns,
+        runs: Vec::new(),
+        deadlocks: vec![Deadlock::new(1, 7, both)],
+    }
 }

@@ -1,6 +1,6 @@
 //! Reports for code scanning: SARIF 2.1.0, in the subset that dashboards show.
 //!
-//! All reports are one run with two rules, as dashboards keep apart what comes in several runs. A race that several techniques
+//! All reports are one run with three rules, as dashboards keep apart what comes in several runs. A race that several techniques
 //! find in one trace is one result. Its story is a code flow with a flow for each thread.
 
 use std::collections::HashSet;
@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use crate::context::{Frame, Place};
+use crate::deadlock::Deadlock;
 use crate::fingerprint;
 use crate::race_text::deed;
 use crate::report::{Access, Proof, Report};
@@ -28,6 +29,7 @@ const STEPS: usize = 10_000;
 enum Rule {
     Race,
     Candidate,
+    Deadlock,
 }
 
 /// What is known about a result from elsewhere.
@@ -67,7 +69,8 @@ pub fn render(reports: &[Report], folder: &str) -> serde_json::Result<String> {
     findings.retain(|&Finding { report, fingerprint, .. }| {
         fingerprint.is_none_or(|fingerprint| told.insert((report.trace.file.as_str(), fingerprint)))
     });
-    let results: Vec<Value> = findings.iter().map(|finding| result(finding, &folder)).collect();
+    let mut results: Vec<Value> = findings.iter().map(|finding| result(finding, &folder)).collect();
+    results.extend(reports.iter().flat_map(|report| deadlocks(report, &folder)));
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -76,7 +79,7 @@ pub fn render(reports: &[Report], folder: &str) -> serde_json::Result<String> {
                 "name": "foretell",
                 "fullName": "foretell, a predictive data-race detector",
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": [Rule::Race.described(), Rule::Candidate.described()],
+                "rules": Rule::ALL.map(Rule::described),
             }},
             "automationDetails": {"id": category(reports)},
             "originalUriBaseIds": {ROOT: {"uri": folder.uri()}},
@@ -106,16 +109,20 @@ fn without_nulls(value: Value) -> Value {
 }
 
 impl Rule {
+    /// All of them, in their order.
+    const ALL: [Rule; 3] = [Rule::Race, Rule::Candidate, Rule::Deadlock];
+
     fn id(self) -> &'static str {
         match self {
             Rule::Race => "data-race",
             Rule::Candidate => "candidate",
+            Rule::Deadlock => "deadlock",
         }
     }
 
     fn level(self) -> &'static str {
         match self {
-            Rule::Race => "error",
+            Rule::Race | Rule::Deadlock => "error",
             Rule::Candidate => "note",
         }
     }
@@ -139,6 +146,13 @@ impl Rule {
                  time (--budget, --time-limit), more memory (--memory) or --window all may decide it; --technique auto \
                  proves what it reports.",
             ),
+            Rule::Deadlock => (
+                "Deadlock",
+                "Deadlock",
+                "Threads wait for each other, and none of them can go on.",
+                "A run of the program has ended like that. The message tells who waits for what, and who holds it. Take locks in \
+                 the same order everywhere, or hold only one at a time.",
+            ),
         };
         json!({
             "id": self.id(),
@@ -149,8 +163,8 @@ impl Rule {
             "defaultConfiguration": {"level": self.level()},
             "properties": {
                 "tags": ["concurrency", "correctness"],
-                "precision": if self == Rule::Race { "very-high" } else { "low" },
-                "problem.severity": if self == Rule::Race { "error" } else { "recommendation" },
+                "precision": if self == Rule::Candidate { "low" } else { "very-high" },
+                "problem.severity": if self == Rule::Candidate { "recommendation" } else { "error" },
             },
         })
     }
@@ -246,7 +260,7 @@ fn result(finding: &Finding<'_>, folder: &Folder) -> Value {
     };
     json!({
         "ruleId": rule.id(),
-        "ruleIndex": usize::from(rule == Rule::Candidate),
+        "ruleIndex": rule as usize,
         "level": rule.level(),
         "message": message(&sentence(finding)),
         "locations": [places.access(first)],
@@ -264,6 +278,35 @@ fn result(finding: &Finding<'_>, folder: &Folder) -> Value {
     })
 }
 
+/// The ways in which a program gets stuck.
+fn deadlocks(report: &Report, folder: &Folder) -> Vec<Value> {
+    let places = Places { folder, program: report.program() };
+    let one = |deadlock: &Deadlock| {
+        let mut threads = deadlock.waiting.iter().map(|waiting| {
+            let function = waiting.stack.first().map(|frame| frame.function.as_str());
+            let mut place = places.place(&waiting.location, function, None);
+            place.insert("message".to_string(), message(&format!("{} {}", waiting.thread, waiting.words())));
+            place
+        });
+        let words: Vec<String> = deadlock
+            .waiting
+            .iter()
+            .map(|waiting| format!("{} {}", waiting.thread, waiting.words()))
+            .collect();
+        let (first, others) = (threads.next().into_iter().collect::<Vec<_>>(), threads.collect::<Vec<_>>());
+        json!({
+            "ruleId": Rule::Deadlock.id(),
+            "ruleIndex": Rule::Deadlock as usize,
+            "level": Rule::Deadlock.level(),
+            "message": message(&format!("Deadlock: {}.", words.join("; "))),
+            "locations": first,
+            "relatedLocations": others,
+            "properties": {"trace": visible(&report.trace.file), "run": deadlock.run, "seed": deadlock.seed},
+        })
+    };
+    report.hunt.iter().flat_map(|hunt| &hunt.deadlocks).map(one).collect()
+}
+
 /// Both accesses, and what is known of them.
 fn sentence(finding: &Finding<'_>) -> String {
     let access = |access: &Access| {
@@ -274,12 +317,9 @@ fn sentence(finding: &Finding<'_>) -> String {
     let (target, first, second) =
         (visible(&finding.first.target), access(finding.first), access(finding.second));
     let words = if finding.words.is_empty() { String::new() } else { format!(" {}", visible(finding.words)) };
-    match finding.rule {
-        Rule::Race => format!("Data race on {target}: {first} while {second}.{words}"),
-        Rule::Candidate => {
-            format!("Possible data race on {target}, not proven: {first} while {second}.{words}")
-        }
-    }
+    let what = if finding.rule == Rule::Race { "Data race" } else { "Possible data race" };
+    let doubt = if finding.rule == Rule::Race { "" } else { ", not proven" };
+    format!("{what} on {target}{doubt}: {first} while {second}.{words}")
 }
 
 /// The version is part of the name, as the standard wants it.

@@ -8,8 +8,8 @@ use crate::args::{HuntArgs, Strategy};
 /// About how many choices a run has before anything is known of it.
 const USUAL_STEPS: u64 = 1_000;
 /// The strategies that take turns in finding runs to predict from: one that takes locks as no run before, and one that lets threads get
-/// far ahead of others.
-const FOR_PREDICTIONS: [Name; 2] = [Name::DrFinder, Name::Pct];
+/// far ahead of others. The first learns from run to run, so it begins.
+const FOR_PREDICTIONS: [Name; 3] = [Name::DrFinder, Name::DrFinder, Name::Pct];
 
 /// What one run is told.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ impl Aims<'_> {
             Strategy::Pct => Name::Pct,
             Strategy::Pos => Name::Pos,
             Strategy::Drfinder => Name::DrFinder,
-            Strategy::Predict => FOR_PREDICTIONS.get(self.runs % 2).copied().unwrap_or(Name::DrFinder),
+            Strategy::Predict => FOR_PREDICTIONS[self.runs % FOR_PREDICTIONS.len()],
         };
         let seed = self.args.seed.wrapping_add(self.runs as u64);
         self.runs += 1;

@@ -142,3 +142,17 @@ fn hostile_names_do_no_harm() {
 fn no_reports_are_an_empty_run() {
     assert!(results(&log(&[])).is_empty());
 }
+
+#[test]
+fn a_deadlock_is_told_with_all_who_wait() {
+    let mut report = Report::new("hb");
+    report.hunt = Some(sample::stuck());
+    let log = log(&[report]);
+    let [deadlock] = &results(&log)[..] else { panic!("one deadlock") };
+    assert_eq!(deadlock["ruleId"], "deadlock");
+    assert_eq!(log["runs"][0]["tool"]["driver"]["rules"][2]["id"], "deadlock");
+    let text = "Deadlock: T1 waits for lock right, held by T2; T2 waits for lock left, held by T1.";
+    assert_eq!(deadlock["message"]["text"], text);
+    assert_eq!(deadlock["locations"][0]["physicalLocation"]["region"]["startLine"], 8);
+    assert_eq!(deadlock["relatedLocations"][0]["physicalLocation"]["region"]["startLine"], 14);
+}
