@@ -139,7 +139,7 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
         Primitive::Silent | Primitive::Clock => {}
         Primitive::Spawn => turn.me.library.spawns.set(true),
         Primitive::Lock | Primitive::LockShared => turn.meeting_at_lock(object as usize),
-        Primitive::TryLock | Primitive::TryLockShared => turn.meeting(),
+        Primitive::TryLock | Primitive::TryLockShared => turn.meeting_at(object as usize),
         Primitive::Unlock => turn.log_sync(SyncOp::Unlock, object as usize, 0),
         Primitive::Wait => {
             turn.me.library.waits_with.set(Some((object as usize, other)));

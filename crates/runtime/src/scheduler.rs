@@ -257,9 +257,10 @@ pub(crate) fn wake_waiters(on: usize, count: usize) -> Vec<u32> {
 }
 
 /// Wakes one of the threads that wait on this address, any of them: what they wait for only one can have. If all came, all but one
-/// would come in vain. Where threads run in parallel, all come: who is slow would never have it.
+/// would come in vain. Where threads run in parallel, all come: who is slow would never have it. So they do where a strategy says
+/// who goes on: who has it is for the strategy to say.
 pub(crate) fn wake_any(on: usize) {
-    if is_striped() {
+    if is_striped() || is_hunting() {
         wake_waiters(on, usize::MAX);
         return;
     }

@@ -44,8 +44,6 @@ pub(crate) struct Thread {
     pub(crate) meetings: Cell<u32>,
     /// Where it last called out of instrumented code.
     pub(crate) site: Cell<u64>,
-    /// Where it was started; written by who does that.
-    pub(crate) born: Cell<u64>,
     /// What it is about to do, for those who ask a strategy whose turn it is.
     pub(crate) next: Cell<Operation>,
     /// What it is doing in a library that synchronises, if it is in one.
@@ -119,7 +117,6 @@ impl Thread {
             changes: Cell::new(0),
             meetings: Cell::new(0),
             site: Cell::new(0),
-            born: Cell::new(0),
             next: Cell::new(Operation::Other),
             stack: Stack::new(),
             library: Library::default(),
@@ -132,7 +129,6 @@ impl Thread {
     pub(crate) fn copy(&self) -> &'static Thread {
         let copy = Thread { stack: self.stack.copy(), ..Thread::fresh(0, self.start) };
         copy.site.set(self.site.get());
-        copy.born.set(self.born.get());
         Box::leak(Box::new(copy))
     }
 
