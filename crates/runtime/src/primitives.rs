@@ -140,7 +140,7 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
         Primitive::Spawn => turn.me.library.spawns.set(true),
         Primitive::Lock => begin_lock(turn, object, SyncOp::TryFailed),
         Primitive::LockShared => begin_lock(turn, object, SyncOp::TrySharedFailed),
-        Primitive::TryLock | Primitive::TryLockShared => turn.meeting(),
+        Primitive::TryLock | Primitive::TryLockShared => turn.meeting_at(object as usize),
         Primitive::Unlock => {
             turn.due();
             turn.log_sync(SyncOp::Unlock, object as usize, 0);

@@ -262,10 +262,10 @@ pub(crate) fn wake_waiters(on: usize, count: usize) -> Vec<u32> {
 }
 
 /// Wakes one of the threads that wait on this address, any of them: what they wait for only one can have. If all came, all but one
-/// would come in vain. Where threads run in parallel, all come: who is slow would never have it; and where a
-/// schedule is given, all come, for it tells who is first.
+/// would come in vain. Where threads run in parallel, all come: who is slow would never have it; and where a schedule is given or a
+/// strategy says who goes on, all come, for these tell who is first.
 pub(crate) fn wake_any(on: usize) {
-    if is_striped() || given::is_followed() {
+    if is_striped() || given::is_followed() || is_hunting() {
         wake_waiters(on, usize::MAX);
         return;
     }

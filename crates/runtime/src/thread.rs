@@ -47,8 +47,6 @@ pub(crate) struct Thread {
     pub(crate) site: Cell<u64>,
     /// The lock that it is trying to take, and what is to be told if it never gets it.
     pub(crate) attempt: Cell<Option<(SyncOp, usize)>>,
-    /// Where it was started; written by who does that.
-    pub(crate) born: Cell<u64>,
     /// What it is about to do, for those who ask a strategy whose turn it is.
     pub(crate) next: Cell<Operation>,
     /// What it is doing in a library that synchronises, if it is in one.
@@ -131,7 +129,6 @@ impl Thread {
             meetings: Cell::new(0),
             site: Cell::new(0),
             attempt: Cell::new(None),
-            born: Cell::new(0),
             next: Cell::new(Operation::Other),
             stack: Stack::new(),
             library: Library::default(),
@@ -166,7 +163,6 @@ impl Thread {
     pub(crate) fn copy(&self) -> &'static Thread {
         let copy = Thread { stack: self.stack.copy(), ..Thread::fresh(0, self.start) };
         copy.site.set(self.site.get());
-        copy.born.set(self.born.get());
         Box::leak(Box::new(copy))
     }
 

@@ -190,6 +190,11 @@ impl Turn {
         self.meeting_before(Operation::Other);
     }
 
+    /// The thread is about to synchronise by something that is no lock, or may not take it.
+    pub(crate) fn meeting_at(&self, object: usize) {
+        self.meeting_before(Operation::Meet { object: object as u64 });
+    }
+
     /// The thread is about to take a lock.
     pub(crate) fn meeting_at_lock(&self, lock: usize) {
         self.meeting_before(Operation::Acquire { lock: lock as u64, kind: 0 });
@@ -458,7 +463,7 @@ impl Turn {
     pub(crate) fn log_memory(&self, op: SyncOp, start: usize, bytes: usize) {
         let (site, object, other) = (self.me.site.get(), start as u64, bytes as u64);
         let record = Record::Sync { site, op, object, other };
-        scheduler::note_block(start, bytes, site, op == SyncOp::Alloc);
+        scheduler::note_block(self.me, start, bytes, op == SyncOp::Alloc);
         if is_striped() {
             self.locked(&Set::one(MEMORY), || self.log(&record));
         } else {

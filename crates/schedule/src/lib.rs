@@ -54,9 +54,9 @@ pub enum Operation {
         /// It may change what is there.
         writes: bool,
     },
-    /// Synchronises by something else: a semaphore, a condition, a barrier.
+    /// Synchronises by something else: a semaphore, a condition, a barrier, or a lock that it only tries to take.
     Meet {
-        /// By what. No lock has the same number.
+        /// By what. Nothing but a lock has the number of a lock.
         object: u64,
     },
     /// Something that no other thread's order matters to.

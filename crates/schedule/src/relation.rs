@@ -58,11 +58,6 @@ impl Relation {
         self.pairs.iter().copied()
     }
 
-    /// All that one of the two has.
-    pub fn extend(&mut self, other: &Relation) {
-        self.pairs.extend(other.pairs());
-    }
-
     /// As text, with the names of functions and kinds of locks, and notes for people.
     pub fn to_text<'a>(
         &self,

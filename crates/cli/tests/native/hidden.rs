@@ -75,3 +75,50 @@ fn reversed_locks_show_both_races_of_the_figure_within_ten_runs() {
     let found: BTreeSet<String> = (2..=10).flat_map(run).collect();
     assert_eq!(found, both());
 }
+
+/// What a run of the program under the strategy has learnt, as text; a new file for each test.
+fn lessons(program: &str, strategy: &str, file: &str) -> String {
+    let (trace, triggers) = (place(&format!("{file}.ftr")), place(&format!("{file}.triggers")));
+    // What is left of an earlier test.
+    let _ = fs::remove_file(&triggers);
+    foretell(&["record", "-o", &trace, "--strategy", strategy, "--triggers", &triggers, "--", program]);
+    fs::read_to_string(&triggers).expect("what was learnt")
+}
+
+#[test]
+fn kinds_of_locks_are_told_by_where_they_come_from() {
+    if !is_ready() {
+        return;
+    }
+    for (program, function, kind) in [
+        ("../../bench/native/hidden/bank.c", "teller", "in ledger_lock"),
+        ("../../bench/native/hidden/bank.c", "sum_accounts", "initialised at "),
+        ("two_locks_norace.cpp", "main", "in left"),
+        ("rust_lock_order_race.rs", "main", "allocated at "),
+    ] {
+        let learnt = lessons(&build(program), "drfinder", &program.replace(['/', '.'], "_"));
+        let line = format!("\n{function}\t{kind}");
+        assert!(learnt.contains(&line), "{program}: {line} in {learnt}");
+    }
+}
+
+#[test]
+fn lessons_survive_a_deadlock_and_strategies_are_never_the_cause_of_one() {
+    if !is_ready() {
+        return;
+    }
+    let learnt = lessons(&build("deadlock.c"), "drfinder", "deadlock");
+    assert!(learnt.contains("# picks ") && learnt.lines().any(|line| line.contains('\t')), "{learnt}");
+    let program = build("threads_norace.cpp");
+    for strategy in ["contest", "pct", "pos", "drfinder"] {
+        let trace = place(&format!("again_{strategy}.std"));
+        let options = ["record", "-o", &trace, "--strategy", strategy, "--seed", "5", "--", &program];
+        let text = || {
+            let recorded = foretell(&options);
+            let said = String::from_utf8_lossy(&recorded.stderr).into_owned();
+            assert!(recorded.status.success() && !said.contains("cut short"), "{strategy}: {said}");
+            fs::read_to_string(&trace).expect("a trace")
+        };
+        assert_eq!(text(), text(), "{strategy}: the same seed gives the same run");
+    }
+}

@@ -43,7 +43,7 @@ fn is_shared(condition: Object, mutex: Object) -> bool {
 }
 
 fn wait(turn: Turn, condition: Object, mutex: Object, deadline: Option<u64>) -> c_int {
-    turn.meeting();
+    turn.meeting_at(condition as usize);
     let result = unlock_mutex(mutex);
     if result != 0 {
         return result;
@@ -133,7 +133,7 @@ unsafe extern "C" fn pthread_cond_signal(condition: Object) -> c_int {
         notify_unseen(condition, 1);
         return unsafe { original(condition) };
     };
-    turn.meeting();
+    turn.meeting_at(condition as usize);
     turn.log_sync(SyncOp::Notify, condition as usize, 0);
     if wake_waiters(condition as usize, 1).is_empty() {
         // Somebody may wait who is not recorded.
@@ -149,7 +149,7 @@ unsafe extern "C" fn pthread_cond_broadcast(condition: Object) -> c_int {
         notify_unseen(condition, usize::MAX);
         return unsafe { original(condition) };
     };
-    turn.meeting();
+    turn.meeting_at(condition as usize);
     turn.log_sync(SyncOp::NotifyAll, condition as usize, 0);
     wake_waiters(condition as usize, usize::MAX);
     unsafe { original(condition) }

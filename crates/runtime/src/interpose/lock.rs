@@ -129,7 +129,7 @@ fn is_own_checked_mutex(mutex: Lock) -> bool {
 /// Where a lock was initialised tells what it is for.
 fn note_place(lock: Lock) {
     if let Some(turn) = Turn::take() {
-        note_lock(lock as usize, turn.me.site.get());
+        note_lock(turn.me, lock as usize);
     }
 }
 
@@ -179,7 +179,7 @@ pub(super) fn unlock_mutex(mutex: Lock) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_mutex_trylock(mutex: Lock) -> c_int {
     let Some(turn) = Turn::alone() else { return try_mutex(mutex) };
-    turn.meeting();
+    turn.meeting_at(mutex as usize);
     try_once(&turn, mutex, try_mutex(mutex), SyncOp::Lock, SyncOp::TryFailed)
 }
 
@@ -228,7 +228,7 @@ fn try_spin(lock: Lock) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_spin_trylock(lock: Lock) -> c_int {
     let Some(turn) = Turn::alone() else { return try_spin(lock) };
-    turn.meeting();
+    turn.meeting_at(lock as usize);
     try_once(&turn, lock, try_spin(lock), SyncOp::Lock, SyncOp::TryFailed)
 }
 
@@ -286,14 +286,14 @@ unsafe extern "C" fn pthread_rwlock_timedrdlock(lock: Lock, time: *const timespe
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_rwlock_trywrlock(lock: Lock) -> c_int {
     let Some(turn) = Turn::alone() else { return try_write(lock) };
-    turn.meeting();
+    turn.meeting_at(lock as usize);
     try_once(&turn, lock, try_write(lock), SyncOp::Lock, SyncOp::TryFailed)
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: Lock) -> c_int {
     let Some(turn) = Turn::alone() else { return try_read(lock) };
-    turn.meeting();
+    turn.meeting_at(lock as usize);
     try_once(&turn, lock, try_read(lock), SyncOp::LockShared, SyncOp::TrySharedFailed)
 }
 

@@ -60,7 +60,7 @@ unsafe extern "C" fn pthread_barrier_init(barrier: Object, how: *const c_void, c
 unsafe extern "C" fn pthread_barrier_wait(barrier: Object) -> c_int {
     let original = original!(c"pthread_barrier_wait": fn(Object) -> c_int);
     let Some(turn) = Turn::alone() else { return unsafe { original(barrier) } };
-    turn.meeting();
+    turn.meeting_at(barrier as usize);
     let address = barrier as usize;
     let known = BARRIERS.get(&turn).iter_mut().find(|known| known.address == address);
     let Some(known) = known.filter(|_| !shared::contains(address, 1)) else {
@@ -100,7 +100,7 @@ fn try_semaphore(semaphore: Object) -> c_int {
 }
 
 fn take_permit(mut turn: Turn, semaphore: Object, deadline: Option<u64>) -> c_int {
-    turn.meeting();
+    turn.meeting_at(semaphore as usize);
     let mut out_of_time = false;
     while try_semaphore(semaphore) != 0 {
         if errno() != libc::EAGAIN {
@@ -154,7 +154,7 @@ unsafe extern "C-unwind" fn sem_clockwait(semaphore: Object, clock: c_int, time:
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sem_trywait(semaphore: Object) -> c_int {
     let Some(turn) = Turn::alone() else { return try_semaphore(semaphore) };
-    turn.meeting();
+    turn.meeting_at(semaphore as usize);
     let result = try_semaphore(semaphore);
     if result == 0 {
         turn.log_sync(SyncOp::SemWait, semaphore as usize, 0);

@@ -47,7 +47,6 @@ unsafe extern "C" fn pthread_create(
     turn.meeting();
     wait_for_ends();
     let thread = Thread::new(scheduler::next_id(), Some((start, argument)));
-    thread.born.set(turn.me.site.get());
     thread.library.is_spawned.set(turn.me.library.spawns.get());
     let result = unsafe { original(handle, how, run, (thread as *const Thread).cast_mut().cast()) };
     if result == 0 {

@@ -1,7 +1,8 @@
 //! Numbers for the functions and the locks of the program, and names that mean the same in its next run.
 //!
-//! A function is known by its name. Those through which a library takes its locks are passed over: all threads go through them. A
-//! thread that has not called anything yet is in what it was started with, known by the place where it was started.
+//! A function is known by its name. Those of the standard libraries of C++ and Rust are passed over: all threads go through them, to
+//! take locks, to allocate, to start threads. A thread that has not called anything yet is in what it was started with, known by the
+//! place where it was started.
 //!
 //! Locks are of one kind if they are used alike, as far as that can be told: if the same call has initialised them; otherwise, if they are in
 //! the same variable; otherwise, if they are at the same place of blocks that the same call has allocated. A lock of which nothing
@@ -12,8 +13,19 @@ use std::collections::BTreeMap;
 use foretell_wire::log::module::Module;
 use foretell_wire::site::{Site, Table};
 
-/// Parts of the names of functions that only hand locks on: those of the standard libraries of C++ and Rust.
-const PASSED_OVER: [&str; 5] = ["_ZNSt", "_ZNKSt", "_ZSt", "__gthread", "3std4sync"];
+/// Parts of the names of functions of the standard library of C++.
+const CPP_LIBRARY: [&str; 5] = ["_ZNSt", "_ZNKSt", "_ZSt", "__gthread", "_ZN9__gnu_cxx"];
+/// How the paths of functions of Rust's own libraries begin.
+const RUST_LIBRARY: [&str; 3] = ["3std", "4core", "5alloc"];
+
+/// Whether the linker's name is that of a function of a standard library. What such a function is an instance for comes later in its name.
+fn is_of_library(name: &str) -> bool {
+    let Some(rust) = name.strip_prefix("_R") else {
+        return CPP_LIBRARY.iter().any(|part| name.contains(part));
+    };
+    let path = rust.split_once("Cs").and_then(|(_, of_crate)| of_crate.split_once('_'));
+    path.is_some_and(|(_, path)| RUST_LIBRARY.iter().any(|library| path.starts_with(library)))
+}
 
 /// Names, numbered in the order in which they came.
 #[derive(Debug, Default)]
@@ -96,7 +108,7 @@ impl Places {
             return found;
         }
         let name = self.site(site).map(|(table, site)| table.text(site.function).to_owned());
-        let name = name.filter(|name| !PASSED_OVER.iter().any(|part| name.contains(part)));
+        let name = name.filter(|name| !is_of_library(name));
         let found = name.map(|name| self.functions.number(&name));
         self.found_functions.insert(site, found);
         found
@@ -104,8 +116,7 @@ impl Places {
 
     /// What a thread is in that was started at the site and has not called anything.
     pub(super) fn beginning_at(&mut self, site: u64) -> u32 {
-        let name =
-            if site == 0 { "first thread".to_owned() } else { format!("thread of {}", self.text_of(site)) };
+        let name = format!("thread of {}", self.text_of(site));
         self.functions.number(&name)
     }
 

@@ -85,7 +85,7 @@ impl Wanted {
 pub(super) struct Hunt {
     strategy: Box<dyn Strategy + Send>,
     places: Places,
-    /// The calls that each thread was started in: to start a thread is to call what it does.
+    /// What each thread began with, and the calls that it was started in: to start a thread is to call what it does.
     origins: BTreeMap<u32, Vec<u32>>,
     /// How often it has picked.
     picks: u64,
@@ -123,10 +123,11 @@ pub(crate) fn note_module(module: &Module<'_>) {
     note(|places| places.add_module(module));
 }
 
-/// The call at the site has allocated a block, or has given it back.
-pub(crate) fn note_block(address: usize, bytes: usize, site: u64, is_new: bool) {
+/// The calling thread has allocated a block, or gives it back.
+pub(crate) fn note_block(me: &'static Thread, address: usize, bytes: usize, is_new: bool) {
     note(|places| {
         if is_new {
+            let site = own_site(places, me);
             places.add_block(address as u64, bytes as u64, site);
         } else {
             places.remove_block(address as u64);
@@ -134,9 +135,12 @@ pub(crate) fn note_block(address: usize, bytes: usize, site: u64, is_new: bool) 
     });
 }
 
-/// The call at the site initialises a lock.
-pub(crate) fn note_lock(address: usize, site: u64) {
-    note(|places| places.add_lock(address as u64, site));
+/// The calling thread initialises a lock.
+pub(crate) fn note_lock(me: &'static Thread, address: usize) {
+    note(|places| {
+        let site = own_site(places, me);
+        places.add_lock(address as u64, site);
+    });
 }
 
 fn note(act: impl FnOnce(&mut Places)) {
@@ -145,6 +149,18 @@ fn note(act: impl FnOnce(&mut Places)) {
             SCHEDULER.with(|scheduler| scheduler.hunt.as_mut().map(|hunt| act(&mut hunt.places)))
         });
     }
+}
+
+/// The sites of the calls that the calling thread is in, the innermost one first. What it called out of last is one of them only if
+/// it has not come back since.
+fn sites(me: &'static Thread, has_called_out: bool) -> impl Iterator<Item = u64> {
+    let innermost = has_called_out.then(|| me.site.get());
+    innermost.into_iter().chain(me.stack.sites().iter().rev().copied())
+}
+
+/// Where in the program's own code the calling thread has called out.
+fn own_site(places: &mut Places, me: &'static Thread) -> u64 {
+    sites(me, true).find(|&site| places.function_of(site).is_some()).unwrap_or(me.site.get())
 }
 
 /// The calling thread has taken a lock.
@@ -206,17 +222,24 @@ impl Hunt {
         Standing { next, functions: innermost(self.calls(me, has_called_out)) }
     }
 
-    /// The functions that the calling thread is in, the innermost one first, and then those that it was started in. What it called
-    /// out of last is one of them only if it has not come back since.
+    /// The functions that the calling thread is in, the innermost one first, and then those that it was started in.
     fn calls(&mut self, me: &'static Thread, has_called_out: bool) -> Vec<u32> {
         let places = &mut self.places;
-        let innermost = has_called_out.then(|| me.site.get());
-        let sites = innermost.into_iter().chain(me.stack.sites().iter().rev().copied());
-        let mut functions: Vec<u32> = sites.filter_map(|site| places.function_of(site)).collect();
-        functions.push(places.beginning_at(me.born.get()));
-        functions.extend(self.origins.get(&me.id).into_iter().flatten());
+        let functions = sites(me, has_called_out).filter_map(|site| places.function_of(site));
+        let mut functions: Vec<u32> =
+            functions.chain(self.origins.get(&me.id).into_iter().flatten().copied()).collect();
         functions.dedup();
         functions
+    }
+
+    /// The calling thread starts another one, to which the calls that it is in belong as well.
+    fn start(&mut self, me: &'static Thread, thread: &Thread) -> Standing {
+        let site = own_site(&mut self.places, me);
+        let mut origin = vec![self.places.beginning_at(site)];
+        origin.extend(self.calls(me, true));
+        let functions = innermost(origin.iter().copied());
+        self.origins.insert(thread.id, origin);
+        Standing { functions, ..Standing::NOWHERE }
     }
 
     fn save(&self) {
@@ -251,13 +274,8 @@ impl Scheduler {
 
     /// Where a new thread stands, which the calling one has started.
     pub(super) fn standing_of_new(&mut self, thread: &Thread) -> Standing {
-        match &mut self.hunt {
-            Some(hunt) if is_learning() => {
-                let origin = me().map(|me| hunt.calls(me, true)).unwrap_or_default();
-                hunt.origins.insert(thread.id, origin);
-                let beginning = hunt.places.beginning_at(thread.born.get());
-                Standing { functions: innermost([beginning]), ..Standing::NOWHERE }
-            }
+        match (&mut self.hunt, me()) {
+            (Some(hunt), Some(me)) if is_learning() => hunt.start(me, thread),
             _ => Standing::NOWHERE,
         }
     }

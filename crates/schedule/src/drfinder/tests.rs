@@ -119,6 +119,7 @@ fn who_holds_what_the_other_one_needs_is_let_go() {
         run(&mut strategy, &[holds.clone(), needs.clone()]);
         let statistics = strategy.learnt().unwrap().statistics;
         assert!(statistics.thrashings + statistics.reversals <= statistics.suspensions);
+        assert!((0.0..=1.0).contains(&statistics.thrashing_rate()));
         thrashings += statistics.thrashings;
     }
     assert!(thrashings > 0);
