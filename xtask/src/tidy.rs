@@ -34,6 +34,7 @@ const ROOMS: [Rule; 18] = [
     (
         "foretell",
         &[
+            "foretell-wire",
             "foretell-trace",
             "foretell-witness",
             "foretell-detect",

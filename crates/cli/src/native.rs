@@ -10,6 +10,7 @@ mod tests;
 mod tools;
 mod watch;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use foretell_report::{Confirmation, Report, repeats};
@@ -109,19 +110,30 @@ fn executable(program: &Path, folder: &Folder) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The report of each technique on what one process did. Schedules are for the first one: only that can be told to follow one.
+/// The report of each technique on what one process did.
 fn predict(args: &RunArgs, recording: Recording, process: usize) -> Result<Vec<Report>, Failure> {
-    let mut reports = predict_as(&args.program, &args.wanted, args.no_progress, recording, process)?;
-    let program = args.program.display().to_string();
-    let arguments: Vec<String> =
-        args.arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect();
-    for report in &mut reports {
+    let origin = Origin { program: &args.program, arguments: &args.arguments, seed: args.schedule.seed };
+    predict_as(&args.program, &args.wanted, args.no_progress, recording, process, origin)
+}
+
+/// What was run, to be run again.
+#[derive(Clone, Copy)]
+struct Origin<'a> {
+    program: &'a Path,
+    arguments: &'a [OsString],
+    seed: u64,
+}
+
+impl Origin<'_> {
+    /// Says what schedules are for. Only the first process can be told to follow one.
+    fn tell(self, report: &mut Report, process: usize) {
         if process > 0 {
             report.races.iter_mut().for_each(|race| race.schedule = None);
         }
-        schedule::name_program(report, &program, &arguments, args.schedule.seed);
+        let text = |argument: &OsString| argument.to_string_lossy().into_owned();
+        let arguments: Vec<String> = self.arguments.iter().map(text).collect();
+        schedule::name_program(report, &self.program.display().to_string(), &arguments, self.seed);
     }
-    Ok(reports)
 }
 
 /// Drives the program into each race that is to be told.
@@ -135,10 +147,7 @@ fn confirm(args: &RunArgs, program: &Path, reports: &mut [Report]) -> Result<(),
         gdb: false,
         quietly: true,
     };
-    for report in reports {
-        report.driven = Some(replay::confirm_all(drive, &mut report.races)?);
-    }
-    Ok(())
+    reports.iter_mut().try_for_each(|report| replay::confirm_all(drive, report))
 }
 
 /// Drives a program into one race; a source file is built first.
@@ -155,6 +164,7 @@ fn predict_as(
     no_progress: bool,
     recording: Recording,
     process: usize,
+    origin: Origin<'_>,
 ) -> Result<Vec<Report>, Failure> {
     let trace = wanted.search.dependence.apply(recording.trace);
     let input = Input::new(name, &InputArgs { from_format: None, no_progress });
@@ -164,6 +174,7 @@ fn predict_as(
         if process > 0 {
             report.trace.file = format!("{} (process {})", report.trace.file, process + 1);
         }
+        origin.tell(&mut report, process);
         Ok(report)
     };
     wanted.plans().map(report).collect()

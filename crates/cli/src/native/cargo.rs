@@ -14,7 +14,7 @@ use crate::error::Failure;
 use crate::native::record::{self, Folder, Manner};
 use crate::native::rust::AS_COMPILER;
 use crate::native::tools::Tools;
-use crate::native::{predict_as, tests};
+use crate::native::{Origin, predict_as, tests};
 use crate::render::tell;
 use crate::suppress::Rules;
 use crate::{Outcome, analysis, output, stop};
@@ -79,7 +79,8 @@ fn run_one(args: &CargoArgs, program: &Program) -> Result<Outcome, Failure> {
     for (index, recording) in
         record::run(&program.path, &args.given, manner, &folder)?.into_iter().enumerate()
     {
-        reports.extend(predict_as(name, &args.wanted, args.no_progress, recording, index)?);
+        let origin = Origin { program: &program.path, arguments: &args.given, seed: args.seed };
+        reports.extend(predict_as(name, &args.wanted, args.no_progress, recording, index, origin)?);
     }
     repeats::mark(&mut reports);
     rules.apply(&mut reports);

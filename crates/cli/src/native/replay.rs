@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use foretell_report::{Access, Confirmation, Race};
+use foretell_report::confirmation::why_no_schedule;
+use foretell_report::{Access, Confirmation, Race, Report};
 use foretell_trace::{Event, EventId, Op, Trace};
 use foretell_wire::schedule::{self, Draft, Kind, Outcome};
 
@@ -22,8 +23,8 @@ use crate::args::{InputArgs, Order};
 use crate::describe::describe_accesses;
 use crate::error::Failure;
 use crate::input::Input;
-use crate::output;
 use crate::schedule::{descents, kind_of};
+use crate::{output, stop};
 
 /// How long a program may take to come to the race unless told otherwise.
 pub(crate) const LONGEST: Duration = Duration::from_secs(60);
@@ -31,6 +32,9 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 const ATTEMPTS: usize = 3;
 /// How often to look whether the threads are held.
 const TICK: Duration = Duration::from_millis(50);
+
+/// What the debugger does first.
+const SCRIPT: &str = include_str!("race.gdb.py");
 
 /// How a program is to be driven into a race.
 #[derive(Clone, Copy)]
@@ -234,16 +238,11 @@ fn debug(held: &Path, process: u32) {
     let told = fs::read_to_string(held).unwrap_or_default();
     let mut words = told.split_whitespace();
     let process = words.next().map_or_else(|| process.to_string(), String::from);
-    output::note("both threads are held at their accesses; when you leave the debugger, the program goes on");
+    let script = held.with_file_name("race.gdb.py");
     let mut gdb = Command::new("gdb");
     gdb.args(["-q", "-p", &process]);
-    for command in [
-        "echo \\nThe threads named `race: first` and `race: second` are about to make the accesses that race.\\n",
-        "info threads",
-        "thread find race: second",
-        "thread find race: first",
-    ] {
-        gdb.args(["-ex", command]);
+    if fs::write(&script, SCRIPT).is_ok() {
+        gdb.arg("-x").arg(&script);
     }
     match gdb.status() {
         Ok(_) => {}
@@ -254,22 +253,35 @@ fn debug(held: &Path, process: u32) {
     }
 }
 
-/// Drives the program into each race of a report that is to be told, and says of each how that went.
-pub(crate) fn confirm_all(how: Drive<'_>, races: &mut [Race]) -> Result<usize, Failure> {
+/// Drives the program into each race of a report that is to be told, and says of each how that went. Only the first process of a
+/// command can be driven.
+pub(crate) fn confirm_all(how: Drive<'_>, report: &mut Report) -> Result<(), Failure> {
+    let is_first = !report.trace.file.contains(" (process ");
     let mut confirmed = 0;
-    for race in races.iter_mut().filter(|race| !race.repeated) {
-        let confirmation = match race.schedule.as_deref().map(schedule::Schedule::parse) {
-            Some(Ok(known)) => {
-                let mut draft = Draft::from(known);
-                let confirmation = drive(how, &mut draft)?;
-                race.schedule = Some(draft.to_string());
-                confirmation
-            }
-            Some(Err(problem)) => Confirmation::not(problem.to_string()),
-            None => Confirmation::not(foretell_report::confirmation::why_no_schedule(race)),
+    for race in report.races.iter_mut().filter(|race| !race.repeated) {
+        let confirmation = if !is_first {
+            Confirmation::not("only the first process of a command can be driven into its races")
+        } else if stop::is_requested() {
+            Confirmation::not("interrupted")
+        } else {
+            confirm_race(how, race)?
         };
         confirmed += usize::from(confirmation.confirmed);
         race.confirmation = Some(confirmation);
     }
-    Ok(confirmed)
+    report.driven = Some(confirmed);
+    Ok(())
+}
+
+fn confirm_race(how: Drive<'_>, race: &mut Race) -> Result<Confirmation, Failure> {
+    Ok(match race.schedule.as_deref().map(schedule::Schedule::parse) {
+        Some(Ok(known)) => {
+            let mut draft = Draft::from(known);
+            let confirmation = drive(how, &mut draft)?;
+            race.schedule = Some(draft.to_string());
+            confirmation
+        }
+        Some(Err(problem)) => Confirmation::not(problem.to_string()),
+        None => Confirmation::not(why_no_schedule(race)),
+    })
 }

@@ -14,9 +14,9 @@ use crate::analysis::outcome;
 use crate::args::{CargoArgs, ReportFormat};
 use crate::error::Failure;
 use crate::native::cargo::Program;
-use crate::native::predict_as;
 use crate::native::record::{self, Ended, Folder, Manner};
 use crate::native::watch::{self, EndedBy};
+use crate::native::{Origin, predict_as};
 use crate::output;
 use crate::render::tell;
 use crate::stop;
@@ -98,7 +98,8 @@ fn run_test(
     let folder = Folder::new()?;
     let output = folder.path().join("output");
     let started = Instant::now();
-    let ended = record_test(args, program, test, &folder, &output)?;
+    let arguments = arguments_of(args, test);
+    let ended = record_test(args, program, &arguments, &folder, &output)?;
     let (ending, seconds) = (ending_of(ended), started.elapsed().as_secs_f64());
     let printed = (ending == TestEnding::Failed).then(|| fs::read(&output).unwrap_or_default());
     let printed = printed.map(|printed| String::from_utf8_lossy(&printed).trim_end().to_string());
@@ -116,7 +117,9 @@ fn run_test(
     let (mut reports, mut events) = (Vec::new(), 0);
     for (index, recording) in recordings.into_iter().enumerate() {
         events += recording.trace.events().len();
-        reports.extend(predict_as(Path::new(&name), &args.wanted, args.no_progress, recording, index)?);
+        let origin = Origin { program: &program.path, arguments: &arguments, seed: args.seed };
+        let name = Path::new(&name);
+        reports.extend(predict_as(name, &args.wanted, args.no_progress, recording, index, origin)?);
     }
     reports.iter_mut().for_each(|report| report.test = Some(ran.clone()));
     tally.events += events;
@@ -159,11 +162,21 @@ fn end_of(text: &str) -> String {
     text.get(start..).unwrap_or_default().to_string()
 }
 
+/// What the program is given for it to run this test.
+fn arguments_of(args: &CargoArgs, test: Option<&str>) -> Vec<OsString> {
+    // It was picked from the list: that it is the one, and may run, is settled.
+    let settled = ["--exact", "--nocapture", "--include-ignored", "--test-threads=1"];
+    match test {
+        Some(test) => std::iter::once(test).chain(settled).map(OsString::from).collect(),
+        None => args.given.clone(),
+    }
+}
+
 /// Runs a test as cargo would, alone, with its output in a file.
 fn record_test(
     args: &CargoArgs,
     program: &Program,
-    test: Option<&str>,
+    arguments: &[OsString],
     folder: &Folder,
     output: &Path,
 ) -> Result<Ended, Failure> {
@@ -172,12 +185,8 @@ fn record_test(
     let stop_after = Some(args.stop_after.unwrap_or(LONGEST_TEST));
     let manner = Manner { name: &program.path, seed: args.seed, order: args.order, stop_after };
     let mut command = record::command(&program.path, manner, folder);
-    match test {
-        // It was picked from the list: that it is the one, and may run, is settled.
-        Some(test) => command.args([test, "--exact", "--nocapture", "--include-ignored", "--test-threads=1"]),
-        None => command.args(&args.given),
-    };
     let child = command
+        .args(arguments)
         .current_dir(&program.folder)
         .env("CARGO_MANIFEST_DIR", &program.folder)
         .stdin(Stdio::null())

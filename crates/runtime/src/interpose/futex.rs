@@ -86,6 +86,7 @@ fn deadline(operation: i32, time: usize) -> Option<u64> {
 fn wait(turn: &Turn, word: usize, expected: usize, deadline: Option<u64>) -> i64 {
     turn.meeting();
     fence(turn);
+    turn.due();
     let content = look_at(turn, word);
     if u64::from(content) != expected as u64 & u64::from(u32::MAX) {
         set_errno(libc::EAGAIN);
