@@ -183,13 +183,14 @@ fn pair(trace: &Trace, draft: &Draft) -> Result<[EventId; 2], String> {
             ));
         }
     }
-    let between = trace.events().get(first.index() + 1..second.index()).unwrap_or_default();
-    let is_quiet = |event: &Event| {
-        let is_racing = event.thread == one.thread || event.thread == other.thread;
-        is_racing
-            && (event.op.access().is_some() || matches!(event.op, Op::Branch | Op::Enter(_) | Op::Exit(_)))
+    // Between the two there may be the rest of the first operation, and what the second thread does on its way without a step.
+    let [(_, _, first_step, ..), (_, held, second_step, ..)] = &draft.accesses;
+    let is_part = |(event, made): (&Event, &u64)| {
+        let of_first = event.thread == one.thread && (made == first_step || event.loc == one.loc);
+        of_first || (event.thread == other.thread && (held..=second_step).contains(&made))
     };
-    if first > second || !between.iter().all(is_quiet) {
+    let mut between = trace.events().iter().zip(&made).take(second.index()).skip(first.index() + 1);
+    if first > second || !between.all(is_part) {
         return Err("the program made the two accesses, but not next to each other".to_string());
     }
     Ok([first, second])
@@ -284,4 +285,47 @@ fn confirm_race(how: Drive<'_>, race: &mut Race) -> Result<Confirmation, Failure
         Some(Err(problem)) => Confirmation::not(problem.to_string()),
         None => Confirmation::not(why_no_schedule(race)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use foretell_trace::format::text::TextReader;
+
+    use super::*;
+
+    /// What is said of a run after which both threads should have raced at their third steps, at places 7 and 9.
+    fn judged(events: &str) -> Result<[u32; 2], String> {
+        let access = |thread: &str, kind, place: &str| (thread.to_string(), 2, 3, kind, place.to_string());
+        let draft = Draft {
+            program: String::new(),
+            arguments: Vec::new(),
+            seed: 0,
+            race: None,
+            turns: Vec::new(),
+            accesses: [access("main.1", Kind::Write, "7"), access("main", Kind::Read, "9")],
+        };
+        let text = format!("main|fork(T1)|1\n{events}\n");
+        let trace = Trace::read(Box::new(TextReader::new(Box::new(std::io::Cursor::new(text))))).unwrap();
+        pair(&trace, &draft).map(|pair| pair.map(EventId::number))
+    }
+
+    #[test]
+    fn a_race_is_confirmed_only_if_the_recording_shows_it() {
+        assert_eq!(judged("T1|w(x)|7\nmain|branch|8\nmain|r(x)|9\n#steps 2 3 0 1"), Ok([2, 4]));
+        assert_eq!(judged("T1|w(y)|7\nT1|w(x)|7\nmain|r(x)|9\n#steps 2 3 0 1"), Ok([3, 4]));
+        for (why, events) in [
+            ("do not conflict", "T1|w(y)|7\nmain|r(x)|9\n#steps 2 3 1"),
+            ("do not conflict", "T1|r(x)|7\nmain|r(x)|9\n#steps 2 3 1"),
+            ("do not conflict", "T1|w(x)|7\nmain|r(x)|9\n#steps 2 4 1"),
+            ("do not conflict", "T1|astore.rlx(x)|7\nmain|aload.rlx(x)|9\n#steps 2 3 1"),
+            ("was changed since", "T1|w(x)|7\nmain|r(x)|8\n#steps 2 3 1"),
+            ("next to each other", "main|r(x)|9\nT1|w(x)|7\n#steps 2 1 3"),
+            ("next to each other", "T1|w(x)|7\nT1|acq(l)|8\nmain|r(x)|9\n#steps 2 3 1 1"),
+            ("next to each other", "T1|w(x)|7\nT1|w(y)|8\nmain|r(x)|9\n#steps 2 3 1 1"),
+            ("nobody has counted", "T1|w(x)|7\nmain|r(x)|9"),
+        ] {
+            let found = judged(events).expect_err(events);
+            assert!(found.contains(why), "{events}: {found}");
+        }
+    }
 }

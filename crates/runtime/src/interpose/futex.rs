@@ -59,6 +59,7 @@ fn look_at(turn: &Turn, word: usize) -> u32 {
     if primitives::is_inside(turn) || turn.me.stack.is_outside() {
         return atomic.load(Ordering::SeqCst);
     }
+    turn.due();
     let (site, addr) = (turn.me.site.get(), word as u64);
     let content = turn.at(word, size_of::<u32>(), || {
         let content = atomic.load(Ordering::SeqCst);
@@ -86,7 +87,6 @@ fn deadline(operation: i32, time: usize) -> Option<u64> {
 fn wait(turn: &Turn, word: usize, expected: usize, deadline: Option<u64>) -> i64 {
     turn.meeting();
     fence(turn);
-    turn.due();
     let content = look_at(turn, word);
     if u64::from(content) != expected as u64 & u64::from(u32::MAX) {
         set_errno(libc::EAGAIN);

@@ -201,6 +201,9 @@ pub(crate) fn end() {
 
 /// The thread waits for its turn, and nobody has it: looks whether that will ever change.
 pub(super) fn look() {
+    if !is_followed() {
+        return;
+    }
     SCHEDULER.with(|scheduler| {
         let (is_idle, steps) = (scheduler.owner.is_none(), scheduler.steps());
         let Some(given) = &mut scheduler.given else { return };
