@@ -4,6 +4,7 @@ mod bench;
 mod fuzz_exact;
 mod native_corpus;
 mod process;
+mod replay_corpus;
 mod setup;
 mod soundness;
 mod soundness_native;
@@ -21,6 +22,7 @@ usage: cargo xtask COMMAND
   fuzz-exact [SECONDS [SEED]]  exact techniques against the exhaustive oracle on random traces, for ever unless told
   soundness [SECONDS [SEED]]   predicted races against all executions of random programs, for ever unless told
   native-corpus [SEEDS [PART OF A NAME]]  record and predict every program of corpus/native, with 20 seeds unless told
+  replay-corpus [SEEDS [PART OF A NAME]]  drive every program of corpus/native into its races, with 3 seeds unless told, and ten times each
   soundness-native [SECONDS [SEED]]  races of recorded C++ programs against all executions of the same programs
   tidy                   check the rules of the house: who may depend on whom, and what every file must have
   setup                  install what building and testing need";
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         "fuzz-exact" => fuzz_exact::run(rest),
         "soundness" => soundness::run(rest),
         "native-corpus" => native_corpus::run(rest),
+        "replay-corpus" => replay_corpus::run(rest),
         "soundness-native" => soundness_native::run(rest),
         "tidy" => tidy::run(),
         other => Err(format!("unknown command `{other}`\n{USAGE}")),

@@ -2,7 +2,7 @@
 //! show all of theirs and no other, nearly always.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use foretell_testkit::native::{Lines, Program, programs};
@@ -38,11 +38,7 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
         None => SEEDS,
     };
     let part = args.get(1).map_or("", String::as_str);
-    setup::install()?;
-    let packages = ["--package", "foretell", "--package", "foretell-llvm", "--package", "foretell-runtime"];
-    must("cargo", &[&["build", "--quiet", "--release"][..], &packages].concat())?;
-    let folder = root().join("target/native-corpus");
-    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let folder = prepare()?;
     let mut bad = 0_usize;
     println!("{:<32} {:<8} {:>5} {:>8} {:>6}", "program", "order", "runs", "complete", "wrong");
     for program in programs().iter().filter(|program| program.name.contains(part)) {
@@ -61,6 +57,16 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Builds foretell with all that programs need, and makes the folder for those that are built.
+pub(crate) fn prepare() -> Result<PathBuf, String> {
+    setup::install()?;
+    let packages = ["--package", "foretell", "--package", "foretell-llvm", "--package", "foretell-runtime"];
+    must("cargo", &[&["build", "--quiet", "--release"][..], &packages].concat())?;
+    let folder = root().join("target/native-corpus");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(folder)
+}
+
 /// The ways to record that this build knows.
 fn orders() -> impl Iterator<Item = &'static str> {
     let help = Command::new(release("foretell")).args(["run", "--help"]).output();
@@ -68,7 +74,8 @@ fn orders() -> impl Iterator<Item = &'static str> {
     ["serial", "striped"].into_iter().filter(move |&order| order == "serial" || knows_both)
 }
 
-fn build(program: &Program, folder: &Path) -> Result<String, String> {
+/// Builds a program for recording, in this folder.
+pub(crate) fn build(program: &Program, folder: &Path) -> Result<String, String> {
     let built = folder.join(program.name.replace('.', "_")).display().to_string();
     let output = Command::new(release("foretell"))
         .args(program.compiler())

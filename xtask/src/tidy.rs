@@ -36,6 +36,7 @@ const ROOMS: [Rule; 20] = [
     (
         "foretell",
         &[
+            "foretell-wire",
             "foretell-schedule",
             "foretell-trace",
             "foretell-witness",

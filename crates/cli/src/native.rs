@@ -122,28 +122,28 @@ pub(crate) fn build(program: &Path, folder: &Folder) -> Result<PathBuf, Failure>
 
 /// The report of each technique on what one process did.
 fn predict(args: &RunArgs, recording: Recording, process: usize) -> Result<Vec<Report>, Failure> {
-    let mut reports =
-        predict_as(&args.program, &args.wanted, args.wanted.plans(), args.no_progress, recording, process)?;
-    name_schedules(&mut reports, process, &args.program, &args.arguments, args.schedule.seed);
-    Ok(reports)
+    let origin = Origin { program: &args.program, arguments: &args.arguments, seed: args.schedule.seed };
+    let look = Look { name: &args.program, wanted: &args.wanted, no_progress: args.no_progress, origin };
+    look.at(recording, process, args.wanted.plans())
 }
 
-/// Says in the schedules of races what was run. Only the first process can be told to follow one.
-pub(crate) fn name_schedules(
-    reports: &mut [Report],
-    process: usize,
-    program: &Path,
-    arguments: &[OsString],
-    seed: u64,
-) {
-    let program = program.display().to_string();
-    let arguments: Vec<String> =
-        arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect();
-    for report in reports {
+/// What was run, to be run again.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) arguments: &'a [OsString],
+    pub(crate) seed: u64,
+}
+
+impl Origin<'_> {
+    /// Says what schedules are for. Only the first process can be told to follow one.
+    fn tell(self, report: &mut Report, process: usize) {
         if process > 0 {
             report.races.iter_mut().for_each(|race| race.schedule = None);
         }
-        schedule::name_program(report, &program, &arguments, seed);
+        let text = |argument: &OsString| argument.to_string_lossy().into_owned();
+        let arguments: Vec<String> = self.arguments.iter().map(text).collect();
+        schedule::name_program(report, &self.program.display().to_string(), &arguments, self.seed);
     }
 }
 
@@ -158,10 +158,7 @@ fn confirm(args: &RunArgs, program: &Path, reports: &mut [Report]) -> Result<(),
         gdb: false,
         quietly: true,
     };
-    for report in reports {
-        report.driven = Some(replay::confirm_all(drive, &mut report.races)?);
-    }
-    Ok(())
+    reports.iter_mut().try_for_each(|report| replay::confirm_all(drive, report))
 }
 
 /// Drives a program into one race; a source file is built first.
@@ -171,24 +168,36 @@ pub(crate) fn replay(drive: Drive<'_>, draft: &mut Draft) -> Result<Confirmation
     replay::drive(Drive { program: &program, ..drive }, draft)
 }
 
-/// The report of each technique on what one process of the program with this name did.
-pub(crate) fn predict_as(
-    name: &Path,
-    wanted: &WantedArgs,
-    plans: impl Iterator<Item = Plan>,
-    no_progress: bool,
-    recording: Recording,
-    process: usize,
-) -> Result<Vec<Report>, Failure> {
-    let trace = wanted.search.dependence.apply(recording.trace);
-    let input = Input::new(name, &InputArgs { from_format: None, no_progress });
-    let report = |plan: Plan| {
-        let mut report = predict_with(&plan, &Held::new(&input, Some(&trace)), wanted)?;
-        report.trace.cut_because.clone_from(&recording.cut_because);
-        if process > 0 {
-            report.trace.file = format!("{} (process {})", report.trace.file, process + 1);
-        }
-        Ok(report)
-    };
-    plans.map(report).collect()
+/// How it is looked at what a process did.
+#[derive(Clone, Copy)]
+pub(crate) struct Look<'a> {
+    /// What the program is called.
+    pub(crate) name: &'a Path,
+    pub(crate) wanted: &'a WantedArgs,
+    pub(crate) no_progress: bool,
+    pub(crate) origin: Origin<'a>,
+}
+
+impl Look<'_> {
+    /// The report of each technique.
+    pub(crate) fn at(
+        self,
+        recording: Recording,
+        process: usize,
+        plans: impl Iterator<Item = Plan>,
+    ) -> Result<Vec<Report>, Failure> {
+        let Look { name, wanted, no_progress, origin } = self;
+        let trace = wanted.search.dependence.apply(recording.trace);
+        let input = Input::new(name, &InputArgs { from_format: None, no_progress });
+        let report = |plan: Plan| {
+            let mut report = predict_with(&plan, &Held::new(&input, Some(&trace)), wanted)?;
+            report.trace.cut_because.clone_from(&recording.cut_because);
+            if process > 0 {
+                report.trace.file = format!("{} (process {})", report.trace.file, process + 1);
+            }
+            origin.tell(&mut report, process);
+            Ok(report)
+        };
+        plans.map(report).collect()
+    }
 }

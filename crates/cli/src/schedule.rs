@@ -128,3 +128,42 @@ pub(crate) fn kind_of(op: Op) -> Option<Kind> {
         _ => Some(Kind::Read),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use foretell_trace::format::text::TextReader;
+    use foretell_witness::{Claim, Model, Proof, Referee};
+
+    use super::*;
+
+    /// Two threads that race with their last events, and what leads there.
+    fn schedule_of(text: &'static str) -> Option<String> {
+        let trace = Trace::read(Box::new(TextReader::new(Box::new(text.as_bytes())))).unwrap();
+        let schedule: Vec<EventId> = trace.iter().map(|(id, _)| id).collect();
+        let &[.., first, second] = &schedule[..] else { panic!("two events race") };
+        let proof = Proof::Adjacent { model: Model::ControlFlow, schedule };
+        let finding = Referee::new(&trace).check(Claim { first, second, proof }).unwrap();
+        let mut report = Report::new("auto");
+        report.races = vec![Race::new(&finding, trace.names(), |id| trace.event(id))];
+        add(&trace, &mut report);
+        name_program(&mut report, "./bank", &["-n".to_string(), "7".to_string()], 3);
+        report.races.remove(0).schedule
+    }
+
+    const EVENTS: &str =
+        "main|fork(T1)|1\nmain|fork(T2)|2\nT2|fork(T3)|3\nT1|branch|4\nT3|w(x)|5\nT1|w(x)|6\n";
+
+    #[test]
+    fn a_witness_is_a_schedule_of_steps() {
+        let told = schedule_of(format!("{EVENTS}#steps 2 1*2 4 1 3\n").leak()).unwrap();
+        let expected = "foretell schedule 1\nprogram ./bank\nargument -n\nargument 7\nseed 3\n\
+            run main 3 2\nrun main.2 1 3\nrun main.1 4 4\nfirst main.2.1 0 1 write 5\nsecond main.1 6 7 write 6\n";
+        assert_eq!(told, expected);
+        assert_eq!(schedule_of(EVENTS), None, "nobody has counted");
+    }
+
+    #[test]
+    fn threads_whose_start_was_not_seen_cannot_be_led() {
+        assert_eq!(schedule_of("main|fork(T1)|1\nT1|w(x)|2\nT9|w(x)|3\n#steps 1*3\n"), None);
+    }
+}

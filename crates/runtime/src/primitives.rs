@@ -66,15 +66,18 @@ fn calls(turn: &Turn) -> u64 {
     u64::from(turn.me.stack.calls()).wrapping_add(1)
 }
 
+/// The thread has come to a futex, and may wait there. Who parks does so at its token, which may come before the thread waits.
+pub(crate) fn comes_to_wait(turn: &Turn, word: usize) {
+    if is_inside(turn) && turn.me.library.parks.get() {
+        turn.me.library.token.set(word);
+    }
+}
+
 /// The thread is about to wait on a futex.
-pub(crate) fn begins_to_wait(turn: &Turn, word: usize) {
-    let library = &turn.me.library;
+pub(crate) fn begins_to_wait(turn: &Turn) {
     if is_inside(turn) {
         log_wait(turn);
-        library.waited.set(true);
-        if library.parks.get() {
-            library.token.set(word);
-        }
+        turn.me.library.waited.set(true);
     }
 }
 

@@ -63,6 +63,8 @@ pub(crate) struct Thread {
     pub(crate) silence: Cell<u32>,
     /// How many steps it had made when it was last about to make one.
     pub(crate) began: Cell<u64>,
+    /// Until it has made so many steps it need not ask.
+    pub(crate) allowed: Cell<u64>,
 }
 
 const _: () = {
@@ -138,6 +140,7 @@ impl Thread {
             children: Cell::new(0),
             silence: Cell::new(0),
             began: Cell::new(0),
+            allowed: Cell::new(0),
         }
     }
 

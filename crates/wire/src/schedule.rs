@@ -403,8 +403,8 @@ mod tests {
 
     #[test]
     fn outcomes_come_back() {
-        for outcome in [Outcome::Raced, Outcome::Passed(1, 9), Outcome::Diverged("T1 has ended".to_string())]
-        {
+        let diverged = Outcome::Diverged("main.1".to_string(), "has ended".to_string());
+        for outcome in [Outcome::Raced, Outcome::Passed(1, 9), diverged] {
             assert_eq!(Outcome::parse(&format!("{outcome}\n")), Some(outcome));
         }
         assert_eq!(["", "passed 2 1", "passed x", "what"].map(Outcome::parse), [const { None }; 4]);

@@ -15,7 +15,7 @@ use super::{Aim, Learnt, Quarry, Shot};
 use crate::args::{HuntArgs, Order};
 use crate::error::Failure;
 use crate::native::record::{self, Ended, Folder, Hunting, Manner, Recording, Seen};
-use crate::native::{build, name_schedules, predict_as, watch};
+use crate::native::{Look, Origin, build, watch};
 use crate::stop;
 
 /// Two places in the program, in order.
@@ -131,9 +131,8 @@ impl Native<'_> {
     /// What is to be found in the recording of a process.
     fn reports(&self, recording: Recording, process: usize, aim: &Aim) -> Result<Vec<Report>, Failure> {
         let HuntArgs { program, arguments, wanted, .. } = self.args;
-        let mut found = predict_as(program, wanted, self.args.plans(), true, recording, process)?;
-        name_schedules(&mut found, process, program, arguments, aim.seed);
-        Ok(found)
+        let origin = Origin { program, arguments, seed: aim.seed };
+        Look { name: program, wanted, no_progress: true, origin }.at(recording, process, self.args.plans())
     }
 }
 

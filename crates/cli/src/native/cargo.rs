@@ -14,7 +14,7 @@ use crate::error::Failure;
 use crate::native::record::{self, Folder, Hunting, Manner};
 use crate::native::rust::AS_COMPILER;
 use crate::native::tools::Tools;
-use crate::native::{predict_as, tests};
+use crate::native::{Look, Origin, tests};
 use crate::render::tell;
 use crate::suppress::Rules;
 use crate::{Outcome, analysis, output, stop};
@@ -80,14 +80,9 @@ fn run_one(args: &CargoArgs, program: &Program) -> Result<Outcome, Failure> {
     for (index, recording) in
         record::run(&program.path, &args.given, manner, &folder)?.into_iter().enumerate()
     {
-        reports.extend(predict_as(
-            name,
-            &args.wanted,
-            args.wanted.plans(),
-            args.no_progress,
-            recording,
-            index,
-        )?);
+        let origin = Origin { program: &program.path, arguments: &args.given, seed: args.seed };
+        let look = Look { name, wanted: &args.wanted, no_progress: args.no_progress, origin };
+        reports.extend(look.at(recording, index, args.wanted.plans())?);
     }
     repeats::mark(&mut reports);
     rules.apply(&mut reports);

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use foretell_report::{Access, Confirmation, Race};
+use foretell_report::confirmation::why_no_schedule;
+use foretell_report::{Access, Confirmation, Race, Report};
 use foretell_trace::{Event, EventId, Op, Trace};
 use foretell_wire::schedule::{self, Draft, Kind, Outcome};
 
@@ -22,8 +23,8 @@ use crate::args::{InputArgs, Order};
 use crate::describe::describe_accesses;
 use crate::error::Failure;
 use crate::input::Input;
-use crate::output;
 use crate::schedule::{descents, kind_of};
+use crate::{output, stop};
 
 /// How long a program may take to come to the race unless told otherwise.
 pub(crate) const LONGEST: Duration = Duration::from_secs(60);
@@ -31,6 +32,9 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 const ATTEMPTS: usize = 3;
 /// How often to look whether the threads are held.
 const TICK: Duration = Duration::from_millis(50);
+
+/// What the debugger does first.
+const SCRIPT: &str = include_str!("race.gdb.py");
 
 /// How a program is to be driven into a race.
 #[derive(Clone, Copy)]
@@ -179,13 +183,14 @@ fn pair(trace: &Trace, draft: &Draft) -> Result<[EventId; 2], String> {
             ));
         }
     }
-    let between = trace.events().get(first.index() + 1..second.index()).unwrap_or_default();
-    let is_quiet = |event: &Event| {
-        let is_racing = event.thread == one.thread || event.thread == other.thread;
-        is_racing
-            && (event.op.access().is_some() || matches!(event.op, Op::Branch | Op::Enter(_) | Op::Exit(_)))
+    // Between the two there may be the rest of the first operation, and what the second thread does on its way without a step.
+    let [(_, _, first_step, ..), (_, held, second_step, ..)] = &draft.accesses;
+    let is_part = |(event, made): (&Event, &u64)| {
+        let of_first = event.thread == one.thread && (made == first_step || event.loc == one.loc);
+        of_first || (event.thread == other.thread && (held..=second_step).contains(&made))
     };
-    if first > second || !between.iter().all(is_quiet) {
+    let mut between = trace.events().iter().zip(&made).take(second.index()).skip(first.index() + 1);
+    if first > second || !between.all(is_part) {
         return Err("the program made the two accesses, but not next to each other".to_string());
     }
     Ok([first, second])
@@ -234,16 +239,11 @@ fn debug(held: &Path, process: u32) {
     let told = fs::read_to_string(held).unwrap_or_default();
     let mut words = told.split_whitespace();
     let process = words.next().map_or_else(|| process.to_string(), String::from);
-    output::note("both threads are held at their accesses; when you leave the debugger, the program goes on");
+    let script = held.with_file_name("race.gdb.py");
     let mut gdb = Command::new("gdb");
     gdb.args(["-q", "-p", &process]);
-    for command in [
-        "echo \\nThe threads named `race: first` and `race: second` are about to make the accesses that race.\\n",
-        "info threads",
-        "thread find race: second",
-        "thread find race: first",
-    ] {
-        gdb.args(["-ex", command]);
+    if fs::write(&script, SCRIPT).is_ok() {
+        gdb.arg("-x").arg(&script);
     }
     match gdb.status() {
         Ok(_) => {}
@@ -254,22 +254,78 @@ fn debug(held: &Path, process: u32) {
     }
 }
 
-/// Drives the program into each race of a report that is to be told, and says of each how that went.
-pub(crate) fn confirm_all(how: Drive<'_>, races: &mut [Race]) -> Result<usize, Failure> {
+/// Drives the program into each race of a report that is to be told, and says of each how that went. Only the first process of a
+/// command can be driven.
+pub(crate) fn confirm_all(how: Drive<'_>, report: &mut Report) -> Result<(), Failure> {
+    let is_first = !report.trace.file.contains(" (process ");
     let mut confirmed = 0;
-    for race in races.iter_mut().filter(|race| !race.repeated) {
-        let confirmation = match race.schedule.as_deref().map(schedule::Schedule::parse) {
-            Some(Ok(known)) => {
-                let mut draft = Draft::from(known);
-                let confirmation = drive(how, &mut draft)?;
-                race.schedule = Some(draft.to_string());
-                confirmation
-            }
-            Some(Err(problem)) => Confirmation::not(problem.to_string()),
-            None => Confirmation::not(foretell_report::confirmation::why_no_schedule(race)),
+    for race in report.races.iter_mut().filter(|race| !race.repeated) {
+        let confirmation = if !is_first {
+            Confirmation::not("only the first process of a command can be driven into its races")
+        } else if stop::is_requested() {
+            Confirmation::not("interrupted")
+        } else {
+            confirm_race(how, race)?
         };
         confirmed += usize::from(confirmation.confirmed);
         race.confirmation = Some(confirmation);
     }
-    Ok(confirmed)
+    report.driven = Some(confirmed);
+    Ok(())
+}
+
+fn confirm_race(how: Drive<'_>, race: &mut Race) -> Result<Confirmation, Failure> {
+    Ok(match race.schedule.as_deref().map(schedule::Schedule::parse) {
+        Some(Ok(known)) => {
+            let mut draft = Draft::from(known);
+            let confirmation = drive(how, &mut draft)?;
+            race.schedule = Some(draft.to_string());
+            confirmation
+        }
+        Some(Err(problem)) => Confirmation::not(problem.to_string()),
+        None => Confirmation::not(why_no_schedule(race)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use foretell_trace::format::text::TextReader;
+
+    use super::*;
+
+    /// What is said of a run after which both threads should have raced at their third steps, at places 7 and 9.
+    fn judged(events: &str) -> Result<[u32; 2], String> {
+        let access = |thread: &str, kind, place: &str| (thread.to_string(), 2, 3, kind, place.to_string());
+        let draft = Draft {
+            program: String::new(),
+            arguments: Vec::new(),
+            seed: 0,
+            race: None,
+            turns: Vec::new(),
+            accesses: [access("main.1", Kind::Write, "7"), access("main", Kind::Read, "9")],
+        };
+        let text = format!("main|fork(T1)|1\n{events}\n");
+        let trace = Trace::read(Box::new(TextReader::new(Box::new(std::io::Cursor::new(text))))).unwrap();
+        pair(&trace, &draft).map(|pair| pair.map(EventId::number))
+    }
+
+    #[test]
+    fn a_race_is_confirmed_only_if_the_recording_shows_it() {
+        assert_eq!(judged("T1|w(x)|7\nmain|branch|8\nmain|r(x)|9\n#steps 2 3 0 1"), Ok([2, 4]));
+        assert_eq!(judged("T1|w(y)|7\nT1|w(x)|7\nmain|r(x)|9\n#steps 2 3 0 1"), Ok([3, 4]));
+        for (why, events) in [
+            ("do not conflict", "T1|w(y)|7\nmain|r(x)|9\n#steps 2 3 1"),
+            ("do not conflict", "T1|r(x)|7\nmain|r(x)|9\n#steps 2 3 1"),
+            ("do not conflict", "T1|w(x)|7\nmain|r(x)|9\n#steps 2 4 1"),
+            ("do not conflict", "T1|astore.rlx(x)|7\nmain|aload.rlx(x)|9\n#steps 2 3 1"),
+            ("was changed since", "T1|w(x)|7\nmain|r(x)|8\n#steps 2 3 1"),
+            ("next to each other", "main|r(x)|9\nT1|w(x)|7\n#steps 2 1 3"),
+            ("next to each other", "T1|w(x)|7\nT1|acq(l)|8\nmain|r(x)|9\n#steps 2 3 1 1"),
+            ("next to each other", "T1|w(x)|7\nT1|w(y)|8\nmain|r(x)|9\n#steps 2 3 1 1"),
+            ("nobody has counted", "T1|w(x)|7\nmain|r(x)|9"),
+        ] {
+            let found = judged(events).expect_err(events);
+            assert!(found.contains(why), "{events}: {found}");
+        }
+    }
 }

@@ -14,9 +14,9 @@ use crate::analysis::outcome;
 use crate::args::{CargoArgs, ReportFormat};
 use crate::error::Failure;
 use crate::native::cargo::Program;
-use crate::native::predict_as;
 use crate::native::record::{self, Ended, Folder, Hunting, Manner};
 use crate::native::watch::{self, EndedBy};
+use crate::native::{Look, Origin};
 use crate::output;
 use crate::render::tell;
 use crate::stop;
@@ -98,7 +98,8 @@ fn run_test(
     let folder = Folder::new()?.following(args.wanted.search.dependence.is_asked_for());
     let output = folder.path().join("output");
     let started = Instant::now();
-    let ended = record_test(args, program, test, &folder, &output)?;
+    let arguments = arguments_of(args, test);
+    let ended = record_test(args, program, &arguments, &folder, &output)?;
     let (ending, seconds) = (ending_of(ended), started.elapsed().as_secs_f64());
     let printed = (ending == TestEnding::Failed).then(|| fs::read(&output).unwrap_or_default());
     let printed = printed.map(|printed| String::from_utf8_lossy(&printed).trim_end().to_string());
@@ -116,14 +117,10 @@ fn run_test(
     let (mut reports, mut events) = (Vec::new(), 0);
     for (index, recording) in recordings.into_iter().enumerate() {
         events += recording.trace.events().len();
-        reports.extend(predict_as(
-            Path::new(&name),
-            &args.wanted,
-            args.wanted.plans(),
-            args.no_progress,
-            recording,
-            index,
-        )?);
+        let origin = Origin { program: &program.path, arguments: &arguments, seed: args.seed };
+        let (name, wanted, no_progress) = (Path::new(&name), &args.wanted, args.no_progress);
+        let look = Look { name, wanted, no_progress, origin };
+        reports.extend(look.at(recording, index, wanted.plans())?);
     }
     reports.iter_mut().for_each(|report| report.test = Some(ran.clone()));
     tally.events += events;
@@ -166,11 +163,21 @@ fn end_of(text: &str) -> String {
     text.get(start..).unwrap_or_default().to_string()
 }
 
+/// What the program is given for it to run this test.
+fn arguments_of(args: &CargoArgs, test: Option<&str>) -> Vec<OsString> {
+    // It was picked from the list: that it is the one, and may run, is settled.
+    let settled = ["--exact", "--nocapture", "--include-ignored", "--test-threads=1"];
+    match test {
+        Some(test) => std::iter::once(test).chain(settled).map(OsString::from).collect(),
+        None => args.given.clone(),
+    }
+}
+
 /// Runs a test as cargo would, alone, with its output in a file.
 fn record_test(
     args: &CargoArgs,
     program: &Program,
-    test: Option<&str>,
+    arguments: &[OsString],
     folder: &Folder,
     output: &Path,
 ) -> Result<Ended, Failure> {
@@ -180,12 +187,8 @@ fn record_test(
     let (seed, order, hunting) = (args.seed, args.order, Hunting::default());
     let manner = Manner { name: &program.path, seed, order, stop_after, hunting };
     let mut command = record::command(&program.path, manner, folder);
-    match test {
-        // It was picked from the list: that it is the one, and may run, is settled.
-        Some(test) => command.args([test, "--exact", "--nocapture", "--include-ignored", "--test-threads=1"]),
-        None => command.args(&args.given),
-    };
     let child = command
+        .args(arguments)
         .current_dir(&program.folder)
         .env("CARGO_MANIFEST_DIR", &program.folder)
         .stdin(Stdio::null())

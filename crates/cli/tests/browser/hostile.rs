@@ -4,8 +4,8 @@ use foretell_report::observed::Deed;
 use foretell_report::picture::{Kind, Shown, Taken};
 use foretell_report::story::{Row, Step};
 use foretell_report::{
-    Access, Candidate, Excerpt, Frame, HeldLock, HeldMode, Need, NeededRead, NeededReads, Observed, Origin,
-    Picture, Proof, Race, Report, Story, html,
+    Access, Candidate, Confirmation, Excerpt, Frame, HeldLock, HeldMode, Need, NeededRead, NeededReads,
+    Observed, Origin, Picture, Proof, Race, Report, Story, html,
 };
 
 use crate::chromium::Browser;
@@ -87,6 +87,8 @@ fn race(at: usize) -> Race {
         story: Some(Story { threads: threads.clone(), rows: steps.into_iter().map(Row::Step).collect() }),
         observed: Some(Observed::Unordered),
         reads: Some(NeededReads { reads: vec![read(at)], more: 1 }),
+        schedule: Some(name(at)),
+        confirmation: Some(Confirmation::of([access(at), access(at + 1)])),
         picture: Some(Box::new(Picture {
             threads,
             events: vec![shown(at), shown(at + 1)],

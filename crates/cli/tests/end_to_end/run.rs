@@ -194,14 +194,43 @@ fn a_schedule_that_cannot_be_followed_is_refused() {
 fn races_without_sources(report: &Value) -> Value {
     let mut races = report["races"].clone();
     for race in races.as_array_mut().expect("a list") {
-        race["fingerprint"].take();
-        race["reads"].take();
+        for told in ["fingerprint", "reads", "schedule", "confirmation"] {
+            race[told].take();
+        }
         for side in ["first", "second"] {
             race[side]["source"].take();
             race[side]["excerpt"].take();
         }
     }
     races
+}
+
+/// The machine of a program follows the schedule of a race, and that of another program does not.
+#[test]
+fn a_race_is_replayed_from_its_report() {
+    let folder = folder("replay");
+    let path = folder.join("report.json");
+    let path = path.to_str().expect("a plain path");
+    for name in ["bank", "mcm_figure1", "rv_figure1", "readers_miscounted"] {
+        foretell(&["run", &example(name), "-o", path]);
+        let replayed = foretell(&["replay", path, "--race", "1"]);
+        assert_eq!(replayed.code, 1, "{name}: {}{}", replayed.out, replayed.err);
+        assert!(
+            replayed.out.starts_with("confirmed: the program itself was driven into it"),
+            "{}",
+            replayed.out
+        );
+        let saved = folder.join("report-race-1.schedule");
+        let saved = saved.to_str().expect("a plain path");
+        assert!(replayed.err.contains(&format!("again: foretell replay {saved} -- ")), "{}", replayed.err);
+        let again = foretell(&["replay", saved, "--", &example(name)]);
+        assert_eq!(again.code, 1, "{name}: {}{}", again.out, again.err);
+        let other = foretell(&["replay", saved, "--", &example("philosophers_ordered")]);
+        assert_eq!(other.code, 3, "{name}: {}{}", other.out, other.err);
+        assert!(other.out.contains("not confirmed: the program goes another way"), "{}", other.out);
+    }
+    let missing = foretell(&["replay", path, "--race", "9"]);
+    assert_eq!(missing.code, 2, "{}", missing.err);
 }
 
 /// What was recorded is a trace like any other, but for what each read is good for: files do not tell that, and `rv` does not ask.

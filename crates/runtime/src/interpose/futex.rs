@@ -59,6 +59,7 @@ fn look_at(turn: &Turn, word: usize) -> u32 {
     if primitives::is_inside(turn) || turn.me.stack.is_outside() {
         return atomic.load(Ordering::SeqCst);
     }
+    turn.due();
     let (site, addr) = (turn.me.site.get(), word as u64);
     let content = turn.at(word, size_of::<u32>(), || {
         let content = atomic.load(Ordering::SeqCst);
@@ -84,6 +85,7 @@ fn deadline(operation: i32, time: usize) -> Option<u64> {
 }
 
 fn wait(turn: &Turn, word: usize, expected: usize, deadline: Option<u64>) -> i64 {
+    primitives::comes_to_wait(turn, word);
     turn.meeting();
     fence(turn);
     let content = look_at(turn, word);
@@ -92,7 +94,7 @@ fn wait(turn: &Turn, word: usize, expected: usize, deadline: Option<u64>) -> i64
         return -1;
     }
     // Futexes may wake without a reason, so looking again is always allowed.
-    primitives::begins_to_wait(turn, word);
+    primitives::begins_to_wait(turn);
     let reason = turn.wait(word, deadline, Helper::Anybody);
     primitives::has_waited(turn, reason);
     fence(turn);

@@ -39,6 +39,7 @@ unsafe extern "C-unwind" fn pthread_once(once: *mut u32, work: unsafe extern "C-
     while flag.load(Ordering::SeqCst) & BUSY != 0 {
         turn.wait(once as usize, None, Helper::Threads);
     }
+    turn.due();
     let found = turn.at(once as usize, 4, || {
         let found = flag.load(Ordering::SeqCst);
         log_flag(&turn, once as usize, 4, found.into());

@@ -35,6 +35,8 @@ const PATIENCE: u64 = 5_000_000_000;
 const LOOK: u64 = 50_000_000;
 
 static FOLLOWED: AtomicBool = AtomicBool::new(false);
+/// The accesses that race are being made.
+static RACING: AtomicBool = AtomicBool::new(false);
 
 /// Whether there is a schedule to be followed.
 #[inline]
@@ -112,6 +114,7 @@ pub(crate) fn follow(schedule: &Schedule<'static>) {
 /// Nobody follows a schedule any more: it is over, or this is another process.
 pub(crate) fn let_go() {
     FOLLOWED.store(false, Ordering::Relaxed);
+    RACING.store(false, Ordering::Relaxed);
     SCHEDULER.with(|scheduler| scheduler.given = None);
 }
 
@@ -123,20 +126,19 @@ pub(crate) fn wait(turn: &Turn, point: Point) {
         return turn.me.silence.set(silence + 1);
     }
     turn.me.silence.set(0);
-    loop {
+    let steps = turn.me.log().steps;
+    while steps >= turn.me.allowed.get() {
         match SCHEDULER.with(|scheduler| scheduler.may_go_on(turn.me, point)) {
-            Word::Go => {
-                if matches!(point, Point::Step(_)) {
-                    turn.me.began.set(turn.me.log().steps);
-                }
-                return;
-            }
+            Word::Go => break,
             Word::Wait => drop(turn.hand_over(State::Ready)),
             Word::Meet => {
                 hold();
                 SCHEDULER.with(Scheduler::let_race);
             }
         }
+    }
+    if matches!(point, Point::Step(_)) {
+        turn.me.began.set(steps);
     }
 }
 
@@ -155,6 +157,9 @@ fn hold() {
 /// The thread has done what it came for. At the race that is its access.
 #[cold]
 pub(crate) fn has_acted(turn: &Turn) {
+    if !RACING.load(Ordering::Relaxed) {
+        return;
+    }
     let is_over = SCHEDULER.with(|scheduler| {
         let racing = match scheduler.given.as_ref().map(|given| given.phase) {
             Some(Phase::Racing(index))
@@ -196,6 +201,9 @@ pub(crate) fn end() {
 
 /// The thread waits for its turn, and nobody has it: looks whether that will ever change.
 pub(super) fn look() {
+    if !is_followed() {
+        return;
+    }
     SCHEDULER.with(|scheduler| {
         let (is_idle, steps) = (scheduler.owner.is_none(), scheduler.steps());
         let Some(given) = &mut scheduler.given else { return };
@@ -210,6 +218,14 @@ pub(super) fn look() {
 fn do_overlap(one: Option<Range>, other: Option<Range>) -> bool {
     let (Some((one, one_bytes)), Some((other, other_bytes))) = (one, other) else { return true };
     one < other.saturating_add(other_bytes) && other < one.saturating_add(one_bytes)
+}
+
+impl Given {
+    /// How many steps the thread of the turn makes. One that will race is not led beyond where it is held.
+    fn end_of(&self, turn: Due<'_>) -> u64 {
+        let held = self.accesses.iter().filter(|access| access.thread == turn.thread);
+        held.map(|access| access.held).fold(turn.steps, u64::min)
+    }
 }
 
 impl Scheduler {
@@ -232,12 +248,11 @@ impl Scheduler {
         self.slots.iter().map(|slot| slot.thread.log().steps).sum()
     }
 
-    /// Passes the turns that are over. A thread that will race is not led beyond where it is held.
+    /// Passes the turns that are over.
     fn pass_turns(&mut self) {
         let Some(mut given) = self.given.take() else { return };
         while let Some(turn) = given.turn {
-            let held = given.accesses.iter().filter(|access| access.thread == turn.thread);
-            let steps = held.map(|access| access.held).fold(turn.steps, u64::min);
+            let steps = given.end_of(turn);
             let is_over = self.called(turn.thread).is_some_and(|thread| thread.log().steps >= steps);
             if !is_over && steps > 0 {
                 break;
@@ -255,8 +270,13 @@ impl Scheduler {
         let Some(given) = &self.given else { return Word::Go };
         let is_mine = |name: &str| me.is_called(name);
         match given.phase {
-            Phase::Turns if given.turn.is_some_and(|turn| is_mine(turn.thread)) => Word::Go,
-            Phase::Turns => Word::Wait,
+            Phase::Turns => match given.turn.filter(|turn| is_mine(turn.thread)) {
+                Some(turn) => {
+                    me.allowed.set(given.end_of(turn));
+                    Word::Go
+                }
+                None => Word::Wait,
+            },
             Phase::Racing(index) if is_mine(given.accesses[index].thread) => Word::Go,
             Phase::Racing(_) => Word::Wait,
             Phase::Meeting => match given.accesses.iter().position(|access| is_mine(access.thread)) {
@@ -278,6 +298,7 @@ impl Scheduler {
             self.is_past(index, me.began.get());
         }
         if steps < access.held {
+            me.allowed.set(access.held);
             return Word::Go;
         }
         let range = match (point, access.kind) {
@@ -318,6 +339,7 @@ impl Scheduler {
     fn let_race(&mut self) {
         if let Some(given) = &mut self.given {
             given.phase = Phase::Racing(0);
+            RACING.store(true, Ordering::Relaxed);
         }
     }
 

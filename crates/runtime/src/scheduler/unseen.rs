@@ -72,7 +72,7 @@ pub(super) fn look(me: &'static Thread) {
         if scheduler.may_be_helped(me) {
             scheduler.make_ready(me.id, Reason::Woken);
             scheduler.go_on();
-        } else if scheduler.owner.is_none() && scheduler.napper.is_none() {
+        } else if scheduler.owner.is_none() && scheduler.napper.is_none() && scheduler.given.is_none() {
             // Whoever might have helped may be gone.
             scheduler.nobody_is_ready();
         }

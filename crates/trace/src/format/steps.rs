@@ -3,8 +3,9 @@
 //! In text, comments tell it, so that others can still read the trace: lines `#steps N N*K …` after all events. There is a number for each
 //! event, how many steps its thread has made since its last event; `N*K` is the same number for so many events in a row.
 //!
-//! In a recording it is a sequence of varints: twice a number for one event, or one more than that, followed by for how many events in a
-//! row it stands.
+//! In a recording it is a sequence of varints. Programs repeat themselves, so each number is guessed to be the one that last came after the
+//! same numbers. What is written is how many guesses in a row are right, the number where the next one is wrong, and so on. The guess
+//! is looked up by sixteen bits (at first it is 0 for all), which each number moves by four, and changes by its own lowest bits.
 
 use std::io::{self, Write};
 
@@ -78,29 +79,66 @@ pub(crate) fn write_text(steps: &Steps, output: &mut impl Write) -> io::Result<(
 
 /// The steps as a part of a recording.
 pub(crate) fn encode(steps: &Steps) -> Vec<u8> {
-    let mut out = Vec::new();
-    for (since, count) in runs(steps) {
-        push(&mut out, u128::from(since) << 1 | u128::from(count > 1));
-        if count > 1 {
-            push(&mut out, count.into());
+    let (mut out, mut guesses, mut right) = (Vec::new(), Guesses::new(), 0);
+    for since in steps.since() {
+        if guesses.next() == since {
+            right += 1;
+        } else {
+            push(&mut out, right);
+            push(&mut out, since);
+            right = 0;
         }
+        guesses.learn(since);
     }
+    push(&mut out, right);
     out
+}
+
+/// What numbers are guessed to be.
+struct Guesses {
+    after: Vec<u64>,
+    /// What came before, as far as that matters.
+    context: usize,
+}
+
+impl Guesses {
+    const CONTEXTS: usize = 1 << 16;
+
+    fn new() -> Guesses {
+        Guesses { after: vec![0; Guesses::CONTEXTS], context: 0 }
+    }
+
+    fn next(&self) -> u64 {
+        self.after[self.context]
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the lowest bits are what is wanted")]
+    fn learn(&mut self, number: u64) {
+        self.after[self.context] = number;
+        self.context = (self.context << 4 ^ number as usize) % Guesses::CONTEXTS;
+    }
 }
 
 /// The steps that [`encode`] wrote of so many events; none if it is not that.
 pub(crate) fn decode(mut bytes: &[u8], events: u64) -> Option<Steps> {
-    let bytes = &mut bytes;
-    let mut runs = Vec::new();
-    while !bytes.is_empty() {
-        let number = take(bytes)?;
-        let count = if number & 1 == 0 { 1 } else { take(bytes)? };
-        runs.push((u64::try_from(number >> 1).ok()?, u64::try_from(count).ok()?));
+    let (bytes, mut steps, mut guesses) = (&mut bytes, Steps::default(), Guesses::new());
+    loop {
+        let left = events.checked_sub(steps.len() as u64)?;
+        for _ in 0..Some(take(bytes)?).filter(|&right| right <= left)? {
+            let since = guesses.next();
+            steps.push(since);
+            guesses.learn(since);
+        }
+        if bytes.is_empty() {
+            return (steps.len() as u64 == events).then_some(steps);
+        }
+        let since = take(bytes)?;
+        steps.push(since);
+        guesses.learn(since);
     }
-    build(runs.into_iter(), events)
 }
 
-fn push(out: &mut Vec<u8>, mut number: u128) {
+fn push(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number.to_le_bytes()[0] | 0x80);
         number >>= 7;
@@ -108,12 +146,12 @@ fn push(out: &mut Vec<u8>, mut number: u128) {
     out.push(number.to_le_bytes()[0]);
 }
 
-fn take(bytes: &mut &[u8]) -> Option<u128> {
+fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
-    for shift in (0..70).step_by(7) {
+    for shift in (0..64).step_by(7) {
         let (&byte, rest) = bytes.split_first()?;
         *bytes = rest;
-        number |= u128::from(byte & 0x7F) << shift;
+        number |= u64::from(byte & 0x7F) << shift;
         if byte < 0x80 {
             return Some(number);
         }
@@ -144,7 +182,8 @@ mod tests {
             }
             assert_eq!(told.finish(numbers.len()), Some(written));
         }
-        assert_eq!(encode(&steps(&[0; 1000])).len(), 3);
+        let repeated: Vec<u64> = (0..1000).map(|number| [1, 2, 0, 0, 7][number % 5]).collect();
+        assert!(encode(&steps(&repeated)).len() < 30);
     }
 
     #[test]
@@ -153,6 +192,7 @@ mod tests {
         assert_eq!(decode(&bytes, 4), None);
         assert_eq!(decode(&bytes, 6), None);
         assert_eq!(decode(&bytes[..bytes.len() - 2], 5), None);
+        assert_eq!(decode(&[], 0), None);
         assert_eq!(decode(&[0xFF; 12], 5), None);
         for line in ["#steps x", "#steps 1*", "#steps 1  2"] {
             assert!(Told::default().line(line.as_bytes()).is_err(), "{line}");
