@@ -26,6 +26,8 @@ const LOG_FOLDER: &str = "FORETELL_LOG";
 const SEED: &str = "FORETELL_SEED";
 /// Tells it how threads are to be recorded.
 const ORDER: &str = "FORETELL_ORDER";
+/// Whether the program looks for races in itself, and keeps no record.
+const DETECT: &str = "FORETELL_DETECT";
 /// What logs are called.
 const LOG_ENDING: &str = "ftraw";
 
@@ -100,7 +102,8 @@ pub(crate) fn command(program: &Path, manner: Manner<'_>, folder: &Folder) -> Co
     command
         .env(LOG_FOLDER, folder.path())
         .env(SEED, manner.seed.to_string())
-        .env(ORDER, if manner.order == Order::Striped { "striped" } else { "serial" });
+        .env(ORDER, if manner.order == Order::Striped { "striped" } else { "serial" })
+        .env(DETECT, "0");
     command
 }
 
