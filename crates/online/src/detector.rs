@@ -61,8 +61,15 @@ impl Detector {
         }
     }
 
-    /// Looks at the next records of the thread. All of them are complete, and whatever other threads did so far was fed before.
-    pub fn feed(&mut self, thread: u32, mut records: &[u8]) -> Result<(), Malformed> {
+    /// Looks at the next records of the thread. All of them are complete, and whatever other threads did so far was fed before. If they cannot
+    /// be read, nothing is looked at any more.
+    pub fn feed(&mut self, thread: u32, records: &[u8]) -> Result<(), Malformed> {
+        let result = self.look_at(thread, records);
+        self.state.is_blind |= result.is_err();
+        result
+    }
+
+    fn look_at(&mut self, thread: u32, mut records: &[u8]) -> Result<(), Malformed> {
         if self.context(thread).is_none() {
             self.state.is_blind = true;
         }
@@ -101,7 +108,8 @@ impl Detector {
         self.state.reports.counts()
     }
 
-    /// Whether nothing is looked at any more: there were too many threads, or they met too often, for what is kept of that.
+    /// Whether nothing is looked at any more: there were too many threads, or they met too often, for what is kept of that; or records could
+    /// not be read.
     pub fn is_blind(&self) -> bool {
         self.state.is_blind
     }
@@ -647,8 +655,8 @@ mod tests {
                 })
                 .collect();
             let mut detector = Detector::new();
-            // What is refused is refused; it must only come to an end.
-            let _ = detector.feed(0, &bytes);
+            let is_refused = detector.feed(0, &bytes).is_err();
+            assert!(!is_refused || detector.is_blind());
         }
     }
 }

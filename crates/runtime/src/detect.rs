@@ -11,6 +11,7 @@ use foretell_online::Detector;
 use foretell_wire::races::{Entry, MAGIC};
 
 use crate::arena;
+use crate::file;
 use crate::system::{close, say, without_signals, write_all};
 
 static ON: AtomicBool = AtomicBool::new(false);
@@ -19,6 +20,8 @@ struct Detection {
     detector: Detector,
     /// Where races are told, as soon as they are found.
     file: c_int,
+    /// How long that is.
+    written: usize,
     /// It was told that nothing is looked at any more.
     is_blind: bool,
 }
@@ -42,8 +45,8 @@ pub(crate) fn begin(open: impl FnOnce() -> Option<c_int>) {
     arena::begin();
     arena::within(|| {
         let Some(file) = open() else { return say("races are not looked for: there is no file for them") };
-        tell(file, &MAGIC);
-        let detection = Detection { detector: Detector::new(), file, is_blind: false };
+        let mut detection = Detection { detector: Detector::new(), file, written: 0, is_blind: false };
+        detection.tell(&MAGIC);
         // There is one thread.
         unsafe { *DETECTION.0.get() = Some(detection) };
         ON.store(true, Ordering::SeqCst);
@@ -62,7 +65,7 @@ pub(crate) fn show(thread: u32, records: &[u8]) {
             detection.give_up("what was recorded cannot be read");
         }
         for race in detection.detector.take_races() {
-            tell(detection.file, &Entry::Race(race).encode());
+            detection.tell(&Entry::Race(race).encode());
         }
         if detection.detector.is_blind() {
             detection.give_up("there are too many threads, or they meet too often");
@@ -75,7 +78,8 @@ pub(crate) fn tell_counts() {
     with(|detection| {
         let counts = detection.detector.counts();
         if !counts.is_empty() {
-            tell(detection.file, &Entry::Counts(counts.to_vec()).encode());
+            let counts = Entry::Counts(counts.to_vec());
+            detection.tell(&counts.encode());
         }
     });
 }
@@ -95,8 +99,16 @@ pub(crate) fn forget() {
 impl Detection {
     fn give_up(&mut self, why: &str) {
         if !std::mem::replace(&mut self.is_blind, true) {
-            tell(self.file, &Entry::Blind.encode());
+            self.tell(&Entry::Blind.encode());
             say(&format!("races are not looked for any more: {why}"));
+        }
+    }
+
+    /// If that fails, there is nobody to tell: the log may not be writable either.
+    fn tell(&mut self, bytes: &[u8]) {
+        if file::may_grow(self.written, bytes.len()).is_ok() {
+            let _ = write_all(self.file, bytes);
+            self.written += bytes.len();
         }
     }
 }
@@ -114,9 +126,4 @@ fn with(act: impl FnOnce(&mut Detection)) {
             }
         });
     });
-}
-
-/// If that fails, there is nobody to tell: the log may not be writable either.
-fn tell(file: c_int, bytes: &[u8]) {
-    let _ = write_all(file, bytes);
 }

@@ -119,7 +119,7 @@ fn take<R>(bytes: usize, clock: u64, act: impl FnOnce(c_int, usize) -> Result<R,
 }
 
 /// To exceed the limit of the process would send it a signal.
-fn may_grow(offset: usize, bytes: usize) -> Result<(), c_int> {
+pub(crate) fn may_grow(offset: usize, bytes: usize) -> Result<(), c_int> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     let known = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } == 0;
     if known && (offset + bytes) as u64 > limit.rlim_cur { Err(libc::EFBIG) } else { Ok(()) }

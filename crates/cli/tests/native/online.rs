@@ -164,3 +164,17 @@ fn what_was_found_before_a_program_is_stuck_is_there() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("deadlock"), "{output:?}");
     assert_eq!(found(&folder).len(), 1, "the file can be read");
 }
+
+#[test]
+fn programs_that_make_it_hard_are_looked_at_as_well() {
+    if !is_ready() {
+        return;
+    }
+    for name in ["become_another", "endings", "fork_threads", "jumping_handler", "many_threads", "signals"] {
+        let program = build(&format!("stress/{name}.c"));
+        let (output, folder) = run(&program, 2, "1");
+        assert!(output.status.success(), "{name}: {output:?}");
+        let found = found(&folder);
+        assert!(!found.is_empty() && found.iter().all(|found| found.races.is_empty()), "{name}: {found:?}");
+    }
+}
