@@ -27,7 +27,6 @@ const LOG_FOLDER: &str = "FORETELL_LOG";
 const SEED: &str = "FORETELL_SEED";
 /// Tells it how threads are to be recorded.
 const ORDER: &str = "FORETELL_ORDER";
-<<<<<<< HEAD
 /// Tell it who says whose turn it is, see its `scheduler/strategy.rs`.
 const STRATEGY: &str = "FORETELL_STRATEGY";
 const DEPTH: &str = "FORETELL_DEPTH";
@@ -37,10 +36,6 @@ const TRIGGERS: &str = "FORETELL_TRIGGERS";
 pub(crate) const DETECT: &str = "FORETELL_DETECT";
 /// What the files with such races are called.
 const RACES_ENDING: &str = "races";
-=======
-/// Whether the program looks for races in itself, and keeps no record.
-const DETECT: &str = "FORETELL_DETECT";
->>>>>>> 512004aebc942b8dd7bf059f62b8d1dc70326708
 /// What logs are called.
 const LOG_ENDING: &str = "ftraw";
 /// What the lessons of a run are called.
@@ -174,13 +169,9 @@ pub(crate) fn command(program: &Path, manner: Manner<'_>, folder: &Folder) -> Co
     command
         .env(LOG_FOLDER, folder.path())
         .env(SEED, manner.seed.to_string())
-<<<<<<< HEAD
-        .env(ORDER, if manner.order == Order::Striped { "striped" } else { "serial" });
-    manner.hunting.tell(&mut command);
-=======
         .env(ORDER, if manner.order == Order::Striped { "striped" } else { "serial" })
         .env(DETECT, "0");
->>>>>>> 512004aebc942b8dd7bf059f62b8d1dc70326708
+    manner.hunting.tell(&mut command);
     command
 }
 
