@@ -84,7 +84,8 @@ fn recordings(args: &RunArgs) -> Result<Vec<Recording>, Failure> {
     let (seed, order, stop_after) = (args.schedule.seed, args.order, args.stop_after);
     let manner = Manner { name: program, seed, order, stop_after };
     // A trace that is kept tells everything.
-    let folder = Folder::new()?.following(args.trace.is_some() || args.wanted.search.dependence.is_asked_for());
+    let folder =
+        Folder::new()?.following(args.trace.is_some() || args.wanted.search.dependence.is_asked_for());
     let built = folder.path().join("program");
     if rust::is_rust(program) {
         rust::build(&Tools::find()?, program, &built)?;
