@@ -16,7 +16,7 @@ use crate::LogError;
 use crate::calls::{Calls, Change as CallChange, Spot};
 use crate::cells::{Cell, Survey, is_torn_atomic};
 use crate::counter::Counter;
-use crate::follow::Follower;
+use crate::follow::{Follower, GivenUp};
 use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::for_each;
 use crate::places::{Place, Places};
@@ -26,7 +26,7 @@ type Done = Result<(), LogError>;
 
 /// Goes through the log for the second time. None if it turns out only now that a fence is needed, see
 /// [`Survey::has_opaque`]: without it the trace would claim too much.
-pub(crate) fn write(log: &[u8], survey: &Survey, follow: bool) -> Result<Option<Listed>, LogError> {
+pub(crate) fn write(log: &[u8], survey: &Survey, follow: bool) -> Result<Option<Written>, LogError> {
     let mut writer = Writer::new(survey);
     writer.follower = follow.then(Follower::default);
     let complete = for_each(log, |entry| match entry {
@@ -42,10 +42,17 @@ pub(crate) fn write(log: &[u8], survey: &Survey, follow: bool) -> Result<Option<
     }
     let ending = if complete { Ending::Complete } else { Ending::CutShort };
     let events = Listed::new(writer.events, writer.names, ending).with_steps(writer.counter.finish());
-    Ok(Some(match writer.follower {
-        Some(follower) => events.with_dependence(follower.finish()),
-        None => events,
+    Ok(Some(match writer.follower.map(Follower::finish) {
+        Some((dependence, given_up)) => Written { events: events.with_dependence(dependence), given_up },
+        None => Written { events, given_up: Vec::new() },
     }))
+}
+
+/// What comes of a log.
+pub(crate) struct Written {
+    pub(crate) events: Listed,
+    /// Where threads could not be followed.
+    pub(crate) given_up: Vec<GivenUp>,
 }
 
 struct Writer<'a> {
@@ -148,7 +155,8 @@ impl<'a> Writer<'a> {
         self.loc = self.spot(self.site)?.loc;
         self.counter.record(thread, record);
         self.follow(|follower| follower.turn_to(thread));
-        self.follow(|follower| follower.begin(record));
+        let site = self.site;
+        self.follow(|follower| follower.begin(record, site));
         let change = self.memory.follow(thread, record);
         match change {
             Some(Change::Ends(era)) => self.give_back(era)?,
@@ -421,7 +429,7 @@ impl<'a> Writer<'a> {
     /// after, and memory is then as it was: what was written since the last time is read between two fences, where
     /// nobody else can come to race with that. One thread alone needs none of this.
     fn opaque(&mut self) -> Done {
-        self.follow(Follower::give_up);
+        self.follow(Follower::be_lost);
         if self.holders.is_waiting(self.thread) {
             self.owed.insert(self.thread);
             return Ok(());
@@ -612,7 +620,7 @@ impl<'a> Writer<'a> {
         self.opaque()?;
         let thread = std::mem::replace(&mut self.thread, holder);
         self.follow(|follower| follower.turn_to(holder));
-        self.follow(Follower::give_up);
+        self.follow(Follower::be_lost);
         self.push(release(lock, mode))?;
         self.thread = thread;
         self.follow(|follower| follower.turn_to(thread));

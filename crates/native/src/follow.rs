@@ -17,6 +17,7 @@
 mod code;
 mod compare;
 mod evaluate;
+mod given_up;
 mod intrinsic;
 mod known;
 mod machine;
@@ -36,11 +37,13 @@ use rustc_hash::FxHashMap;
 
 use crate::records::Part;
 use code::Functions;
+use given_up::Why;
 use region::{Regions, Target};
 use shape::Slot;
 use stop::{CallStop, Kind, Stop};
 use walk::Walk;
 
+pub use given_up::{GivenUp, Why as WhyGivenUp};
 pub(crate) use recompute::Recomputation;
 pub use recompute::{Recomputed, Tally};
 
@@ -63,6 +66,10 @@ pub(crate) struct Follower {
     access: Access,
     /// Whether there was ever a second thread.
     has_forked: bool,
+    /// The site of the record that is looked at.
+    site: u64,
+    /// How often, why and where everything was given up.
+    given_up: FxHashMap<(Why, u64), u32>,
     /// Room for what changes on a way.
     changes: Vec<(Slot, Reads)>,
 }
@@ -116,9 +123,19 @@ impl Follower {
         self.stops.clear();
     }
 
-    /// What was found.
-    pub(crate) fn finish(self) -> Dependence {
-        self.tracker.finish()
+    /// What was found, and where everything was given up, the most frequent first.
+    pub(crate) fn finish(self) -> (Dependence, Vec<GivenUp>) {
+        let functions = &self.functions;
+        let place = |site: u64| {
+            let spot = functions.spot(site)?;
+            Some(functions.get(spot.function)?.describe(spot.instruction))
+        };
+        let told = |((why, site), times)| GivenUp { why, place: place(site).unwrap_or_default(), times };
+        let mut given_up: Vec<GivenUp> = self.given_up.into_iter().map(told).collect();
+        given_up.sort_by(|one, other| {
+            (other.times, one.why, &one.place).cmp(&(one.times, other.why, &other.place))
+        });
+        (self.tracker.finish(), given_up)
     }
 
     /// From now on this thread acts.
@@ -138,14 +155,23 @@ impl Follower {
         self.tracker.event(self.current);
     }
 
+    /// The thread that acts has done something that nobody understands.
+    pub(crate) fn be_lost(&mut self) {
+        self.give_up(Why::Opaque);
+    }
+
     /// Nobody knows what the thread that acts has done.
-    pub(crate) fn give_up(&mut self) {
+    fn give_up(&mut self, why: Why) {
+        if self.has_forked {
+            *self.given_up.entry((why, self.site)).or_default() += 1;
+        }
         self.tracker.give_up(self.current);
     }
 
-    /// Before the events of a record: brings its thread to where it was made.
-    pub(crate) fn begin(&mut self, record: &Record<'_>) {
+    /// Before the events of a record of this site: brings its thread to where it was made.
+    pub(crate) fn begin(&mut self, record: &Record<'_>, site: u64) {
         self.access = Access::default();
+        self.site = site;
         match *record {
             Record::Clock(_) | Record::Ahead(_) | Record::Branch { .. } => {}
             Record::Enter { site } => self.enter(site),
@@ -153,7 +179,7 @@ impl Follower {
             Record::Fence { .. } => self.look_ahead(),
             Record::Opaque { site } => self.be_opaque(site),
             Record::Sync { op: SyncOp::Begin, .. } => {
-                self.give_up();
+                self.tracker.give_up(self.current);
                 self.walks[self.current] = Walk::default();
             }
             Record::Sync { op: SyncOp::End, .. } => self.end(),
@@ -207,7 +233,7 @@ impl Follower {
 
     /// Something happened that nobody understands.
     fn be_opaque(&mut self, site: u64) {
-        self.give_up();
+        self.give_up(Why::Opaque);
         let walk = &mut self.walks[self.current];
         if let Some(spot) = self.functions.spot(site)
             && walk.function() == Some(spot.function)
@@ -265,7 +291,7 @@ impl Follower {
 
     /// Nobody knows where the thread is. So there is no place for what it reads.
     fn be_nowhere(&mut self) {
-        self.give_up();
+        self.give_up(Why::Nowhere);
         self.walks[self.current].be_nowhere();
         self.access.reading = Reading::Decides;
     }
@@ -288,7 +314,7 @@ impl Follower {
             _ => self.access.reading = Reading::Decides,
         }
         if call.is_unknown {
-            self.give_up();
+            self.give_up(Why::Unknown);
         }
     }
 

@@ -35,7 +35,7 @@ mod records;
 use foretell_trace::Listed;
 use foretell_wire::log::Chunks;
 
-pub use follow::{Recomputed, Tally};
+pub use follow::{GivenUp, Recomputed, Tally, WhyGivenUp};
 pub use foretell_wire::log::Why;
 pub use foretell_wire::races::Kind as OnlineKind;
 pub use program::{Definition, Program, Source};
@@ -63,21 +63,26 @@ impl From<foretell_wire::Malformed> for LogError {
 
 /// The trace behind the log of a program, which tells also which reads matter to what comes after them.
 pub fn convert(log: &[u8]) -> Result<Listed, LogError> {
-    convert_as(log, true)
+    write(log, true).map(|written| written.events)
 }
 
 /// The trace alone: quicker, but less can be predicted.
 pub fn convert_events(log: &[u8]) -> Result<Listed, LogError> {
-    convert_as(log, false)
+    write(log, false).map(|written| written.events)
 }
 
-fn convert_as(log: &[u8], follow: bool) -> Result<Listed, LogError> {
+/// Where threads could not be followed, so that everything that they had read was taken to matter; the most frequent place first.
+pub fn given_up(log: &[u8]) -> Result<Vec<GivenUp>, LogError> {
+    write(log, true).map(|written| written.given_up)
+}
+
+fn write(log: &[u8], follow: bool) -> Result<events::Written, LogError> {
     if !foretell_wire::log::is_begun(log) {
         return Err(LogError::Empty);
     }
     let mut survey = cells::survey(log)?;
-    if let Some(events) = events::write(log, &survey, follow)? {
-        return Ok(events);
+    if let Some(written) = events::write(log, &survey, follow)? {
+        return Ok(written);
     }
     survey.has_opaque = true;
     // Fences begin with the first thread, and there is always one.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use foretell_trace::format::open;
 use foretell_trace::{Event, EventId, Op, Trace};
 
-use crate::{build, foretell, is_ready, programs};
+use crate::{build, build_at, foretell, is_ready, programs};
 
 /// A recorded program, whose lines are known by the comments at their ends.
 struct Run {
@@ -113,6 +113,21 @@ fn what_goes_to_code_that_nobody_knows_decides_what_comes_next() {
     }
 }
 
+/// How many races between two lines a trace has, for a technique with its options.
+fn races_of_lines(trace: &str, options: &[&str], lines: [u32; 2]) -> usize {
+    let report = foretell(&[&["predict", "--no-progress", "--format", "json", trace], options].concat());
+    let report: serde_json::Value = serde_json::from_slice(&report.stdout).expect("a report");
+    let of_lines = |race: &&serde_json::Value| {
+        let is_at = |access: &str, line: u32| {
+            race[access]["location"]
+                .as_str()
+                .is_some_and(|location| location.contains(&format!(".c:{line}:")))
+        };
+        is_at("first", lines[0]) && is_at("second", lines[1])
+    };
+    report["races"].as_array().expect("races").iter().filter(of_lines).count()
+}
+
 /// Figure 2 of ReconP's paper, once the threads have taken turns as there: the third one has found what the second one wrote.
 #[test]
 fn a_race_behind_reads_that_do_not_matter_is_found_by_who_knows_them() {
@@ -121,17 +136,7 @@ fn a_race_behind_reads_that_do_not_matter_is_found_by_who_knows_them() {
     }
     let program = build("figures/reconp_figure2.c");
     let trace = format!("{program}.std");
-    let races = |technique: &str| {
-        let report = foretell(&["predict", "--no-progress", "-t", technique, "--format", "json", &trace]);
-        let report: serde_json::Value = serde_json::from_slice(&report.stdout).expect("a report");
-        let of_figure = |race: &&serde_json::Value| {
-            let is_at = |access: &str, line: &str| {
-                race[access]["location"].as_str().is_some_and(|location| location.contains(line))
-            };
-            is_at("first", ".c:10:") && is_at("second", ".c:31:")
-        };
-        report["races"].as_array().expect("races").iter().filter(of_figure).count()
-    };
+    let races = |technique: &str| races_of_lines(&trace, &["-t", technique], [10, 31]);
     for seed in 0..300 {
         foretell(&["record", "--seed", &seed.to_string(), "-o", &trace, "--", &program]);
         if ["m2", "seqcheck", "rv"].iter().all(|technique| races(technique) == 0) && races("reconp") == 1 {
@@ -140,4 +145,68 @@ fn a_race_behind_reads_that_do_not_matter_is_found_by_who_knows_them() {
         }
     }
     panic!("the threads never took turns as in the figure");
+}
+
+/// Figure 3 of ReconP's paper, once the first thread has come before the second: that `m` is read again matters to `n` only.
+#[test]
+fn a_race_behind_a_read_of_the_own_thread_is_found_unless_such_reads_are_all_kept() {
+    if !is_ready() {
+        return;
+    }
+    let program = build("figures/reconp_figure3.c");
+    let trace = format!("{program}.std");
+    let races = |how: &str| races_of_lines(&trace, &["-t", "reconp", "--dependence", how], [9, 19]);
+    for seed in 0..100 {
+        foretell(&["record", "--seed", &seed.to_string(), "-o", &trace, "--", &program]);
+        if races("partial") == 0 && races("full") == 1 {
+            assert_eq!(races("none"), 0, "then every read matters");
+            return;
+        }
+    }
+    panic!("the first thread never came before the second");
+}
+
+/// Figure 4 of ReconP's paper: the function calls itself with its arguments exchanged, and records nothing.
+#[test]
+fn what_a_recursion_results_in_depends_on_all_that_it_was_given() {
+    if !is_ready() {
+        return;
+    }
+    for level in ["-O0", "-O2"] {
+        let program = build_at("figures/reconp_figure4.c", Some(level));
+        let recording = format!("{program}.std");
+        foretell(&["record", "-o", &recording, "--", &program]);
+        let file = fs::File::open(&recording).expect("a recording");
+        let trace = Trace::read(open(Box::new(file), None).expect("a format")).expect("a trace");
+        let accesses = |name: &str| -> Vec<EventId> {
+            let var = trace.names().vars.get(name);
+            let of_var = |(_, event): &(EventId, Event)| event.op.access().map(|access| access.var) == var;
+            trace.iter().filter(of_var).map(|(id, _)| id).collect()
+        };
+        let thread = trace.names().threads.get("T1").expect("a thread");
+        let own = |name: &str| accesses(name).into_iter().find(|&id| trace.event(id).thread == thread);
+        let dependence = trace.dependence().expect("it is known");
+        let (a, b, c) = (own("a").expect("read"), own("b").expect("read"), own("c").expect("written"));
+        assert_eq!(dependence.reads(dependence.value_of(c)), Some(vec![a.min(b), a.max(b)]), "{level}");
+        assert_eq!((dependence.steered_by(a), dependence.steered_by(b)), (None, None), "{level}");
+    }
+}
+
+#[test]
+fn who_asks_for_no_dependence_gets_the_same_races_as_from_a_trace_without() {
+    if !is_ready() {
+        return;
+    }
+    let source = programs().join("figures/reconp_figure3.c").display().to_string();
+    let trace = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no_dependence.std").display().to_string();
+    let run = |options: &[&str]| {
+        let report = foretell(&[&["run", "-t", "rv-nre", "--format", "json"], options, &[&source]].concat());
+        let report: serde_json::Value = serde_json::from_slice(&report.stdout).expect("a report");
+        report["races"].as_array().expect("races").len()
+    };
+    let none = run(&["--dependence", "none"]);
+    assert_eq!(run(&["--dependence", "none", "--trace", &trace]), none);
+    let kept = fs::read_to_string(&trace).expect("a trace");
+    assert!(kept.contains("#dependence"), "a trace that is kept tells everything");
+    assert!(run(&[]) >= none);
 }

@@ -69,5 +69,20 @@ fn a_log_is_checked_against_its_code() {
     let output = check();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("stored values: 40 of 40 computed again, 0 differ"), "{text}");
+    assert!(text.contains("times that all that a thread had read was taken to matter: 0\n"), "{text}");
     assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn where_threads_cannot_be_followed_is_told() {
+    if !is_ready() {
+        return;
+    }
+    let log = raw_logs(&build("depend/unseen.c")).remove(0);
+    let output = foretell(&["trace", "code", "--check", &log.display().to_string()]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let place = |line: &&str| {
+        line.contains("unseen.c:") && line.contains("something happened that nobody understands")
+    };
+    assert!(text.lines().any(|line| place(&line)), "{text}");
 }

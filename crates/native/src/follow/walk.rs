@@ -5,6 +5,7 @@ use std::rc::Rc;
 use foretell_trace::Reads;
 
 use super::code::FunctionId;
+use super::given_up::Why;
 use super::region::Region;
 use super::shape::{Call, Silently, Slot};
 use super::{Follower, Target};
@@ -162,7 +163,7 @@ impl Follower {
     pub(super) fn go_to(&mut self, stop: usize, is_single: bool) -> bool {
         let spot = self.stops[stop].spot;
         if !self.is_in(spot.function) {
-            self.give_up();
+            self.give_up(Why::Nowhere);
             self.seat(spot.function);
         } else {
             let (at, is_done) = (self.walk().top().at, self.walk().top().is_done);
@@ -170,7 +171,7 @@ impl Follower {
             match self.way(stop, at) {
                 Some(region) => self.pass(&region, may_stay),
                 None if may_stay => {}
-                None => self.give_up(),
+                None => self.give_up(Why::NoWay),
             }
         }
         self.walk().stand_at(spot.instruction, is_single);
@@ -257,7 +258,7 @@ impl Follower {
             self.call_place(step.call.as_deref()?, step.calls_back)
         });
         if place.is_none() {
-            self.give_up();
+            self.give_up(Why::Unknown);
         }
         self.walk().push(place.unwrap_or(Place::Unknown));
     }
@@ -290,7 +291,7 @@ impl Follower {
         for _ in 0..calls {
             if self.walk().frames.len() < 2 {
                 // There must have been calls that nobody has told of.
-                self.give_up();
+                self.give_up(Why::Nowhere);
                 return self.walk().be_nowhere();
             }
             let result = self.leave_function();
@@ -306,7 +307,7 @@ impl Follower {
         let Some(function) = self.walk().function() else { return self.leave_unseen() };
         let at = self.walk().top().at;
         let Some(region) = self.regions.between(&self.functions, function, at, Target::End) else {
-            self.give_up();
+            self.give_up(Why::NoWay);
             return Reads::NOTHING;
         };
         self.pass_steering(&region);
@@ -321,7 +322,7 @@ impl Follower {
     /// What is decided by on the ways of a region.
     fn pass_steering(&mut self, region: &Region) {
         if region.is_unknown {
-            self.give_up();
+            self.give_up(Why::Unknown);
         }
         for &slot in &region.steering {
             self.steer_by(Some(slot));
@@ -363,7 +364,7 @@ impl Follower {
             .and_then(|function| self.regions.between(&self.functions, function, at, Target::Anywhere));
         match region {
             Some(region) => self.pass_steering(&region),
-            None => self.give_up(),
+            None => self.give_up(Why::NoWay),
         }
     }
 
