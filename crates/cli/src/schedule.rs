@@ -151,7 +151,7 @@ mod tests {
     }
 
     const EVENTS: &str =
-        "main|fork(T1)|1\nmain|fork(T2)|2\nT2|fork(T3)|3\nT1|branch|4\nT3|w(x)|5\nT1|w(x)|6\n";
+        "main|fork(T1)|1\nmain|fork(T2)|2\nT2|fork(T3)|3\nT1|branch|4\nT3|w(x,1)|5\nT1|w(x,2)|6\n";
 
     #[test]
     fn a_witness_is_a_schedule_of_steps() {
@@ -164,6 +164,6 @@ mod tests {
 
     #[test]
     fn threads_whose_start_was_not_seen_cannot_be_led() {
-        assert_eq!(schedule_of("main|fork(T1)|1\nT1|w(x)|2\nT9|w(x)|3\n#steps 1*3\n"), None);
+        assert_eq!(schedule_of("main|fork(T1)|1\nT1|w(x,1)|2\nT9|w(x,2)|3\n#steps 1*3\n"), None);
     }
 }
