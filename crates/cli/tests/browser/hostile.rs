@@ -98,8 +98,6 @@ fn race(at: usize) -> Race {
         })),
         processes: None,
         hunted: None,
-        schedule: None,
-        confirmation: None,
         repeated: false,
         fingerprint: Some(name(2)),
     }
