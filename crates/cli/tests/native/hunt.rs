@@ -112,3 +112,31 @@ fn a_program_that_was_not_built_for_it_is_named() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("foretell cc"));
 }
+
+/// Whatever a strategy does, the program could have done: who keeps to the rules has no race under any. A thread that parks may get its token
+/// just before it would wait.
+#[test]
+fn no_strategy_shows_races_that_are_none() {
+    if !is_ready() {
+        return;
+    }
+    let programs = [
+        "barrier_norace.c",
+        "condition_norace.c",
+        "once_norace.c",
+        "rwlock_norace.c",
+        "semaphore_norace.c",
+        "two_locks_norace.cpp",
+        "rust_channel_norace.rs",
+        "rust_park_norace.rs",
+    ];
+    for name in programs {
+        let program = build(name);
+        for strategy in ["contest", "pct", "drfinder", "predict"] {
+            let (code, report, err) =
+                hunt(&["--strategy", strategy, "--runs", "4", "--patience", "none", "--", &program]);
+            assert_eq!(report["races"], serde_json::json!([]), "{name}, {strategy}: {err}");
+            assert_eq!(code, Some(0), "{name}, {strategy}: {err} {}", report["notes"]);
+        }
+    }
+}
