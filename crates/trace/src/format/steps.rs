@@ -21,6 +21,11 @@ const ON_A_LINE: usize = 32;
 pub(crate) struct Told(Vec<(u64, u64)>);
 
 impl Told {
+    /// Whether the line tells of steps.
+    pub(crate) fn is_for(line: &[u8]) -> bool {
+        line.starts_with(WORD)
+    }
+
     /// Takes a line that begins with `#`.
     pub(crate) fn line(&mut self, line: &[u8]) -> Result<(), Problem> {
         let Some(rest) = line.strip_prefix(WORD) else { return Ok(()) };

@@ -84,10 +84,11 @@ impl Source for TextReader {
                 continue;
             }
             let parse = |line: &[u8], _| parse_event(line, &mut self.names);
-            if !self.lines.next_event_and_comments(batch, parse, |line, number| {
-                self.told.line(line, number)?;
-                self.steps.line(line)
-            })? {
+            let comment = |line: &[u8], number| match steps::Told::is_for(line) {
+                true => self.steps.line(line),
+                false => self.told.line(line, number),
+            };
+            if !self.lines.next_event_and_comments(batch, parse, comment)? {
                 break;
             }
         }
