@@ -129,8 +129,11 @@ fn run_all(args: &HuntArgs, quarry: &impl Quarry, union: &mut Union) -> Result<S
     Ok(Stopped::AllRuns)
 }
 
-/// Makes some runs at the same time; each with how long it took.
-fn run_together<Q: Quarry>(quarry: &Q, aims: &[Aim]) -> Vec<(Result<Shot<Q::Track>, Failure>, f64)> {
+/// What has become of a run, and how many seconds it took.
+type Timed<T> = (Result<Shot<T>, Failure>, f64);
+
+/// Makes some runs at the same time.
+fn run_together<Q: Quarry>(quarry: &Q, aims: &[Aim]) -> Vec<Timed<Q::Track>> {
     let timed = |aim| {
         let begin = Instant::now();
         let shot = quarry.run(aim);
