@@ -75,8 +75,8 @@ fn run(command: &mut Command) -> Ran {
 #[test]
 fn a_race_can_be_understood_without_the_trace() {
     let folder = folder("a_race_can_be_understood");
-    file(&folder, "bank.std", TRACE);
     file(&folder, "bank.c", SOURCE);
+    file(&folder, "bank.std", TRACE);
     let ran = foretell_in(&folder, &["predict", "bank.std"]);
     let race = ran.out.split_once("\n\n").expect("a race").1;
     assert_eq!(race.split("\nauto: ").next().expect("a race"), EXPECTED);
@@ -87,8 +87,8 @@ fn a_race_can_be_understood_without_the_trace() {
 #[test]
 fn programs_are_told_the_same() {
     let folder = folder("programs_are_told_the_same");
-    file(&folder, "bank.std", TRACE);
     file(&folder, "bank.c", SOURCE);
+    file(&folder, "bank.std", TRACE);
     let races = foretell_in(&folder, &["predict", "--format", "json", "bank.std"]).json();
     let first = &races["races"][0]["first"];
     assert_eq!(first["function"], "deposit");
@@ -186,8 +186,8 @@ fn every_line_fits_the_screen() {
 #[test]
 fn colours_are_shown_where_they_are_wanted_and_change_nothing_else() {
     let folder = folder("colours");
-    file(&folder, "bank.std", TRACE);
     file(&folder, "bank.c", SOURCE);
+    file(&folder, "bank.std", TRACE);
     let told = |args: &[&str], variables: &[(&str, &str)]| {
         let mut command = command();
         command.args(["predict", "bank.std"]).args(args).envs(variables.iter().copied());
