@@ -2,7 +2,7 @@
 
 mod cargo;
 mod compiler;
-mod processes;
+pub(crate) mod processes;
 pub(crate) mod record;
 mod replay;
 mod rust;

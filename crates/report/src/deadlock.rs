@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use foretell_trace::{Event, EventId, LockId, Names, Op, ThreadId, Trace};
+use foretell_trace::{Event, LockId, Names, Op, ThreadId, Trace};
 use serde::{Deserialize, Serialize};
 
 use crate::context::{Frame, HeldLock, own_frame, stack};
@@ -43,15 +43,10 @@ pub struct WaitingThread {
 impl Deadlock {
     /// How the trace of a run ends that has got stuck: every thread that has not ended waits.
     pub fn at_end_of(trace: &Trace, run: usize, seed: u64) -> Deadlock {
-        let last = last_events(trace);
-        let mut walk = Walk::new(last.values().copied());
-        if let Some(first) = EventId::from_index(0) {
-            walk.batch(first, trace.events());
-        }
-        let around = walk.finish();
-        let ends: Vec<End<'_>> = last
-            .values()
-            .filter_map(|&id| Some(End { event: *trace.events().get(id.index())?, around: around.get(&id)? }))
+        let around = Walk::at_end(trace.events());
+        let ends: Vec<End<'_>> = last_events(trace)
+            .into_iter()
+            .filter_map(|(thread, event)| Some(End { event, around: around.get(thread.index())? }))
             .collect();
         let waiting = ends.iter().map(|end| end.describe(&ends, trace.names())).collect();
         Deadlock::new(run, seed, waiting)
@@ -103,12 +98,12 @@ impl WaitingThread {
 }
 
 /// The last event of each thread that has not ended.
-fn last_events(trace: &Trace) -> BTreeMap<ThreadId, EventId> {
+fn last_events(trace: &Trace) -> BTreeMap<ThreadId, Event> {
     let mut last = BTreeMap::new();
-    for (id, event) in trace.iter() {
+    for &event in trace.events() {
         match event.op {
             Op::End => last.remove(&event.thread),
-            _ => last.insert(event.thread, id),
+            _ => last.insert(event.thread, event),
         };
     }
     last
@@ -209,5 +204,23 @@ mod tests {
         assert_eq!(locks, [("l", "4")]);
         assert_eq!(deadlock.waiting[0].location, "8");
         assert!(deadlock.is_same(&Deadlock { run: 9, ..deadlock.clone() }));
+    }
+
+    /// Who waits for a condition has given its lock up, and who has just taken one holds it.
+    #[test]
+    fn what_threads_did_last_counts() {
+        let trace = foretell_testkit::trace(
+            "main|fork(a)|1\nmain|fork(b)|2\na|acq(l)|3\nb|acq(m)|4\nmain|acq(n)|5\na|tryfail(m)|6\nb|tryfail(l)|7\n\
+             main|wait(c,n)|8\n",
+        );
+        let deadlock = Deadlock::at_end_of(&trace, 1, 1);
+        assert_eq!(deadlock.cycle, 2);
+        let main = deadlock.waiting.iter().find(|waiting| waiting.thread == "main").unwrap();
+        assert_eq!((main.waits_for.as_str(), main.locks.len()), ("condition c", 0));
+        let trace = foretell_testkit::trace("main|fork(a)|1\na|begin|2\nmain|acq(l)|3\na|tryfail(l)|4\n");
+        let deadlock = Deadlock::at_end_of(&trace, 1, 1);
+        let held: Vec<_> = deadlock.waiting.iter().map(|waiting| waiting.held_by.as_deref()).collect();
+        assert_eq!(held, [None, Some("main")]);
+        assert_eq!(deadlock.waiting[0].locks.len(), 1, "it has just taken it");
     }
 }

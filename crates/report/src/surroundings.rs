@@ -108,6 +108,16 @@ impl Walk {
         }
     }
 
+    /// What is around each thread after all events, by the threads' numbers.
+    pub fn at_end(events: &[Event]) -> Vec<Surroundings> {
+        let mut walk = Walk::new([]);
+        let ids = (0..).map_while(EventId::from_index);
+        for (id, event) in ids.zip(events) {
+            walk.step(id, event);
+        }
+        walk.now
+    }
+
     /// What is around the wanted events.
     pub fn finish(self) -> HashMap<EventId, Surroundings> {
         self.found

@@ -1,6 +1,7 @@
 //! Formats: one file each, reader and writer together.
 
 pub mod binary;
+mod blocks;
 mod compress;
 pub mod csv;
 mod dependence;

@@ -14,6 +14,7 @@ use foretell_report::{Deadlock, Race, Report, Shown, Steering};
 use super::{Aim, Learnt, Quarry, Shot};
 use crate::args::{HuntArgs, Order};
 use crate::error::Failure;
+use crate::native::processes::end_left;
 use crate::native::record::{self, Ended, Folder, Hunting, Manner, Recording, Seen};
 use crate::native::{Look, Origin, build, watch};
 use crate::stop;
@@ -66,7 +67,9 @@ impl Native<'_> {
         let child = command.spawn().map_err(failed)?;
         let process = child.id();
         let presses = || u32::from(stop::is_requested());
-        let (status, by) = watch::wait_unless(child, manner.stop_after, presses).map_err(failed)?;
+        let waited = watch::wait_unless(child, manner.stop_after, presses);
+        end_left(folder.path());
+        let (status, by) = waited.map_err(failed)?;
         Ok(Ended { process, status, by })
     }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -21,6 +23,16 @@ pub(super) fn descendants(root: u32) -> Vec<u32> {
         next += 1;
     }
     found
+}
+
+/// Ends whatever a run has left behind: all processes that were told to record into this folder, wherever they are in the family.
+pub(crate) fn end_left(folder: &Path) {
+    let told = [b"FORETELL_LOG=", folder.as_os_str().as_bytes()].concat();
+    let is_of_run = |process: &u32| {
+        let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+        environment.split(|&byte| byte == 0).any(|variable| variable == told)
+    };
+    all().filter(is_of_run).for_each(|process| send(process, Signal::SIGKILL));
 }
 
 /// Whether the process still does something: the dead whom nobody has asked for do not.
@@ -54,6 +66,19 @@ mod tests {
     use std::process::{Command, id};
 
     use super::*;
+
+    #[test]
+    fn what_a_run_leaves_behind_is_ended() {
+        let folder = std::env::temp_dir().join(format!("left-by-{}", id()));
+        let start =
+            |value: &Path| Command::new("sleep").arg("60").env("FORETELL_LOG", value).spawn().unwrap();
+        let (mut left, mut other) = (start(&folder), start(&folder.join("other")));
+        end_left(&folder);
+        assert!(!left.wait().unwrap().success());
+        assert!(is_alive(other.id()));
+        send(other.id(), Signal::SIGKILL);
+        assert!(!other.wait().unwrap().success());
+    }
 
     #[test]
     fn children_are_found_and_can_be_ended() {

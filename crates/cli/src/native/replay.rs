@@ -15,6 +15,7 @@ use foretell_report::{Access, Confirmation, Race, Report};
 use foretell_trace::{Event, EventId, Op, Trace};
 use foretell_wire::schedule::{self, Draft, Kind, Outcome};
 
+use super::processes::end_left;
 use super::record::{self, Ended, Folder, Hunting, Manner};
 use super::watch::{self, EndedBy};
 use crate::analysis::held::Held;
@@ -97,6 +98,7 @@ fn run(how: Drive<'_>, draft: &Draft, folder: &Folder) -> Result<Ended, Failure>
     if let Some(debugging) = debugging {
         debugging.end();
     }
+    end_left(folder.path());
     let (status, by) = waited.map_err(|error| cannot("wait for", error))?;
     Ok(Ended { process, status, by })
 }

@@ -1,11 +1,9 @@
 //! Programs that do not end by themselves, or not well.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{build, foretell, is_ready};
+use crate::{build, foretell, interrupted, is_ready};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -34,16 +32,7 @@ fn ctrl_c_ends_the_program_and_not_foretell() {
         return;
     }
     let program = build("endless.c");
-    let child = Command::new(env!("CARGO_BIN_EXE_foretell"))
-        .args(["run", "--no-progress", "--", &program])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("foretell runs");
-    thread::sleep(Duration::from_secs(3));
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(sent.is_ok_and(|status| status.success()));
-    let output = child.wait_with_output().expect("foretell ends");
+    let output = interrupted(&["run", "--no-progress", "--", &program]);
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(err.contains("ended by Ctrl-C"), "{err}");
     assert_eq!(output.status.code(), Some(1), "{out}{err}");

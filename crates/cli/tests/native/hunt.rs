@@ -1,12 +1,11 @@
 //! `foretell hunt` on native programs.
 
-use std::process::{Command, Stdio};
-use std::thread;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::{build, foretell, is_ready};
+use crate::{build, foretell, interrupted, is_ready};
 
 fn hunt(more: &[&str]) -> (Option<i32>, Value, String) {
     let output = foretell(&[&["hunt", "--no-progress", "--format", "json"], more].concat());
@@ -87,16 +86,7 @@ fn ctrl_c_ends_the_hunt_and_leaves_nobody_behind() {
         return;
     }
     let program = build("endless.c");
-    let child = Command::new(env!("CARGO_BIN_EXE_foretell"))
-        .args(["hunt", "--no-progress", "--strategy", "random", "--", &program])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("foretell runs");
-    thread::sleep(Duration::from_secs(3));
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(sent.is_ok_and(|status| status.success()));
-    let output = child.wait_with_output().expect("foretell ends");
+    let output = interrupted(&["hunt", "--no-progress", "--strategy", "random", "--", &program]);
     let out = String::from_utf8_lossy(&output.stdout);
     assert!(out.contains("interrupted"), "{out}");
     let left = Command::new("pgrep").args(["-f", &program]).output().expect("pgrep runs");

@@ -21,9 +21,11 @@ mod wrappers;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
 
 /// Where the programs are.
 fn programs() -> PathBuf {
@@ -49,6 +51,20 @@ fn foretell(args: &[&str]) -> Output {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!errors.contains("panicked"), "{errors}");
     output
+}
+
+/// Runs foretell on what does not end by itself, and presses Ctrl-C after a while.
+fn interrupted(args: &[&str]) -> Output {
+    let child = Command::new(env!("CARGO_BIN_EXE_foretell"))
+        .args(args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("foretell runs");
+    thread::sleep(Duration::from_secs(3));
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()));
+    child.wait_with_output().expect("foretell ends")
 }
 
 /// The raw logs of a run of a program, one for each process, whatever becomes of it.

@@ -9,6 +9,7 @@
 
 use std::io::{self, Write};
 
+use crate::format::blocks::{push, take};
 use crate::format::lines::Problem;
 use crate::steps::Steps;
 
@@ -141,27 +142,6 @@ pub(crate) fn decode(mut bytes: &[u8], events: u64) -> Option<Steps> {
         steps.push(since);
         guesses.learn(since);
     }
-}
-
-fn push(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        out.push(number.to_le_bytes()[0] | 0x80);
-        number >>= 7;
-    }
-    out.push(number.to_le_bytes()[0]);
-}
-
-fn take(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (&byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        number |= u64::from(byte & 0x7F) << shift;
-        if byte < 0x80 {
-            return Some(number);
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -12,7 +12,9 @@ use crate::{id, ids, trace};
 fn told(text: &str, tell: impl Fn(&mut Dependence)) -> Trace {
     let trace = trace(text);
     let mut dependence = Dependence::new(trace.events().len());
-    for (write, _) in trace.iter() {
+    let writes =
+        trace.iter().filter(|(_, event)| event.op.access().is_some_and(|access| access.kind.writes()));
+    for (write, _) in writes {
         dependence.set_value(write, Reads::NOTHING);
     }
     tell(&mut dependence);
