@@ -64,6 +64,8 @@ fn stat(process: u32) -> Option<(char, u32)> {
 #[cfg(test)]
 mod tests {
     use std::process::{Command, id};
+    use std::thread;
+    use std::time::Duration;
 
     use super::*;
 
@@ -73,7 +75,11 @@ mod tests {
         let start =
             |value: &Path| Command::new("sleep").arg("60").env("FORETELL_LOG", value).spawn().unwrap();
         let (mut left, mut other) = (start(&folder), start(&folder.join("other")));
-        end_left(&folder);
+        // A process that was just started may not show its environment yet.
+        while is_alive(left.id()) {
+            end_left(&folder);
+            thread::sleep(Duration::from_millis(10));
+        }
         assert!(!left.wait().unwrap().success());
         assert!(is_alive(other.id()));
         send(other.id(), Signal::SIGKILL);
