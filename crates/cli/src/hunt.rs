@@ -109,17 +109,21 @@ fn run_all(args: &HuntArgs, quarry: &impl Quarry, union: &mut Union) -> Result<S
         }
         let aims_now = aims.next(at_once.min(args.runs - union.runs()));
         for (aim, (shot, seconds)) in aims_now.iter().zip(run_together(quarry, &aims_now)) {
-            let (shot, begin) = (shot?, Instant::now());
-            aims.learn(&shot.learnt);
-            let shown = quarry.look(shot.track, aim)?;
-            let run = HuntRun {
+            let mut run = HuntRun {
                 run: aim.run,
                 strategy: aim.strategy.text().to_string(),
                 seed: aim.seed,
-                ending: shot.ending,
-                seconds: seconds + begin.elapsed().as_secs_f64(),
-                steering: shot.learnt.steering,
+                seconds,
                 ..HuntRun::default()
+            };
+            let shown = match shot {
+                Ok(shot) => look(quarry, shot, aim, &mut aims, &mut run)?,
+                // What cannot be run at all is told at once; what other runs have shown is not lost by one that fails.
+                Err(failure) if union.runs() == 0 => return Err(failure),
+                Err(failure) => {
+                    run.ending = Some(failure.to_string());
+                    Shown::default()
+                }
             };
             union.add(run, shown);
             progress.worked();
@@ -127,6 +131,22 @@ fn run_all(args: &HuntArgs, quarry: &impl Quarry, union: &mut Union) -> Result<S
         }
     }
     Ok(Stopped::AllRuns)
+}
+
+/// Looks at what a run has left behind.
+fn look<Q: Quarry>(
+    quarry: &Q,
+    shot: Shot<Q::Track>,
+    aim: &Aim,
+    aims: &mut Aims<'_>,
+    run: &mut HuntRun,
+) -> Result<Shown, Failure> {
+    let begin = Instant::now();
+    aims.learn(&shot.learnt);
+    (run.ending, run.steering) = (shot.ending, shot.learnt.steering);
+    let shown = quarry.look(shot.track, aim)?;
+    run.seconds += begin.elapsed().as_secs_f64();
+    Ok(shown)
 }
 
 /// What has become of a run, and how many seconds it took.

@@ -105,7 +105,9 @@ impl Native<'_> {
 
     /// A run that is recorded.
     fn record(&self, aim: &Aim) -> Result<Shot<Track>, Failure> {
-        let folder = Folder::new()?;
+        // What a run itself shows has nothing to do with which reads matter.
+        let follows = !self.args.only_shows() && self.args.wanted.search.dependence.is_asked_for();
+        let folder = Folder::new()?.following(follows);
         let ended = self.start(aim, &folder, false)?;
         let recordings = record::collect(&self.args.program, &folder, ended)?;
         let is_stuck = recordings.iter().any(|recording| recording.is_deadlock);

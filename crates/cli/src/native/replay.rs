@@ -134,8 +134,10 @@ fn diverged(trace: Option<&Trace>, thread: &str, why: &str) -> String {
     let last = trace.and_then(|trace| {
         let names = descents(trace);
         let is_its = |event: &&Event| names[event.thread.index()].as_deref() == Some(thread);
-        let last = trace.events().iter().rev().find(is_its)?;
-        Some(format!(" (its last recorded event is at {})", trace.names().loc_text(last.loc)))
+        let place = |event: &Event| trace.names().loc_text(event.loc).into_owned();
+        // Calls and the beginning of a thread may have no place.
+        let last = trace.events().iter().rev().filter(is_its).map(place).find(|place| place != "?")?;
+        Some(format!(" (its last recorded event is at {last})"))
     });
     format!("the program went another way: {thread} {why}{}", last.unwrap_or_default())
 }
