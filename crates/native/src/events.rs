@@ -74,6 +74,8 @@ struct Writer<'a> {
     owed: BTreeSet<u32>,
     /// The stack of each thread.
     stacks: FxHashMap<u32, Era>,
+    /// Where each thread has come to its last barrier: that is where it leaves it, whoever tells so.
+    arrivals: FxHashMap<u32, u64>,
     /// How often semaphores were created at each address.
     semaphores: FxHashMap<u64, u32>,
     /// How many permits each of those has whose creation was seen.
@@ -125,6 +127,7 @@ impl<'a> Writer<'a> {
             holders: Holders::default(),
             owed: BTreeSet::new(),
             stacks: FxHashMap::default(),
+            arrivals: FxHashMap::default(),
             semaphores: FxHashMap::default(),
             permits: FxHashMap::default(),
             has_read: Vec::new(),
@@ -544,10 +547,14 @@ impl<'a> Writer<'a> {
             }
             SyncOp::SemInit | SyncOp::SemWait | SyncOp::SemPost => self.semaphore_op(op, object, other),
             SyncOp::Arrive => {
+                self.arrivals.insert(self.thread, self.site);
                 let barrier = self.barrier(object)?;
                 self.push(Op::Arrive(barrier))
             }
             SyncOp::Depart => {
+                if let Some(&site) = self.arrivals.get(&self.thread) {
+                    (self.site, self.loc) = (site, self.spot(site)?.loc);
+                }
                 let barrier = self.barrier(object)?;
                 self.push(Op::Depart(barrier))
             }

@@ -209,7 +209,8 @@ impl Turn {
         }
         if scheduler::is_hunting() {
             self.me.next.set(next);
-            return self.change();
+            self.hand_over(State::Ready);
+            return;
         }
         let meetings = self.me.meetings.get();
         self.me.meetings.set(meetings.saturating_add(1));
@@ -236,7 +237,9 @@ impl Turn {
     fn change(&self) {
         let changes = self.me.changes.get();
         self.me.changes.set(changes.saturating_add(1));
-        let long = LONG_QUANTUM << (changes / QUANTA_TO_DOUBLE).min(DOUBLINGS);
+        // A strategy hears of accesses at the ends of quanta alone: who waits in a loop must come to one soon.
+        let doublings = if scheduler::is_hunting() { 0 } else { DOUBLINGS };
+        let long = LONG_QUANTUM << (changes / QUANTA_TO_DOUBLE).min(doublings);
         let quantum = 1 + random(if random(4) == 0 { SHORT_QUANTUM } else { long });
         self.hand_over(State::Ready);
         self.me.log().set_quantum(quantum as usize);

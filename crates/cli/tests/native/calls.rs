@@ -44,3 +44,22 @@ fn calls_are_right_however_functions_are_left() {
         check("w(after,", &[&[]]);
     }
 }
+
+/// The last one to come tells for all that they leave, but each leaves where it came.
+#[test]
+fn who_leaves_a_barrier_does_so_in_its_own_calls() {
+    if !is_ready() {
+        return;
+    }
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("departures.std").display().to_string();
+    foretell(&["record", "-o", &path, "--", &build("deadlock.c")]);
+    let trace = fs::read_to_string(path).expect("a trace");
+    for (thread, function) in [("T1", "one"), ("T2", "two")] {
+        assert_eq!(stacks(&trace, thread, "depart("), [[function]], "{trace}");
+        let place = |op: &str| {
+            let start = format!("{thread}|{op}(");
+            trace.lines().find(|line| line.starts_with(&start)).and_then(|line| line.rsplit_once('|'))
+        };
+        assert_eq!(place("depart").map(|line| line.1), place("arrive").map(|line| line.1), "{trace}");
+    }
+}
