@@ -3,6 +3,7 @@
 //! * [`event`]: what threads can do, and what each operation means
 //! * [`id`], [`symbol`], [`name`]: narrow ids, and what they stand for
 //! * [`dependence`]: which reads matter to what comes after them, where a recorder knows
+//! * [`values`]: what values are computed from, where a recorder knows
 //! * [`steps`]: how far threads have come at each event, where a recorder counts
 //! * [`source`], [`trace`]: a trace as a stream of batches, and as a whole in memory
 //! * [`check`]: could any program have produced this? Flags what the recording does not explain
@@ -23,6 +24,7 @@ pub mod source;
 pub mod steps;
 pub mod symbol;
 pub mod trace;
+pub mod values;
 pub mod words;
 
 pub use dependence::{Dependence, Reads};
@@ -34,3 +36,4 @@ pub use source::{Batch, Ending, Listed, Source};
 pub use steps::Steps;
 pub use symbol::{Loc, Symbol, Value};
 pub use trace::Trace;
+pub use values::Values;

@@ -356,6 +356,18 @@ impl Names {
         self.symbol_text(value.0)
     }
 
+    /// The number that the value is, modulo 2^64; none if it is no integer of 64 bits, with or without sign.
+    pub fn value_number(&self, value: Value) -> Option<u64> {
+        let index = match value.0.content() {
+            SymbolContent::Number(number) => return Some(number.into()),
+            SymbolContent::Named(index) => index,
+        };
+        let text = self.symbols.name(SymbolIndex(index));
+        let unsigned = text.parse::<u64>().ok().filter(|number| number.to_string() == text);
+        let signed = || text.parse::<i64>().ok().filter(|number| number.to_string() == text);
+        unsigned.or_else(|| signed().map(i64::cast_unsigned))
+    }
+
     /// How many texts the symbol table holds.
     pub(crate) fn symbol_count(&self) -> usize {
         self.symbols.len()
@@ -381,6 +393,26 @@ fn canonical_number(text: &[u8]) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_that_spell_numbers_are_numbers() {
+        let mut names = Names::default();
+        for (text, number) in [
+            ("0", Some(0)),
+            ("4294967295", Some(4_294_967_295)),
+            ("18446744073709551615", Some(u64::MAX)),
+            ("-1", Some(u64::MAX)),
+            ("-9223372036854775808", Some(1 << 63)),
+            ("18446744073709551616", None),
+            ("-0", None),
+            ("007", None),
+            ("+7", None),
+            ("cell", None),
+        ] {
+            let value = Value(names.symbol(text.as_bytes()).unwrap());
+            assert_eq!(names.value_number(value), number, "{text}");
+        }
+    }
 
     #[test]
     fn names_get_ids_in_order_of_appearance() {

@@ -10,6 +10,7 @@ use crate::id::{EventId, ThreadId};
 use crate::name::Names;
 use crate::source::{Batch, Ending, Listed, Source};
 use crate::steps::Steps;
+use crate::values::{Mismatch, Values};
 
 /// A trace that has passed [`Checker`]: it is well formed, repeated acquires are marked as such, and reads that no
 /// write explains are flagged.
@@ -21,6 +22,7 @@ pub struct Trace {
     has_branches: bool,
     dependence: Option<Dependence>,
     steps: Option<Steps>,
+    values: Option<Values>,
 }
 
 impl Trace {
@@ -41,7 +43,7 @@ impl Trace {
             dependence.check(&events).map_err(|misfit| source.blame(misfit))?;
         }
         let trace =
-            Trace { events, names: source.into_names(), ending, has_branches, dependence: None, steps: None };
+            Trace { events, names: source.into_names(), ending, has_branches, ..Trace::default() };
         let trace = trace.stepping(steps);
         Ok(match dependence {
             Some(dependence) => trace.knowing(dependence),
@@ -59,7 +61,7 @@ impl Trace {
         checker.finish(ending)?;
         let has_branches = checker.has_branches();
         let trace =
-            Trace { events: batch.events, names, ending, has_branches, dependence: None, steps: None };
+            Trace { events: batch.events, names, ending, has_branches, ..Trace::default() };
         let trace = trace.stepping(steps);
         match dependence {
             Some(dependence) => Ok(trace.with_dependence(dependence)?),
@@ -131,9 +133,20 @@ impl Trace {
         self.dependence.as_ref()
     }
 
-    /// The same trace, of which that is not known.
+    /// The same trace, of which that is not known, and so no more of how values are computed.
     pub fn without_dependence(self) -> Trace {
-        Trace { dependence: None, ..self }
+        Trace { dependence: None, values: None, ..self }
+    }
+
+    /// What values are computed from, if the recorder knows.
+    pub fn values(&self) -> Option<&Values> {
+        self.values.as_ref()
+    }
+
+    /// The same trace, of which that is known.
+    pub fn with_values(self, values: Values) -> Result<Trace, Mismatch> {
+        values.check(&self.events)?;
+        Ok(Trace { values: Some(values), ..self })
     }
 
     /// The same trace, of which that is known. Where the trace shows branches, what a read decides is decided there: it steers nothing
