@@ -3,12 +3,14 @@
 //! * `recorder`: keeps track while the program runs
 //! * `setup`: what the trace must say of the beginning
 //! * `translate`: what was kept becomes a trace and a [`Flow`]
+//! * `values`: and terms, of which values can be computed anew
 //! * [`mod@confirm`]: whether a new order of a trace's events is an execution of the program
 
 pub mod confirm;
 mod recorder;
 mod setup;
 mod translate;
+mod values;
 
 use std::sync::Arc;
 

@@ -7,6 +7,7 @@ use crate::check::Violation;
 use crate::dependence::Misfit;
 use crate::id::EventId;
 use crate::name::NameError;
+use crate::values::Mismatch;
 
 /// A place in the input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,6 +89,9 @@ pub enum TraceError {
         /// What does not fit.
         misfit: Misfit,
     },
+    /// What it says about how values are computed does not fit its events.
+    #[error("{0}")]
+    Values(#[from] Mismatch),
     /// No event at all.
     #[error("the trace is empty: expected at least one event")]
     Empty,
@@ -131,6 +135,7 @@ impl TraceError {
             | TraceError::LineTooLong { at, .. } => Some(*at),
             TraceError::Dependence { at, misfit } => at.or(misfit.event().map(Position::Event)),
             TraceError::Io(_)
+            | TraceError::Values(_)
             | TraceError::TooManyEvents
             | TraceError::Empty
             | TraceError::CutToNothing

@@ -42,8 +42,7 @@ impl Trace {
         if let Some(dependence) = &dependence {
             dependence.check(&events).map_err(|misfit| source.blame(misfit))?;
         }
-        let trace =
-            Trace { events, names: source.into_names(), ending, has_branches, ..Trace::default() };
+        let trace = Trace { events, names: source.into_names(), ending, has_branches, ..Trace::default() };
         let trace = trace.stepping(steps);
         Ok(match dependence {
             Some(dependence) => trace.knowing(dependence),
@@ -60,8 +59,7 @@ impl Trace {
         checker.check_batch(&mut batch, &names)?;
         checker.finish(ending)?;
         let has_branches = checker.has_branches();
-        let trace =
-            Trace { events: batch.events, names, ending, has_branches, ..Trace::default() };
+        let trace = Trace { events: batch.events, names, ending, has_branches, ..Trace::default() };
         let trace = trace.stepping(steps);
         match dependence {
             Some(dependence) => Ok(trace.with_dependence(dependence)?),

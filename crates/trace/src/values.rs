@@ -195,7 +195,9 @@ impl fmt::Display for Mismatch {
         match self {
             Mismatch::Length => f.write_str("the values are those of a trace of another length"),
             Mismatch::Circular(term) => write!(f, "term {} is made of what comes after it", term.0),
-            Mismatch::ReadsNothing(term) => write!(f, "term {} is what an event read that reads nothing", term.0),
+            Mismatch::ReadsNothing(term) => {
+                write!(f, "term {} is what an event read that reads nothing", term.0)
+            }
             Mismatch::WritesNothing(event) => write!(f, "event {event} has no value: it writes nothing"),
             Mismatch::TooEarly(event) => write!(f, "event {event} depends on what is read after it"),
             Mismatch::Width(term) => write!(f, "term {} has no width between 1 and 64", term.0),
@@ -227,7 +229,10 @@ impl Values {
 
     /// Takes up a demand. Those of earlier events come first.
     pub fn demand(&mut self, demand: Demand) {
-        debug_assert!(self.demands.last().is_none_or(|last| last.event <= demand.event), "in the order of events");
+        debug_assert!(
+            self.demands.last().is_none_or(|last| last.event <= demand.event),
+            "in the order of events"
+        );
         self.demands.push(demand);
     }
 
@@ -313,7 +318,8 @@ impl Values {
             let mut last = None;
             if let Term::Read(read) = term {
                 let event = events.get(read.index());
-                let reads = event.and_then(|event| event.op.access()).is_some_and(|access| access.kind.reads());
+                let reads =
+                    event.and_then(|event| event.op.access()).is_some_and(|access| access.kind.reads());
                 last = Some(read).filter(|_| reads);
                 last.ok_or(Mismatch::ReadsNothing(id))?;
             }

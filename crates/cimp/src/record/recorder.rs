@@ -12,7 +12,7 @@ use crate::value::{ThreadRef, Value};
 /// A node of the flow; see [`foretell_depend::Node`].
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Node {
-    Constant(i64),
+    Constant(Value),
     /// What the happening with this number read.
     Read(u32),
     Unary(Unary, u32),
@@ -43,7 +43,16 @@ pub(super) enum What {
     /// What a new cell holds.
     Initial { place: Place, value: Value },
     /// A decision with this scope, an index in the program's scopes; without one, the other way is to fail.
-    Decision { scope: Option<usize> },
+    Decision { scope: Option<usize>, decided: Decided },
+}
+
+/// What a decision is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Decided {
+    /// Whether its value is something else than 0, which it was or was not.
+    Truth(bool),
+    /// Whether its value is this one.
+    Same(Value),
 }
 
 /// What has happened so far.
@@ -92,7 +101,7 @@ impl Recorder {
 
     /// The node of a value; constants get theirs only if it matters.
     fn node_of(&mut self, slot: Slot<Option<u32>>) -> u32 {
-        slot.tag.unwrap_or_else(|| self.node(Node::Constant(as_number(slot.value))))
+        slot.tag.unwrap_or_else(|| self.node(Node::Constant(slot.value)))
     }
 
     fn happen(&mut self, happening: Happening) -> u32 {
@@ -100,8 +109,7 @@ impl Recorder {
         number(self.happenings.len() - 1)
     }
 
-    fn decision(&mut self, at: At, control: &mut Control, on: u32, scope: Option<usize>, sticky: bool) {
-        let what = What::Decision { scope };
+    fn decision(&mut self, at: At, control: &mut Control, on: u32, what: What, sticky: bool) {
         let decision =
             self.happen(Happening { at, what, value: Some(on), address: None, control: control.last });
         control.last = Some(decision);
@@ -121,14 +129,6 @@ impl Recorder {
         }
         forgotten.reverse();
         forgotten
-    }
-}
-
-/// Values that are no numbers are 0 in the flow.
-fn as_number(value: Value) -> i64 {
-    match value {
-        Value::Number(number) => number,
-        Value::Cell(_) | Value::Thread(_) => 0,
     }
 }
 
@@ -158,9 +158,9 @@ impl Shadow for Recorder {
     }
 
     fn decide(&mut self, at: At, control: &mut Control, on: Slot<Self::Tag>, scope: usize, sticky: bool) {
-        if let Some(on) = on.tag {
-            self.decision(at, control, on, Some(scope), sticky);
-        }
+        let Some(node) = on.tag else { return };
+        let what = What::Decision { scope: Some(scope), decided: Decided::Truth(on.value.is_true()) };
+        self.decision(at, control, node, what, sticky);
     }
 
     fn meet(&mut self, control: &mut Control) -> Vec<Self::Tag> {
@@ -176,21 +176,24 @@ impl Shadow for Recorder {
 
     fn guard(&mut self, at: At, control: &mut Control, guard: Guard, on: Slot<Self::Tag>) {
         let Some(node) = on.tag else { return };
-        let on = match (guard, on.value) {
-            (Guard::NotZero, _) | (Guard::Same, Value::Cell(_) | Value::Thread(_)) => node,
-            (Guard::Same, Value::Number(number)) => {
-                let same = self.node(Node::Constant(number));
-                self.node(Node::Binary(Binary::Equal, node, same))
+        let (node, decided) = match (guard, on.value) {
+            (Guard::NotZero, value) => (node, Decided::Truth(value.is_true())),
+            (Guard::Same, value @ (Value::Cell(_) | Value::Thread(_))) => (node, Decided::Same(value)),
+            (Guard::Same, value @ Value::Number(_)) => {
+                let same = self.node(Node::Constant(value));
+                (self.node(Node::Binary(Binary::Equal, node, same)), Decided::Truth(true))
             }
-            (Guard::Below(length), _) => {
-                let zero = self.node(Node::Constant(0));
-                let length = self.node(Node::Constant(i64::from(length)));
+            (Guard::Below(length), value) => {
+                let zero = self.node(Node::Constant(Value::ZERO));
+                let end = self.node(Node::Constant(Value::Number(length.into())));
                 let above = self.node(Node::Binary(Binary::GreaterOrEqual, node, zero));
-                let below = self.node(Node::Binary(Binary::Less, node, length));
-                self.node(Node::Binary(Binary::And, above, below))
+                let below = self.node(Node::Binary(Binary::Less, node, end));
+                let holds =
+                    matches!(value, Value::Number(number) if (0..i64::from(length)).contains(&number));
+                (self.node(Node::Binary(Binary::And, above, below)), Decided::Truth(holds))
             }
         };
-        self.decision(at, control, on, None, true);
+        self.decision(at, control, node, What::Decision { scope: None, decided }, true);
     }
 
     fn call(&mut self, control: &mut Control) {
@@ -209,7 +212,7 @@ impl Shadow for Recorder {
     }
 
     fn initial(&mut self, at: At, control: &Control, place: Place, value: Value) {
-        let node = self.node(Node::Constant(as_number(value)));
+        let node = self.node(Node::Constant(value));
         let what = What::Initial { place, value };
         self.happen(Happening { at, what, value: Some(node), address: None, control: control.last });
     }

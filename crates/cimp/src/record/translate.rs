@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::recorder::{Happening, Node, Recorder, What};
 use super::setup::Setup;
-use super::{Ending, Run};
+use super::{Ending, Run, values};
 use crate::machine::{Action, Machine, Place};
 use crate::program::{self, Position};
 use crate::schedule::Schedule;
@@ -40,6 +40,9 @@ pub(super) fn translate(
         flow.add_use(Use::default());
         steps.push(false);
     }
+    let events = writer.events.len();
+    let values = values::values(&mut writer, recorder, &setup, first, events).map_err(too_many)?;
+    let values = values.ok_or(TraceError::TooManyEvents)?;
     let trace = match writer.events.is_empty() {
         true => Trace::default(),
         false => {
@@ -47,7 +50,7 @@ pub(super) fn translate(
         }
     };
     let dependence = necessary(&trace, &flow);
-    let trace = trace.with_dependence(dependence)?;
+    let trace = trace.with_dependence(dependence)?.with_values(values)?;
     Ok(Run { trace, flow, ending, schedule, steps })
 }
 
@@ -61,7 +64,7 @@ fn counted(steps: &[bool]) -> Steps {
 type Named<T> = Result<T, NameError>;
 
 /// Writes events and takes up their names.
-struct Writer<'r, 'p> {
+pub(super) struct Writer<'r, 'p> {
     machine: &'r Machine<'p, Recorder>,
     names: Names,
     events: Vec<Event>,
@@ -214,7 +217,7 @@ impl<'r, 'p> Writer<'r, 'p> {
         Ok(var)
     }
 
-    fn value(&mut self, value: Value) -> Named<TraceValue> {
+    pub(super) fn value(&mut self, value: Value) -> Named<TraceValue> {
         if let Value::Number(number) = value
             && let Some(symbol) = u32::try_from(number).ok().and_then(Symbol::number)
         {
@@ -240,7 +243,7 @@ impl<'r, 'p> Writer<'r, 'p> {
         for happening in &recorder.happenings {
             let node = |node: Option<u32>| node.map(|node| nodes[node as usize]);
             let scope = match happening.what {
-                What::Decision { scope } => Some(scope.map_or(failing, |scope| scopes[scope])),
+                What::Decision { scope, .. } => Some(scope.map_or(failing, |scope| scopes[scope])),
                 What::Step { .. } | What::Initial { .. } => None,
             };
             flow.add_use(Use {
@@ -278,7 +281,7 @@ fn add_nodes(flow: &mut Flow, nodes: &[Node], event: impl Fn(u32) -> Option<Even
     let mut ids: Vec<NodeId> = Vec::with_capacity(nodes.len());
     for &node in nodes {
         let node = match node {
-            Node::Constant(number) => FlowNode::Constant(number),
+            Node::Constant(value) => FlowNode::Constant(as_number(value)),
             Node::Read(happening) => FlowNode::Read(event(happening)?),
             Node::Unary(op, of) => FlowNode::Unary(op, ids[of as usize]),
             Node::Binary(op, left, right) => FlowNode::Binary(op, ids[left as usize], ids[right as usize]),
@@ -289,4 +292,12 @@ fn add_nodes(flow: &mut Flow, nodes: &[Node], event: impl Fn(u32) -> Option<Even
         ids.push(flow.add_node(node)?);
     }
     Some(ids)
+}
+
+/// Values that are no numbers are 0 in the flow.
+fn as_number(value: Value) -> i64 {
+    match value {
+        Value::Number(number) => number,
+        Value::Cell(_) | Value::Thread(_) => 0,
+    }
 }
