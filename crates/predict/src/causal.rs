@@ -38,7 +38,9 @@ pub(crate) struct Causal {
 
 impl Causal {
     pub(crate) fn new(index: &Index<'_>, pinning: Pinning, same_write: bool) -> Causal {
-        Causal::found_by(Pass::new(index, Some(pinning), same_write))
+        // Where reads may see anything, they tell nothing.
+        let pinning = Some(pinning).filter(|&pinning| pinning != Pinning::Values);
+        Causal::found_by(Pass::new(index, pinning, same_write))
     }
 
     /// What runs before an access whatever reads see.
@@ -166,7 +168,7 @@ impl<'i> Pass<'i> {
         match self.pinning {
             Some(Pinning::SameValue) => self.trust(thread),
             Some(Pinning::SameWrite | Pinning::ControlFlow) if step.op == Op::Branch => self.trust(thread),
-            Some(Pinning::SameWrite | Pinning::ControlFlow | Pinning::Necessary) | None => {}
+            Some(Pinning::SameWrite | Pinning::ControlFlow | Pinning::Necessary | Pinning::Values) | None => {}
         }
         if let Some(clock) = self.steering.remove(&event) {
             self.learn(thread, &clock);

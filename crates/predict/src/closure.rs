@@ -331,6 +331,22 @@ impl<'w> Closure<'w> {
         }
     }
 
+    /// All that a read may still see, the nearest first; [`ENTRY`] may be among them.
+    pub(crate) fn all_sources(&self, read: u32) -> Vec<u32> {
+        let window = self.window;
+        let accesses = window.variable(read).map_or(&[][..], |variable| &variable.accesses);
+        let split = accesses.partition_point(|&access| access < read);
+        let last: Vec<u32> = self.last_writes_before(read).collect();
+        let near = accesses[..split].iter().rev().chain(&accesses[split..]).copied();
+        let writes = near.filter(|&access| window.changes_memory(access) && self.can_see(read, access, &last));
+        let mut sources: Vec<u32> = writes.collect();
+        if !self.is_overwritten_at_entry(read) {
+            let before = sources.partition_point(|&write| write < read);
+            sources.insert(before, ENTRY);
+        }
+        sources
+    }
+
     /// The writes of a group that a read may see, the nearest first: these are the likeliest.
     fn visible(&self, read: u32, group: u32) -> impl Iterator<Item = u32> {
         let group = self.window.group(group);

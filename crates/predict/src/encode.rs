@@ -7,6 +7,8 @@
 //!
 //! Events that do not run count as coming after all that do, in the order of the trace.
 
+mod demands;
+
 use std::collections::BTreeMap;
 
 use foretell_solve::{Answer, Limits, Lit, OrderSolver};
@@ -18,6 +20,7 @@ use crate::greedy::{Care, Plan};
 use crate::index::NONE;
 use crate::kept::Kept;
 use crate::replay::{Obstacle, Replay, Subjects};
+use crate::values;
 use crate::verdict::Pinning;
 use crate::window::{BEFORE, BEYOND, Border, Domain, Section, Window};
 
@@ -48,6 +51,8 @@ pub(crate) struct Search<'w> {
     /// For each thread, which of its events have a boolean for "it runs".
     runs: Vec<BTreeMap<u32, Lit>>,
     reads: FxHashMap<u32, Read>,
+    /// What reads may see whose values matter, whatever they saw.
+    views: FxHashMap<u32, Read>,
     /// What has been stated.
     stated: FxHashSet<Statement>,
     sources: usize,
@@ -56,9 +61,10 @@ pub(crate) struct Search<'w> {
     learnt: bool,
 }
 
-/// A read that may have to be faithful.
+/// A read that may have to see one of some writes.
 struct Read {
-    faithful: Lit,
+    /// The boolean for "it has to".
+    bound: Lit,
     /// What it may see, each with the boolean for that.
     sources: Vec<(u32, Lit)>,
     /// What else it may see, the likeliest last.
@@ -98,6 +104,7 @@ impl<'w> Search<'w> {
             solver,
             runs: vec![BTreeMap::new(); window.threads.len()],
             reads: FxHashMap::default(),
+            views: FxHashMap::default(),
             stated: FxHashSet::default(),
             sources: 0,
             violated: false,
@@ -122,6 +129,7 @@ impl<'w> Search<'w> {
             // less likely it will.
             if round.is_power_of_two()
                 && let Some(schedule) = plan.schedule(Care::Strict)
+                && values::demands_hold(self.window, &schedule)
             {
                 return Outcome::Schedule(schedule);
             }
@@ -155,6 +163,7 @@ impl<'w> Search<'w> {
 
     fn learn_from(&mut self, schedule: &[u32], kept: &Kept) {
         (self.violated, self.learnt) = (false, false);
+        self.learn_demands(schedule);
         let mut replay = Replay::new(self.window, self.subjects);
         let mut freed = FxHashSet::default();
         for (position, &event) in schedule.iter().enumerate() {
@@ -193,7 +202,7 @@ impl<'w> Search<'w> {
 
     /// A read that did not see what it saw: either it need not, or something has to change.
     fn learn_read(&mut self, read: u32, replay: &Replay<'_>, kept: &Kept) {
-        let known = self.reads.get(&read).filter(|known| self.solver.value(known.faithful));
+        let known = self.reads.get(&read).filter(|known| self.solver.value(known.bound));
         let chosen = known
             .and_then(|known| known.sources.iter().find(|(_, literal)| self.solver.value(*literal)).copied());
         match chosen {
@@ -287,7 +296,7 @@ impl<'w> Search<'w> {
     /// The boolean for "this read sees what it saw".
     fn faithful(&mut self, read: u32) -> Lit {
         if let Some(known) = self.reads.get(&read) {
-            return known.faithful;
+            return known.bound;
         }
         if self.window.domain(read) == Domain::Free || self.closure.sources(read, 1) == [OUTSIDE] {
             return Lit::TRUE;
@@ -298,18 +307,24 @@ impl<'w> Search<'w> {
             None => self.closure.sources(read, usize::MAX),
         };
         others.reverse();
-        self.reads.insert(read, Read { faithful, sources: Vec::new(), others, sees_other: faithful });
+        self.reads.insert(read, Read { bound: faithful, sources: Vec::new(), others, sees_other: faithful });
         self.add_sources(read, FIRST_SOURCES);
         faithful
     }
 
     /// Tells the solver of further writes that a read may see.
     fn add_sources(&mut self, read: u32, count: usize) {
-        let Some(Read { others, sees_other, .. }) = self.reads.get_mut(&read) else { return };
-        let sources = others.split_off(others.len().saturating_sub(count));
-        let mut clause = vec![!*sees_other];
-        *sees_other = if others.is_empty() { Lit::FALSE } else { self.solver.boolean(false) };
-        clause.push(*sees_other);
+        if let Some(mut known) = self.reads.remove(&read) {
+            self.widen(read, &mut known, count);
+            self.reads.insert(read, known);
+        }
+    }
+
+    fn widen(&mut self, read: u32, known: &mut Read, count: usize) {
+        let sources = known.others.split_off(known.others.len().saturating_sub(count));
+        let mut clause = vec![!known.sees_other];
+        known.sees_other = if known.others.is_empty() { Lit::FALSE } else { self.solver.boolean(false) };
+        clause.push(known.sees_other);
         self.sources += sources.len();
         for source in sources.into_iter().rev() {
             let is_first = clause.len() == 2;
@@ -321,9 +336,7 @@ impl<'w> Search<'w> {
                 self.solver.clause(&[!sees, runs]);
             }
             clause.push(sees);
-            if let Some(known) = self.reads.get_mut(&read) {
-                known.sources.push((source, sees));
-            }
+            known.sources.push((source, sees));
         }
         self.solver.clause(&clause);
     }
@@ -362,6 +375,7 @@ impl<'w> Search<'w> {
                 Some(_) => Lit::TRUE,
                 None => Lit::FALSE,
             },
+            Pinning::Values => Lit::FALSE,
         };
         let fence = match window.fences.iter().find(|&&fence| fence > read) {
             Some(&fence) => self.runs(fence),

@@ -24,6 +24,7 @@ mod replay;
 pub mod schedule;
 mod settled;
 pub mod technique;
+mod values;
 pub mod verdict;
 mod window;
 

@@ -18,6 +18,7 @@ use crate::index::Index;
 use crate::m2;
 use crate::replay::Subjects;
 use crate::technique::Technique;
+use crate::values;
 use crate::verdict::{Budget, Limit, Pinning, Refutation, Verdict, Witness};
 use crate::window::{Border, Question, Window};
 
@@ -59,6 +60,7 @@ impl Point {
     fn of(technique: Technique, trace: &Trace) -> Option<Point> {
         let before_branches = if trace.has_branches() { Pinning::ControlFlow } else { Pinning::SameValue };
         let necessary = if trace.dependence().is_some() { Pinning::Necessary } else { before_branches };
+        let values = if trace.values().is_some() { Pinning::Values } else { necessary };
         let (pinning, same_write, decider) = match technique {
             Technique::M2 => (Pinning::SameWrite, true, Decider::M2),
             Technique::SeqCheck => (before_branches, true, Decider::M2),
@@ -68,6 +70,7 @@ impl Point {
             Technique::Rv => (before_branches, false, Decider::Exact),
             Technique::ReconP => (necessary, true, Decider::M2),
             Technique::RvNre => (necessary, false, Decider::Exact),
+            Technique::Recipe => (values, false, Decider::Exact),
             _ => return None,
         };
         Some(Point { pinning, same_write, decider })
@@ -210,6 +213,10 @@ impl<'t> Predictor<'t> {
         let causal = Some(&self.causal).filter(|_| !effort.explained);
         let window = |question| Window::new(&self.index, causal, border, question, begin, end);
         match decider {
+            // What reads see from outside of an open window may be anything, and with that what is computed from it.
+            Decider::Exact if pinning == Pinning::Values && border == Border::Open => {
+                closure_only(&window(question), effort)
+            }
             Decider::Exact => exact(&window(question), effort),
             Decider::M2 => {
                 let least = closure_only(&window(question), effort);
@@ -260,7 +267,8 @@ fn exact(window: &Window<'_>, effort: &Effort<'_>) -> Answer {
         Err(contradiction) => return Answer::No(effort.refutation(&contradiction, window)),
     };
     let subjects = Subjects::new(&closure);
-    if let Some(schedule) = Plan::least(&closure, &subjects).schedule(Care::Strict) {
+    let schedule = Plan::least(&closure, &subjects).schedule(Care::Strict);
+    if let Some(schedule) = schedule.filter(|schedule| values::demands_hold(window, schedule)) {
         return Answer::Yes(schedule);
     }
     match Search::new(&closure, &subjects).run(&effort.limits) {

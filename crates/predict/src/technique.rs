@@ -45,6 +45,8 @@ pub enum Technique {
     ReconP,
     /// Same-value reads where they matter, exactly.
     RvNre,
+    /// Reads that see whatever lets decisions and addresses stay the same, exactly.
+    Recipe,
 }
 
 /// What the reports of a technique are worth before anybody has looked at them.
@@ -60,7 +62,7 @@ pub enum Guarantee {
 
 impl Technique {
     /// All techniques, the cheap and weak ones first.
-    pub const ALL: [Technique; 16] = [
+    pub const ALL: [Technique; 17] = [
         Technique::FastTrack,
         Technique::Hb,
         Technique::Shb,
@@ -77,10 +79,11 @@ impl Technique {
         Technique::Rv,
         Technique::ReconP,
         Technique::RvNre,
+        Technique::Recipe,
     ];
 
     /// The techniques that together make `auto`: all sound ones, the cheap ones first. Where a trace does not tell which reads
-    /// matter to what, the last one is [`Technique::Rv`].
+    /// matter to what, [`Technique::RvNre`] is [`Technique::Rv`]; where it does not tell how values are computed, [`Technique::Recipe`] adds nothing.
     pub const AUTO: [Technique; 3] = [Technique::Shb, Technique::SyncP, Technique::RvNre];
 
     /// The name on the command line and in reports.
@@ -102,6 +105,7 @@ impl Technique {
             Technique::Rv => "rv",
             Technique::ReconP => "reconp",
             Technique::RvNre => "rv-nre",
+            Technique::Recipe => "recipe",
         }
     }
 
@@ -135,6 +139,9 @@ impl Technique {
                 "like seqcheck, but without reads that the trace knows not to matter; closure"
             }
             Technique::RvNre => "like rv, but without reads that the trace knows not to matter; exact",
+            Technique::Recipe => {
+                "reads see anything that lets each decision go as it went (RECIPE); computes values; exact"
+            }
         }
     }
 
@@ -150,7 +157,8 @@ impl Technique {
             | Technique::Mcm
             | Technique::Rv
             | Technique::ReconP
-            | Technique::RvNre => Guarantee::EveryReport,
+            | Technique::RvNre
+            | Technique::Recipe => Guarantee::EveryReport,
             Technique::FastTrack | Technique::Hb => Guarantee::FirstReport,
             Technique::Cp | Technique::Wcp | Technique::Dco | Technique::Lockset => Guarantee::None,
         }
@@ -180,7 +188,8 @@ impl Technique {
             | Technique::Mcm
             | Technique::Rv
             | Technique::ReconP
-            | Technique::RvNre => return None,
+            | Technique::RvNre
+            | Technique::Recipe => return None,
         })
     }
 }

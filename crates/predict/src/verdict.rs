@@ -19,6 +19,9 @@ pub enum Pinning {
     /// Every read sees the value that it saw which steers something that runs, or of which a value is made that must be
     /// seen. Needs a trace that tells which reads these are.
     Necessary,
+    /// Reads may see anything, as long as all that is demanded of what is computed from them holds. Needs a trace that tells
+    /// how values are computed.
+    Values,
 }
 
 /// The answer to "can these two accesses be made adjacent?".

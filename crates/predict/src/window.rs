@@ -13,7 +13,7 @@ mod build;
 use std::ops::Range;
 
 use foretell_trace::dependence::Reads;
-use foretell_trace::{Event, LockMode, Op};
+use foretell_trace::{Event, LockMode, Op, Values};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::build::Builder;
@@ -298,6 +298,11 @@ impl<'i> Window<'i> {
         Some(self.at(self.thread[event as usize], place))
     }
 
+    /// How values are computed, if that is what matters.
+    pub(crate) fn values(&self) -> Option<&'i Values> {
+        self.index.trace.values().filter(|_| self.question.pinning == Pinning::Values)
+    }
+
     /// Which reads matter to what, if reads are pinned because of this.
     pub(crate) fn flow(&self) -> Option<&'i Flow<'i>> {
         self.index.flow.as_ref().filter(|_| self.question.pinning == Pinning::Necessary)
@@ -326,7 +331,7 @@ impl<'i> Window<'i> {
             Pinning::SameWrite => place + 1,
             Pinning::SameValue => place,
             Pinning::ControlFlow if self.op(event) == Op::Branch => place,
-            Pinning::ControlFlow | Pinning::Necessary => 0,
+            Pinning::ControlFlow | Pinning::Necessary | Pinning::Values => 0,
         };
         demand(Demand::Until { thread, until });
         for &(_, read) in self.steering(thread, place..place + 1) {
@@ -393,7 +398,7 @@ impl<'i> Window<'i> {
             Pinning::SameWrite => count,
             Pinning::SameValue if self.is_racing(thread) => count,
             Pinning::SameValue => last,
-            Pinning::Necessary => 0,
+            Pinning::Necessary | Pinning::Values => 0,
             Pinning::ControlFlow => {
                 let events = &self.threads[thread as usize][..count as usize];
                 let branch = events.iter().rposition(|&event| self.op(event) == Op::Branch);
