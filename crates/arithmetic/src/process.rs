@@ -1,0 +1,90 @@
+//! The solver: one process of `z3` that answers one question after another.
+
+use std::env;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// Names another program to be run instead of `z3`.
+const OTHER_PROGRAM: &str = "FORETELL_Z3";
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum SolverError {
+    /// The program is not there.
+    #[error("the program `z3` is missing; on Debian: sudo apt-get install z3")]
+    Missing,
+    /// The process cannot be talked to.
+    #[error("cannot talk to z3: {0}")]
+    Pipe(#[from] std::io::Error),
+    /// It says something else than it should.
+    #[error("z3 said `{0}`")]
+    Unexpected(String),
+}
+
+/// A running solver. Ends with its owner.
+#[derive(Debug)]
+pub struct Process {
+    process: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Process {
+    /// Starts a solver.
+    pub fn start() -> Result<Process, SolverError> {
+        let mut process = Command::new(env::var_os(OTHER_PROGRAM).unwrap_or_else(|| "z3".into()))
+            .args(["-in", "-smt2"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| match error.kind() {
+                std::io::ErrorKind::NotFound => SolverError::Missing,
+                _ => SolverError::Pipe(error),
+            })?;
+        let closed = || SolverError::Unexpected("no pipe".to_string());
+        let input = process.stdin.take().ok_or_else(closed)?;
+        let output = process.stdout.take().ok_or_else(closed)?;
+        let mut solver = Process { process, input, output: BufReader::new(output) };
+        // Only once it has said something is the start behind it.
+        solver.say("(echo \"ready\")\n")?;
+        solver.expect("ready")?;
+        Ok(solver)
+    }
+
+    /// The number of the process.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Tells it something.
+    pub fn say(&mut self, text: &str) -> Result<(), SolverError> {
+        self.input.write_all(text.as_bytes())?;
+        Ok(self.input.flush()?)
+    }
+
+    /// The next line that it says.
+    pub fn hear(&mut self) -> Result<String, SolverError> {
+        let mut line = String::new();
+        if self.output.read_line(&mut line)? == 0 {
+            return Err(SolverError::Unexpected("nothing more".to_string()));
+        }
+        Ok(line.trim_end().to_string())
+    }
+
+    /// Hears this very line.
+    pub fn expect(&mut self, wanted: &str) -> Result<(), SolverError> {
+        match self.hear()? {
+            line if line == wanted => Ok(()),
+            line => Err(SolverError::Unexpected(line)),
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may be gone already, which is what we want.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
