@@ -280,7 +280,7 @@ impl Values {
 
     /// A number as people want to see it.
     pub fn text(&self, number: u64) -> String {
-        if self.signed { number.cast_signed().to_string() } else { number.to_string() }
+        number_text(number, self.signed)
     }
 
     /// Whether this can be said of these events.
@@ -335,6 +335,11 @@ impl Values {
         }
         Ok(newest)
     }
+}
+
+/// A number as people want to see it, with a sign or without.
+pub fn number_text(number: u64, signed: bool) -> String {
+    if signed { number.cast_signed().to_string() } else { number.to_string() }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Why an event cannot run.
 
+use foretell_trace::values::{Demanded, number_text};
 use foretell_trace::{BarrierId, CondId, EventId, LockId, Names, SemId, ThreadId, VarId};
 
 /// The reason why a thread's next event cannot run in the present state.
@@ -13,6 +14,15 @@ pub enum Blocked {
     Deviated,
     /// This read of the thread saw something else than observed, and decides what happens from here on.
     Steered(EventId),
+    /// What the event demands does not hold: a decision would go another way, or something else would be accessed.
+    OtherWay {
+        /// What it must be,
+        wanted: Demanded,
+        /// and what it is, if that is known.
+        found: Option<Demanded>,
+        /// Whether numbers are shown with a sign.
+        signed: bool,
+    },
     /// The read would see another write than it observed; `None` stands for the initial content.
     OtherWrite(VarId, Option<EventId>),
     /// The variable's memory is not allocated yet.
@@ -56,6 +66,14 @@ impl Blocked {
                 format!(
                     "event {read} has read something else than observed, and that decides what happens here"
                 )
+            }
+            Blocked::OtherWay { wanted, found, signed } => {
+                let text = |known| match known {
+                    Demanded::Number(number) => number_text(number, signed),
+                    Demanded::Name(value) => names.value_text(value).into_owned(),
+                };
+                let found = found.map_or_else(|| "not known".to_string(), text);
+                format!("it would go another way: what it depends on is {found}, and was {}", text(wanted))
             }
             Blocked::OtherWrite(x, None) => format!("it would read the initial content of {}", var(x)),
             Blocked::OtherWrite(x, Some(write)) => {

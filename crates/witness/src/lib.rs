@@ -4,6 +4,7 @@
 //! * [`observed`]: what the observed run says beyond its events: who read from whom, who woke whom, and so on
 //! * [`machine`]: the operational semantics: which event can run next, and what it does
 //! * `strays`: the reads that saw something else than observed, and what they matter to
+//! * `computed`: the values of a replay, where the trace tells how they are computed
 //! * [`blocked`]: why an event cannot run, for people
 //! * [`referee`]: replays a claimed schedule; the only place where a [`Finding`] comes into being
 //! * [`unordered`]: the other proof: the language's happens-before leaves the two accesses of the observed run
@@ -14,6 +15,7 @@
 //! as you like.
 
 pub mod blocked;
+mod computed;
 pub mod machine;
 pub mod model;
 pub mod observed;
@@ -25,5 +27,5 @@ pub mod unordered;
 pub use blocked::Blocked;
 pub use machine::Machine;
 pub use model::Model;
-pub use referee::{Claim, Finding, Proof, Reason, Referee, Rejection};
+pub use referee::{Claim, Finding, NewValues, Proof, Reason, Referee, Rejection};
 pub use unordered::UnorderedReferee;

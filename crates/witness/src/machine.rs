@@ -13,9 +13,11 @@
 
 use std::sync::Arc;
 
-use foretell_trace::{BarrierId, CondId, Event, EventId, LockId, Op, SemId, ThreadId, Value, VarId};
+use foretell_trace::values::Demand;
+use foretell_trace::{BarrierId, CondId, Event, EventId, LockId, Op, SemId, Symbol, ThreadId, Value, VarId};
 
 use crate::blocked::Blocked;
+use crate::computed::{self, Computed, Known, Turn};
 use crate::model::Model;
 use crate::observed::{NONE, Observed, id, write_id};
 use crate::strays::Strays;
@@ -28,6 +30,8 @@ pub struct Machine<'t> {
     model: Model,
     /// The reads that saw something else than observed, in [`Model::Necessary`] only.
     strays: Option<Strays<'t>>,
+    /// The values, in [`Model::Values`] only.
+    computed: Option<Computed<'t>>,
     /// How far each thread is.
     threads: Vec<Thread>,
     /// What each variable holds.
@@ -108,6 +112,7 @@ impl<'t> Machine<'t> {
         let mut machine = Machine {
             model: Model::SameWrite,
             strays: None,
+            computed: None,
             threads: Vec::with_capacity(observed.threads.len()),
             vars: (0..names.vars.len()).map(|var| initial_cell(&observed, var)).collect(),
             locks: vec![Lock::default(); names.locks.len()],
@@ -135,6 +140,8 @@ impl<'t> Machine<'t> {
             .dependence()
             .filter(|_| self.model == Model::Necessary)
             .map(|dependence| Strays::new(dependence, trace.thread_count()));
+        let values = trace.values().filter(|_| self.model == Model::Values);
+        self.computed = values.map(|values| Computed::new(trace, values));
         self.threads.clear();
         self.threads.extend(self.observed.threads.iter().map(|start| Thread {
             next: start.first,
@@ -184,9 +191,15 @@ impl<'t> Machine<'t> {
         self.ran
     }
 
-    /// What the variable holds; `None` if the trace does not show it, or somebody wrote it after he had read something
-    /// else than observed.
+    /// What the variable holds; `None` if the trace does not show it, somebody wrote it after he had read something
+    /// else than observed, or it is a number that is not among the values of the trace.
     pub fn value(&self, var: VarId) -> Option<Value> {
+        if self.computed.is_some() {
+            return match self.held(var).value? {
+                Known::Name(value) => Some(value),
+                Known::Number(number) => u32::try_from(number).ok().and_then(Symbol::number).map(Value),
+            };
+        }
         match self.vars[var.index()].content {
             Content::Known(value) => Some(value),
             Content::Hidden | Content::Foreign => None,
@@ -196,7 +209,12 @@ impl<'t> Machine<'t> {
     /// Whether the thread's next event can run now.
     pub fn enabled(&self, thread: ThreadId) -> Result<(), Blocked> {
         let index = self.next_taking_place(thread)?;
-        self.operation_enabled(index, self.observed.event(index))
+        let event = self.observed.event(index);
+        self.operation_enabled(index, event)?;
+        match &self.computed {
+            Some(computed) => computed.could_take_place(self.turn(index, event), |_| true),
+            None => Ok(()),
+        }
     }
 
     /// Runs the thread's next event.
@@ -204,6 +222,10 @@ impl<'t> Machine<'t> {
         let index = self.next_taking_place(thread)?;
         let event = self.observed.event(index);
         self.operation_enabled(index, event)?;
+        let turn = self.turn(index, event);
+        if let Some(computed) = &mut self.computed {
+            computed.take_place(turn)?;
+        }
         self.threads[thread.index()].next = self.observed.link(index).next;
         self.ran += 1;
         if index == self.fence {
@@ -222,7 +244,12 @@ impl<'t> Machine<'t> {
         if index == self.fence {
             self.as_observed_up_to(index)?;
         }
-        match self.observed.event(index).op.access() {
+        let event = self.observed.event(index);
+        if let Some(computed) = &self.computed {
+            let of_others = |demand: &Demand| self.observed.newest[demand.term.index()] != Some(id(index));
+            computed.could_take_place(self.turn(index, event), of_others)?;
+        }
+        match event.op.access() {
             Some(access) => self.usable(access.var),
             None => Ok(()),
         }
@@ -241,7 +268,8 @@ impl<'t> Machine<'t> {
         let vars =
             self.vars.iter().flat_map(|cell| [cell.writer, u32::from(cell.content == Content::Foreign)]);
         let strays = self.strays.iter().flat_map(|strays| strays.reads().map(EventId::number));
-        threads.chain(vars).chain(strays).collect()
+        let computed = self.computed.iter().flat_map(Computed::key);
+        threads.chain(vars).chain(strays).chain(computed).collect()
     }
 
     /// The index of the thread's next event, if the thread can take any step at all.
@@ -291,7 +319,9 @@ impl<'t> Machine<'t> {
             }
             // Where the trace tells what each read decides, a branch is an event like any other.
             Op::Branch => {
-                let as_observed = !self.threads[thread.index()].deviated || self.strays.is_some();
+                let as_observed = !self.threads[thread.index()].deviated
+                    || self.strays.is_some()
+                    || self.computed.is_some();
                 require(as_observed, Blocked::Deviated)
             }
             Op::SemPost(sem) => self.permits(sem).map(|_| ()),
@@ -363,10 +393,40 @@ impl<'t> Machine<'t> {
             true
         } else if self.model == Model::SameWrite {
             cell.writer == link.source
+        } else if let Some(computed) = &self.computed {
+            computed.sees(event, self.held(var), cell.writer == link.source).as_observed
         } else if link.by_value {
             event.op.value_read().is_some_and(|seen| cell.content == Content::Known(seen))
         } else {
             cell.writer == link.source && cell.content != Content::Foreign
+        }
+    }
+
+    /// What the variable holds, where values are computed.
+    pub(crate) fn held(&self, var: VarId) -> computed::Content {
+        let computed = self.computed.as_ref();
+        let initial = || self.observed.initial[var.index()].value;
+        computed.and_then(|computed| computed.held(var)).unwrap_or_else(|| computed::Content {
+            value: computed.and_then(|computed| initial().map(|value| computed.shown(value))),
+            as_observed: true,
+        })
+    }
+
+    /// What the event sees, if it reads; or what it has seen, where values are computed.
+    pub(crate) fn sees(&self, event: EventId) -> Option<computed::Content> {
+        let computed = self.computed.as_ref()?;
+        let (id, event) = (event, &self.observed.trace().events()[event.index()]);
+        let access = event.op.access().filter(|access| access.kind.reads())?;
+        let same_write = self.vars[access.var.index()].writer == self.observed.source_of(id);
+        Some(computed.seen(id).unwrap_or_else(|| computed.sees(event, self.held(access.var), same_write)))
+    }
+
+    fn turn(&self, index: u32, event: &Event) -> Turn {
+        Turn {
+            event: id(index),
+            thread: event.thread,
+            strayed: self.threads[event.thread.index()].deviated,
+            sees: self.sees(id(index)),
         }
     }
 
@@ -411,10 +471,10 @@ impl<'t> Machine<'t> {
         let thread = event.thread;
         match event.op {
             Op::Read { var, .. } | Op::Load { var, .. } => self.read(index, event, var),
-            Op::Write { var, value } | Op::Store { var, value, .. } => self.write(index, thread, var, value),
+            Op::Write { var, value } | Op::Store { var, value, .. } => self.write(index, event, var, value),
             Op::Rmw { var, written, .. } => {
                 self.read(index, event, var);
-                self.write(index, thread, var, written);
+                self.write(index, event, var, written);
             }
             Op::Alloc(var) => self.vars[var.index()].life = Life::Usable,
             Op::Free(var) => self.vars[var.index()].life = Life::Freed,
@@ -457,12 +517,19 @@ impl<'t> Machine<'t> {
     }
 
     fn read(&mut self, index: u32, event: &Event, var: VarId) {
+        let faithful = self.model == Model::SameWrite || self.faithful(index, event, var);
+        if let Some((seen, computed)) = self.sees(id(index)).zip(self.computed.as_mut()) {
+            computed.read(id(index), seen);
+            if event.unexplained {
+                computed.set(var, seen);
+            }
+        }
         if event.unexplained {
             let content = event.op.value_read().map_or(Content::Hidden, Content::Known);
             let cell = &mut self.vars[var.index()];
             cell.writer = index;
             cell.content = content;
-        } else if self.model != Model::SameWrite && !self.faithful(index, event, var) {
+        } else if !faithful {
             let thread = &mut self.threads[event.thread.index()];
             self.deviated += usize::from(!thread.deviated);
             thread.deviated = true;
@@ -472,8 +539,13 @@ impl<'t> Machine<'t> {
         }
     }
 
-    fn write(&mut self, index: u32, thread: ThreadId, var: VarId, value: Option<Value>) {
-        let foreign = self.threads[thread.index()].deviated
+    fn write(&mut self, index: u32, event: &Event, var: VarId, value: Option<Value>) {
+        let turn = self.turn(index, event);
+        if let Some(computed) = &mut self.computed {
+            let stored = computed.stores(turn, value);
+            computed.set(var, stored);
+        }
+        let foreign = turn.strayed
             && self.strays.as_mut().is_none_or(|strays| strays.change_value_of(id(index)));
         let cell = &mut self.vars[var.index()];
         cell.writer = index;

@@ -24,12 +24,19 @@ pub enum Model {
     ///
     /// [`Dependence`]: foretell_trace::dependence::Dependence
     Necessary,
+    /// Reads may see anything: the trace's [`Values`] say what is computed of it. An event can run if what it demands holds, and nothing
+    /// else keeps a thread from going on. A read is faithful if it sees the same value (where the trace shows none: the same write,
+    /// which stores the same). In a trace that does not tell how values are computed, this is [`Model::Necessary`].
+    ///
+    /// [`Values`]: foretell_trace::values::Values
+    Values,
 }
 
 impl Model {
     /// The next stricter model if the trace lacks what this one is about.
     pub(crate) fn supported_by(self, trace: &Trace) -> Model {
         match self {
+            Model::Values if trace.values().is_none() => Model::Necessary.supported_by(trace),
             Model::Necessary if trace.dependence().is_none() => Model::ControlFlow.supported_by(trace),
             Model::ControlFlow if !trace.has_branches() => Model::SameValue,
             model => model,

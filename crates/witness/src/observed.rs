@@ -3,6 +3,8 @@
 
 use foretell_trace::{CondId, Event, EventId, Op, ThreadId, Trace, Value};
 
+use crate::computed::newest_reads;
+
 /// Stands for "no event": the end of a thread, or the initial content of a variable.
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -24,6 +26,8 @@ pub struct Observed<'t> {
     wakes: Vec<(u32, u32)>,
     /// The indices of the events that no recorded write explains. Sorted.
     pub(crate) unexplained: Vec<u32>,
+    /// Per term, the last of the reads that it is made of.
+    pub(crate) newest: Vec<Option<EventId>>,
 }
 
 /// What ties one event to others.
@@ -70,6 +74,7 @@ impl<'t> Observed<'t> {
             arrivals: vec![vec![0]; names.barriers.len()],
             wakes: Vec::new(),
             unexplained: Vec::new(),
+            newest: newest_reads(trace),
         };
         observed.link_threads();
         observed.link_reads();
@@ -92,6 +97,11 @@ impl<'t> Observed<'t> {
     /// What ties the event at this index to others.
     pub(crate) fn link(&self, index: u32) -> Link {
         self.links[index as usize]
+    }
+
+    /// The index of the write that the event, a read, saw, or [`NONE`] for the initial content.
+    pub(crate) fn source_of(&self, read: EventId) -> u32 {
+        self.links[read.index()].source
     }
 
     /// The returns from waits that the notification at this index caused.

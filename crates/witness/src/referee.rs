@@ -7,9 +7,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use foretell_trace::format::text::op_text;
+use foretell_trace::values::{Values, number_text};
 use foretell_trace::{Event, EventId, ThreadId, Trace};
 
 use crate::blocked::Blocked;
+use crate::computed::{Content, Known};
 use crate::machine::Machine;
 use crate::model::Model;
 use crate::observed::Observed;
@@ -142,6 +144,17 @@ impl fmt::Display for Rejection {
 
 impl std::error::Error for Rejection {}
 
+/// A step of a schedule that reads or writes something else than it did in the trace. `?` is what nobody knows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewValues {
+    /// The step.
+    pub event: EventId,
+    /// What it reads, if that is new.
+    pub read: Option<String>,
+    /// What it writes, if that is new.
+    pub written: Option<String>,
+}
+
 /// Checks claims about one trace.
 ///
 /// The set-up goes through the trace once; afterwards a claim costs as much as its schedule is long (but for
@@ -171,6 +184,44 @@ impl<'t> Referee<'t> {
             }
             Proof::Unordered => self.check_unordered(claim.first, claim.second),
         }
+    }
+
+    /// What the steps of a schedule that holds read and write, as far as that is something else than in the trace, and known because the
+    /// trace tells how values are computed. The two that race take place one after the other.
+    pub fn new_values(&mut self, proof: &Proof) -> Vec<NewValues> {
+        let Proof::Adjacent { model, schedule } = proof else { return Vec::new() };
+        self.machine.rewind(&[], *model);
+        let (mut ran, mut new) = (Vec::new(), Vec::new());
+        for &id in schedule {
+            let Some(event) = self.trace.events().get(id.index()) else { break };
+            if self.machine.next(event.thread) != Some(id) {
+                break;
+            }
+            let read = self.machine.sees(id).and_then(|content| self.new_text(content));
+            let has_run = self.machine.step(event.thread).is_ok();
+            ran.extend(has_run.then_some(id));
+            let var = event.op.access().filter(|access| access.kind.writes() && has_run).map(|access| access.var);
+            let written = var.and_then(|var| self.new_text(self.machine.held(var)));
+            if read.is_some() || written.is_some() {
+                new.push(NewValues { event: id, read, written });
+            }
+        }
+        self.machine.rewind(&ran, *model);
+        new
+    }
+
+    /// What is not as observed, for people.
+    fn new_text(&self, content: Content) -> Option<String> {
+        if content.as_observed {
+            return None;
+        }
+        Some(match content.value {
+            None => "?".to_string(),
+            Some(Known::Name(value)) => self.trace.names().value_text(value).into_owned(),
+            Some(Known::Number(number)) => {
+                number_text(number, self.trace.values().is_some_and(Values::is_signed))
+            }
+        })
     }
 
     fn check_pair(&self, first: EventId, second: EventId) -> Result<(), Rejection> {

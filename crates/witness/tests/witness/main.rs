@@ -7,6 +7,7 @@ mod properties;
 mod referee;
 mod rules;
 mod unordered;
+mod values;
 
 use foretell_trace::{EventId, Trace};
 
