@@ -140,6 +140,7 @@ fn answers(technique: Technique, trace: &Trace, window: Option<usize>) -> Result
                     Pinning::SameValue => Model::SameValue,
                     Pinning::ControlFlow => Model::ControlFlow,
                     Pinning::Necessary => Model::Necessary,
+                    Pinning::Values => Model::Values,
                 };
                 let proof = Proof::Adjacent { model, schedule: witness.schedule };
                 let claim = Claim { first: pair.first, second: pair.second, proof };

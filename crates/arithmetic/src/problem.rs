@@ -130,7 +130,7 @@ impl Problem {
     pub fn ask(&self, process: &mut Process, time: Duration) -> Result<Answer, SolverError> {
         let assumed: String = self.assumed.iter().map(|choice| format!(" c{}", choice.0)).collect();
         process.say(&format!(
-            "(reset)\n(set-option :produce-unsat-cores true)\n(set-option :smt.core.minimize true)\n(set-option :timeout {})\n(set-logic QF_BV)\n{}(check-sat-assuming ({assumed}))\n",
+            "(reset)\n(set-option :produce-unsat-cores true)\n(set-option :smt.core.minimize true)\n(set-option :timeout {})\n{}(check-sat-assuming ({assumed}))\n",
             time.as_millis(),
             self.text
         ))?;
