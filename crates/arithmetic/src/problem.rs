@@ -232,6 +232,10 @@ mod tests {
         let mut process = Process::start().unwrap();
         assert_eq!(problem.ask(&mut process, TIME).unwrap(), Answer::Impossible(vec![sees_x[0]]));
         problem.assumed = vec![sees_x[1], sees_y[1]];
-        assert_eq!(problem.ask(&mut process, TIME).unwrap(), Answer::Possible, "the same process answers again");
+        assert_eq!(
+            problem.ask(&mut process, TIME).unwrap(),
+            Answer::Possible,
+            "the same process answers again"
+        );
     }
 }

@@ -168,7 +168,8 @@ impl<'i> Pass<'i> {
         match self.pinning {
             Some(Pinning::SameValue) => self.trust(thread),
             Some(Pinning::SameWrite | Pinning::ControlFlow) if step.op == Op::Branch => self.trust(thread),
-            Some(Pinning::SameWrite | Pinning::ControlFlow | Pinning::Necessary | Pinning::Values) | None => {}
+            Some(Pinning::SameWrite | Pinning::ControlFlow | Pinning::Necessary | Pinning::Values) | None => {
+            }
         }
         if let Some(clock) = self.steering.remove(&event) {
             self.learn(thread, &clock);

@@ -338,7 +338,8 @@ impl<'w> Closure<'w> {
         let split = accesses.partition_point(|&access| access < read);
         let last: Vec<u32> = self.last_writes_before(read).collect();
         let near = accesses[..split].iter().rev().chain(&accesses[split..]).copied();
-        let writes = near.filter(|&access| window.changes_memory(access) && self.can_see(read, access, &last));
+        let writes =
+            near.filter(|&access| window.changes_memory(access) && self.can_see(read, access, &last));
         let mut sources: Vec<u32> = writes.collect();
         if !self.is_overwritten_at_entry(read) {
             let before = sources.partition_point(|&write| write < read);

@@ -124,7 +124,8 @@ impl<'w> Computed<'w> {
         let id = self.id(event);
         let demands = values.demands(id).iter();
         demands.copied().find(|demand| {
-            !(races && self.is_made_of(demand.term, event)) && self.value(demand.term) != Some(demand.value.into())
+            !(races && self.is_made_of(demand.term, event))
+                && self.value(demand.term) != Some(demand.value.into())
         })
     }
 
@@ -178,7 +179,8 @@ impl<'w> Computed<'w> {
             Term::Name(name) => Some(Datum::Name(name)),
             Term::Read(event) => self.value_read(event),
             Term::Frozen { value, reads } => {
-                let strayed = self.reads_of(reads).is_none_or(|reads| reads.iter().any(|&read| self.strays(read)));
+                let strayed =
+                    self.reads_of(reads).is_none_or(|reads| reads.iter().any(|&read| self.strays(read)));
                 (!strayed).then_some(Datum::Number(value))
             }
             Term::Unary { op, width, of } => unary(op, width, known(of)?),

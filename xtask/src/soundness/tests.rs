@@ -45,9 +45,11 @@ fn every_predicted_race_is_real() {
         Technique::Rv,
         Technique::ReconP,
         Technique::RvNre,
+        Technique::Recipe,
     ] {
         assert!(tally.proven(technique) > 10_000, "{}", technique.name());
     }
+    assert!(tally.proven(Technique::Recipe) > tally.proven(Technique::RvNre));
     assert!(tally.proven(Technique::RvNre) > tally.proven(Technique::Rv));
     assert!(tally.proven(Technique::ReconP) > tally.proven(Technique::SeqCheck));
     assert!(tally.proven(Technique::Rv) > tally.proven(Technique::Mcm));

@@ -106,12 +106,9 @@ mod tests {
 
     #[test]
     fn what_is_not_defined_has_no_value() {
-        for op in [
-            Binary::DivideSigned,
-            Binary::DivideUnsigned,
-            Binary::RemainderSigned,
-            Binary::RemainderUnsigned,
-        ] {
+        for op in
+            [Binary::DivideSigned, Binary::DivideUnsigned, Binary::RemainderSigned, Binary::RemainderUnsigned]
+        {
             assert_eq!(of(op, 32, 7, 1 << 32), None, "only 32 bits of the divisor count: {op:?}");
         }
         assert_eq!(of(Binary::ShiftLeft, 32, 1, 32), None);

@@ -209,7 +209,8 @@ fn other_demands_of_a_racing_event_must_hold() {
         demand(values, 3, index, 1);
     });
     let why = Referee::new(&trace).check(claim(&[2, 3, 4])).unwrap_err();
-    let text = "step 2 (event 3, b: w(x,1)) cannot run: it would go another way: what it depends on is 0, and was 1";
+    let text =
+        "step 2 (event 3, b: w(x,1)) cannot run: it would go another way: what it depends on is 0, and was 1";
     assert_eq!(why.to_string(), text);
 }
 
@@ -288,7 +289,10 @@ fn values_may_have_come_a_long_way() {
 #[test]
 fn what_the_trace_does_not_tell_is_assumed_as_ever() {
     let text = "a|w(x,1)\nb|r(x,1)\nb|branch";
-    assert_eq!(run(&trace(text), &[2, 3]), Err("3: its thread has read something else than observed".to_string()));
+    assert_eq!(
+        run(&trace(text), &[2, 3]),
+        Err("3: its thread has read something else than observed".to_string())
+    );
     assert_eq!(run(&told(text, |_| {}), &[2, 3]), Ok(()), "who demands nothing needs nothing");
 }
 
@@ -311,9 +315,9 @@ fn races(trace: &Trace, model: Model, lines: [u32; 2]) -> bool {
     let line = |event: EventId| trace.names().loc_text(trace.event(event).loc).into_owned();
     let is_at = |event, number: u32| line(event).split(':').next() == Some(number.to_string().as_str());
     let races = oracle::races(trace, model, 100_000).unwrap();
-    races.into_iter().any(|(a, b)| {
-        is_at(a, lines[0]) && is_at(b, lines[1]) || is_at(a, lines[1]) && is_at(b, lines[0])
-    })
+    races
+        .into_iter()
+        .any(|(a, b)| is_at(a, lines[0]) && is_at(b, lines[1]) || is_at(a, lines[1]) && is_at(b, lines[0]))
 }
 
 #[test]
