@@ -73,6 +73,12 @@ pub(crate) fn analyse(held: &Held<'_>, plan: &Plan) -> Result<Report, Failure> {
         {
             break;
         }
+        if technique == Technique::Recipe && plan.choice == Choice::Auto {
+            if held.get().is_none_or(|trace| trace.values().is_none()) {
+                break;
+            }
+            report.forget_what_is_open();
+        }
         if technique.decides_pairs() {
             report.window = plan.window;
             decide(held, technique, plan, &mut printing, &mut report)?;

@@ -330,6 +330,13 @@ impl Report {
         self.races.iter().filter(|race| !race.repeated)
     }
 
+    /// Forgets what is said of pairs that are not proven, because all of them are looked at once more.
+    pub fn forget_what_is_open(&mut self) {
+        self.undecided.clear();
+        let stats = &mut self.stats;
+        (stats.refuted, stats.not_in_window, stats.not_examined, stats.not_listed) = (0, 0, 0, 0);
+    }
+
     /// Whether something remains that might be a race.
     pub fn is_open(&self) -> bool {
         let stats = &self.stats;
