@@ -47,13 +47,7 @@ pub(crate) struct Computed<'t> {
 impl<'t> Computed<'t> {
     /// Nothing has run.
     pub(crate) fn new(trace: &'t Trace, values: &'t Values) -> Computed<'t> {
-        Computed {
-            trace,
-            values,
-            written: BTreeMap::new(),
-            seen: BTreeMap::new(),
-            settled: HashMap::new(),
-        }
+        Computed { trace, values, written: BTreeMap::new(), seen: BTreeMap::new(), settled: HashMap::new() }
     }
 
     /// What the variable holds, if something was written to it.
@@ -112,7 +106,11 @@ impl<'t> Computed<'t> {
     }
 
     /// Whether what the event demands holds, as far as it is `asked` for.
-    pub(crate) fn could_take_place(&self, turn: Turn, asked: impl Fn(&Demand) -> bool) -> Result<(), Blocked> {
+    pub(crate) fn could_take_place(
+        &self,
+        turn: Turn,
+        asked: impl Fn(&Demand) -> bool,
+    ) -> Result<(), Blocked> {
         self.demands_hold(turn, asked).map(drop)
     }
 

@@ -545,8 +545,8 @@ impl<'t> Machine<'t> {
             let stored = computed.stores(turn, value);
             computed.set(var, stored);
         }
-        let foreign = turn.strayed
-            && self.strays.as_mut().is_none_or(|strays| strays.change_value_of(id(index)));
+        let foreign =
+            turn.strayed && self.strays.as_mut().is_none_or(|strays| strays.change_value_of(id(index)));
         let cell = &mut self.vars[var.index()];
         cell.writer = index;
         cell.content = match value {

@@ -200,7 +200,8 @@ impl<'t> Referee<'t> {
             let read = self.machine.sees(id).and_then(|content| self.new_text(content));
             let has_run = self.machine.step(event.thread).is_ok();
             ran.extend(has_run.then_some(id));
-            let var = event.op.access().filter(|access| access.kind.writes() && has_run).map(|access| access.var);
+            let var =
+                event.op.access().filter(|access| access.kind.writes() && has_run).map(|access| access.var);
             let written = var.and_then(|var| self.new_text(self.machine.held(var)));
             if read.is_some() || written.is_some() {
                 new.push(NewValues { event: id, read, written });
