@@ -11,7 +11,10 @@ use foretell_report::TraceInfo;
 use foretell_trace::check::Checker;
 use foretell_trace::dependence::Misfit;
 use foretell_trace::format::{Format, open};
-use foretell_trace::{Batch, Dependence, Ending, Event, EventId, Names, Source, Steps, Trace, TraceError};
+use foretell_trace::values::Mismatch;
+use foretell_trace::{
+    Batch, Dependence, Ending, Event, EventId, Names, Source, Steps, Trace, TraceError, Values,
+};
 
 use crate::args::{Following, InputArgs};
 use crate::error::Failure;
@@ -253,6 +256,11 @@ impl Reading {
         self.source.dependence()
     }
 
+    /// How values are computed, if the trace tells; to be asked once, after [`Reading::dependence`].
+    pub(crate) fn values(&mut self) -> Result<Option<Values>, TraceError> {
+        self.source.values()
+    }
+
     /// How far threads have come, if the trace tells; to be asked once, at the end.
     pub(crate) fn steps(&mut self) -> Option<Steps> {
         self.source.steps()
@@ -311,6 +319,14 @@ impl Source for Watched {
 
     fn blame(&self, misfit: Misfit) -> TraceError {
         self.source.blame(misfit)
+    }
+
+    fn values(&mut self) -> Result<Option<Values>, TraceError> {
+        Ok(self.source.values()?.filter(|values| values.len() == self.read))
+    }
+
+    fn blame_values(&self, mismatch: Mismatch) -> TraceError {
+        self.source.blame_values(mismatch)
     }
 
     fn steps(&mut self) -> Option<Steps> {

@@ -90,8 +90,13 @@ pub enum TraceError {
         misfit: Misfit,
     },
     /// What it says about how values are computed does not fit its events.
-    #[error("{0}")]
-    Values(#[from] Mismatch),
+    #[error("{mismatch}")]
+    Values {
+        /// Where that is told, if it is known.
+        at: Option<Position>,
+        /// What does not fit.
+        mismatch: Mismatch,
+    },
     /// No event at all.
     #[error("the trace is empty: expected at least one event")]
     Empty,
@@ -116,6 +121,12 @@ impl From<Misfit> for TraceError {
     }
 }
 
+impl From<Mismatch> for TraceError {
+    fn from(mismatch: Mismatch) -> TraceError {
+        TraceError::Values { at: None, mismatch }
+    }
+}
+
 impl TraceError {
     /// The event after `written` others cannot be written in `format`.
     #[cold]
@@ -134,8 +145,8 @@ impl TraceError {
             | TraceError::Name { at, .. }
             | TraceError::LineTooLong { at, .. } => Some(*at),
             TraceError::Dependence { at, misfit } => at.or(misfit.event().map(Position::Event)),
+            TraceError::Values { at, .. } => *at,
             TraceError::Io(_)
-            | TraceError::Values(_)
             | TraceError::TooManyEvents
             | TraceError::Empty
             | TraceError::CutToNothing

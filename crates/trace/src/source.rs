@@ -6,6 +6,7 @@ use crate::event::Event;
 use crate::id::EventId;
 use crate::name::Names;
 use crate::steps::Steps;
+use crate::values::{Mismatch, Values};
 
 /// How many events a reader puts into a batch at most.
 pub const BATCH: usize = 4096;
@@ -69,6 +70,16 @@ pub trait Source {
     /// The error that what [`Source::dependence`] told does not fit the events, with its place where that is known.
     fn blame(&self, misfit: Misfit) -> TraceError {
         misfit.into()
+    }
+
+    /// How values are computed, if that is known. To be asked once, after [`Source::dependence`]: its sets of reads may be those that this told.
+    fn values(&mut self) -> Result<Option<Values>, TraceError> {
+        Ok(None)
+    }
+
+    /// The error that what [`Source::values`] told does not fit the events, with its place where that is known.
+    fn blame_values(&self, mismatch: Mismatch) -> TraceError {
+        mismatch.into()
     }
 
     /// How far threads have come at each event, if that is known. To be asked once, after `fill` has returned `false`.

@@ -38,12 +38,15 @@ impl Trace {
         let ending = source.ending();
         checker.finish(ending)?;
         let has_branches = checker.has_branches();
-        let (dependence, steps) = (source.dependence()?, source.steps());
+        let (dependence, values, steps) = (source.dependence()?, source.values()?, source.steps());
         if let Some(dependence) = &dependence {
             dependence.check(&events).map_err(|misfit| source.blame(misfit))?;
         }
+        if let Some(values) = &values {
+            values.check(&events).map_err(|mismatch| source.blame_values(mismatch))?;
+        }
         let trace = Trace { events, names: source.into_names(), ending, has_branches, ..Trace::default() };
-        let trace = trace.stepping(steps);
+        let trace = Trace { values, ..trace.stepping(steps) };
         Ok(match dependence {
             Some(dependence) => trace.knowing(dependence),
             None => trace,

@@ -178,6 +178,8 @@ pub struct Values {
 pub enum Mismatch {
     /// They are of another number of events.
     Length,
+    /// They tell of this event, which there is not.
+    NoEvent(EventId),
     /// This term is made of terms that come after it, or of something that is not there.
     Circular(TermId),
     /// This term is what an event read, but that event reads nothing.
@@ -194,6 +196,7 @@ impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Mismatch::Length => f.write_str("the values are those of a trace of another length"),
+            Mismatch::NoEvent(event) => write!(f, "there is no event {event}"),
             Mismatch::Circular(term) => write!(f, "term {} is made of what comes after it", term.0),
             Mismatch::ReadsNothing(term) => {
                 write!(f, "term {} is what an event read that reads nothing", term.0)

@@ -53,6 +53,9 @@ pub(crate) fn save(trace: &Trace, path: &Path) -> Result<(), Failure> {
         if let Some(dependence) = trace.dependence() {
             writer.write_dependence(dependence).map_err(failed)?;
         }
+        if let Some(values) = trace.values() {
+            writer.write_values(values, trace.dependence(), trace.names()).map_err(failed)?;
+        }
         if let Some(steps) = trace.steps() {
             writer.write_steps(steps).map_err(failed)?;
         }
@@ -133,8 +136,12 @@ fn convert(
         let what = "that the recording was cut short here (--lossy writes it all the same)".to_string();
         return Err(failed(TraceError::NotExpressible { event, format: form.name(), what }));
     }
-    if let Some(dependence) = reading.dependence().map_err(failed)? {
-        writer.write_dependence(&dependence).map_err(failed)?;
+    let dependence = reading.dependence().map_err(failed)?;
+    if let Some(dependence) = &dependence {
+        writer.write_dependence(dependence).map_err(failed)?;
+    }
+    if let Some(values) = reading.values().map_err(failed)? {
+        writer.write_values(&values, dependence.as_ref(), reading.batch().1).map_err(failed)?;
     }
     if let Some(steps) = reading.steps() {
         writer.write_steps(&steps).map_err(failed)?;

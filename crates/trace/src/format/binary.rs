@@ -14,6 +14,7 @@
 //! | 1 | records, each complete |
 //! | 2 | the number of events in the recording (u64); nothing may follow this block |
 //! | 3 | after all records: a piece of what is known of dependence, see [`super::dependence`]; all such blocks are read as one |
+//! | 5 | after all records: a piece of how values are computed, see [`super::values`]; all such blocks are read as one |
 //! | 4 | after all records: a piece of what is known of steps, see [`super::steps`]; all such blocks are read as one |
 //!
 //! A recording without block 2 was cut short: what its complete blocks hold is right. A block that is complete and does
@@ -52,12 +53,13 @@ use std::io::{self, ErrorKind, Read, Write};
 use crate::dependence::Dependence;
 use crate::error::{Position, TraceError};
 use crate::event::{Event, MemOrder, Op};
-use crate::format::{dependence, steps};
+use crate::format::{dependence, steps, values};
 use crate::id::{CondId, Id, LockId, ThreadId, VarId};
 use crate::name::{NameError, Names};
 use crate::source::{BATCH, Batch, Ending, Source};
 use crate::steps::Steps;
 use crate::symbol::{Loc, Symbol, SymbolContent, Value};
+use crate::values::Values;
 
 /// How every recording begins. Chosen so that a transfer which changes line ends or drops the eighth bit destroys it.
 pub(crate) const MAGIC: [u8; 8] = *b"\x89ftr\r\n\x1a\n";
@@ -76,6 +78,7 @@ const RECORDS: u8 = 1;
 const END: u8 = 2;
 const DEPENDENCE: u8 = 3;
 const STEPS_MADE: u8 = 4;
+const VALUES: u8 = 5;
 
 /// No event is longer; behind its last record a block is padded so far, so that events need no check of each byte.
 const WINDOW: usize = 32;
@@ -239,6 +242,9 @@ pub struct BinaryReader {
     /// What was read of the dependence, if there is any: bytes, and then what they mean.
     dependence: Vec<u8>,
     known: Option<Dependence>,
+    /// What was read of how values are computed, if there is any: bytes, and then what they mean.
+    values: Vec<u8>,
+    known_values: Option<Values>,
     /// What was read of the steps, if there is any.
     steps: Vec<u8>,
     state: State,
@@ -295,6 +301,8 @@ impl BinaryReader {
             events: 0,
             dependence: Vec::new(),
             known: None,
+            values: Vec::new(),
+            known_values: None,
             steps: Vec::new(),
             state: State::BeforeHeader,
         }
@@ -351,7 +359,11 @@ impl BinaryReader {
                 self.steps.extend_from_slice(&self.block[..length]);
                 Ok(())
             }
-            kind => Err(syntax(start, "a block of kind 1 to 4", &format!("kind {kind}"))),
+            VALUES => {
+                self.values.extend_from_slice(&self.block[..length]);
+                Ok(())
+            }
+            kind => Err(syntax(start, "a block of kind 1 to 5", &format!("kind {kind}"))),
         }
     }
 
@@ -382,6 +394,15 @@ impl BinaryReader {
                     "the dependence of these events before the last block",
                     "something else",
                 ));
+            }
+        }
+        if !self.values.is_empty() {
+            let bytes = std::mem::take(&mut self.values);
+            let unions = self.known.as_ref().map_or(0, Dependence::union_count);
+            self.known_values = values::decode(&bytes, self.events, &self.names, unions);
+            if self.known_values.is_none() {
+                let wanted = "how the values of these events are computed before the last block";
+                return Err(syntax(start, wanted, "something else"));
             }
         }
         if !self.steps.is_empty() && steps::decode(&self.steps, self.events).is_none() {
@@ -529,6 +550,10 @@ impl Source for BinaryReader {
 
     fn dependence(&mut self) -> Result<Option<Dependence>, TraceError> {
         Ok(self.known.take())
+    }
+
+    fn values(&mut self) -> Result<Option<Values>, TraceError> {
+        Ok(self.known_values.take())
     }
 
     fn steps(&mut self) -> Option<Steps> {
@@ -886,6 +911,24 @@ impl<W: Write> BinaryWriter<W> {
         for piece in dependence::encode(dependence).chunks(BLOCK) {
             self.block.extend_from_slice(piece);
             self.end_block(DEPENDENCE)?;
+        }
+        Ok(())
+    }
+
+    /// Writes how values are computed, after all events.
+    pub fn write_values(
+        &mut self,
+        values: &Values,
+        dependence: Option<&Dependence>,
+        names: &Names,
+    ) -> Result<(), TraceError> {
+        for value in values::names_in(values) {
+            self.define_symbol(value.0, names)?;
+        }
+        self.flush()?;
+        for piece in values::encode(values, dependence).chunks(BLOCK) {
+            self.block.extend_from_slice(piece);
+            self.end_block(VALUES)?;
         }
         Ok(())
     }

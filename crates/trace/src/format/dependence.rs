@@ -41,6 +41,12 @@ pub(crate) struct Told {
 }
 
 impl Told {
+    /// Whether the line is one of those that tell of dependence.
+    pub(crate) fn is_for(line: &[u8]) -> bool {
+        let word = words(line).next();
+        word.is_some_and(|(_, word)| matches!(word, BEGINS | b"#steers" | b"#union" | b"#value"))
+    }
+
     /// Takes a line that begins with `#`, and has this number.
     pub(crate) fn line(&mut self, line: &[u8], number: u32) -> Result<(), Problem> {
         if !self.begun {
@@ -77,7 +83,8 @@ impl Told {
         }
     }
 
-    fn set(&self, word: Option<(usize, &[u8])>, line: &[u8]) -> Result<Reads, Problem> {
+    /// A set of reads, all of whose unions were told.
+    pub(crate) fn set(&self, word: Option<(usize, &[u8])>, line: &[u8]) -> Result<Reads, Problem> {
         let wanted =
             "a set of reads: the number of an event, `s` and the number of an earlier union, `-` or `*`";
         let set = word.and_then(|(_, text)| match text {
@@ -136,7 +143,7 @@ fn build(
 }
 
 /// The words of a line, and where each begins.
-fn words(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+pub(crate) fn words(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = 0;
     line.split(|&byte| byte == b' ').filter_map(move |word| {
         let begin = at;
@@ -145,7 +152,7 @@ fn words(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     })
 }
 
-fn number_of<N: std::str::FromStr>(text: &[u8]) -> Option<N> {
+pub(crate) fn number_of<N: std::str::FromStr>(text: &[u8]) -> Option<N> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
@@ -159,12 +166,7 @@ fn event(word: Option<(usize, &[u8])>, line: &[u8]) -> Result<EventId, Problem> 
 /// Writes the lines that tell of the dependence.
 pub(crate) fn write_text(dependence: &Dependence, output: &mut impl Write) -> io::Result<()> {
     let mut text = "#dependence\n".to_string();
-    let set = |reads: Reads| match dependence.part(reads) {
-        Part::Nothing => "-".to_string(),
-        Part::Everything => "*".to_string(),
-        Part::Read(read) => read.to_string(),
-        Part::Both(union, ..) => format!("s{union}"),
-    };
+    let set = |reads: Reads| set_text(Some(dependence), reads);
     // Writing into a string cannot fail.
     for &[first, second] in dependence.unions() {
         let _ = writeln!(text, "#union {} {}", set(first), set(second));
@@ -176,6 +178,20 @@ pub(crate) fn write_text(dependence: &Dependence, output: &mut impl Write) -> io
         let _ = writeln!(text, "#value {write} {}", set(reads));
     }
     output.write_all(text.as_bytes())
+}
+
+/// The word for a set of reads; all of them where nothing is known of sets.
+pub(crate) fn set_text(dependence: Option<&Dependence>, reads: Reads) -> String {
+    match part(dependence, reads) {
+        Part::Nothing => "-".to_string(),
+        Part::Everything => "*".to_string(),
+        Part::Read(read) => read.to_string(),
+        Part::Both(union, ..) => format!("s{union}"),
+    }
+}
+
+fn part(dependence: Option<&Dependence>, reads: Reads) -> Part {
+    dependence.map_or_else(|| Dependence::default().part(reads), |dependence| dependence.part(reads))
 }
 
 fn ids(dependence: &Dependence) -> impl Iterator<Item = EventId> {
@@ -197,7 +213,7 @@ pub(crate) fn encode(dependence: &Dependence) -> Vec<u8> {
     push(&mut out, dependence.len() as u64);
     push(&mut out, dependence.union_count() as u64);
     for set in dependence.unions().iter().flatten() {
-        push(&mut out, set_number(dependence, *set));
+        push(&mut out, set_number(Some(dependence), *set));
     }
     push(&mut out, steers(dependence).count() as u64);
     let mut last = 0;
@@ -210,14 +226,15 @@ pub(crate) fn encode(dependence: &Dependence) -> Vec<u8> {
     last = 0;
     for (write, reads) in values(dependence) {
         push(&mut out, u64::from(write.number() - last));
-        push(&mut out, set_number(dependence, reads));
+        push(&mut out, set_number(Some(dependence), reads));
         last = write.number();
     }
     out
 }
 
-fn set_number(dependence: &Dependence, reads: Reads) -> u64 {
-    match dependence.part(reads) {
+/// The number of a set of reads.
+pub(crate) fn set_number(dependence: Option<&Dependence>, reads: Reads) -> u64 {
+    match part(dependence, reads) {
         Part::Everything => 0,
         Part::Nothing => 1,
         Part::Read(read) => u64::from(read.number()) << 1,
@@ -251,12 +268,13 @@ pub(crate) fn decode(mut bytes: &[u8], events: u64) -> Option<Dependence> {
 }
 
 /// The event so many after the last one.
-fn step(last: &mut u64, by: u64) -> Option<EventId> {
+pub(crate) fn step(last: &mut u64, by: u64) -> Option<EventId> {
     *last = last.checked_add(by)?;
     EventId::from_number(u32::try_from(*last).ok()?)
 }
 
-fn take_set(bytes: &mut &[u8], unions: usize) -> Option<Reads> {
+/// The set that [`set_number`] numbered, if it is made of so many unions.
+pub(crate) fn take_set(bytes: &mut &[u8], unions: usize) -> Option<Reads> {
     match take(bytes)? {
         0 => Some(Reads::EVERYTHING),
         1 => Some(Reads::NOTHING),

@@ -1,7 +1,8 @@
 //! The text format: one event a line, `THREAD|OPERATION|LOCATION`. RAPID's STD files read unchanged.
 //!
 //! Empty lines and lines that begin with `#` are skipped, unless they tell which reads matter ([`super::dependence`])
-//! or how far threads have come ([`super::steps`]). Any other line that is not an event is an error. Names are
+//! how values are computed
+//! ([`super::values`]), or how far threads have come ([`super::steps`]). Any other line that is not an event is an error. Names are
 //! any text without `|`; after the last comma of an access stands its value, so a variable whose name has a comma needs one.
 //! A location is any text, such as `12` or `bank.c:12`.
 //!
@@ -37,17 +38,19 @@ use std::io::{Read, Write};
 use memchr::{memchr, memrchr};
 
 use crate::dependence::{Dependence, Misfit};
-use crate::error::TraceError;
+use crate::error::{Position, TraceError};
 use crate::event::{Event, MemOrder, Op};
 use crate::format::dependence::{Told, write_text};
 use crate::format::lines::{Lines, Problem};
 use crate::format::steps;
 use crate::format::swift;
-use crate::id::{CondId, Id, LockId, VarId};
+use crate::format::values;
+use crate::id::{CondId, EventId, Id, LockId, VarId};
 use crate::name::{Interner, Names, Variables};
 use crate::source::{BATCH, Batch, Source};
 use crate::steps::Steps;
 use crate::symbol::Value;
+use crate::values::{Mismatch, Values};
 
 /// Reads the text format.
 pub struct TextReader {
@@ -56,6 +59,8 @@ pub struct TextReader {
     events: usize,
     /// What comments tell of dependence,
     told: Told,
+    /// of how values are computed,
+    values: values::Told,
     /// and of steps.
     steps: steps::Told,
 }
@@ -68,6 +73,7 @@ impl TextReader {
             names: Names::default(),
             events: 0,
             told: Told::default(),
+            values: values::Told::default(),
             steps: steps::Told::default(),
         }
     }
@@ -84,9 +90,14 @@ impl Source for TextReader {
                 continue;
             }
             let parse = |line: &[u8], _| parse_event(line, &mut self.names);
-            let comment = |line: &[u8], number| match steps::Told::is_for(line) {
-                true => self.steps.line(line),
-                false => self.told.line(line, number),
+            let comment = |line: &[u8], number| {
+                if steps::Told::is_for(line) {
+                    self.steps.line(line)
+                } else if self.values.is_for(line) {
+                    self.values.line(line, number, &self.told)
+                } else {
+                    self.told.line(line, number)
+                }
             };
             if !self.lines.next_event_and_comments(batch, parse, comment)? {
                 break;
@@ -110,6 +121,17 @@ impl Source for TextReader {
 
     fn blame(&self, misfit: Misfit) -> TraceError {
         TraceError::Dependence { at: self.told.place_of(misfit), misfit }
+    }
+
+    fn values(&mut self) -> Result<Option<Values>, TraceError> {
+        let at = Position::Event(EventId::FIRST);
+        let told = self.values.finish(self.events, &mut self.names);
+        let told = told.map_err(|error| TraceError::Name { at, error })?;
+        told.transpose().map_err(|mismatch| self.blame_values(mismatch))
+    }
+
+    fn blame_values(&self, mismatch: Mismatch) -> TraceError {
+        TraceError::Values { at: self.values.place_of(mismatch), mismatch }
     }
 
     fn steps(&mut self) -> Option<Steps> {
@@ -365,7 +387,8 @@ fn parse_value((at, text): Piece<'_>, names: &mut Names) -> Result<Value, Proble
     symbol.map(Value).map_err(|error| Problem::Name(at, error))
 }
 
-fn is_word(text: &[u8]) -> bool {
+/// Whether this can be a value.
+pub(crate) fn is_word(text: &[u8]) -> bool {
     let word =
         |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'+' | b'-' | b'@');
     !text.is_empty() && text.iter().all(word)
@@ -423,6 +446,18 @@ impl<W: Write> TextWriter<W> {
     /// Writes which reads matter, after all events.
     pub fn write_dependence(&mut self, dependence: &Dependence) -> Result<(), TraceError> {
         Ok(write_text(dependence, &mut self.output)?)
+    }
+
+    /// Writes how values are computed, after which reads matter.
+    pub fn write_values(
+        &mut self,
+        values: &Values,
+        dependence: Option<&Dependence>,
+        names: &Names,
+    ) -> Result<(), TraceError> {
+        let text = values::text(values, dependence, names);
+        let text = text.map_err(|what| TraceError::not_expressible(0, "text", what))?;
+        Ok(self.output.write_all(text.as_bytes())?)
     }
 
     /// Writes how far threads have come, after all events.

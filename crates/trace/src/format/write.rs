@@ -14,6 +14,7 @@ use crate::name::Names;
 use crate::source::Ending;
 use crate::steps::Steps;
 use crate::symbol::Value;
+use crate::values::Values;
 
 /// The name of a variable in a format that has neither values nor generations; values may be left out if `lossy`.
 pub(crate) fn bare_variable(
@@ -39,6 +40,12 @@ pub trait EventWriter {
     /// Writes which reads matter, after all events. What a format cannot say about this is left out: nothing of the trace is wrong without
     /// it, but less can be predicted.
     fn write_dependence(&mut self, _: &Dependence) -> Result<(), TraceError> {
+        Ok(())
+    }
+
+    /// Writes how values are computed, after which reads matter: that is `dependence`, if it is known. A format that cannot say this leaves it
+    /// out, too.
+    fn write_values(&mut self, _: &Values, _: Option<&Dependence>, _: &Names) -> Result<(), TraceError> {
         Ok(())
     }
 
@@ -78,6 +85,15 @@ impl EventWriter for TextWriter<Compressed> {
         self.write_dependence(dependence)
     }
 
+    fn write_values(
+        &mut self,
+        values: &Values,
+        dependence: Option<&Dependence>,
+        names: &Names,
+    ) -> Result<(), TraceError> {
+        self.write_values(values, dependence, names)
+    }
+
     fn write_steps(&mut self, steps: &Steps) -> Result<(), TraceError> {
         self.write_steps(steps)
     }
@@ -114,6 +130,15 @@ impl EventWriter for BinaryWriter<Compressed> {
 
     fn write_dependence(&mut self, dependence: &Dependence) -> Result<(), TraceError> {
         self.write_dependence(dependence)
+    }
+
+    fn write_values(
+        &mut self,
+        values: &Values,
+        dependence: Option<&Dependence>,
+        names: &Names,
+    ) -> Result<(), TraceError> {
+        self.write_values(values, dependence, names)
     }
 
     fn write_steps(&mut self, steps: &Steps) -> Result<(), TraceError> {

@@ -5,3 +5,4 @@ mod dependence;
 mod fuzz_smoke;
 mod reading;
 mod round_trip;
+mod values;

@@ -62,8 +62,12 @@ pub(crate) fn convert(bytes: &[u8], format: Format, compression: Compression) ->
             writer.write(event, source.names())?;
         }
     }
-    if let Some(dependence) = source.dependence()? {
-        writer.write_dependence(&dependence)?;
+    let dependence = source.dependence()?;
+    if let Some(dependence) = &dependence {
+        writer.write_dependence(dependence)?;
+    }
+    if let Some(values) = source.values()? {
+        writer.write_values(&values, dependence.as_ref(), source.names())?;
     }
     writer.finish(Ending::Complete)?;
     Ok(output.bytes())
