@@ -4,8 +4,8 @@ use foretell_depend::{Flow, Node as FlowNode, NodeId, Scope, ScopeId, Use, neces
 use foretell_trace::name::NameError;
 use foretell_trace::source::Ending::Complete;
 use foretell_trace::{
-    Event, EventId, Listed, Loc, MemOrder, Names, Op, Position as Reported, Steps, Symbol, ThreadId, Trace,
-    TraceError, Value as TraceValue, VarId,
+    Dependence, Event, EventId, Listed, Loc, MemOrder, Names, Op, Position as Reported, Steps, Symbol,
+    ThreadId, Trace, TraceError, Value as TraceValue, VarId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,17 +24,10 @@ pub(super) fn translate(
     ending: Ending,
     schedule: Schedule,
 ) -> Result<Run, TraceError> {
-    let setup = Setup::of(machine.program(), &recorder.happenings);
-    let too_many = |error| TraceError::Name { at: Reported::Event(EventId::FIRST), error };
-    let mut writer = Writer::new(machine);
-    writer.set_up(&setup).map_err(too_many)?;
-    let first = writer.events.len();
-    for happening in &recorder.happenings {
-        writer.event(happening).map_err(too_many)?;
-    }
+    let (mut writer, setup) = Writer::of(recorder, machine).map_err(too_many)?;
+    let first = writer.events.len() - recorder.happenings.len();
     let mut flow = writer.flow(recorder, &setup, first).ok_or(TraceError::TooManyEvents)?;
-    let mut steps = vec![false; first];
-    steps.extend(recorder.happenings.iter().map(|happening| matches!(happening.what, What::Step { .. })));
+    let mut steps = which_are_steps(recorder, first);
     if let Some(decision) = writer.missing_decision() {
         writer.events.push(decision);
         flow.add_use(Use::default());
@@ -52,6 +45,45 @@ pub(super) fn translate(
     let dependence = necessary(&trace, &flow);
     let trace = trace.with_dependence(dependence)?.with_values(values)?;
     Ok(Run { trace, flow, ending, schedule, steps })
+}
+
+/// Makes a trace of what would be recorded if decisions had gone another way; gives how many events set things up. From the happening with
+/// the number `unknown` on, nobody has seen the values: nothing but the terms tells what they are.
+pub(super) fn imagine(
+    recorder: &Recorder,
+    machine: &Machine<'_, Recorder>,
+    unknown: usize,
+) -> Result<(Trace, usize), TraceError> {
+    let (mut writer, setup) = Writer::of(recorder, machine).map_err(too_many)?;
+    let events = writer.events.len();
+    let first = events - recorder.happenings.len();
+    for event in &mut writer.events[first + unknown..] {
+        hide_value(&mut event.op);
+    }
+    let values = values::values(&mut writer, recorder, &setup, first, events).map_err(too_many)?;
+    let values = values.ok_or(TraceError::TooManyEvents)?;
+    let steps = counted(&which_are_steps(recorder, first));
+    let trace = Trace::check(Listed::new(writer.events, writer.names, Complete).with_steps(steps))?;
+    Ok((trace.with_dependence(Dependence::new(events))?.with_values(values)?, first))
+}
+
+fn hide_value(op: &mut Op) {
+    match op {
+        Op::Read { value, .. } | Op::Write { value, .. } => *value = None,
+        Op::Load { value, .. } | Op::Store { value, .. } => *value = None,
+        _ => {}
+    }
+}
+
+fn too_many(error: NameError) -> TraceError {
+    TraceError::Name { at: Reported::Event(EventId::FIRST), error }
+}
+
+/// For each event whether it is a step of the program, where the first thing that happened is event `first`.
+fn which_are_steps(recorder: &Recorder, first: usize) -> Vec<bool> {
+    let mut steps = vec![false; first];
+    steps.extend(recorder.happenings.iter().map(|happening| matches!(happening.what, What::Step { .. })));
+    steps
 }
 
 /// The steps as a trace counts them.
@@ -83,6 +115,17 @@ impl<'r, 'p> Writer<'r, 'p> {
             locs: FxHashMap::default(),
             threads: FxHashMap::default(),
         }
+    }
+
+    /// Writes all that happened, after what has to be set up for it.
+    fn of(recorder: &Recorder, machine: &'r Machine<'p, Recorder>) -> Named<(Self, Setup)> {
+        let setup = Setup::of(machine.program(), &recorder.happenings);
+        let mut writer = Writer::new(machine);
+        writer.set_up(&setup)?;
+        for happening in &recorder.happenings {
+            writer.event(happening)?;
+        }
+        Ok((writer, setup))
     }
 
     /// Lets a thread of its own prepare what the trace does not show otherwise, and start the others.
