@@ -24,7 +24,7 @@ pub(super) fn translate(
     ending: Ending,
     schedule: Schedule,
 ) -> Result<Run, TraceError> {
-    let (mut writer, setup) = Writer::of(recorder, machine).map_err(too_many)?;
+    let (mut writer, setup) = Writer::of(recorder, machine, usize::MAX).map_err(too_many)?;
     let first = writer.events.len() - recorder.happenings.len();
     let mut flow = writer.flow(recorder, &setup, first).ok_or(TraceError::TooManyEvents)?;
     let mut steps = which_are_steps(recorder, first);
@@ -54,25 +54,14 @@ pub(super) fn imagine(
     machine: &Machine<'_, Recorder>,
     unknown: usize,
 ) -> Result<(Trace, usize), TraceError> {
-    let (mut writer, setup) = Writer::of(recorder, machine).map_err(too_many)?;
+    let (mut writer, setup) = Writer::of(recorder, machine, unknown).map_err(too_many)?;
     let events = writer.events.len();
     let first = events - recorder.happenings.len();
-    for event in &mut writer.events[first + unknown..] {
-        hide_value(&mut event.op);
-    }
     let values = values::values(&mut writer, recorder, &setup, first, events).map_err(too_many)?;
     let values = values.ok_or(TraceError::TooManyEvents)?;
     let steps = counted(&which_are_steps(recorder, first));
     let trace = Trace::check(Listed::new(writer.events, writer.names, Complete).with_steps(steps))?;
     Ok((trace.with_dependence(Dependence::new(events))?.with_values(values)?, first))
-}
-
-fn hide_value(op: &mut Op) {
-    match op {
-        Op::Read { value, .. } | Op::Write { value, .. } => *value = None,
-        Op::Load { value, .. } | Op::Store { value, .. } => *value = None,
-        _ => {}
-    }
 }
 
 fn too_many(error: NameError) -> TraceError {
@@ -103,6 +92,8 @@ pub(super) struct Writer<'r, 'p> {
     vars: FxHashMap<Place, VarId>,
     locs: FxHashMap<Position, Loc>,
     threads: FxHashMap<ThreadRef, ThreadId>,
+    /// Whether accesses show what they read or write.
+    shows_values: bool,
 }
 
 impl<'r, 'p> Writer<'r, 'p> {
@@ -114,15 +105,17 @@ impl<'r, 'p> Writer<'r, 'p> {
             vars: FxHashMap::default(),
             locs: FxHashMap::default(),
             threads: FxHashMap::default(),
+            shows_values: true,
         }
     }
 
-    /// Writes all that happened, after what has to be set up for it.
-    fn of(recorder: &Recorder, machine: &'r Machine<'p, Recorder>) -> Named<(Self, Setup)> {
+    /// Writes all that happened, after what has to be set up for it. No values are shown from the happening with the number `unknown` on.
+    fn of(recorder: &Recorder, machine: &'r Machine<'p, Recorder>, unknown: usize) -> Named<(Self, Setup)> {
         let setup = Setup::of(machine.program(), &recorder.happenings);
         let mut writer = Writer::new(machine);
         writer.set_up(&setup)?;
-        for happening in &recorder.happenings {
+        for (number, happening) in recorder.happenings.iter().enumerate() {
+            writer.shows_values = number < unknown;
             writer.event(happening)?;
         }
         Ok((writer, setup))
@@ -218,7 +211,7 @@ impl<'r, 'p> Writer<'r, 'p> {
     }
 
     fn read(&mut self, place: Place, value: Value) -> Named<Op> {
-        let (var, value) = (self.var(place)?, Some(self.value(value)?));
+        let (var, value) = (self.var(place)?, self.shown(value)?);
         Ok(match self.machine.is_atomic(place) {
             true => Op::Load { var, value, order: MemOrder::SeqCst },
             false => Op::Read { var, value },
@@ -226,11 +219,15 @@ impl<'r, 'p> Writer<'r, 'p> {
     }
 
     fn write(&mut self, place: Place, value: Value) -> Named<Op> {
-        let (var, value) = (self.var(place)?, Some(self.value(value)?));
+        let (var, value) = (self.var(place)?, self.shown(value)?);
         Ok(match self.machine.is_atomic(place) {
             true => Op::Store { var, value, order: MemOrder::SeqCst },
             false => Op::Write { var, value },
         })
+    }
+
+    fn shown(&mut self, value: Value) -> Named<Option<TraceValue>> {
+        self.shows_values.then(|| self.value(value)).transpose()
     }
 
     fn thread(&mut self, thread: ThreadRef) -> Named<ThreadId> {

@@ -146,7 +146,7 @@ fn follow(detour: &Detour, thread: ThreadId, execution: &Run) -> usize {
 #[test]
 fn a_thread_that_goes_another_way_does_what_the_detour_shows() {
     let (mut made, mut followed) = (0, 0);
-    for_each(250, Shape::any, |seed, _, program| {
+    for_each(600, Shape::any, |seed, _, program| {
         let recorded = run(program, seed);
         let executions: Vec<Run> = (0..20)
             .map(|other| {

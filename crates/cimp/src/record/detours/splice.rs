@@ -45,14 +45,15 @@ pub(super) fn splice(
         numbers[number] = narrow(walk.end + place);
     }
     let own = |number: u32| Some(number).filter(|&number| (number as usize) < walk.end);
-    let nodes = adopt(&mut made.nodes, &walked.nodes, seam.nodes, own);
+    let walk_of = made.happenings[seam.happenings..].iter().copied();
+    let nodes = adopt(&mut made.nodes, &walked.nodes, seam.nodes, walk_of, own);
     for happening in &mut made.happenings[seam.happenings..] {
         *happening = renumbered(*happening, &nodes, seam.nodes, own);
     }
     let others = |number: u32| numbers[number as usize];
-    let nodes = adopt(&mut made.nodes, &run.nodes, seam.nodes, others);
-    let rest_of = rest.iter().map(|&number| renumbered(run.happenings[number], &nodes, seam.nodes, others));
-    made.happenings.extend(rest_of);
+    let rest = rest.iter().map(|&number| run.happenings[number]);
+    let nodes = adopt(&mut made.nodes, &run.nodes, seam.nodes, rest.clone(), others);
+    made.happenings.extend(rest.map(|happening| renumbered(happening, &nodes, seam.nodes, others)));
     let machine = whole.end.with_thread_of(&walk.machine, seam.thread);
     let (trace, first) = translate::imagine(&made, &machine, seam.decision)?;
     let id = |number: usize| EventId::from_index(first + number).ok_or(TraceError::TooManyEvents);
@@ -104,31 +105,60 @@ fn touches_later_cell(happening: &Happening, seam: Seam) -> bool {
     cell.owner == seam.thread && cell.number as usize >= seam.cells
 }
 
-/// Takes up the nodes from number `first` on, as far as they are made of what is there: of happenings that have a number. Gives the new numbers of them.
+/// Takes up the nodes from number `first` on that these happenings are made of. Gives the new numbers of those; of others there is none.
 fn adopt(
     into: &mut Vec<Node>,
     nodes: &[Node],
     first: usize,
-    happening: impl Fn(u32) -> Option<u32>,
+    happenings: impl Iterator<Item = Happening>,
+    number: impl Fn(u32) -> Option<u32>,
 ) -> Vec<Option<u32>> {
-    let mut adopted: Vec<Option<u32>> = Vec::with_capacity(nodes.len() - first);
-    for &node in &nodes[first..] {
+    let needed = needed(nodes, first, happenings);
+    let mut adopted: Vec<Option<u32>> = Vec::with_capacity(needed.len());
+    for (&node, is_needed) in nodes[first..].iter().zip(needed) {
         let of = |node: u32| renumbered_node(node, &adopted, first);
         let node = match node {
             Node::Constant(_) => Some(node),
-            Node::Read(read) => happening(read).map(Node::Read),
+            Node::Read(read) => number(read).map(Node::Read),
             Node::Unary(op, operand) => of(operand).map(|operand| Node::Unary(op, operand)),
             Node::Binary(op, left, right) => {
                 of(left).zip(of(right)).map(|(left, right)| Node::Binary(op, left, right))
             }
             Node::Chosen { by, value } => of(by).zip(of(value)).map(|(by, value)| Node::Chosen { by, value }),
         };
-        adopted.push(node.and_then(|node| {
+        adopted.push(node.filter(|_| is_needed).and_then(|node| {
             into.push(node);
             narrow(into.len() - 1)
         }));
     }
     adopted
+}
+
+/// Which nodes from number `first` on the happenings are made of.
+fn needed(nodes: &[Node], first: usize, happenings: impl Iterator<Item = Happening>) -> Vec<bool> {
+    let mut needed = vec![false; nodes.len() - first];
+    let need = |needed: &mut [bool], node: u32| {
+        if let Some(place) = (node as usize).checked_sub(first) {
+            needed[place] = true;
+        }
+    };
+    for node in happenings.flat_map(|happening| [happening.value, happening.address]).flatten() {
+        need(&mut needed, node);
+    }
+    for place in (0..needed.len()).rev() {
+        if !needed[place] {
+            continue;
+        }
+        match nodes[first + place] {
+            Node::Constant(_) | Node::Read(_) => {}
+            Node::Unary(_, of) => need(&mut needed, of),
+            Node::Binary(_, one, other) | Node::Chosen { by: one, value: other } => {
+                need(&mut needed, one);
+                need(&mut needed, other);
+            }
+        }
+    }
+    needed
 }
 
 /// The new number of a node: those before `first` keep theirs.
