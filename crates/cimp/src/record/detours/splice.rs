@@ -38,8 +38,8 @@ pub(super) fn splice(
     };
     let rest = what_remains(whole, &made.happenings, walk.is_over, seam);
     let mut numbers = vec![None; run.happenings.len()];
-    for number in 0..=seam.decision {
-        numbers[number] = narrow(number);
+    for (number, now) in numbers.iter_mut().enumerate().take(seam.decision + 1) {
+        *now = narrow(number);
     }
     for (place, &number) in rest.iter().enumerate() {
         numbers[number] = narrow(walk.end + place);
@@ -75,10 +75,8 @@ fn what_remains(whole: &Whole<'_>, before: &[Happening], is_over: bool, seam: Se
     if !is_over {
         course.stop(seam.thread);
     }
-    let happenings = &whole.recorder.happenings;
     let mut rest = Vec::new();
-    for number in seam.decision + 1..happenings.len() {
-        let happening = &happenings[number];
+    for (number, happening) in whole.recorder.happenings.iter().enumerate().skip(seam.decision + 1) {
         if happening.at.thread == seam.thread {
             continue;
         }
