@@ -438,6 +438,26 @@ impl<'p, S: Shadow> Machine<'p, S> {
         At { thread, position: self.position(thread) }
     }
 
+    /// What travels with the thread.
+    pub(crate) fn control(&self, thread: ThreadRef) -> &S::Control {
+        &self.threads[thread.index()].control
+    }
+
+    /// Whether the thread holds any lock.
+    pub(crate) fn holds_a_lock(&self, thread: ThreadRef) -> bool {
+        self.locks.iter().any(|lock| lock.depth > 0 && lock.owner == thread)
+    }
+
+    /// From now on threads may run only so many instructions between two steps.
+    pub(crate) fn be_silent_for(&mut self, steps: usize) {
+        self.bounds.silent_steps = steps;
+    }
+
+    /// How many cells the thread has allocated.
+    pub(crate) fn cell_count(&self, thread: ThreadRef) -> usize {
+        self.threads[thread.index()].cells.len()
+    }
+
     fn skip_instruction(&mut self, thread: ThreadRef) {
         if let Some(frame) = self.threads[thread.index()].frames.last_mut() {
             frame.pc += 1;

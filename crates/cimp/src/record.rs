@@ -4,9 +4,11 @@
 //! * `setup`: what the trace must say of the beginning
 //! * `translate`: what was kept becomes a trace and a [`Flow`]
 //! * `values`: and terms, of which values can be computed anew
+//! * [`mod@detours`]: traces of where the execution could have gone at its decisions
 //! * [`mod@confirm`]: whether a new order of a trace's events is an execution of the program
 
 pub mod confirm;
+pub mod detours;
 mod recorder;
 mod setup;
 mod translate;

@@ -55,10 +55,11 @@ impl Shadow for Watch<'_> {
         control.marks.push(control.scopes.len());
     }
 
-    fn decide(&mut self, _: At, control: &mut Open, _: Slot<()>, scope: usize, sticky: bool) {
+    fn decide(&mut self, _: At, control: &mut Open, on: Slot<()>, scope: usize, sticky: bool) -> bool {
         if !sticky {
             control.scopes.push(scope);
         }
+        on.value.is_true()
     }
 
     fn meet(&mut self, control: &mut Open) -> Vec<()> {

@@ -197,7 +197,7 @@ fn drive(source: &Source, run: &Run, report: &mut Report) -> Result<(), Failure>
         let Some(witness) = &race.witness else { continue };
         let events: Vec<EventId> =
             witness.iter().filter_map(|&number| EventId::from_number(number)).collect();
-        confirm(&source.program, run, &events).map_err(|problem| {
+        confirm(&source.program, &run.trace, &events).map_err(|problem| {
             Failure::Usage(format!(
                 "a race was predicted that the program does not follow, a bug of foretell: {problem}"
             ))

@@ -148,7 +148,7 @@ fn follow(program: &Program, run: &Run, finding: &Finding, tally: &mut Tally) ->
     match finding.proof() {
         Proof::Adjacent { schedule, .. } => {
             tally.replayed += 1;
-            confirm(program, run, schedule)
+            confirm(program, &run.trace, schedule)
         }
         Proof::Unordered => Ok(()),
     }

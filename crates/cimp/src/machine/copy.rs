@@ -1,6 +1,7 @@
 //! States are copied onto each other without new memory: exploration does that once per step.
 
 use super::{Cell, Machine, Shadow, Thread};
+use crate::value::ThreadRef;
 
 impl<T: Clone> Clone for Cell<T> {
     fn clone(&self) -> Self {
@@ -32,6 +33,15 @@ impl<S: Shadow> Clone for Thread<S> {
         self.counters.clone_from(&source.counters);
         self.control.clone_from(&source.control);
         self.cells.clone_from(&source.cells);
+    }
+}
+
+impl<S: Shadow> Machine<'_, S> {
+    /// This state, but the thread is as in the other one, with what it has allocated.
+    pub(crate) fn with_thread_of(&self, other: &Self, thread: ThreadRef) -> Self {
+        let mut both = self.clone();
+        both.threads[thread.index()].clone_from(&other.threads[thread.index()]);
+        both
     }
 }
 

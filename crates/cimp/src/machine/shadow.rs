@@ -81,7 +81,8 @@ pub trait Shadow: Sized {
     /// [`Instr::Mark`](crate::program::Instr::Mark).
     fn mark(&mut self, control: &mut Self::Control) {}
 
-    /// [`Instr::Decide`](crate::program::Instr::Decide) on this value.
+    /// [`Instr::Decide`](crate::program::Instr::Decide) on this value. Says whether the thread goes the first way: as the value has it, unless
+    /// somebody wants to see what lies the other way.
     fn decide(
         &mut self,
         at: At,
@@ -89,7 +90,8 @@ pub trait Shadow: Sized {
         on: Slot<Self::Tag>,
         scope: usize,
         sticky: bool,
-    ) {
+    ) -> bool {
+        on.value.is_true()
     }
 
     /// [`Instr::Meet`](crate::program::Instr::Meet); gives the tags of the decisions that are forgotten: what was assigned

@@ -37,8 +37,8 @@ impl<S: Shadow> Machine<'_, S> {
                 Instr::Decide { otherwise, scope, sticky } => {
                     let on = self.pop(thread);
                     let at = self.at(thread);
-                    shadow.decide(at, &mut self.threads[thread.index()].control, on, *scope, *sticky);
-                    if !on.value.is_true() {
+                    let control = &mut self.threads[thread.index()].control;
+                    if !shadow.decide(at, control, on, *scope, *sticky) {
                         self.jump(thread, *otherwise);
                         continue;
                     }

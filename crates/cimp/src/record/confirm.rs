@@ -3,23 +3,24 @@
 //! The strongest check of a predicted race: the program itself is run in the predicted order. Reads may see other values
 //! than recorded; what counts is that every thread does what the trace shows, up to the accesses that race.
 
-use foretell_trace::{Event, EventId, Op};
+use foretell_trace::{Event, EventId, Op, Trace};
 
-use super::Run;
 use crate::machine::{Action, Bounds, Machine, Step, Turn};
 use crate::program::Program;
 use crate::value::ThreadRef;
 
 /// Runs the program as the witness says, whose last two events are the ones that race: every event of the trace that is a
 /// step must be the next step of its thread then, and the last two must be next steps at the same time that conflict. An
-/// error says what the program does instead.
-pub fn confirm(program: &Program, run: &Run, witness: &[EventId]) -> Result<(), String> {
+/// error says what the program does instead. The trace is that of a run, or of a [detour](super::detours).
+pub fn confirm(program: &Program, trace: &Trace, witness: &[EventId]) -> Result<(), String> {
     let Some((before, &[first, second])) = witness.split_last_chunk::<2>() else {
         return Err("a witness has at least two events".to_owned());
     };
-    let mut replay = Replay { machine: Machine::new(program, Bounds::default()), run };
+    let steps = trace.steps().ok_or("the trace does not tell which events are steps")?;
+    let is_step: Vec<bool> = steps.since().map(|steps| steps > 0).collect();
+    let mut replay = Replay { machine: Machine::new(program, Bounds::default()), trace };
     for (index, &event) in before.iter().enumerate() {
-        if run.is_step(event) {
+        if is_step.get(event.index()) == Some(&true) {
             let thread = replay.next_is(event)?;
             let wake = replay.whom_to_wake(thread, &before[index + 1..]);
             replay.take(event, Turn { thread, wake })?;
@@ -30,19 +31,19 @@ pub fn confirm(program: &Program, run: &Run, witness: &[EventId]) -> Result<(), 
 
 struct Replay<'p> {
     machine: Machine<'p>,
-    run: &'p Run,
+    trace: &'p Trace,
 }
 
 impl Replay<'_> {
     fn event(&self, event: EventId) -> Result<Event, String> {
-        let events = self.run.trace.events();
+        let events = self.trace.events();
         events.get(event.index()).copied().ok_or_else(|| format!("the trace has no event {event}"))
     }
 
     /// The thread of the event, if the event is what it does next.
     fn next_is(&self, id: EventId) -> Result<ThreadRef, String> {
         let event = self.event(id)?;
-        let name = self.run.trace.names().threads.name(event.thread);
+        let name = self.trace.names().threads.name(event.thread);
         let thread = self
             .machine
             .thread_named(name)
@@ -58,7 +59,7 @@ impl Replay<'_> {
 
     /// Whether the event is the step: kind, target and position are the same.
     fn is_step(&self, event: Event, thread: ThreadRef, step: Step) -> bool {
-        let (machine, names) = (&self.machine, self.run.trace.names());
+        let (machine, names) = (&self.machine, self.trace.names());
         let program = machine.program();
         let same_target = match (event.op, step.action) {
             (Op::Read { var, .. } | Op::Load { var, .. }, Action::Read(place))
@@ -94,7 +95,7 @@ impl Replay<'_> {
     /// A notification wakes the one of those who wait that returns first.
     fn whom_to_wake(&self, thread: ThreadRef, later: &[EventId]) -> Option<ThreadRef> {
         let choices: Vec<ThreadRef> = self.machine.choices(thread).into_iter().flatten().collect();
-        let names = self.run.trace.names();
+        let names = self.trace.names();
         let returns = later.iter().filter_map(|&id| {
             let event = self.event(id).ok()?;
             matches!(event.op, Op::Woken { .. }).then(|| names.threads.name(event.thread))

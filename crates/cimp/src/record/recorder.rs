@@ -60,6 +60,54 @@ pub(super) enum Decided {
 pub(super) struct Recorder {
     pub(super) happenings: Vec<Happening>,
     pub(super) nodes: Vec<Node>,
+    /// Where decisions do not go as their values have it.
+    pub(super) lead: Option<Lead>,
+}
+
+/// Leads a thread: from one decision on, decisions go as told. When nothing is told any more, they go as their values have it.
+#[derive(Debug, Default)]
+pub(super) struct Lead {
+    /// The number of the first decision that is led.
+    from: usize,
+    told: Vec<bool>,
+    /// Which ways the decisions went, from the first one on.
+    gone: Vec<bool>,
+    /// How many marks there were at the first one.
+    marks: usize,
+}
+
+impl Lead {
+    /// The decision with the number `from` and those after it go as `told`.
+    pub(super) fn new(from: usize, told: Vec<bool>) -> Lead {
+        Lead { from, told, ..Lead::default() }
+    }
+
+    /// Other ways, each of which parts from this one at a decision that nobody told where to go: what was told, and is to be told next.
+    pub(super) fn others(&self) -> impl Iterator<Item = Vec<bool>> {
+        (self.told.len()..self.gone.len()).map(|parting| {
+            let mut told = self.gone[..=parting].to_vec();
+            told[parting] = !told[parting];
+            told
+        })
+    }
+
+    /// Whether the ways of the first decision have met again, or its function has ended.
+    pub(super) fn has_met(&self, control: &Control) -> bool {
+        !self.gone.is_empty() && control.marks.len() < self.marks
+    }
+
+    /// Where the decision with this number goes, if it would go `naturally`.
+    fn way(&mut self, number: usize, control: &Control, naturally: bool) -> bool {
+        if number < self.from {
+            return naturally;
+        }
+        if self.gone.is_empty() {
+            self.marks = control.marks.len();
+        }
+        let way = self.told.get(self.gone.len()).copied().unwrap_or(naturally);
+        self.gone.push(way);
+        way
+    }
 }
 
 /// The decisions that a thread depends on.
@@ -157,10 +205,21 @@ impl Shadow for Recorder {
         control.mark();
     }
 
-    fn decide(&mut self, at: At, control: &mut Control, on: Slot<Self::Tag>, scope: usize, sticky: bool) {
-        let Some(node) = on.tag else { return };
-        let what = What::Decision { scope: Some(scope), decided: Decided::Truth(on.value.is_true()) };
+    fn decide(
+        &mut self,
+        at: At,
+        control: &mut Control,
+        on: Slot<Self::Tag>,
+        scope: usize,
+        sticky: bool,
+    ) -> bool {
+        let naturally = on.value.is_true();
+        let Some(node) = on.tag else { return naturally };
+        let number = self.happenings.len();
+        let way = self.lead.as_mut().map_or(naturally, |lead| lead.way(number, control, naturally));
+        let what = What::Decision { scope: Some(scope), decided: Decided::Truth(way) };
         self.decision(at, control, node, what, sticky);
+        way
     }
 
     fn meet(&mut self, control: &mut Control) -> Vec<Self::Tag> {

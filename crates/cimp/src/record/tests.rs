@@ -347,20 +347,20 @@ fn a_witness_is_confirmed_by_the_program() {
     let (first, second) = rest.split_at(5);
     let order = |parts: &[&[EventId]]| parts.concat();
     let swapped = order(&[setup, &second[..4], &first[..4], &[second[4], first[4]]]);
-    assert_eq!(confirm(&program, &run, &swapped), Ok(()));
+    assert_eq!(confirm(&program, &run.trace, &swapped), Ok(()));
     let overlapping = order(&[setup, &second[..1], &first[..4], &[second[4], first[4]]]);
     assert_eq!(
-        confirm(&program, &run, &overlapping).unwrap_err(),
+        confirm(&program, &run.trace, &overlapping).unwrap_err(),
         "event 4: t1 waits at 1:1 for l, which t2 holds"
     );
     let early = order(&[&first[..3], &[second[4], first[4]]]);
     assert_eq!(
-        confirm(&program, &run, &early).unwrap_err(),
+        confirm(&program, &run.trace, &early).unwrap_err(),
         "event 13: t2 does something else: it acquires l at 2:1"
     );
     let no_race = order(&[&[first[0], second[0]]]);
-    assert_eq!(confirm(&program, &run, &no_race).unwrap_err(), "events 4 and 9 do not conflict");
-    assert!(confirm(&program, &run, &[first[0]]).is_err());
+    assert_eq!(confirm(&program, &run.trace, &no_race).unwrap_err(), "events 4 and 9 do not conflict");
+    assert!(confirm(&program, &run.trace, &[first[0]]).is_err());
 }
 
 /// What the node evaluates to if every read sees what was recorded; `None` if that takes references.
@@ -445,7 +445,7 @@ fn what_was_recorded_is_confirmed() {
                 let conflict =
                     first.op.access().zip(second.op.access()).is_some_and(|(a, b)| a.conflicts_with(b));
                 if conflict && first.thread != second.thread {
-                    assert_eq!(confirm(&program, &run, &steps[..end]), Ok(()));
+                    assert_eq!(confirm(&program, &run.trace, &steps[..end]), Ok(()));
                     confirmed += 1;
                 }
             }

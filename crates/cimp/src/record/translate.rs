@@ -4,8 +4,8 @@ use foretell_depend::{Flow, Node as FlowNode, NodeId, Scope, ScopeId, Use, neces
 use foretell_trace::name::NameError;
 use foretell_trace::source::Ending::Complete;
 use foretell_trace::{
-    Event, EventId, Listed, Loc, MemOrder, Names, Op, Position as Reported, Steps, Symbol, ThreadId, Trace,
-    TraceError, Value as TraceValue, VarId,
+    Dependence, Event, EventId, Listed, Loc, MemOrder, Names, Op, Position as Reported, Steps, Symbol,
+    ThreadId, Trace, TraceError, Value as TraceValue, VarId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,17 +24,10 @@ pub(super) fn translate(
     ending: Ending,
     schedule: Schedule,
 ) -> Result<Run, TraceError> {
-    let setup = Setup::of(machine.program(), &recorder.happenings);
-    let too_many = |error| TraceError::Name { at: Reported::Event(EventId::FIRST), error };
-    let mut writer = Writer::new(machine);
-    writer.set_up(&setup).map_err(too_many)?;
-    let first = writer.events.len();
-    for happening in &recorder.happenings {
-        writer.event(happening).map_err(too_many)?;
-    }
+    let (mut writer, setup) = Writer::of(recorder, machine, usize::MAX).map_err(too_many)?;
+    let first = writer.events.len() - recorder.happenings.len();
     let mut flow = writer.flow(recorder, &setup, first).ok_or(TraceError::TooManyEvents)?;
-    let mut steps = vec![false; first];
-    steps.extend(recorder.happenings.iter().map(|happening| matches!(happening.what, What::Step { .. })));
+    let mut steps = which_are_steps(recorder, first);
     if let Some(decision) = writer.missing_decision() {
         writer.events.push(decision);
         flow.add_use(Use::default());
@@ -54,6 +47,34 @@ pub(super) fn translate(
     Ok(Run { trace, flow, ending, schedule, steps })
 }
 
+/// Makes a trace of what would be recorded if decisions had gone another way; gives how many events set things up. From the happening with
+/// the number `unknown` on, nobody has seen the values: nothing but the terms tells what they are.
+pub(super) fn imagine(
+    recorder: &Recorder,
+    machine: &Machine<'_, Recorder>,
+    unknown: usize,
+) -> Result<(Trace, usize), TraceError> {
+    let (mut writer, setup) = Writer::of(recorder, machine, unknown).map_err(too_many)?;
+    let events = writer.events.len();
+    let first = events - recorder.happenings.len();
+    let values = values::values(&mut writer, recorder, &setup, first, events).map_err(too_many)?;
+    let values = values.ok_or(TraceError::TooManyEvents)?;
+    let steps = counted(&which_are_steps(recorder, first));
+    let trace = Trace::check(Listed::new(writer.events, writer.names, Complete).with_steps(steps))?;
+    Ok((trace.with_dependence(Dependence::new(events))?.with_values(values)?, first))
+}
+
+fn too_many(error: NameError) -> TraceError {
+    TraceError::Name { at: Reported::Event(EventId::FIRST), error }
+}
+
+/// For each event whether it is a step of the program, where the first thing that happened is event `first`.
+fn which_are_steps(recorder: &Recorder, first: usize) -> Vec<bool> {
+    let mut steps = vec![false; first];
+    steps.extend(recorder.happenings.iter().map(|happening| matches!(happening.what, What::Step { .. })));
+    steps
+}
+
 /// The steps as a trace counts them.
 fn counted(steps: &[bool]) -> Steps {
     let mut counted = Steps::default();
@@ -71,6 +92,8 @@ pub(super) struct Writer<'r, 'p> {
     vars: FxHashMap<Place, VarId>,
     locs: FxHashMap<Position, Loc>,
     threads: FxHashMap<ThreadRef, ThreadId>,
+    /// Whether accesses show what they read or write.
+    shows_values: bool,
 }
 
 impl<'r, 'p> Writer<'r, 'p> {
@@ -82,7 +105,20 @@ impl<'r, 'p> Writer<'r, 'p> {
             vars: FxHashMap::default(),
             locs: FxHashMap::default(),
             threads: FxHashMap::default(),
+            shows_values: true,
         }
+    }
+
+    /// Writes all that happened, after what has to be set up for it. No values are shown from the happening with the number `unknown` on.
+    fn of(recorder: &Recorder, machine: &'r Machine<'p, Recorder>, unknown: usize) -> Named<(Self, Setup)> {
+        let setup = Setup::of(machine.program(), &recorder.happenings);
+        let mut writer = Writer::new(machine);
+        writer.set_up(&setup)?;
+        for (number, happening) in recorder.happenings.iter().enumerate() {
+            writer.shows_values = number < unknown;
+            writer.event(happening)?;
+        }
+        Ok((writer, setup))
     }
 
     /// Lets a thread of its own prepare what the trace does not show otherwise, and start the others.
@@ -175,7 +211,7 @@ impl<'r, 'p> Writer<'r, 'p> {
     }
 
     fn read(&mut self, place: Place, value: Value) -> Named<Op> {
-        let (var, value) = (self.var(place)?, Some(self.value(value)?));
+        let (var, value) = (self.var(place)?, self.shown(value)?);
         Ok(match self.machine.is_atomic(place) {
             true => Op::Load { var, value, order: MemOrder::SeqCst },
             false => Op::Read { var, value },
@@ -183,11 +219,15 @@ impl<'r, 'p> Writer<'r, 'p> {
     }
 
     fn write(&mut self, place: Place, value: Value) -> Named<Op> {
-        let (var, value) = (self.var(place)?, Some(self.value(value)?));
+        let (var, value) = (self.var(place)?, self.shown(value)?);
         Ok(match self.machine.is_atomic(place) {
             true => Op::Store { var, value, order: MemOrder::SeqCst },
             false => Op::Write { var, value },
         })
+    }
+
+    fn shown(&mut self, value: Value) -> Named<Option<TraceValue>> {
+        self.shows_values.then(|| self.value(value)).transpose()
     }
 
     fn thread(&mut self, thread: ThreadRef) -> Named<ThreadId> {

@@ -1,6 +1,7 @@
 //! What must hold for any program, tried on random ones.
 
 mod dependence;
+mod detours;
 mod executions;
 mod flow;
 mod recording;

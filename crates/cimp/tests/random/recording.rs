@@ -54,7 +54,7 @@ fn neighbours_that_conflict_are_confirmed() {
                 && run.is_step(pair[1])
                 && conflict(first.op.access(), second.op.access())
             {
-                assert_eq!(confirm(program, &run, &ids[..place + 2]), Ok(()));
+                assert_eq!(confirm(program, &run.trace, &ids[..place + 2]), Ok(()));
                 confirmed += 1;
             }
         }
