@@ -7,7 +7,7 @@
 
 use foretell_detect::Pair;
 use foretell_solve::Limits;
-use foretell_trace::{EventId, ThreadId, Trace};
+use foretell_trace::{Event, EventId, Op, ThreadId, Trace};
 
 use crate::causal::Causal;
 use crate::closure::{Closure, Contradiction, Patience};
@@ -36,6 +36,8 @@ pub struct Predictor<'t> {
     causal: Causal,
     point: Point,
     window: Option<u32>,
+    /// Windows begin no later than here: from there on nobody has observed anything.
+    observed: u32,
 }
 
 /// A point of the grid of techniques: which reads are pinned, to what, and how the question is decided.
@@ -103,7 +105,8 @@ impl<'t> Predictor<'t> {
         }
         let causal = Causal::new(&index, point.pinning, point.same_write);
         let window = window.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
-        Some(Predictor { index, causal, point, window })
+        let observed = if point.pinning == Pinning::Values { first_hidden(trace) } else { u32::MAX };
+        Some(Predictor { index, causal, point, window, observed })
     }
 
     /// The trace that this is about.
@@ -188,6 +191,7 @@ impl<'t> Predictor<'t> {
 
     /// Looks for an answer in one window.
     fn look(&self, pair: Pair, begin: u32, end: u32, effort: &Effort<'_>) -> Verdict {
+        let begin = begin.min(self.observed);
         let whole = begin == 0 && end == self.index.len();
         if !whole && let Answer::No(why) = self.ask(pair, Border::Open, begin, end, effort) {
             return Verdict::NoRace(why);
@@ -250,6 +254,18 @@ impl<'t> Predictor<'t> {
         let ids = events.filter_map(|event| EventId::from_index(event as usize));
         Witness { pinning: self.point.pinning, schedule: ids.chain([pair.first, pair.second]).collect() }
     }
+}
+
+/// The first read or write that does not show its value, where values can be computed: what comes before it is as it was observed.
+fn first_hidden(trace: &Trace) -> u32 {
+    let is_hidden = |event: &Event| {
+        event.op.access().is_some_and(|access| {
+            (access.kind.reads() && event.op.value_read().is_none())
+                || (access.kind.writes() && event.op.value_written().is_none())
+        }) && !matches!(event.op, Op::Free(_))
+    };
+    let first = trace.events().iter().position(is_hidden);
+    first.and_then(|index| u32::try_from(index).ok()).unwrap_or(u32::MAX)
 }
 
 /// Whether the clocks of a window would be too large.

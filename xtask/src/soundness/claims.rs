@@ -4,6 +4,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use foretell_cimp::record::detours::Detour;
 use foretell_detect::{Pair, Pairs, Reports};
 use foretell_predict::{Budget, Limit, Pinning, Predictor, Scheduler, Technique, Verdict, conflicting_pairs};
 use foretell_trace::{EventId, Trace};
@@ -20,17 +21,33 @@ pub(crate) struct Answer {
 /// Asks the technique. An error means that one of its schedules is wrong, though it decides exactly.
 pub(crate) fn ask(technique: Technique, trace: &Trace) -> Result<Answer, String> {
     match Predictor::new(trace, technique, None) {
-        Some(predictor) => decide(technique, trace, &predictor),
+        Some(predictor) => {
+            decide(technique, trace, &predictor, conflicting_pairs(trace).into_iter())
+        }
         None => Ok(detect(technique, trace)),
     }
 }
 
-fn decide(technique: Technique, trace: &Trace, predictor: &Predictor<'_>) -> Result<Answer, String> {
+/// The races that `recipe` proves of what a thread does on a way that it did not go.
+pub(crate) fn ask_detour(detour: &Detour) -> Result<Vec<Finding>, String> {
+    let trace = &detour.trace;
+    let Some(predictor) = Predictor::new(trace, Technique::Recipe, None) else { return Ok(Vec::new()) };
+    let is_added = |event| detour.added.binary_search(&event).is_ok();
+    let pairs = conflicting_pairs(trace).into_iter().filter(|pair| is_added(pair.first) || is_added(pair.second));
+    decide(Technique::Recipe, trace, &predictor, pairs).map(|answer| answer.proven)
+}
+
+fn decide(
+    technique: Technique,
+    trace: &Trace,
+    predictor: &Predictor<'_>,
+    pairs: impl Iterator<Item = Pair>,
+) -> Result<Answer, String> {
     let stop = AtomicBool::new(false);
     let budget = Budget { per_pair: Duration::from_secs(60), stop: &stop };
     let mut referee = Referee::new(trace);
     let mut answer = Answer { reported: Vec::new(), proven: Vec::new() };
-    for pair in conflicting_pairs(trace) {
+    for pair in pairs {
         match predictor.decide(pair, &budget) {
             Verdict::Race(witness) => {
                 let proof = Proof::Adjacent { model: model(witness.pinning), schedule: witness.schedule };

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use foretell_cimp::explore::{self, explore};
 use foretell_cimp::program::Program;
+use foretell_cimp::record::detours::{self, detours};
 use foretell_cimp::record::{self, Run, confirm};
 use foretell_cimp::schedule::{Pct, Random, RoundRobin, Scheduler, Serial};
 use foretell_detect::Pair;
@@ -12,7 +13,7 @@ use foretell_testkit::random;
 use foretell_trace::Trace;
 use foretell_witness::{Finding, Proof};
 
-use super::claims::ask;
+use super::claims::{ask, ask_detour};
 use super::tally::{Race, Tally, Word};
 
 /// A program with more states than this is left out: it would take too long.
@@ -133,22 +134,52 @@ fn judge(program: &Program, run: &Run, real: &BTreeSet<Race>, tally: &mut Tally)
             if !real.contains(&race) {
                 return Err(wrong(Kind::FalseRace, format!("{named}, which no execution has")));
             }
-            follow(program, run, finding, tally)
+            follow(program, &run.trace, finding, tally)
                 .map_err(|why| wrong(Kind::FalseSchedule, format!("{named}, but {why}")))?;
             word.proven.insert(race);
         }
         words.push(word);
     }
     nest(&words).map_err(|what| Wrong { kind: Kind::NotNested, what, schedule: run.schedule.to_string() })?;
+    let mut word = words.last().cloned().unwrap_or_default();
+    add_detours(program, run, real, tally, &mut word)?;
+    words.push(word);
     Ok(words)
 }
 
+/// Adds what is proven on ways that the run did not go.
+fn add_detours(
+    program: &Program,
+    run: &Run,
+    real: &BTreeSet<Race>,
+    tally: &mut Tally,
+    word: &mut Word,
+) -> Result<(), Wrong> {
+    let wrong = |kind, what| Wrong { kind, what, schedule: run.schedule.to_string() };
+    let detours = detours(program, run, detours::Limits::default());
+    for detour in detours.map_err(|what| wrong(Kind::Unusable, what))? {
+        let proven = ask_detour(&detour).map_err(|what| wrong(Kind::Rejected, what))?;
+        for finding in &proven {
+            let race = race(&detour.trace, Pair { first: finding.first(), second: finding.second() });
+            let named = format!("recipe proves a race of {race} on a way that the run did not go");
+            if !real.contains(&race) {
+                return Err(wrong(Kind::FalseRace, format!("{named}, which no execution has")));
+            }
+            follow(program, &detour.trace, finding, tally)
+                .map_err(|why| wrong(Kind::FalseSchedule, format!("{named}, but {why}")))?;
+            word.reported.insert(race.clone());
+            word.proven.insert(race);
+        }
+    }
+    Ok(())
+}
+
 /// Runs the program as the proof says.
-fn follow(program: &Program, run: &Run, finding: &Finding, tally: &mut Tally) -> Result<(), String> {
+fn follow(program: &Program, trace: &Trace, finding: &Finding, tally: &mut Tally) -> Result<(), String> {
     match finding.proof() {
         Proof::Adjacent { schedule, .. } => {
             tally.replayed += 1;
-            confirm(program, &run.trace, schedule)
+            confirm(program, trace, schedule)
         }
         Proof::Unordered => Ok(()),
     }

@@ -26,7 +26,7 @@ impl Display for Race {
 }
 
 /// What a technique said about one run of a program: what it reports, and what of that is proven.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Word {
     pub(crate) reported: BTreeSet<Race>,
     pub(crate) proven: BTreeSet<Race>,
@@ -46,7 +46,8 @@ pub(crate) struct Tally {
     pub(crate) replayed: u64,
     /// For each run, the races that its program has.
     real: usize,
-    lines: [Line; Technique::ALL.len()],
+    /// One for each technique, and one for the last with the ways that the run did not go.
+    lines: [Line; Technique::ALL.len() + 1],
 }
 
 #[derive(Clone, Copy, Default)]
@@ -68,7 +69,8 @@ impl Tally {
         Tally { too_large: 1, ..Tally::default() }
     }
 
-    /// Takes up a run of a program that has the `real` races; the words of all techniques, in their order.
+    /// Takes up a run of a program that has the `real` races; the words of all techniques, in their order,
+    /// and that of the last one with the ways that the run did not go.
     pub(crate) fn add_run(&mut self, real: &BTreeSet<Race>, words: &[Word]) {
         self.runs += 1;
         self.real += real.len();
@@ -107,6 +109,12 @@ impl Tally {
         place.map_or(0, |place| self.lines[place].proven)
     }
 
+    /// How many races were proven with the ways that runs did not go.
+    #[cfg(test)]
+    pub(crate) fn proven_with_detours(&self) -> usize {
+        self.lines.last().map_or(0, |line| line.proven)
+    }
+
     /// One line about how far it is.
     pub(crate) fn summary(&self) -> String {
         let Tally { programs, too_large, states, runs, real, replayed, .. } = self;
@@ -122,13 +130,15 @@ impl Display for Tally {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.summary())?;
         writeln!(f, "technique   proven    real  recall  reported  no races")?;
-        for (technique, line) in Technique::ALL.iter().zip(self.lines) {
+        let techniques = Technique::ALL.map(|technique| (technique.name(), technique.guarantee()));
+        let with_detours = ("+ detours", Guarantee::EveryReport);
+        for ((name, guarantee), line) in techniques.into_iter().chain([with_detours]).zip(self.lines) {
             let Line { proven, reported, false_reports } = line;
-            let proven = match technique.guarantee() {
+            let proven = match guarantee {
                 Guarantee::None => format!("{:>8}{:>8}{:>8}", "-", self.real, "-"),
                 _ => format!("{proven:>8}{:>8}{:>7.1}%", self.real, percent(proven, self.real)),
             };
-            writeln!(f, "{:<10}{proven}{reported:>10}{false_reports:>10}", technique.name())?;
+            writeln!(f, "{name:<10}{proven}{reported:>10}{false_reports:>10}")?;
         }
         Ok(())
     }
