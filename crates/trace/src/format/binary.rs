@@ -14,8 +14,8 @@
 //! | 1 | records, each complete |
 //! | 2 | the number of events in the recording (u64); nothing may follow this block |
 //! | 3 | after all records: a piece of what is known of dependence, see [`super::dependence`]; all such blocks are read as one |
-//! | 5 | after all records: a piece of how values are computed, see [`super::values`]; all such blocks are read as one |
 //! | 4 | after all records: a piece of what is known of steps, see [`super::steps`]; all such blocks are read as one |
+//! | 5 | after all records: a piece of how values are computed, see [`super::values`]; all such blocks are read as one |
 //!
 //! A recording without block 2 was cut short: what its complete blocks hold is right. A block that is complete and does
 //! not fit its checksum is damage, unless it is the last thing in the input (then the machine died while writing it).

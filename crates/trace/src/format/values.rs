@@ -99,7 +99,7 @@ impl Parts {
 pub(crate) struct Told {
     begun: bool,
     parts: Parts,
-    /// Names that are no part of the trace yet, by their places in the lists of [`Told::named_terms`] and [`Told::named_demands`].
+    /// Names that are no part of the trace yet, with the places of the terms and the demands that they belong to.
     named_terms: Vec<(usize, Vec<u8>)>,
     named_demands: Vec<(usize, Vec<u8>)>,
     /// The lines of the terms,

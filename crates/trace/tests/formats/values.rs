@@ -92,8 +92,7 @@ fn build(trace: &Trace, drawn: &[(usize, usize, usize, u64)]) -> Values {
         let (left, right) = (terms[a % terms.len()], terms[b % terms.len()]);
         let width = u8::try_from(number % 64).unwrap() + 1;
         let unary = [Unary::Truncate, Unary::ExtendSign, Unary::IsZero][b % 3];
-        let binary =
-            [Binary::Add, Binary::ShiftRightSigned, Binary::LessSigned, Binary::Xor][number as usize % 4];
+        let binary = [Binary::Add, Binary::ShiftRightSigned, Binary::LessSigned, Binary::Xor][a % 4];
         let term = match kind {
             0 => Term::Number(number),
             1 => Term::Name(one),
