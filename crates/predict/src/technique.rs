@@ -84,8 +84,7 @@ impl Technique {
 
     /// The techniques that together make `auto`: all sound ones, the cheap ones first. Where a trace does not tell which reads
     /// matter to what, [`Technique::RvNre`] is [`Technique::Rv`]; where it does not tell how values are computed, [`Technique::Recipe`] adds nothing.
-    pub const AUTO: [Technique; 4] =
-        [Technique::Shb, Technique::SyncP, Technique::RvNre, Technique::Recipe];
+    pub const AUTO: [Technique; 4] = [Technique::Shb, Technique::SyncP, Technique::RvNre, Technique::Recipe];
 
     /// The name on the command line and in reports.
     pub fn name(self) -> &'static str {

@@ -21,9 +21,7 @@ pub(crate) struct Answer {
 /// Asks the technique. An error means that one of its schedules is wrong, though it decides exactly.
 pub(crate) fn ask(technique: Technique, trace: &Trace) -> Result<Answer, String> {
     match Predictor::new(trace, technique, None) {
-        Some(predictor) => {
-            decide(technique, trace, &predictor, conflicting_pairs(trace).into_iter())
-        }
+        Some(predictor) => decide(technique, trace, &predictor, conflicting_pairs(trace).into_iter()),
         None => Ok(detect(technique, trace)),
     }
 }
@@ -33,7 +31,8 @@ pub(crate) fn ask_detour(detour: &Detour) -> Result<Vec<Finding>, String> {
     let trace = &detour.trace;
     let Some(predictor) = Predictor::new(trace, Technique::Recipe, None) else { return Ok(Vec::new()) };
     let is_added = |event| detour.added.binary_search(&event).is_ok();
-    let pairs = conflicting_pairs(trace).into_iter().filter(|pair| is_added(pair.first) || is_added(pair.second));
+    let pairs =
+        conflicting_pairs(trace).into_iter().filter(|pair| is_added(pair.first) || is_added(pair.second));
     decide(Technique::Recipe, trace, &predictor, pairs).map(|answer| answer.proven)
 }
 

@@ -158,6 +158,7 @@ fn add_detours(
     let wrong = |kind, what| Wrong { kind, what, schedule: run.schedule.to_string() };
     let detours = detours(program, run, detours::Limits::default());
     for detour in detours.map_err(|what| wrong(Kind::Unusable, what))? {
+        let detour = detour.map_err(|error| wrong(Kind::Unusable, error.to_string()))?;
         let proven = ask_detour(&detour).map_err(|what| wrong(Kind::Rejected, what))?;
         for finding in &proven {
             let race = race(&detour.trace, Pair { first: finding.first(), second: finding.second() });

@@ -106,7 +106,8 @@ pub(super) fn check(trace: &Trace, name: String, report: &Report, race: &Race) -
                 return Checked::Rejected(name, "the schedule has steps that the trace has not".to_string());
             };
             // The report does not say which model the schedule keeps to; each of them makes it a race.
-            let models = [Model::SameWrite, Model::SameValue, Model::ControlFlow, Model::Necessary];
+            let models =
+                [Model::SameWrite, Model::SameValue, Model::ControlFlow, Model::Necessary, Model::Values];
             models.map(|model| Proven::Adjacent { model, schedule: schedule.clone() }).to_vec()
         }
     };
