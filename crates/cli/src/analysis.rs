@@ -7,7 +7,7 @@
 //! * [`held`]: the trace in memory; [`left`]: whether there is anything left to find in it
 
 mod bucket;
-mod exact;
+pub(crate) mod exact;
 pub(crate) mod held;
 mod ledger;
 mod left;
@@ -46,6 +46,8 @@ pub(crate) struct Plan {
     pub(crate) budget: Duration,
     /// How long everything together may take, if there is a limit.
     pub(crate) time_limit: Option<Duration>,
+    /// Whether ways are followed that the recorded run did not go, where the program is there to tell.
+    pub(crate) unexplored: bool,
     /// How many pairs to work on at the same time.
     pub(crate) jobs: usize,
     /// How many bytes of memory may be used for deciding pairs, if not what the system has.
@@ -218,7 +220,12 @@ impl Judged {
     }
 }
 
-fn candidate(pair: Pair, reason: String, names: &Names, event: impl Fn(EventId) -> Event) -> Candidate {
+pub(crate) fn candidate(
+    pair: Pair,
+    reason: String,
+    names: &Names,
+    event: impl Fn(EventId) -> Event,
+) -> Candidate {
     Candidate {
         first: Access::new(pair.first, event(pair.first), names),
         second: Access::new(pair.second, event(pair.second), names),

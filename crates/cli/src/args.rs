@@ -619,6 +619,9 @@ pub(crate) struct SearchArgs {
     /// What to use of what is known about which reads matter, for reconp, rv-nre and auto
     #[arg(long, value_enum, default_value_t = Following::Full, value_name = "HOW")]
     pub(crate) dependence: Following,
+    /// Stay on the way that the recorded run went: recipe and auto do not follow branches that it did not take
+    #[arg(long)]
+    pub(crate) no_unexplored: bool,
     /// How long one pair may take, such as 60s or 2m; with `--pairs location`, also all pairs of two locations together
     #[arg(long, default_value = "60s", value_parser = parse_duration)]
     pub(crate) budget: Duration,
@@ -644,6 +647,7 @@ impl SearchArgs {
             window: self.window.0,
             budget: self.budget,
             time_limit: self.time_limit.0,
+            unexplored: !self.no_unexplored,
             jobs: jobs(self.jobs),
             memory: self.memory,
         }

@@ -142,6 +142,7 @@ impl Explanation<'_> {
             window: self.args.window.0,
             budget: self.args.budget,
             time_limit: None,
+            unexplored: false,
             jobs: 1,
             memory: self.args.memory,
         }

@@ -5,6 +5,7 @@ mod args;
 mod baseline;
 mod compare;
 mod describe;
+mod detours;
 mod error;
 mod explain;
 mod explore;

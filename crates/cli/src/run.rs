@@ -7,13 +7,14 @@ use foretell_cimp::record::{self, Ending, Limits, Run, confirm};
 use foretell_cimp::schedule::{
     Contest, DrFinder, Given, Pct, Pos, Random, RoundRobin, Schedule, Scheduler, Serial,
 };
-use foretell_report::{Confirmation, Report};
+use foretell_report::{Confirmation, Report, fingerprint};
 use foretell_schedule::{Name, Relation, Strategy};
 use foretell_trace::EventId;
 
 use crate::analysis::held::Held;
 use crate::analysis::{Plan, outcome};
 use crate::args::{Bound, InputArgs, RunArgs, ScheduleArgs, WantedArgs};
+use crate::detours::{self, Recorded};
 use crate::error::Failure;
 use crate::input::Input;
 use crate::predict::{decide_on_slice, predict_on_slice, predict_with, tell_decisions};
@@ -57,8 +58,7 @@ pub(crate) fn record(
     steps: usize,
     loops: Option<Bound>,
 ) -> Result<Run, Failure> {
-    let loop_bound = loops.map_or(Some(LOOP_BOUND), |bound| bound.0);
-    let limits = Limits { steps, bounds: Bounds { loop_bound, ..Bounds::default() } };
+    let limits = Limits { steps, bounds: bounds(loops) };
     let run_with = |scheduler: &mut dyn Scheduler| {
         record::run(&source.program, scheduler, &limits)
             .map_err(|error| Failure::Trace { file: source.name(), error })
@@ -93,6 +93,12 @@ pub(crate) fn record(
             }
         }
     }
+}
+
+/// How far the machine may go.
+pub(crate) fn bounds(loops: Option<Bound>) -> Bounds {
+    let loop_bound = loops.map_or(Some(LOOP_BOUND), |bound| bound.0);
+    Bounds { loop_bound, ..Bounds::default() }
 }
 
 /// Runs the program by what another run has taught: the one whose lessons are in the file, or one that is made for that.
@@ -153,7 +159,8 @@ fn predict(args: &RunArgs, source: &Source, run: &Run) -> Result<Outcome, Failur
             predict_on_slice(&held, &sliced, wanted)?
         }
         None => {
-            wanted.plans().map(|plan| report(&held, source, run, &plan, wanted)).collect::<Result<_, _>>()?
+            let recorded = Recorded { source, run, bounds: bounds(args.loops), input: &input };
+            wanted.plans().map(|plan| report(&held, &recorded, &plan, wanted)).collect::<Result<_, _>>()?
         }
     };
     rules.apply(&mut reports);
@@ -164,13 +171,16 @@ fn predict(args: &RunArgs, source: &Source, run: &Run) -> Result<Outcome, Failur
 /// The report of one technique, the program itself driven into every race.
 pub(crate) fn report(
     held: &Held<'_>,
-    source: &Source,
-    run: &Run,
+    recorded: &Recorded<'_>,
     plan: &Plan,
     wanted: &WantedArgs,
 ) -> Result<Report, Failure> {
+    let Recorded { source, run, .. } = *recorded;
     let mut report = predict_with(plan, held, wanted)?;
     drive(source, run, &mut report)?;
+    detours::add(recorded, plan, wanted, &mut report)?;
+    fingerprint::mark(&mut report);
+    schedule::name_program(&mut report, &source.name(), &[], 0);
     report.ending = ending_text(&run.ending);
     report.complete &= report.ending.is_none();
     Ok(report)
@@ -206,7 +216,6 @@ fn drive(source: &Source, run: &Run, report: &mut Report) -> Result<(), Failure>
         race.confirmation = Some(Confirmation::of_machine());
     }
     report.driven = Some(driven);
-    schedule::name_program(report, &source.name(), &[], 0);
     Ok(())
 }
 

@@ -120,6 +120,8 @@ fn found(decision: &Decision, observed: Option<Observed>) -> Race {
         story: decision.story.clone(),
         observed,
         reads: decision.reads.clone(),
+        path: None,
+        values: Vec::new(),
         schedule: None,
         confirmation: None,
         picture: None,

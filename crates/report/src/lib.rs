@@ -78,7 +78,10 @@ pub use observed::Observed;
 pub use picture::{Picture, Room};
 pub use reads::{Need, NeededRead, NeededReads};
 pub use replayed::Recorded;
-pub use report::{Access, Candidate, Proof, Race, Report, SliceInfo, Stats, TestEnding, TestRun, TraceInfo};
+pub use report::{
+    Access, Candidate, NOT_EXECUTED, NewValue, Proof, Race, Report, SliceInfo, Stats, TestEnding, TestRun,
+    TraceInfo,
+};
 pub use story::{Story, Telling};
 pub use suppressions::{Suppressed, SuppressedPair, Suppressions};
 pub use surroundings::{Surroundings, Walk};

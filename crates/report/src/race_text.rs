@@ -18,6 +18,8 @@ pub(crate) const INDENT: usize = 6;
 pub(crate) const FRAMES: usize = 12;
 /// and how many lines of the program before and after an access.
 pub(crate) const LINES_AROUND: usize = 1;
+/// How many new values are printed.
+const VALUES: usize = 12;
 
 /// Writes the race with this number.
 pub(crate) fn write(page: &mut Page, number: usize, race: &Race, detail: Detail) {
@@ -25,6 +27,9 @@ pub(crate) fn write(page: &mut Page, number: usize, race: &Race, detail: Detail)
     write_title(page, number, race);
     if let Some(hunted) = &race.hunted {
         page.wrapped(2, 4, visible(&hunted.words()));
+    }
+    if let Some(path) = &race.path {
+        page.wrapped(2, 4, Text::new().ink(Ink::Heading, "path").add(format!(": {}", visible(path))));
     }
     if let Some(processes) = race.processes {
         page.line(format!("  found in {processes} processes; this is how the first of them shows it"));
@@ -50,9 +55,24 @@ pub(crate) fn write(page: &mut Page, number: usize, race: &Race, detail: Detail)
             write_witness(page, race.story.as_ref(), race.witness.as_deref(), detail);
         }
     }
+    write_values(page, race);
     // That the virtual machine of a program was driven into all races is told once, at the end.
     if let Some(confirmation) = race.confirmation.as_ref().filter(|it| !it.confirmed || !it.live.is_empty()) {
         page.wrapped(2, 4, confirmation_text::words(confirmation));
+    }
+}
+
+/// Writes which values lead there.
+fn write_values(page: &mut Page, race: &Race) {
+    if race.values.is_empty() {
+        return;
+    }
+    page.wrapped(2, 4, "with values that the recorded run did not have there:");
+    for new in race.values.iter().take(VALUES) {
+        page.wrapped(4, 6, visible(&new.words()));
+    }
+    if let Some(more) = race.values.len().checked_sub(VALUES).filter(|&more| more > 0) {
+        page.line(format!("    and {more} more"));
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use foretell_trace::format::text::op_text;
 use foretell_trace::{Ending, Event, EventId, Names, Op, Trace};
-use foretell_witness::{Finding, Proof as Proven};
+use foretell_witness::{Finding, NewValues, Proof as Proven};
 use serde::{Deserialize, Serialize};
 
 use crate::baseline::Known;
@@ -177,6 +177,12 @@ pub struct Race {
     /// Which reads on the way to it matter, where some see something else and the trace tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<NeededReads>,
+    /// On which way it lies, if not on the one that the recorded run went. Its events are then those of that way, see [`NOT_EXECUTED`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// What events of the witness read and write, as far as that is something else than in the recorded run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<NewValue>,
     /// The schedule that leads the program itself to it, where that is known: a text, see docs/schedule.md.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
@@ -198,6 +204,53 @@ pub struct Race {
     /// What it is known by from run to run; see [`crate::fingerprint`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
+}
+
+/// What [`Race::path`] says of a race on a way that the recorded run did not go.
+pub const NOT_EXECUTED: &str = "not executed in the recorded run";
+
+/// What an event reads or writes on the way to a race, other than in the recorded run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct NewValue {
+    /// The number of the event.
+    pub event: u32,
+    /// Who does it.
+    pub thread: String,
+    /// What is accessed.
+    pub target: String,
+    /// Where in the program.
+    pub location: String,
+    /// What it reads, if that is new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read: Option<String>,
+    /// What it writes, if that is new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
+}
+
+impl NewValue {
+    /// What the referee says of an event of the trace.
+    pub fn new(new: NewValues, trace: &Trace) -> NewValue {
+        let (event, names) = (trace.event(new.event), trace.names());
+        let target = event.op.access().map_or("", |access| names.vars.name(access.var));
+        NewValue {
+            event: new.event.number(),
+            thread: names.threads.name(event.thread).to_string(),
+            target: target.to_string(),
+            location: names.loc_text(event.loc).into_owned(),
+            read: new.read,
+            written: new.written,
+        }
+    }
+
+    /// The whole in words.
+    pub(crate) fn words(&self) -> String {
+        let NewValue { thread, target, location, .. } = self;
+        let read = self.read.as_ref().map(|value| format!("reads {target} = {value}"));
+        let written = self.written.as_ref().map(|value| format!("writes {target} = {value}"));
+        let deeds: Vec<String> = [read, written].into_iter().flatten().collect();
+        format!("{thread} {} at {location}", deeds.join(" and "))
+    }
 }
 
 /// Why a race is one.
@@ -385,6 +438,8 @@ impl Race {
             story: None,
             observed: None,
             reads: None,
+            path: None,
+            values: Vec::new(),
             schedule: None,
             confirmation: None,
             picture: None,

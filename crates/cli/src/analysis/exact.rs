@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use foretell_detect::{Pair, Pairs};
 use foretell_predict::{Bucket, Budget, Candidates, Key, Pinning, Predictor, Technique, Verdict, Witness};
-use foretell_report::{Race, Report};
+use foretell_report::{NewValue, Race, Report};
 use foretell_trace::Trace;
 use foretell_witness::{Claim, Model, Proof, Referee};
 use rayon::prelude::*;
@@ -135,12 +135,7 @@ impl<'a> Exact<'a> {
         pair: Pair,
         witness: Witness,
     ) -> Result<Race, String> {
-        let proof = Proof::Adjacent { model: model(witness.pinning), schedule: witness.schedule };
-        let claim = Claim { first: pair.first, second: pair.second, proof };
-        match referee.check(claim) {
-            Ok(finding) => Ok(Race::new(&finding, self.trace.names(), |id| self.trace.event(id))),
-            Err(rejection) => Err(format!("the referee rejects the schedule: {rejection}")),
-        }
+        referee_race(referee, self.trace, pair, witness)
     }
 
     pub(super) fn referee(&self) -> Referee<'a> {
@@ -159,6 +154,25 @@ impl<'a> Exact<'a> {
         });
         keys.collect()
     }
+}
+
+/// Asks the referee about a schedule of the trace; a race comes with what is read and written on the way to it that was not in the trace.
+pub(crate) fn referee_race(
+    referee: &mut Referee<'_>,
+    trace: &Trace,
+    pair: Pair,
+    witness: Witness,
+) -> Result<Race, String> {
+    let proof = Proof::Adjacent { model: model(witness.pinning), schedule: witness.schedule };
+    let claim = Claim { first: pair.first, second: pair.second, proof };
+    let finding =
+        referee.check(claim).map_err(|rejection| format!("the referee rejects the schedule: {rejection}"))?;
+    let mut race = Race::new(&finding, trace.names(), |id| trace.event(id));
+    if witness.pinning == Pinning::Values {
+        let new = referee.new_values(finding.proof());
+        race.values = new.into_iter().map(|new| NewValue::new(new, trace)).collect();
+    }
+    Ok(race)
 }
 
 /// The referee's name for how far a schedule strays.

@@ -1,6 +1,6 @@
 //! Programs of the virtual machine.
 
-use foretell_cimp::machine::{Blocked, Bounds, Wanted};
+use foretell_cimp::machine::{Blocked, Wanted};
 use foretell_cimp::record::{self, Ending, Limits, Run};
 use foretell_report::{Deadlock, Shown, Steering, WaitingThread};
 use foretell_schedule::{Plan as StrategyPlan, Relation};
@@ -8,10 +8,11 @@ use foretell_schedule::{Plan as StrategyPlan, Relation};
 use super::{Aim, Learnt, Quarry, Shot};
 use crate::analysis::held::Held;
 use crate::args::{HuntArgs, InputArgs};
+use crate::detours::Recorded;
 use crate::error::Failure;
 use crate::input::Input;
 use crate::program::Source;
-use crate::run::{LOOP_BOUND, ending_text, report};
+use crate::run::{bounds, ending_text, report};
 
 /// A program that the virtual machine runs.
 pub(super) struct Simulated<'a> {
@@ -43,8 +44,7 @@ impl Quarry for Simulated<'_> {
             relation: self.relation(aim),
         }
         .strategy();
-        let bounds = Bounds { loop_bound: Some(LOOP_BOUND), ..Bounds::default() };
-        let limits = Limits { steps: self.args.max_steps, bounds };
+        let limits = Limits { steps: self.args.max_steps, bounds: bounds(None) };
         let run = record::run(&self.source.program, &mut strategy, &limits)
             .map_err(|error| Failure::Trace { file: self.source.name(), error })?;
         let learnt = strategy.learnt();
@@ -69,7 +69,8 @@ impl Quarry for Simulated<'_> {
         run.trace = wanted.search.dependence.apply(run.trace);
         let input = Input::new(&self.args.program, &InputArgs { from_format: None, no_progress: true });
         let held = Held::new(&input, Some(&run.trace));
-        let on = |plan| report(&held, &self.source, &run, &plan, wanted);
+        let recorded = Recorded { source: &self.source, run: &run, bounds: bounds(None), input: &input };
+        let on = |plan| report(&held, &recorded, &plan, wanted);
         let reports = self.args.plans().map(on).collect::<Result<_, _>>()?;
         Ok(Shown { reports, deadlock, ..Shown::default() })
     }

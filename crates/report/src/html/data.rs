@@ -92,6 +92,12 @@ struct RaceData {
     confirmation: Option<(bool, Text)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hunted: Option<String>,
+    /// On which way it lies, if not on the recorded one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    /// Which values lead there that the recorded run did not have, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    values: Vec<Text>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fingerprint: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -281,6 +287,8 @@ fn race_data(race: &Race, texts: &mut Texts) -> RaceData {
         length: race.witness_length,
         processes: race.processes,
         hunted: race.hunted.as_ref().map(Hunted::words),
+        path: race.path.clone(),
+        values: race.values.iter().map(|new| texts.text(&new.words())).collect(),
         confirmation: race.confirmation.as_ref().map(|it| (it.confirmed, texts.text(&words(it).plain()))),
         fingerprint: race.fingerprint.clone(),
         observed: race.observed.as_ref().map(|observed| observed_data(observed, texts)),

@@ -1,0 +1,189 @@
+//! Races on ways that a recorded run did not go, for `recipe` where the program is there to tell what lies on them.
+//!
+//! Each such way is a trace of its own, so what is found there is decided, refereed, driven and described on that trace.
+
+use std::collections::{HashMap, HashSet};
+
+use foretell_cimp::machine::Bounds;
+use foretell_cimp::record::detours::{Detour, Limits, detours};
+use foretell_cimp::record::{Run, confirm};
+use foretell_detect::Pair;
+use foretell_predict::{Budget, Predictor, Technique, Verdict, Witness};
+use foretell_report::{Confirmation, NOT_EXECUTED, Race, Report, TraceInfo};
+use foretell_trace::{EventId, Loc, Trace};
+use foretell_witness::Referee;
+
+use crate::analysis::exact::referee_race;
+use crate::analysis::held::Held;
+use crate::analysis::{Plan, candidate, time_text};
+use crate::args::WantedArgs;
+use crate::describe::describe;
+use crate::error::Failure;
+use crate::input::Input;
+use crate::program::Source;
+use crate::stop::{self, TimeLimit};
+
+/// So many pairs of the same two places are tried on one way.
+const TRIES: usize = 4;
+
+/// What detours are looked for in.
+pub(crate) struct Recorded<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) run: &'a Run,
+    /// The limits that the run had.
+    pub(crate) bounds: Bounds,
+    pub(crate) input: &'a Input,
+}
+
+/// Adds to the report the races that lie on ways which the run did not go, each driven on the machine.
+pub(crate) fn add(
+    recorded: &Recorded<'_>,
+    plan: &Plan,
+    wanted: &WantedArgs,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    let stages = plan.choice.stages();
+    if !plan.unexplored || !stages.contains(&Technique::Recipe) || recorded.run.trace.values().is_none() {
+        return Ok(());
+    }
+    let limit = TimeLimit::start(plan.time_limit)?;
+    let known = report.races.iter().map(places).collect();
+    let mut search = Search { recorded, plan, wanted, known, report };
+    let limits = Limits { bounds: recorded.bounds, ..Limits::default() };
+    let program = &recorded.source.program;
+    for detour in detours(program, recorded.run, limits).map_err(Failure::Usage)? {
+        let detour = detour.map_err(|error| Failure::Trace { file: recorded.source.name(), error })?;
+        if stop::is_requested() || search.report.races.len() >= plan.max_races {
+            break;
+        }
+        search.look(&detour)?;
+    }
+    if let (true, Some(time)) = (limit.is_over(), plan.time_limit) {
+        let time = time_text(time);
+        report.notes.push(format!(
+            "not all ways that the run did not go were looked at within {time}; --time-limit gives more"
+        ));
+    }
+    report.stats.candidates = report.races.len() + report.undecided.len();
+    report.complete = report.complete && !report.is_open();
+    Ok(())
+}
+
+/// The two places of a race, the smaller one first.
+type Places = (String, String);
+
+fn places(race: &Race) -> Places {
+    ordered(race.first.location.clone(), race.second.location.clone())
+}
+
+fn ordered(one: String, other: String) -> Places {
+    if one <= other { (one, other) } else { (other, one) }
+}
+
+/// Looks at one detour after the other.
+struct Search<'a> {
+    recorded: &'a Recorded<'a>,
+    plan: &'a Plan,
+    wanted: &'a WantedArgs,
+    /// Between which places races are known.
+    known: HashSet<Places>,
+    report: &'a mut Report,
+}
+
+impl Search<'_> {
+    fn look(&mut self, detour: &Detour) -> Result<(), Failure> {
+        let trace = &detour.trace;
+        let Some(predictor) = Predictor::new(trace, Technique::Recipe, self.plan.window) else {
+            return Ok(());
+        };
+        let mut referee = Referee::new(trace);
+        let mut tries: HashMap<(Loc, Loc), usize> = HashMap::new();
+        let budget = Budget { per_pair: self.plan.budget, stop: stop::flag() };
+        for pair in pairs(detour) {
+            let [first, second] = [pair.first, pair.second].map(|id| trace.event(id).loc);
+            let tried = tries.entry((first.min(second), first.max(second))).or_default();
+            let text = |loc| trace.names().loc_text(loc).into_owned();
+            if *tried >= TRIES || self.known.contains(&ordered(text(first), text(second))) {
+                continue;
+            }
+            *tried += 1;
+            match predictor.decide(pair, &budget) {
+                Verdict::Race(witness) => self.enter(detour, &mut referee, pair, witness)?,
+                Verdict::Undecided(why) => {
+                    let reason = format!("on a way {NOT_EXECUTED}: {why}");
+                    let open = candidate(pair, reason, trace.names(), |id| trace.event(id));
+                    self.report.undecided.push(open);
+                    *tried = TRIES;
+                }
+                Verdict::NoRace(_) => self.report.stats.refuted += 1,
+                Verdict::NotInWindow => self.report.stats.not_in_window += 1,
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes up a race, if the referee agrees.
+    fn enter(
+        &mut self,
+        detour: &Detour,
+        referee: &mut Referee<'_>,
+        pair: Pair,
+        witness: Witness,
+    ) -> Result<(), Failure> {
+        let trace = &detour.trace;
+        let schedule = witness.schedule.clone();
+        let mut race = match referee_race(referee, trace, pair, witness) {
+            Ok(race) => race,
+            Err(reason) => {
+                self.report.undecided.push(candidate(pair, reason, trace.names(), |id| trace.event(id)));
+                return Ok(());
+            }
+        };
+        self.drive(trace, &schedule)?;
+        race.path = Some(NOT_EXECUTED.to_string());
+        race.confirmation = Some(Confirmation::of_machine());
+        let race = self.described(trace, race)?;
+        self.known.insert(places(&race));
+        self.report.driven = self.report.driven.map(|driven| driven + 1);
+        self.report.races.push(race);
+        Ok(())
+    }
+
+    /// Drives the program into the race. If it went another way, that would be a false race.
+    fn drive(&self, trace: &Trace, schedule: &[EventId]) -> Result<(), Failure> {
+        confirm(&self.recorded.source.program, trace, schedule).map_err(|problem| {
+            Failure::Usage(format!(
+                "a race was predicted that the program does not follow, a bug of foretell: {problem}"
+            ))
+        })
+    }
+
+    /// The race with all that is around it on its way.
+    fn described(&self, trace: &Trace, race: Race) -> Result<Race, Failure> {
+        let held = Held::new(self.recorded.input, Some(trace));
+        let mut alone = Report::new(self.plan.choice.name());
+        alone.trace = TraceInfo::of(trace, &self.recorded.input.name());
+        alone.races.push(race.clone());
+        describe(&held, &mut alone, self.wanted)?;
+        let mut described = alone.races.pop().unwrap_or(race);
+        // What the recorded run did, it did on another way.
+        (described.observed, described.reads) = (None, None);
+        Ok(described)
+    }
+}
+
+/// What may race with an access of the detour: the conflicting accesses of other threads, the nearest first.
+fn pairs(detour: &Detour) -> Vec<Pair> {
+    let trace = &detour.trace;
+    let mut pairs = Vec::new();
+    for &added in &detour.added {
+        let Some(access) = trace.event(added).op.access() else { continue };
+        let others = trace.iter().filter(|(_, event)| {
+            event.thread != trace.event(added).thread
+                && event.op.access().is_some_and(|other| other.conflicts_with(access))
+        });
+        pairs.extend(others.map(|(other, _)| Pair { first: added.min(other), second: added.max(other) }));
+    }
+    pairs.sort_by_key(|pair| (pair.second.index() - pair.first.index(), pair.first));
+    pairs
+}
