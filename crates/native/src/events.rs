@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
+use foretell_trace::symbol::SymbolContent;
 use foretell_trace::{
     BarrierId, CondId, Ending, Event, EventId, Listed, Loc, LockId, MemOrder, Names, Op, SemId, Symbol,
     ThreadId, Value, Values, VarId,
 };
-use foretell_trace::symbol::SymbolContent;
 use foretell_wire::holders::{Holders, Mode};
 use foretell_wire::hook::Order;
 use foretell_wire::record::{Record, SyncOp};

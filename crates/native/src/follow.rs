@@ -48,8 +48,8 @@ use shape::Slot;
 use stop::{CallStop, Kind, Stop};
 use walk::Walk;
 
-pub use explain::ValueCounts;
 pub(crate) use explain::Kept;
+pub use explain::ValueCounts;
 pub use given_up::{GivenUp, Why as WhyGivenUp};
 pub(crate) use recompute::Recomputation;
 pub use recompute::{Recomputed, Tally};

@@ -235,9 +235,8 @@ impl Explainer {
     fn finish(mut self, found: &Dependence, to: &mut Dependence) -> Option<(Values, ValueCounts)> {
         let ids = (0..self.events).filter_map(EventId::from_index);
         self.counts.pinned_reads = ids.filter(|&id| found.steered_by(id).is_some()).count() as u64;
-        let values = self.terms.finish(self.events, found, to)?;
-        self.counts.demands = values.all_demands().len() as u64 - self.counts.pinned_reads;
-        Some((values, self.counts))
+        self.counts.demands = self.terms.demanded();
+        Some((self.terms.finish(self.events, found, to)?, self.counts))
     }
 }
 
@@ -661,7 +660,8 @@ impl Follower {
 
     /// The number that bytes are, the lowest first, which was this in the run; none if nothing of it is computed.
     fn assembled(&mut self, sources: &[Option<Source>], observed: u64) -> Option<TermId> {
-        if sources.len() > 8 || !sources.iter().flatten().any(|(origin, _)| matches!(origin, Origin::Term(_))) {
+        if sources.len() > 8 || !sources.iter().flatten().any(|(origin, _)| matches!(origin, Origin::Term(_)))
+        {
             return None;
         }
         let Companion { mut symbolic, .. } = self.companion()?;
@@ -698,4 +698,3 @@ impl Follower {
 pub(super) fn unknown(reads: Reads) -> (Known, Origins) {
     (UNKNOWN, if reads == Reads::NOTHING { CONSTANT } else { [Origin::Made(reads); 2] })
 }
-

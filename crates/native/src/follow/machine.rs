@@ -386,7 +386,8 @@ impl Machine {
         let name = function.and_then(|function| function.callee_name(index));
         if let Some(name) = name.filter(|name| name.starts_with("llvm.")) {
             let known = intrinsic::evaluate(name, of, &given);
-            let done = Done { opcode: opcode::CALL, numbers: &[], name: Some(name), of, known, given: &given };
+            let done =
+                Done { opcode: opcode::CALL, numbers: &[], name: Some(name), of, known, given: &given };
             return (known, shadow.result(&done));
         }
         let Some(step) = routine.shape.step(index) else {
@@ -412,12 +413,7 @@ impl Machine {
     }
 
     /// What a function returns that leaves no record. What it decides by is nowhere to be seen.
-    fn silent(
-        &mut self,
-        callee: FunctionId,
-        given: &[Given],
-        shadow: &mut dyn Shadow,
-    ) -> (Known, Origins) {
+    fn silent(&mut self, callee: FunctionId, given: &[Given], shadow: &mut dyn Shadow) -> (Known, Origins) {
         let Some(routine) = self.routine(callee).filter(|_| self.depth < DEEPEST) else {
             shadow.give_up();
             return (UNKNOWN, CONSTANT);

@@ -286,7 +286,7 @@ impl Recomputation {
             Some(Call { body: Some((callee, _)), .. }) if callee.shape.is_returned_to => UNKNOWN,
             Some(Call { body: Some((callee, mut frame)), .. }) => {
                 self.machine.returned(&callee, &mut frame, &mut Nobody).0
-            },
+            }
             Some(Call { body: None, .. }) => self.machine.call(routine, frame, index, &mut Nobody).0,
         };
         if returned == UNKNOWN {

@@ -88,13 +88,7 @@ impl Symbolic<'_> {
         }
     }
 
-    fn select(
-        &mut self,
-        condition: Given,
-        arms: [Given; 2],
-        word: usize,
-        result: Type,
-    ) -> Option<Origin> {
+    fn select(&mut self, condition: Given, arms: [Given; 2], word: usize, result: Type) -> Option<Origin> {
         let chosen = arms[usize::from(condition.known[0]? == 0)];
         if condition.origins == CONSTANT {
             return Some(chosen.origins[word]);
@@ -242,7 +236,8 @@ impl Symbolic<'_> {
         let (one, other) = (self.term(&one, 0, of)?, self.term(&other, 0, of)?);
         let zero = self.terms.number(0)?;
         let signs = |this: &mut Self, first: [TermId; 2], second: [TermId; 2]| {
-            let (first, second) = (this.binary(Binary::Xor, of, first)?, this.binary(Binary::Xor, of, second)?);
+            let (first, second) =
+                (this.binary(Binary::Xor, of, first)?, this.binary(Binary::Xor, of, second)?);
             let both = this.binary(Binary::And, of, [first, second])?;
             this.binary(Binary::LessSigned, of, [both, zero])
         };

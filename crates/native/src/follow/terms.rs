@@ -184,6 +184,11 @@ impl Terms {
         }
     }
 
+    /// How much was demanded so far.
+    pub(super) fn demanded(&self) -> u64 {
+        self.demands.len() as u64
+    }
+
     /// All that was said, of so many events, with the reads that were found to steer events for reasons that nobody knows. Sets become such of `to`.
     pub(super) fn finish(mut self, events: usize, found: &Dependence, to: &mut Dependence) -> Option<Values> {
         for index in 0..events {

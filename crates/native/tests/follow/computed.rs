@@ -66,7 +66,8 @@ impl Judged {
             first.is_none_or(|first| !is_possible(first)),
             "read {read} sees {other}: access {same} differs, event {first:?}, before {limit:?}\n{context}"
         );
-        for write in (0..same).filter(|&write| run.accesses[write].writes && is_possible(self.events[write])) {
+        for write in (0..same).filter(|&write| run.accesses[write].writes && is_possible(self.events[write]))
+        {
             let is_new = run.accesses[write].value != again.accesses[write].value;
             match told.written(self.events[write]) {
                 Some(value) => {

@@ -123,5 +123,5 @@ fn terms_tell_what_happens_if_a_read_sees_something_else() {
     for seed in 0..seeds {
         computed::check(seed, &mut seen);
     }
-    assert!(seen.strayed > 500 && seen.foreseen > 1000 && seen.unmoved > 1000, "{seen:?}");
+    assert!(seen.strayed > 500 && seen.foreseen > 1000 && seen.unmoved > seen.strayed, "{seen:?}");
 }
