@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
+use foretell_trace::symbol::SymbolContent;
 use foretell_trace::{
     BarrierId, CondId, Ending, Event, EventId, Listed, Loc, LockId, MemOrder, Names, Op, SemId, Symbol,
-    ThreadId, Value, VarId,
+    ThreadId, Value, Values, VarId,
 };
 use foretell_wire::holders::{Holders, Mode};
 use foretell_wire::hook::Order;
@@ -16,7 +17,7 @@ use crate::LogError;
 use crate::calls::{Calls, Change as CallChange, Spot};
 use crate::cells::{Cell, Survey, is_torn_atomic};
 use crate::counter::Counter;
-use crate::follow::{Follower, GivenUp};
+use crate::follow::{Follower, GivenUp, Kept, ValueCounts};
 use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::for_each;
 use crate::places::{Place, Places};
@@ -26,9 +27,14 @@ type Done = Result<(), LogError>;
 
 /// Goes through the log for the second time. None if it turns out only now that a fence is needed, see
 /// [`Survey::has_opaque`]: without it the trace would claim too much.
-pub(crate) fn write(log: &[u8], survey: &Survey, follow: bool) -> Result<Option<Written>, LogError> {
+pub(crate) fn write(log: &[u8], survey: &Survey, follow: Follow) -> Result<Option<Written>, LogError> {
     let mut writer = Writer::new(survey);
-    writer.follower = follow.then(Follower::default);
+    if follow >= Follow::Reads {
+        writer.followers.push(Follower::default());
+    }
+    if follow >= Follow::Values {
+        writer.followers.push(Follower::explaining());
+    }
     let complete = for_each(log, |entry| match entry {
         Entry::Module(module) => {
             writer.spots.clear();
@@ -42,10 +48,23 @@ pub(crate) fn write(log: &[u8], survey: &Survey, follow: bool) -> Result<Option<
     }
     let ending = if complete { Ending::Complete } else { Ending::CutShort };
     let events = Listed::new(writer.events, writer.names, ending).with_steps(writer.counter.finish());
-    Ok(Some(match writer.follower.map(Follower::finish) {
-        Some((dependence, given_up)) => Written { events: events.with_dependence(dependence), given_up },
-        None => Written { events, given_up: Vec::new() },
-    }))
+    let mut followers = writer.followers.into_iter();
+    let Some((mut dependence, given_up)) = followers.next().map(Follower::finish) else {
+        return Ok(Some(Written { events, given_up: Vec::new(), values: None }));
+    };
+    let values = followers.next().and_then(|follower| follower.finish_values(&mut dependence));
+    Ok(Some(Written { events: events.with_dependence(dependence), given_up, values }))
+}
+
+/// What is wanted beside the events.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Follow {
+    /// Nothing.
+    Nothing,
+    /// Which reads matter to what.
+    Reads,
+    /// And how values are computed.
+    Values,
 }
 
 /// What comes of a log.
@@ -53,6 +72,8 @@ pub(crate) struct Written {
     pub(crate) events: Listed,
     /// Where threads could not be followed.
     pub(crate) given_up: Vec<GivenUp>,
+    /// How values are computed.
+    pub(crate) values: Option<(Values, ValueCounts)>,
 }
 
 struct Writer<'a> {
@@ -93,8 +114,8 @@ struct Writer<'a> {
     written: BTreeSet<VarId>,
     /// Whether there was ever more than one thread.
     has_forked: bool,
-    /// Which reads matter to what comes after them.
-    follower: Option<Follower>,
+    /// Which reads matter to what comes after them, and how values are computed.
+    followers: Vec<Follower>,
     /// How far each thread has come.
     counter: Counter,
     /// What is being told: who did it, and where.
@@ -137,7 +158,7 @@ impl<'a> Writer<'a> {
             fenced: 0,
             written: BTreeSet::new(),
             has_forked: false,
-            follower: None,
+            followers: Vec::new(),
             counter: Counter::default(),
             thread: 0,
             site: 0,
@@ -145,11 +166,9 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Does something with who follows the threads, if anybody does.
-    fn follow(&mut self, act: impl FnOnce(&mut Follower)) {
-        if let Some(follower) = &mut self.follower {
-            act(follower);
-        }
+    /// Does something with whoever follows the threads.
+    fn follow(&mut self, act: impl Fn(&mut Follower)) {
+        self.followers.iter_mut().for_each(act);
     }
 
     fn record(&mut self, thread: u32, record: &Record<'_>) -> Done {
@@ -271,7 +290,11 @@ impl<'a> Writer<'a> {
         // To allocate memory is to write nothing.
         let writes = op.access().is_some_and(|access| access.kind.writes());
         if let Some(event) = self.last().filter(is_told).filter(|_| writes) {
-            self.follow(|follower| follower.invented_write(event));
+            let number = op.value_written().and_then(|value| match value.0.content() {
+                SymbolContent::Number(number) => Some(u64::from(number)),
+                SymbolContent::Named(_) => None,
+            });
+            self.follow(|follower| follower.invented_write(event, number));
         }
         Ok(())
     }
@@ -379,13 +402,13 @@ impl<'a> Writer<'a> {
         let (mixed, mut left) = (word.is_mixed(), part.mask());
         for cell in word.kept_cells(part.first, part.end) {
             let var = self.variable(era, part.word, cell)?;
-            let op = if mixed {
-                mixed_op(var, access)
-            } else {
+            let values = (!mixed).then(|| {
                 let bytes = (cell.first - part.first) as usize..(cell.end - part.first) as usize;
-                let read = self.value(read.get(bytes.clone()).unwrap_or_default())?;
-                let written = self.value(written.get(bytes).unwrap_or_default())?;
-                exact_op(var, access, read, written)
+                [read, written].map(|of| little_endian(of.get(bytes.clone()).unwrap_or_default()))
+            });
+            let op = match values {
+                Some([read, written]) => exact_op(var, access, self.value(read)?, self.value(written)?),
+                None => mixed_op(var, access),
             };
             let (reads, writes) =
                 op.access().map_or((false, false), |of| (of.kind.reads(), of.kind.writes()));
@@ -398,7 +421,8 @@ impl<'a> Writer<'a> {
             left &= !mask(first, end);
             if let Some(event) = self.last().filter(|event| event.index() >= before) {
                 let offset = |byte: u32| part.offset + u64::from(byte - part.first);
-                self.follow(|follower| follower.kept(event, reads, writes, offset(first)..offset(end)));
+                let kept = Kept { event, reads, writes, bytes: offset(first)..offset(end), values };
+                self.follow(|follower| follower.kept(&kept));
             }
         }
         let (reads, writes) = match access {
@@ -741,14 +765,17 @@ impl<'a> Writer<'a> {
         Ok(spot)
     }
 
-    /// The number that these bytes are, the lowest first.
-    fn value(&mut self, bytes: &[u8]) -> Result<Value, LogError> {
-        let number = bytes.iter().rev().fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
+    fn value(&mut self, number: u64) -> Result<Value, LogError> {
         match u32::try_from(number).ok().and_then(Symbol::number) {
             Some(symbol) => Ok(Value(symbol)),
             None => Ok(Value(self.names.symbol(number.to_string().as_bytes())?)),
         }
     }
+}
+
+/// The number that these bytes are, the lowest first.
+fn little_endian(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
 fn release(lock: LockId, mode: Mode) -> Op {

@@ -17,6 +17,7 @@
 mod code;
 mod compare;
 mod evaluate;
+mod explain;
 mod given_up;
 mod intrinsic;
 mod known;
@@ -24,8 +25,11 @@ mod machine;
 mod recompute;
 mod region;
 mod routine;
+mod shadow;
 mod shape;
 mod stop;
+mod symbolic;
+mod terms;
 mod values;
 mod walk;
 
@@ -37,12 +41,15 @@ use rustc_hash::FxHashMap;
 
 use crate::records::Part;
 use code::Functions;
+use explain::Explainer;
 use given_up::Why;
 use region::{Regions, Target};
 use shape::Slot;
 use stop::{CallStop, Kind, Stop};
 use walk::Walk;
 
+pub(crate) use explain::Kept;
+pub use explain::ValueCounts;
 pub use given_up::{GivenUp, Why as WhyGivenUp};
 pub(crate) use recompute::Recomputation;
 pub use recompute::{Recomputed, Tally};
@@ -70,6 +77,8 @@ pub(crate) struct Follower {
     site: u64,
     /// How often, why and where everything was given up.
     given_up: FxHashMap<(Why, u64), u32>,
+    /// Who says how values are computed, if anybody does.
+    explainer: Option<Box<Explainer>>,
     /// Room for what changes on a way.
     changes: Vec<(Slot, Reads)>,
 }
@@ -98,6 +107,8 @@ struct Access {
     /// The slots that what was read, or copied, ends up in.
     result: Option<Slot>,
     content: Option<Slot>,
+    /// Whether an exchange found what was expected.
+    success: Option<bool>,
 }
 
 impl Default for Access {
@@ -109,6 +120,7 @@ impl Default for Access {
             copied: None,
             result: None,
             content: None,
+            success: None,
         }
     }
 }
@@ -117,6 +129,9 @@ impl Follower {
     /// A module was loaded.
     pub(crate) fn add(&mut self, module: &Module<'_>) {
         self.functions.add(module);
+        if let Some(explainer) = &mut self.explainer {
+            explainer.add(module);
+        }
         // Functions that were unknown may be known now.
         self.regions = Regions::default();
         self.known.clear();
@@ -153,6 +168,9 @@ impl Follower {
     /// The trace has an event more, one of the thread that acts.
     pub(crate) fn event(&mut self) {
         self.tracker.event(self.current);
+        if let Some(explainer) = &mut self.explainer {
+            explainer.event(self.current);
+        }
     }
 
     /// The thread that acts has done something that nobody understands.
@@ -165,13 +183,22 @@ impl Follower {
         if self.has_forked {
             *self.given_up.entry((why, self.site)).or_default() += 1;
         }
+        self.spend_all();
+    }
+
+    /// All that the thread has read steers it from now on.
+    fn spend_all(&mut self) {
         self.tracker.give_up(self.current);
+        if let Some(explainer) = &mut self.explainer {
+            explainer.forget_memory(self.current);
+        }
     }
 
     /// Before the events of a record of this site: brings its thread to where it was made.
     pub(crate) fn begin(&mut self, record: &Record<'_>, site: u64) {
         self.access = Access::default();
         self.site = site;
+        self.begin_explaining(record);
         match *record {
             Record::Clock(_) | Record::Ahead(_) | Record::Branch { .. } => {}
             Record::Enter { site } => self.enter(site),
@@ -179,7 +206,7 @@ impl Follower {
             Record::Fence { .. } => self.look_ahead(),
             Record::Opaque { site } => self.be_opaque(site),
             Record::Sync { op: SyncOp::Begin, .. } => {
-                self.tracker.give_up(self.current);
+                self.spend_all();
                 self.walks[self.current] = Walk::default();
             }
             Record::Sync { op: SyncOp::End, .. } => self.end(),
@@ -210,6 +237,10 @@ impl Follower {
         if let Some(result) = self.access.result.take() {
             let found = self.access.found;
             self.set(Some(result), found);
+            self.explain_result(result, found);
+            if let Some(success) = self.access.success {
+                self.explain_success(result, success);
+            }
         }
         if let Some(content) = self.access.content.take() {
             for set in self.access.copied.take().unwrap_or_default() {
@@ -240,6 +271,7 @@ impl Follower {
         {
             walk.stand_at(spot.instruction, false);
         }
+        self.begin_anew();
     }
 
     /// Brings the thread to an instruction that accesses something, or calls who does.
@@ -257,36 +289,48 @@ impl Follower {
         if !self.go_to(stop, is_word && !matches!(kind, Kind::Call(_))) {
             return self.be_nowhere();
         }
+        let instruction = self.stops[stop].spot.instruction;
         match kind {
             Kind::Load { pointer, content } => {
-                self.steer_by(pointer);
-                self.access.found = self.of(content);
-                self.access.result = Some(self.stops[stop].spot.instruction);
+                self.go_by_address(pointer, record);
+                self.access.result = Some(instruction);
+                self.find_content(content);
             }
             Kind::Store { value, pointer, content } => {
-                self.steer_by(pointer);
+                self.go_by_address(pointer, record);
                 self.access.value = self.of(value);
+                self.explain_store(instruction, 0);
                 self.add_content(content, self.access.value);
             }
             Kind::Update { pointer, operand } => {
-                self.steer_by(pointer);
+                self.go_by_address(pointer, record);
                 self.access.value = self.of(operand);
-                self.access.result = Some(self.stops[stop].spot.instruction);
+                self.explain_update(instruction);
+                self.access.result = Some(instruction);
             }
             Kind::Exchange { pointer, expected, desired } => {
                 // What is expected decides whether anything is written.
-                self.steer_by(pointer);
-                self.steer_by(expected);
+                self.go_by_address(pointer, record);
+                if !self.explain_exchange(instruction) {
+                    self.steer_by(expected);
+                }
                 self.access.value = self.of(desired);
                 self.access.reading = Reading::DecidesItself;
-                self.set(Some(self.stops[stop].spot.instruction), Reads::NOTHING);
+                self.access.result = Some(instruction);
+                self.access.success = Some(matches!(record, Record::Rmw { .. }));
             }
             Kind::Call(call) => {
                 self.call(&call, record);
-                self.set(Some(self.stops[stop].spot.instruction), Reads::NOTHING);
+                self.set(Some(instruction), Reads::NOTHING);
             }
             Kind::Unknown => self.be_nowhere(),
         }
+    }
+
+    /// The thread goes by the address that it accesses.
+    fn go_by_address(&mut self, pointer: Option<Slot>, record: &Record<'_>) {
+        self.check_address(pointer, record);
+        self.steer_by(pointer);
     }
 
     /// Nobody knows where the thread is. So there is no place for what it reads.
@@ -303,7 +347,7 @@ impl Follower {
         }
         match *record {
             Record::Copy { .. } => {
-                self.access.found = self.of(call.from);
+                self.find_content(call.from);
                 self.access.content = call.to;
             }
             Record::AtomicLoad { .. } | Record::Rmw { .. } => self.access.reading = Reading::DecidesItself,
@@ -319,25 +363,33 @@ impl Follower {
     }
 
     /// A part of what was accessed is this event of the trace.
-    pub(crate) fn kept(&mut self, event: EventId, reads: bool, writes: bool, bytes: std::ops::Range<u64>) {
+    pub(crate) fn kept(&mut self, kept: &Kept) {
         let mut own = Reads::NOTHING;
-        if reads && self.has_forked {
-            match self.access.reading {
-                Reading::DecidesItself => self.tracker.steer_itself(self.current, event),
+        if kept.reads && self.has_forked {
+            let is_explained = self.access.reading == Reading::DecidesItself && self.explain_comparison(kept);
+            let reading = if is_explained { Reading::Result } else { self.access.reading };
+            self.explain_read(kept, reading == Reading::Result);
+            match reading {
+                Reading::DecidesItself => self.tracker.steer_itself(self.current, kept.event),
                 Reading::Decides => {
-                    let read = self.tracker.read(self.current, event);
+                    let read = self.tracker.read(self.current, kept.event);
                     self.tracker.steer(self.current, read);
                 }
                 Reading::Result => {
-                    own = self.tracker.read(self.current, event);
-                    self.find(own, bytes.clone());
+                    own = self.tracker.read(self.current, kept.event);
+                    self.find(own, kept.bytes.clone());
                 }
             }
         }
-        if writes {
-            let value = self.written(bytes);
-            let value = self.tracker.unite(self.current, value, own);
-            self.tracker.set_value(self.current, event, value);
+        if kept.writes {
+            let value = self.written(kept.bytes.clone());
+            let value = if self.access.reading == Reading::Result {
+                self.tracker.unite(self.current, value, own)
+            } else {
+                value
+            };
+            self.tracker.set_value(self.current, kept.event, value);
+            self.explain_write(kept, value);
         }
     }
 
@@ -348,6 +400,9 @@ impl Follower {
         }
         let offset = |byte: u32| part.offset + u64::from(byte - part.first);
         let mut read = Reads::NOTHING;
+        if reads && self.access.reading == Reading::Result {
+            self.explain_private_read(part, bytes);
+        }
         if reads && self.access.copied.is_some() {
             for byte in part.first..part.end {
                 let set = self.tracker.load(self.current, part.word, bytes & 1 << byte);
@@ -359,6 +414,7 @@ impl Follower {
                 Reading::Result => self.find(read, 0..0),
                 Reading::Decides | Reading::DecidesItself => self.tracker.steer(self.current, read),
             }
+            self.hold_expected();
         }
         if writes && self.access.copied.is_some() {
             for byte in (part.first..part.end).filter(|byte| bytes >> byte & 1 == 1) {
@@ -368,6 +424,17 @@ impl Follower {
         } else if writes {
             let value = self.tracker.unite(self.current, self.access.value, read);
             self.tracker.store(self.current, part.word, bytes, value);
+        }
+        if writes {
+            self.explain_private_write(part, bytes);
+        }
+    }
+
+    /// What is read is in a local variable.
+    fn find_content(&mut self, content: Option<Slot>) {
+        self.access.found = self.of(content);
+        if self.access.found != Reads::NOTHING {
+            self.explain_nothing();
         }
     }
 
@@ -403,8 +470,10 @@ impl Follower {
     }
 
     /// The converter has invented this write, of something that no read has to do with.
-    pub(crate) fn invented_write(&mut self, event: EventId) {
+    pub(crate) fn invented_write(&mut self, event: EventId, number: Option<u64>) {
         self.tracker.set_value(self.current, event, Reads::NOTHING);
+        let values = number.map(|number| [0, number]);
+        self.explain_write(&Kept { event, reads: false, writes: true, bytes: 0..0, values }, Reads::NOTHING);
     }
 }
 

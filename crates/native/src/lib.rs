@@ -32,10 +32,11 @@ mod program;
 mod races;
 mod records;
 
-use foretell_trace::Listed;
+use events::Follow;
+use foretell_trace::{Listed, Values};
 use foretell_wire::log::Chunks;
 
-pub use follow::{GivenUp, Recomputed, Tally, WhyGivenUp};
+pub use follow::{GivenUp, Recomputed, Tally, ValueCounts, WhyGivenUp};
 pub use foretell_wire::log::Why;
 pub use foretell_wire::races::Kind as OnlineKind;
 pub use program::{Definition, Program, Source};
@@ -63,20 +64,35 @@ impl From<foretell_wire::Malformed> for LogError {
 
 /// The trace behind the log of a program, which tells also which reads matter to what comes after them.
 pub fn convert(log: &[u8]) -> Result<Listed, LogError> {
-    write(log, true).map(|written| written.events)
+    write(log, Follow::Reads).map(|written| written.events)
 }
 
 /// The trace alone: quicker, but less can be predicted.
 pub fn convert_events(log: &[u8]) -> Result<Listed, LogError> {
-    write(log, false).map(|written| written.events)
+    write(log, Follow::Nothing).map(|written| written.events)
+}
+
+/// A trace, how its values are computed, and how far that is known.
+#[derive(Debug)]
+pub struct Valued {
+    /// The events, with which reads matter to what.
+    pub events: Listed,
+    /// How values are computed; none if that is more than can be told.
+    pub values: Option<(Values, ValueCounts)>,
+}
+
+/// The trace behind the log of a program, with how values are computed: slower, but more can be predicted. The values are to be given to the trace
+/// that is made of the events, by [`foretell_trace::Trace::with_values`].
+pub fn convert_values(log: &[u8]) -> Result<Valued, LogError> {
+    write(log, Follow::Values).map(|written| Valued { events: written.events, values: written.values })
 }
 
 /// Where threads could not be followed, so that everything that they had read was taken to matter; the most frequent place first.
 pub fn given_up(log: &[u8]) -> Result<Vec<GivenUp>, LogError> {
-    write(log, true).map(|written| written.given_up)
+    write(log, Follow::Reads).map(|written| written.given_up)
 }
 
-fn write(log: &[u8], follow: bool) -> Result<events::Written, LogError> {
+fn write(log: &[u8], follow: Follow) -> Result<events::Written, LogError> {
     if !foretell_wire::log::is_begun(log) {
         return Err(LogError::Empty);
     }

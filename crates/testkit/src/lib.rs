@@ -2,6 +2,7 @@
 //!
 //! * [`adversarial`]: long traces that drive up one quantity each: same-value writers, sections, threads
 //! * [`busy`]: windows of a busy program with values and branches, for exact prediction
+//! * [`computed`]: a judge of how values are said to be computed
 //! * [`corpus`]: small traces with known answers, kept as data
 //! * [`depending`]: traces of which it is made up which reads matter to what
 //! * [`locked`]: long traces of threads that mostly keep to their locks, for benchmarks
@@ -13,6 +14,7 @@
 
 pub mod adversarial;
 pub mod busy;
+pub mod computed;
 pub mod corpus;
 pub mod depending;
 pub mod locked;

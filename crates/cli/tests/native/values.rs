@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use foretell_native::{Tally, recompute};
+use foretell_native::{Tally, ValueCounts, convert_values, recompute};
+use foretell_testkit::computed::Computed;
+use foretell_trace::Trace;
 
 use crate::{build, build_at, foretell, is_ready, raw_logs};
 
@@ -12,20 +14,35 @@ pub(crate) struct Agreement {
     stores: Tally,
     addresses: Tally,
     decisions: Tally,
+    /// Writes of the trace that depend on what was read, and those of them whose terms say how.
+    writes: [u64; 2],
+    /// Ways between records, and those that are known step by step.
+    ways: [u64; 2],
 }
 
 impl Agreement {
     /// Runs a program and looks at what it has logged.
     pub(crate) fn add(&mut self, program: &str) {
         for log in raw_logs(program) {
-            let found = recompute(&fs::read(&log).expect("a log")).expect("a whole one");
+            let log = fs::read(&log).expect("a log");
+            let found = recompute(&log).expect("a whole one");
             assert_eq!(found.differ(), 0, "{program}: {:#?}", found.differences);
             let sums = [&mut self.stores, &mut self.addresses, &mut self.decisions];
             for (sum, tally) in sums.into_iter().zip([found.stores, found.addresses, found.decisions]) {
                 sum.all += tally.all;
                 sum.known += tally.known;
             }
+            self.count(&terms_agree(program, &log));
         }
+    }
+
+    fn count(&mut self, counts: &ValueCounts) {
+        let [all, known] = &mut self.writes;
+        *all += counts.computed_writes + counts.frozen_writes + counts.unknown_writes;
+        *known += counts.computed_writes;
+        let [all, known] = &mut self.ways;
+        *all += counts.known_ways + counts.unknown_ways;
+        *known += counts.known_ways;
     }
 
     /// Who knows nothing never disagrees: there must be so many of each, and two out of three must have been computed again. What comes
@@ -36,7 +53,26 @@ impl Agreement {
         {
             assert!(tally.all >= least && 3 * tally.known >= 2 * tally.all, "{kind}: {tally}");
         }
+        for (kind, [all, known]) in [("writes", self.writes), ("ways", self.ways)] {
+            assert!(3 * known >= 2 * all, "{kind}: {known} of {all} have terms");
+        }
     }
+}
+
+/// With what was read in the run, all terms are what they were, and everything that is demanded holds.
+fn terms_agree(program: &str, log: &[u8]) -> ValueCounts {
+    let valued = convert_values(log).expect("a whole log");
+    let (values, counts) = valued.values.expect("not too much");
+    assert_eq!(counts.differ, 0, "{program}: {counts:?}");
+    let trace = Trace::check(valued.events).expect("a trace");
+    let trace = trace.with_values(values).unwrap_or_else(|error| panic!("{program}: {error}"));
+    let computed = Computed::of(&trace, None).expect("values");
+    let wrong = (computed.first_impossible(), computed.first_different(&trace));
+    assert_eq!(wrong, (None, None), "{program}: {counts:?}");
+    if std::env::var_os("FORETELL_COUNTS").is_some() {
+        eprintln!("{program}: {counts:?}");
+    }
+    counts
 }
 
 #[test]

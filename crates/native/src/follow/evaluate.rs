@@ -7,6 +7,7 @@ use std::cmp::Ordering;
 
 use foretell_wire::code::{opcode, predicate};
 
+use super::terms::Origins;
 use super::values::{Known, Scalar, Type, UNKNOWN};
 
 /// What an instruction uses.
@@ -15,10 +16,12 @@ pub(crate) struct Given {
     /// Its type; of numbers in the code none is told but by their use.
     pub(crate) of: Option<Type>,
     pub(crate) known: Known,
+    /// What it is made of, if anybody wants to know.
+    pub(crate) origins: Origins,
 }
 
 impl Given {
-    fn scalar(self) -> Option<Scalar> {
+    pub(super) fn scalar(self) -> Option<Scalar> {
         self.of?.scalar()
     }
 }
@@ -234,12 +237,13 @@ fn to_integer(number: f64, least: i128, most: i128) -> Option<u64> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::terms::CONSTANT;
     use super::*;
 
     const INT: fn(u32) -> Option<Type> = |bits| Some(Type::One(Scalar::Int(bits)));
 
     fn given(of: Option<Type>, value: u64) -> Given {
-        Given { of, known: [Some(value), None] }
+        Given { of, known: [Some(value), None], origins: CONSTANT }
     }
 
     /// The result of an instruction on two numbers of the same type.
@@ -392,10 +396,10 @@ mod tests {
     #[test]
     fn structures_of_two_are_taken_apart() {
         let of = Type::parse("{ i8, i1 }");
-        let nothing = Given { of: Some(Type::Other), known: UNKNOWN };
+        let nothing = Given { of: Some(Type::Other), known: UNKNOWN, origins: CONSTANT };
         let half = evaluate(opcode::INSERTVALUE, &[1], of, &[nothing, given(None, u64::MAX)]);
         assert_eq!(half, [None, Some(1)]);
-        let half = Given { of: Some(of), known: half };
+        let half = Given { of: Some(of), known: half, origins: CONSTANT };
         let whole = evaluate(opcode::INSERTVALUE, &[0], of, &[half, given(INT(8), 7)]);
         assert_eq!(whole, [Some(7), Some(1)]);
         let bit = Type::parse("i1");
@@ -409,7 +413,7 @@ mod tests {
     fn choices_are_made_by_their_condition() {
         let byte = Type::parse("i8");
         let select = |condition: Option<u64>, then: u64| {
-            let condition = Given { of: INT(1), known: [condition, None] };
+            let condition = Given { of: INT(1), known: [condition, None], origins: CONSTANT };
             evaluate(opcode::SELECT, &[], byte, &[condition, given(None, then), given(INT(8), 2)])[0]
         };
         assert_eq!(select(Some(1), u64::MAX), Some(0xFF));

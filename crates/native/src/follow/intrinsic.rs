@@ -65,7 +65,11 @@ mod tests {
     use super::*;
 
     fn result(name: &str, of: &str, values: &[i64]) -> Known {
-        let given = |&value: &i64| Given { of: None, known: [Some(value.cast_unsigned()), None] };
+        let given = |&value: &i64| Given {
+            of: None,
+            known: [Some(value.cast_unsigned()), None],
+            origins: super::super::terms::CONSTANT,
+        };
         let given: Vec<Given> = values.iter().map(given).collect();
         evaluate(name, Type::parse(of), &given)
     }

@@ -12,7 +12,9 @@ use super::code::{FunctionId, Functions, is_call};
 use super::evaluate::{Given, evaluate};
 use super::intrinsic;
 use super::routine::{Goal, Reach, Routine, Routines};
+use super::shadow::{Done, Shadow};
 use super::shape::Silently;
+use super::terms::{CONSTANT, Origins};
 use super::values::{Known, Scalar, Type, UNKNOWN};
 
 /// Where in a function a thread is.
@@ -33,7 +35,9 @@ pub(super) enum Place {
 pub(super) struct Frame {
     pub(super) place: Place,
     /// What is known of results, parameters and local variables, see [`Routine::place`] and [`Shape::content`](super::shape::Shape::content).
-    values: Vec<Known>,
+    values: Vec<(Known, Origins)>,
+    /// What has changed since the last record, and what it was before.
+    journal: Vec<(usize, (Known, Origins))>,
 }
 
 /// How a walk has ended.
@@ -65,23 +69,37 @@ const DEEPEST: u32 = 8;
 impl Frame {
     /// A call of this function with what it was given; where arguments are not what the function expects, nothing is known.
     pub(super) fn of(routine: &Routine, arguments: &[Given]) -> Frame {
-        let mut frame = Frame { place: Place::Before(0), values: vec![UNKNOWN; routine.values()] };
+        let values = vec![(UNKNOWN, CONSTANT); routine.values()];
+        let mut frame = Frame { place: Place::Before(0), values, journal: Vec::new() };
         for (place, argument) in routine.parameters().zip(arguments) {
             let of = routine.type_at(place);
-            if argument.of.is_none_or(|given| given == of) {
-                frame.set(place, of.fit(argument.known));
-            }
+            let is_as_expected = argument.of.is_none_or(|given| given == of);
+            let known = if is_as_expected { of.fit(argument.known) } else { UNKNOWN };
+            frame.put(place, known, argument.origins);
         }
         frame
     }
 
-    pub(super) fn get(&self, place: usize) -> Known {
-        self.values.get(place).copied().unwrap_or(UNKNOWN)
+    /// What is at a place, and what it is made of.
+    pub(super) fn held(&self, place: usize) -> (Known, Origins) {
+        self.values.get(place).copied().unwrap_or((UNKNOWN, CONSTANT))
     }
 
     pub(super) fn set(&mut self, place: usize, known: Known) {
+        self.put(place, known, CONSTANT);
+    }
+
+    /// This is at a place from now on, made of that.
+    pub(super) fn put(&mut self, place: usize, known: Known, origins: Origins) {
         if let Some(value) = self.values.get_mut(place) {
-            *value = known;
+            self.journal.push((place, std::mem::replace(value, (known, origins))));
+        }
+    }
+
+    /// Everything is as it was when the last walk began.
+    pub(super) fn take_back(&mut self) {
+        while let Some((place, value)) = self.journal.pop() {
+            self.values[place] = value;
         }
     }
 
@@ -97,7 +115,8 @@ impl Frame {
 
     /// Nothing is known any more.
     pub(super) fn begin_anew(&mut self) {
-        self.values.fill(UNKNOWN);
+        self.values.fill((UNKNOWN, CONSTANT));
+        self.journal.clear();
         self.place = Place::Unknown;
     }
 }
@@ -144,16 +163,20 @@ impl Machine {
             let learned = || self.learned.get(&(self.thread, routine.id, name)).copied();
             let address = self.functions.address(routine.id, name).or_else(learned);
             let known = [address.map(|address| address.wrapping_add_signed(bytes)), None];
-            Given { of: Some(Type::One(Scalar::Pointer)), known }
+            Given { of: Some(Type::One(Scalar::Pointer)), known, origins: CONSTANT }
         };
+        let constant = |bits: u64| Given { of: None, known: [Some(bits), None], origins: CONSTANT };
         match operand {
-            Operand::Number(number) => Given { of: None, known: [Some(number.cast_unsigned()), None] },
-            Operand::Float(bits) => Given { of: None, known: [Some(bits), None] },
+            Operand::Number(number) => constant(number.cast_unsigned()),
+            Operand::Float(bits) => constant(bits),
             Operand::Global(name) => address(name, 0),
             Operand::Within(name, bytes) => address(name, bytes),
             _ => match routine.place(operand) {
-                Some(place) => Given { of: Some(routine.type_at(place)), known: frame.get(place) },
-                None => Given { of: Some(Type::Other), known: UNKNOWN },
+                Some(place) => {
+                    let (known, origins) = frame.held(place);
+                    Given { of: Some(routine.type_at(place)), known, origins }
+                }
+                None => Given { of: Some(Type::Other), known: UNKNOWN, origins: CONSTANT },
             },
         }
     }
@@ -201,7 +224,14 @@ impl Machine {
     }
 
     /// Goes on from where a thread is to its goal. If it comes there, it stands before that.
-    pub(super) fn walk(&mut self, routine: &Routine, frame: &mut Frame, goal: Goal) -> Arrival {
+    pub(super) fn walk(
+        &mut self,
+        routine: &Routine,
+        frame: &mut Frame,
+        goal: Goal,
+        shadow: &mut dyn Shadow,
+    ) -> Arrival {
+        frame.journal.clear();
         if self.depth == 0 {
             self.steps = MOST_STEPS;
         }
@@ -209,8 +239,8 @@ impl Machine {
         let (mut last, mut next) = match frame.place {
             Place::Unknown => return Arrival::Lost,
             Place::Before(index) => (index, Next::To(index)),
-            Place::At(index) => (index, self.pass(routine, frame, index, &reach)),
-            Place::After(index) => (index, self.leave(routine, frame, index, &reach)),
+            Place::At(index) => (index, self.pass(routine, frame, index, &reach, shadow)),
+            Place::After(index) => (index, self.leave(routine, frame, index, &reach, shadow)),
         };
         loop {
             match next {
@@ -226,7 +256,7 @@ impl Machine {
                 Next::To(index) => {
                     self.steps -= 1;
                     last = index;
-                    next = self.pass(routine, frame, index, &reach);
+                    next = self.pass(routine, frame, index, &reach, shadow);
                 }
             }
         }
@@ -250,85 +280,188 @@ impl Machine {
     }
 
     /// Does what an instruction does, if no record tells of it.
-    fn pass(&mut self, routine: &Routine, frame: &mut Frame, index: u32, reach: &Reach) -> Next {
-        let known = match self.opcode(routine, index) {
-            opcode::ALLOCA | opcode::ATOMICRMW | opcode::CMPXCHG => UNKNOWN,
+    fn pass(
+        &mut self,
+        routine: &Routine,
+        frame: &mut Frame,
+        index: u32,
+        reach: &Reach,
+        shadow: &mut dyn Shadow,
+    ) -> Next {
+        self.hold(routine, frame, index, shadow);
+        let (known, origins) = match self.opcode(routine, index) {
+            opcode::ALLOCA => (UNKNOWN, CONSTANT),
+            opcode::ATOMICRMW | opcode::CMPXCHG => {
+                shadow.give_up();
+                (UNKNOWN, CONSTANT)
+            }
             opcode::LOAD => self.content(routine, frame, index),
             opcode::STORE => {
-                self.store(routine, frame, index);
-                UNKNOWN
+                self.store(routine, frame, index, shadow);
+                (UNKNOWN, CONSTANT)
             }
-            opcode if is_call(opcode) => self.call(routine, frame, index),
+            opcode if is_call(opcode) => {
+                self.touch(routine, frame, index, shadow);
+                self.call(routine, frame, index, shadow)
+            }
             opcode => {
                 let given = self.all_given(routine, frame, index);
-                let result = routine.type_at(index as usize);
-                evaluate(opcode, self.numbers(routine, index), result, &given)
+                let (of, numbers) = (routine.type_at(index as usize), self.numbers(routine, index));
+                let known = evaluate(opcode, numbers, of, &given);
+                (known, shadow.result(&Done { opcode, numbers, name: None, of, known, given: &given }))
             }
         };
-        frame.set(index as usize, known);
-        self.leave(routine, frame, index, reach)
+        frame.put(index as usize, known, origins);
+        self.leave(routine, frame, index, reach, shadow)
+    }
+
+    /// What an instruction needs to be what it was, beside what decisions go by.
+    fn hold(&self, routine: &Routine, frame: &Frame, index: u32, shadow: &mut dyn Shadow) {
+        let Some(step) = routine.shape.step(index) else { return shadow.give_up() };
+        match self.opcode(routine, index) {
+            opcode::BR | opcode::SWITCH | opcode::INDIRECTBR => {}
+            opcode @ (opcode::UDIV | opcode::SDIV | opcode::UREM | opcode::SREM) => {
+                shadow.divide(opcode, &self.all_given(routine, frame, index));
+            }
+            _ => {
+                for &slot in &step.steering {
+                    shadow.hold(&[self.given_at(routine, frame, slot as usize)]);
+                }
+            }
+        }
+    }
+
+    /// What is known of what is kept at a place.
+    pub(super) fn given_at(&self, routine: &Routine, frame: &Frame, place: usize) -> Given {
+        let (known, origins) = frame.held(place);
+        Given { of: Some(routine.type_at(place)), known, origins }
     }
 
     /// What a load finds that leaves no record.
-    fn content(&self, routine: &Routine, frame: &Frame, load: u32) -> Known {
+    fn content(&self, routine: &Routine, frame: &Frame, load: u32) -> (Known, Origins) {
         let pointer = self.operands(routine, load).first();
         let slot = pointer.and_then(|&pointer| routine.shape.content(pointer));
-        slot.map_or(UNKNOWN, |slot| routine.type_at(load as usize).fit(frame.get(slot as usize)))
+        slot.map_or((UNKNOWN, CONSTANT), |slot| {
+            let (known, origins) = frame.held(slot as usize);
+            (routine.type_at(load as usize).fit(known), origins)
+        })
     }
 
-    /// A store that leaves no record. Of variables that are accessed piece by piece nothing is known.
-    fn store(&self, routine: &Routine, frame: &mut Frame, index: u32) {
+    /// A store that leaves no record. Of variables that are accessed piece by piece nothing is known but what they are made of.
+    fn store(&self, routine: &Routine, frame: &mut Frame, index: u32, shadow: &mut dyn Shadow) {
         let Some(&value) = self.operands(routine, index).first() else { return };
-        let known = self.given(routine, frame, value).known;
+        let given = self.given(routine, frame, value);
         for define in routine.shape.step(index).into_iter().flat_map(|step| &step.defines) {
-            frame.set(define.slot as usize, if define.is_whole { known } else { UNKNOWN });
+            if define.is_whole {
+                frame.put(define.slot as usize, given.known, given.origins);
+            } else {
+                let before = self.given_at(routine, frame, define.slot as usize);
+                frame.put(define.slot as usize, UNKNOWN, [shadow.mix(&[before, given]); 2]);
+            }
+        }
+    }
+
+    /// A call that may change local variables: of these nothing is known any more but what they are made of.
+    fn touch(&self, routine: &Routine, frame: &mut Frame, index: u32, shadow: &mut dyn Shadow) {
+        for define in routine.shape.step(index).into_iter().flat_map(|step| &step.defines) {
+            if define.slot != index {
+                let from = define.from.iter().chain([&define.slot]);
+                let from: Vec<Given> =
+                    from.map(|&slot| self.given_at(routine, frame, slot as usize)).collect();
+                frame.put(define.slot as usize, UNKNOWN, [shadow.mix(&from); 2]);
+            }
         }
     }
 
     /// A call that leaves no record.
-    pub(super) fn call(&mut self, routine: &Routine, frame: &Frame, index: u32) -> Known {
-        let (result, given) = (routine.type_at(index as usize), self.arguments(routine, frame, index));
-        let name = self.functions.get(routine.id).and_then(|function| function.callee_name(index));
+    pub(super) fn call(
+        &mut self,
+        routine: &Routine,
+        frame: &Frame,
+        index: u32,
+        shadow: &mut dyn Shadow,
+    ) -> (Known, Origins) {
+        let (of, given) = (routine.type_at(index as usize), self.arguments(routine, frame, index));
+        let function = self.functions.get(routine.id);
+        let name = function.and_then(|function| function.callee_name(index));
         if let Some(name) = name.filter(|name| name.starts_with("llvm.")) {
-            return intrinsic::evaluate(name, result, &given);
+            let known = intrinsic::evaluate(name, of, &given);
+            let done =
+                Done { opcode: opcode::CALL, numbers: &[], name: Some(name), of, known, given: &given };
+            return (known, shadow.result(&done));
         }
-        let call = routine.shape.step(index).and_then(|step| step.call.as_deref());
-        match call.map(|call| call.silently) {
-            Some(Silently::As(callee)) => result.fit(self.silent(callee, &given)),
-            _ => UNKNOWN,
+        let Some(step) = routine.shape.step(index) else {
+            shadow.give_up();
+            return (UNKNOWN, CONSTANT);
+        };
+        match step.call.as_deref() {
+            Some(call) => match call.silently {
+                Silently::As(callee) => {
+                    let (known, origins) = self.silent(callee, &given, shadow);
+                    (of.fit(known), origins)
+                }
+                Silently::ByArguments => {
+                    shadow.hold(&given);
+                    let callee = call.callee.map(|slot| self.given_at(routine, frame, slot as usize));
+                    shadow.hold(callee.as_slice());
+                    (UNKNOWN, CONSTANT)
+                }
+            },
+            // Assembly that does nothing.
+            None => (UNKNOWN, [shadow.mix(&given); 2]),
         }
     }
 
     /// What a function returns that leaves no record. What it decides by is nowhere to be seen.
-    pub(super) fn silent(&mut self, callee: FunctionId, given: &[Given]) -> Known {
-        let Some(routine) = self.routine(callee).filter(|_| self.depth < DEEPEST) else { return UNKNOWN };
+    fn silent(&mut self, callee: FunctionId, given: &[Given], shadow: &mut dyn Shadow) -> (Known, Origins) {
+        let Some(routine) = self.routine(callee).filter(|_| self.depth < DEEPEST) else {
+            shadow.give_up();
+            return (UNKNOWN, CONSTANT);
+        };
         let decisions = self.decisions;
         self.depth += 1;
         let mut frame = Frame::of(&routine, given);
-        let returned = self.returned(&routine, &mut frame);
+        // What is passed beyond the parameters goes ways of its own.
+        shadow.hold(given.get(routine.parameters().len()..).unwrap_or_default());
+        let returned = self.returned(&routine, &mut frame, shadow);
         self.depth -= 1;
         self.decisions = decisions;
         returned
     }
 
     /// What a call returns, from where it is.
-    pub(super) fn returned(&mut self, routine: &Routine, frame: &mut Frame) -> Known {
-        match (self.walk(routine, frame, Goal::Return), frame.place) {
+    pub(super) fn returned(
+        &mut self,
+        routine: &Routine,
+        frame: &mut Frame,
+        shadow: &mut dyn Shadow,
+    ) -> (Known, Origins) {
+        match (self.walk(routine, frame, Goal::Return, shadow), frame.place) {
             (Arrival::Exact, Place::Before(index)) => {
                 let given = self.all_given(routine, frame, index);
-                given.first().map_or(UNKNOWN, |value| value.known)
+                given.first().map_or((UNKNOWN, CONSTANT), |value| (value.known, value.origins))
             }
-            _ => UNKNOWN,
+            _ => {
+                shadow.give_up();
+                (UNKNOWN, CONSTANT)
+            }
         }
     }
 
     /// Goes on after an instruction.
-    fn leave(&mut self, routine: &Routine, frame: &mut Frame, index: u32, reach: &Reach) -> Next {
+    fn leave(
+        &mut self,
+        routine: &Routine,
+        frame: &mut Frame,
+        index: u32,
+        reach: &Reach,
+        shadow: &mut dyn Shadow,
+    ) -> Next {
         match *routine.shape.next(index) {
             [] => Next::Nowhere,
             [next] if routine.block(next) == routine.block(index) && next == index + 1 => Next::To(next),
             [next] => Next::To(self.enter_block(routine, frame, index, next)),
-            ref ways => self.decide(routine, frame, index, ways, reach),
+            ref ways => self.decide(routine, frame, index, (ways, reach), shadow),
         }
     }
 
@@ -338,18 +471,29 @@ impl Machine {
         routine: &Routine,
         frame: &mut Frame,
         index: u32,
-        ways: &[u32],
-        reach: &Reach,
+        (ways, reach): (&[u32], &Reach),
+        shadow: &mut dyn Shadow,
     ) -> Next {
         self.decisions.met += 1;
-        if let Some(way) = self.way_by_value(routine, frame, index) {
+        let given = self.all_given(routine, frame, index);
+        let (condition, cases) = given.split_first().map_or((None, &[][..]), |(one, rest)| (Some(one), rest));
+        let way = condition.and_then(|condition| self.way_by_value(routine, index, condition, cases));
+        if let Some((way, condition)) = way.zip(condition) {
             self.decisions.known += 1;
+            shadow.decide(*condition, cases, way);
             return match ways.get(way) {
                 Some(&next) if reach.contains(next) => {
                     Next::To(self.enter_block(routine, frame, index, next))
                 }
                 _ => Next::Astray,
             };
+        }
+        if !is_call(self.opcode(routine, index)) {
+            shadow.hold(&given);
+        }
+        if reach.goal == Goal::Return {
+            // It may as well have ended by an exception.
+            shadow.give_up();
         }
         let mut open: Vec<u32> = ways.iter().copied().filter(|&way| reach.contains(way)).collect();
         open.dedup();
@@ -361,9 +505,13 @@ impl Machine {
     }
 
     /// Which way a decision goes, if what it goes by is known.
-    fn way_by_value(&self, routine: &Routine, frame: &Frame, index: u32) -> Option<usize> {
-        let given = self.all_given(routine, frame, index);
-        let (condition, cases) = given.split_first()?;
+    fn way_by_value(
+        &self,
+        routine: &Routine,
+        index: u32,
+        condition: &Given,
+        cases: &[Given],
+    ) -> Option<usize> {
         let value = condition.known[0]?;
         match self.opcode(routine, index) {
             opcode::BR => Some(usize::from(value == 0)),
@@ -384,21 +532,23 @@ impl Machine {
         let made: Vec<_> =
             (to..).take_while(is_phi).map(|phi| self.incoming(routine, frame, phi, block)).collect();
         let mut next = to;
-        for known in made {
-            frame.set(next as usize, known);
+        for (known, origins) in made {
+            frame.put(next as usize, known, origins);
             next += 1;
         }
         next
     }
 
-    fn incoming(&self, routine: &Routine, frame: &Frame, phi: u32, block: u32) -> Known {
+    fn incoming(&self, routine: &Routine, frame: &Frame, phi: u32, block: u32) -> (Known, Origins) {
         let (pairs, _) = self.operands(routine, phi).as_chunks();
         let is_from = |&&[_, from]: &&[Operand; 2]| from == Operand::Block(block);
         match pairs.iter().find(is_from) {
-            Some(&[value, _]) if self.numbers(routine, phi).is_empty() => {
-                routine.type_at(phi as usize).fit(self.given(routine, frame, value).known)
+            Some(&[value, _]) => {
+                let Given { known, origins, .. } = self.given(routine, frame, value);
+                let is_exact = self.numbers(routine, phi).is_empty();
+                (if is_exact { routine.type_at(phi as usize).fit(known) } else { UNKNOWN }, origins)
             }
-            _ => UNKNOWN,
+            None => (UNKNOWN, CONSTANT),
         }
     }
 }

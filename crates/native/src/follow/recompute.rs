@@ -15,6 +15,7 @@ use super::compare::Comparison;
 use super::evaluate::Given;
 use super::machine::{Arrival, Frame, Machine, Place};
 use super::routine::{Goal, Routine, Routines};
+use super::shadow::Nobody;
 use super::values::UNKNOWN;
 
 /// How many of some kind there are.
@@ -195,7 +196,7 @@ impl Recomputation {
             Place::Unknown => None,
             _ if call.callee == Callee::Others || routine.shape.is_returned_to => None,
             Place::At(index) if index == spot.instruction => Some(Arrival::Exact),
-            _ => Some(self.machine.walk(&routine, &mut frame, goal)),
+            _ => Some(self.machine.walk(&routine, &mut frame, goal, &mut Nobody)),
         };
         match arrival {
             Some(Arrival::Exact | Arrival::Vague) => {}
@@ -283,8 +284,10 @@ impl Recomputation {
         let returned = match ended {
             Some(Call { callee: Callee::Others, .. }) | None => UNKNOWN,
             Some(Call { body: Some((callee, _)), .. }) if callee.shape.is_returned_to => UNKNOWN,
-            Some(Call { body: Some((callee, mut frame)), .. }) => self.machine.returned(&callee, &mut frame),
-            Some(Call { body: None, .. }) => self.machine.call(routine, frame, index),
+            Some(Call { body: Some((callee, mut frame)), .. }) => {
+                self.machine.returned(&callee, &mut frame, &mut Nobody).0
+            }
+            Some(Call { body: None, .. }) => self.machine.call(routine, frame, index, &mut Nobody).0,
         };
         if returned == UNKNOWN {
             // It may have ended by an exception.

@@ -36,11 +36,14 @@ pub(super) enum Goal {
 
 /// From which instructions a goal can be reached without a record on the way. The goal itself is among them.
 #[derive(Clone, Debug)]
-pub(super) struct Reach(Rc<Vec<bool>>);
+pub(super) struct Reach {
+    pub(super) goal: Goal,
+    marks: Rc<Vec<bool>>,
+}
 
 impl Reach {
     pub(super) fn contains(&self, index: u32) -> bool {
-        self.0.get(index as usize) == Some(&true)
+        self.marks.get(index as usize) == Some(&true)
     }
 }
 
@@ -99,7 +102,7 @@ impl Routines {
     /// From where in a function a goal can be reached.
     pub(super) fn reach(&mut self, routine: &Routine, goal: Goal) -> Reach {
         let reach = self.reaches.entry((routine.id, goal));
-        reach.or_insert_with(|| Reach(Rc::new(routine.reach(goal)))).clone()
+        reach.or_insert_with(|| Reach { goal, marks: Rc::new(routine.reach(goal)) }).clone()
     }
 }
 

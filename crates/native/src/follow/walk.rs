@@ -5,9 +5,13 @@ use std::rc::Rc;
 use foretell_trace::Reads;
 
 use super::code::FunctionId;
+use super::evaluate::Given;
+use super::explain::{Computed, unknown};
 use super::given_up::Why;
 use super::region::Region;
 use super::shape::{Call, Silently, Slot};
+use super::terms::Origins;
+use super::values::Known;
 use super::{Follower, Target};
 
 /// A thread that is in calls which hold more than this is not followed into further ones.
@@ -37,13 +41,20 @@ struct Frame {
     /// Where its registers begin, and how many they are.
     base: usize,
     slots: u32,
+    /// It, computed again, if anybody does.
+    computed: Option<Computed>,
 }
 
 /// What is known of which function was called.
 #[derive(Debug)]
 enum Place {
     /// Nothing was recorded in it yet. If it was called by name, this is the number of that.
-    Called { name: Option<u32>, arguments: Vec<Reads> },
+    Called {
+        name: Option<u32>,
+        arguments: Vec<Reads>,
+        /// The same, computed again.
+        given: Vec<Given>,
+    },
     /// This one.
     In(FunctionId),
     /// Nothing.
@@ -52,7 +63,7 @@ enum Place {
 
 impl Default for Place {
     fn default() -> Place {
-        Place::Called { name: None, arguments: Vec::new() }
+        Place::Called { name: None, arguments: Vec::new(), given: Vec::new() }
     }
 }
 
@@ -88,18 +99,24 @@ impl Walk {
     /// Nobody knows where in the innermost call the thread is.
     pub(super) fn be_nowhere(&mut self) {
         let top = self.top();
-        (top.place, top.at, top.slots) = (Place::Unknown, None, 0);
+        (top.place, top.at, top.slots, top.computed) = (Place::Unknown, None, 0, None);
     }
 
     /// The innermost call is one of this function, which has so many slots, and holds nothing yet.
     fn seat(&mut self, function: FunctionId, slots: u32) {
         self.calls = self.calls.wrapping_add(1);
         let (number, top) = (self.calls, self.top());
-        *top = Frame { place: Place::In(function), at: None, is_done: false, number, base: top.base, slots };
+        let (place, base) = (Place::In(function), top.base);
+        *top = Frame { place, at: None, is_done: false, number, base, slots, computed: None };
         let end = top.base + slots as usize;
         if self.registers.len() < end {
             self.registers.resize(end, (0, Reads::NOTHING));
         }
+    }
+
+    /// The innermost call, computed again.
+    pub(super) fn computed(&mut self) -> Option<&mut Computed> {
+        self.top().computed.as_mut()
     }
 
     /// Where a register is, and the number that it has if it counts.
@@ -144,6 +161,7 @@ impl Follower {
     pub(super) fn set(&mut self, slot: Option<Slot>, reads: Reads) {
         if let Some(slot) = slot {
             self.walk().set(slot, reads);
+            self.blur(slot, reads);
         }
     }
 
@@ -155,6 +173,9 @@ impl Follower {
     }
 
     pub(super) fn steer_by(&mut self, slot: Option<Slot>) {
+        if slot.is_some_and(|slot| self.hold_slot(slot)) {
+            return;
+        }
         let reads = self.of(slot);
         self.tracker.steer(self.current, reads);
     }
@@ -164,14 +185,21 @@ impl Follower {
         let spot = self.stops[stop].spot;
         if !self.is_in(spot.function) {
             self.give_up(Why::Nowhere);
-            self.seat(spot.function);
+            self.seat(spot.function, &[]);
         } else {
             let (at, is_done) = (self.walk().top().at, self.walk().top().is_done);
             let may_stay = at == Some(spot.instruction) && !is_done;
             match self.way(stop, at) {
-                Some(region) => self.pass(&region, may_stay),
+                Some(region) => {
+                    let is_clear = !may_stay && !region.is_unknown;
+                    let is_explained = is_clear && self.explain_way(at, spot.instruction);
+                    self.pass(&region, may_stay, is_explained);
+                }
                 None if may_stay => {}
-                None => self.give_up(Why::NoWay),
+                None => {
+                    self.give_up(Why::NoWay);
+                    self.begin_anew();
+                }
             }
         }
         self.walk().stand_at(spot.instruction, is_single);
@@ -195,32 +223,38 @@ impl Follower {
     /// Whether the innermost call is one of this function. A call of which nothing was known yet may turn out to be one.
     fn is_in(&mut self, function: FunctionId) -> bool {
         let its_name = self.functions.get(function).map(|function| function.name);
-        let arguments = match &mut self.walk().top().place {
+        let (arguments, given) = match &mut self.walk().top().place {
             Place::In(known) => return *known == function,
             Place::Unknown => return false,
             Place::Called { name: Some(name), .. } if its_name != Some(*name) => return false,
-            Place::Called { arguments, .. } => std::mem::take(arguments),
+            Place::Called { arguments, given, .. } => (std::mem::take(arguments), std::mem::take(given)),
         };
-        self.seat(function);
-        self.bind(function, &arguments);
+        self.seat(function, &given);
+        self.bind(function, &arguments, given.is_empty());
         true
     }
 
-    fn seat(&mut self, function: FunctionId) {
+    fn seat(&mut self, function: FunctionId, given: &[Given]) {
         let slots = self.regions.shape(&self.functions, function).map(|shape| shape.slots);
         let base = self.walk().top().base;
         match slots.filter(|&slots| base.saturating_add(slots as usize) <= MOST_REGISTERS) {
-            Some(slots) => self.walk().seat(function, slots),
+            Some(slots) => {
+                self.walk().seat(function, slots);
+                self.walk().top().computed = self.computed(function, given);
+            }
             None => self.be_nowhere(),
         }
     }
 
     /// The parameters are what was passed. What is passed beyond them goes ways of its own.
-    fn bind(&mut self, function: FunctionId, arguments: &[Reads]) {
+    fn bind(&mut self, function: FunctionId, arguments: &[Reads], is_vague: bool) {
         let Some(shape) = self.regions.shape(&self.functions, function) else { return };
         for (index, &reads) in (0..).zip(arguments) {
             if index < shape.parameters {
                 self.walk().set(shape.parameter(index), reads);
+                if is_vague {
+                    self.blur(shape.parameter(index), reads);
+                }
             } else {
                 self.tracker.steer(self.current, reads);
             }
@@ -228,8 +262,10 @@ impl Follower {
     }
 
     /// Goes the ways of a region. If it may not have been gone at all, everything also keeps what it was.
-    fn pass(&mut self, region: &Region, keeps: bool) {
-        self.pass_steering(region);
+    fn pass(&mut self, region: &Region, keeps: bool, is_explained: bool) {
+        if !is_explained {
+            self.pass_steering(region);
+        }
         let mut changes = std::mem::take(&mut self.changes);
         for (slot, from) in &region.changes {
             let mut reads = if keeps { self.walk().get(*slot) } else { Reads::NOTHING };
@@ -241,8 +277,14 @@ impl Follower {
         }
         for (slot, reads) in changes.drain(..) {
             self.walk().set(slot, reads);
+            if !is_explained {
+                self.blur(slot, reads);
+            }
         }
         self.changes = changes;
+        if region.is_unknown {
+            self.begin_anew();
+        }
     }
 
     /// A function is called.
@@ -265,6 +307,7 @@ impl Follower {
 
     /// What is known of a call before anything is recorded in it. None if it cannot be followed.
     fn call_place(&mut self, call: &Call, calls_back: bool) -> Option<Place> {
+        let mut given = self.walk().top().at.map_or_else(Vec::new, |at| self.passed(at));
         if calls_back || (call.is_direct && call.name.is_none()) {
             return None;
         }
@@ -282,8 +325,11 @@ impl Follower {
             for reads in arguments.drain(..) {
                 self.tracker.steer(self.current, reads);
             }
+            for argument in given.drain(..) {
+                self.hold(&[argument]);
+            }
         }
-        Some(Place::Called { name: call.name, arguments })
+        Some(Place::Called { name: call.name, arguments, given })
     }
 
     /// So many calls have ended.
@@ -294,29 +340,33 @@ impl Follower {
                 self.give_up(Why::Nowhere);
                 return self.walk().be_nowhere();
             }
-            let result = self.leave_function();
+            let (result, value) = self.leave_function();
             self.walk().frames.pop();
             let call = self.walk().top().at;
             self.set(call, result);
+            self.set_returned(call, value);
             self.walk().top().is_done = true;
         }
     }
 
     /// The innermost call comes to its end; what it results in.
-    fn leave_function(&mut self) -> Reads {
+    fn leave_function(&mut self) -> (Reads, (Known, Origins)) {
         let Some(function) = self.walk().function() else { return self.leave_unseen() };
         let at = self.walk().top().at;
         let Some(region) = self.regions.between(&self.functions, function, at, Target::End) else {
             self.give_up(Why::NoWay);
-            return Reads::NOTHING;
+            return (Reads::NOTHING, unknown(Reads::NOTHING));
         };
-        self.pass_steering(&region);
+        let value = if region.is_unknown { None } else { self.explain_end(at) };
+        if value.is_none() {
+            self.pass_steering(&region);
+        }
         let mut result = Reads::NOTHING;
         for &slot in &region.result {
             let part = self.of(Some(slot));
             result = self.tracker.unite(self.current, result, part);
         }
-        result
+        (result, value.unwrap_or_else(|| unknown(result)))
     }
 
     /// What is decided by on the ways of a region.
@@ -330,18 +380,21 @@ impl Follower {
     }
 
     /// A call without any record has ended: it went by what it was given.
-    fn leave_unseen(&mut self) -> Reads {
-        let Place::Called { arguments, .. } = &mut self.walk().top().place else { return Reads::NOTHING };
-        let arguments = std::mem::take(arguments);
+    fn leave_unseen(&mut self) -> (Reads, (Known, Origins)) {
+        let nothing = (Reads::NOTHING, unknown(Reads::NOTHING));
+        let Place::Called { arguments, given, .. } = &mut self.walk().top().place else { return nothing };
+        let (arguments, given) = (std::mem::take(arguments), std::mem::take(given));
         if let Some(function) = self.silent_callee() {
-            self.seat(function);
-            self.bind(function, &arguments);
+            self.seat(function, &given);
+            self.bind(function, &arguments, given.is_empty());
             return self.leave_function();
         }
-        for reads in arguments {
-            self.tracker.steer(self.current, reads);
+        if given.is_empty() || !self.hold(&given) {
+            for reads in arguments {
+                self.tracker.steer(self.current, reads);
+            }
         }
-        Reads::NOTHING
+        nothing
     }
 
     /// The function that the innermost call must have been one of.
@@ -371,8 +424,10 @@ impl Follower {
     /// The thread has ended. What its first function returns goes to whoever waits for it.
     pub(super) fn end(&mut self) {
         loop {
-            let result = self.leave_function();
-            self.tracker.steer(self.current, result);
+            let (result, (known, origins)) = self.leave_function();
+            if !self.hold(&[Given { of: None, known, origins }]) {
+                self.tracker.steer(self.current, result);
+            }
             if self.walk().frames.len() < 2 {
                 break;
             }

@@ -256,7 +256,8 @@ impl<'a> Machine<'a> {
                 let value = self.read(site, arguments[1]);
                 self.write(site, arguments[0], value);
                 let (to, from) = (bits(arguments[0]), bits(arguments[1]));
-                self.record(Record::Copy { site: TABLE + site, to, from, bytes: &[1, 2, 3, 4] });
+                let bytes = low(value).to_le_bytes()[..4].to_vec().leak();
+                self.record(Record::Copy { site: TABLE + site, to, from, bytes });
                 Ok(0)
             }
             (ABS, _) => Ok(arguments[0].wrapping_abs()),
@@ -288,7 +289,7 @@ fn narrow(value: i64) -> i64 {
 }
 
 /// What is told of a value: accesses have four bytes.
-fn low(value: i64) -> u64 {
+pub(crate) fn low(value: i64) -> u64 {
     value.cast_unsigned() & 0xFFFF_FFFF
 }
 

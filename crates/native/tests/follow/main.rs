@@ -3,6 +3,7 @@
 //! Random programs are run by a small machine that writes a log. Then they are run again, each time with one read that sees something
 //! else, while all others see what they saw. Where that run is not as the first one, the read must have been said to matter.
 
+mod computed;
 mod machine;
 mod program;
 
@@ -111,4 +112,16 @@ fn what_the_machine_has_computed_is_computed_again() {
         }
     }
     assert!(known.iter().all(|&known| known > 1000), "{known:?}");
+}
+
+/// What was computed in the run is what the terms say, and so is what is computed if a read sees something else, as far as the thread then does
+/// what it did.
+#[test]
+fn terms_tell_what_happens_if_a_read_sees_something_else() {
+    let mut seen = computed::Seen::default();
+    let seeds = std::env::var("FORETELL_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(1500);
+    for seed in 0..seeds {
+        computed::check(seed, &mut seen);
+    }
+    assert!(seen.strayed > 500 && seen.foreseen > 1000 && seen.unmoved > seen.strayed, "{seen:?}");
 }

@@ -1,0 +1,285 @@
+//! What an instruction makes of terms.
+//!
+//! Beside [`evaluate`](super::evaluate::evaluate), which says what the result is, this says how it comes about. What cannot be said with terms, as
+//! all that has to do with floats, is made of what its operands are made of, nobody knows how.
+
+use foretell_trace::Reads;
+use foretell_trace::values::{Binary, TermId, Unary};
+use foretell_wire::code::{opcode, predicate};
+use foretell_wire::hook::Update;
+
+use super::evaluate::Given;
+use super::shadow::Done;
+use super::terms::{CONSTANT, Origin, Origins, Sets, Terms};
+use super::values::{Scalar, Type};
+
+/// Makes terms for one thread.
+pub(super) struct Symbolic<'a> {
+    pub(super) terms: &'a mut Terms,
+    pub(super) sets: Sets<'a>,
+}
+
+impl Symbolic<'_> {
+    /// The reads that all of these are made of.
+    pub(super) fn reads(&mut self, given: &[Given]) -> Reads {
+        let origins = given.iter().flat_map(|given| given.origins);
+        origins.fold(Reads::NOTHING, |all, origin| {
+            let reads = self.terms.reads_of(origin);
+            self.sets.unite(all, reads)
+        })
+    }
+
+    /// What the result of an instruction is made of.
+    pub(super) fn result(&mut self, done: &Done<'_>) -> Origins {
+        if done.given.iter().all(|given| given.origins == CONSTANT) {
+            return CONSTANT;
+        }
+        let given = done.given;
+        match (done.opcode, given, done.of) {
+            (opcode::EXTRACTVALUE, &[Given { of: Some(Type::Two(_)), origins, .. }], _)
+                if matches!(done.numbers, [0 | 1]) =>
+            {
+                [origins[usize::from(done.numbers == [1])], Origin::NOTHING]
+            }
+            (opcode::INSERTVALUE, [into, what], Type::Two(_)) if matches!(done.numbers, [0 | 1]) => {
+                let mut origins = into.origins;
+                origins[usize::from(done.numbers == [1])] = what.origins[0];
+                origins
+            }
+            (opcode::FREEZE, [one], _) => one.origins,
+            (opcode::SELECT, [condition, then, otherwise], _) if done.numbers.is_empty() => {
+                [0, 1].map(|word| {
+                    let chosen = self.select(*condition, [*then, *otherwise], word, done.of);
+                    chosen.unwrap_or_else(|| Origin::Made(self.reads(given)))
+                })
+            }
+            (_, _, Type::Two([of, _])) => {
+                let two = done.name.and_then(|name| self.checked(name, of, given));
+                [0, 1].map(|word| self.settle(two.map(|two| two[word]), done, word))
+            }
+            (_, _, Type::One(of)) => {
+                let term = match done.name {
+                    Some(name) => self.intrinsic(name, of, given),
+                    None => self.word(done, of),
+                };
+                [self.settle(term, done, 0), Origin::NOTHING]
+            }
+            (_, _, Type::Other) => {
+                let reads = self.reads(given);
+                [Origin::Made(reads), Origin::Made(reads)]
+            }
+        }
+    }
+
+    /// The term, if it was what the result was; if not, whatever the operands are made of.
+    fn settle(&mut self, term: Option<TermId>, done: &Done<'_>, word: usize) -> Origin {
+        match term.filter(|&term| Some(self.terms.observed(term)) == done.known[word]) {
+            Some(term) => Origin::Term(term),
+            None => Origin::Made(self.reads(done.given)),
+        }
+    }
+
+    /// The term of a word of this type; none if it is not known what it was.
+    pub(super) fn term(&mut self, given: &Given, word: usize, of: Scalar) -> Option<TermId> {
+        let known = of.fit(given.known[word]?);
+        match given.origins[word] {
+            Origin::Term(term) => Some(term),
+            Origin::Made(reads) => self.terms.frozen(known, reads),
+        }
+    }
+
+    fn select(&mut self, condition: Given, arms: [Given; 2], word: usize, result: Type) -> Option<Origin> {
+        let chosen = arms[usize::from(condition.known[0]? == 0)];
+        if condition.origins == CONSTANT {
+            return Some(chosen.origins[word]);
+        }
+        let of = match (result, word) {
+            (Type::One(of), 0) => of,
+            (Type::Two(of), word) => of[word],
+            _ => return Some(Origin::NOTHING),
+        };
+        let condition = self.term(&condition, 0, Scalar::Int(1))?;
+        let arms = [self.term(&arms[0], word, of)?, self.term(&arms[1], word, of)?];
+        self.terms.choice(&mut self.sets, condition, arms).map(Origin::Term)
+    }
+
+    pub(super) fn binary(&mut self, op: Binary, of: Scalar, operands: [TermId; 2]) -> Option<TermId> {
+        self.terms.binary(&mut self.sets, op, of.bits(), operands)
+    }
+
+    pub(super) fn not(&mut self, term: TermId) -> Option<TermId> {
+        self.terms.unary(Unary::IsZero, u64::BITS, term)
+    }
+
+    fn word(&mut self, done: &Done<'_>, of: Scalar) -> Option<TermId> {
+        match (done.opcode, done.given) {
+            (opcode::GETELEMENTPTR, [pointer, indices @ ..]) => self.address(done.numbers, pointer, indices),
+            (opcode::ICMP, [one, other]) => {
+                let of = one.scalar().or(other.scalar())?;
+                let operands = [self.term(one, 0, of)?, self.term(other, 0, of)?];
+                self.compare(*done.numbers.first()?, of, operands)
+            }
+            (cast, [one]) if done.numbers.is_empty() => {
+                let from = one.scalar()?;
+                let term = self.term(one, 0, from)?;
+                self.cast(cast, from, of, term)
+            }
+            (opcode, [one, other]) if matches!(of, Scalar::Int(_)) => {
+                let op = operation(opcode)?;
+                let operands = [self.term(one, 0, of)?, self.term(other, 0, of)?];
+                self.binary(op, of, operands)
+            }
+            _ => None,
+        }
+    }
+
+    fn cast(&mut self, cast: u8, from: Scalar, to: Scalar, term: TermId) -> Option<TermId> {
+        match cast {
+            opcode::TRUNC | opcode::PTRTOINT | opcode::INTTOPTR | opcode::PTRTOADDR
+                if to.bits() < from.bits() =>
+            {
+                self.terms.unary(Unary::Truncate, to.bits(), term)
+            }
+            opcode::ZEXT | opcode::PTRTOINT | opcode::INTTOPTR | opcode::PTRTOADDR => Some(term),
+            opcode::BITCAST if from.bits() == to.bits() => Some(term),
+            opcode::SEXT => {
+                let wide = self.terms.unary(Unary::ExtendSign, from.bits(), term)?;
+                self.terms.unary(Unary::Truncate, to.bits(), wide)
+            }
+            _ => None,
+        }
+    }
+
+    fn compare(&mut self, predicate: i64, of: Scalar, [one, other]: [TermId; 2]) -> Option<TermId> {
+        let (op, operands, is_opposite) = match predicate {
+            predicate::ICMP_EQ => (Binary::Equal, [one, other], false),
+            predicate::ICMP_NE => (Binary::Equal, [one, other], true),
+            predicate::ICMP_ULT => (Binary::LessUnsigned, [one, other], false),
+            predicate::ICMP_UGE => (Binary::LessUnsigned, [one, other], true),
+            predicate::ICMP_UGT => (Binary::LessUnsigned, [other, one], false),
+            predicate::ICMP_ULE => (Binary::LessUnsigned, [other, one], true),
+            predicate::ICMP_SLT => (Binary::LessSigned, [one, other], false),
+            predicate::ICMP_SGE => (Binary::LessSigned, [one, other], true),
+            predicate::ICMP_SGT => (Binary::LessSigned, [other, one], false),
+            predicate::ICMP_SLE => (Binary::LessSigned, [other, one], true),
+            _ => return None,
+        };
+        let term = self.binary(op, of, operands)?;
+        if is_opposite { self.not(term) } else { Some(term) }
+    }
+
+    /// Numbers among the indices are counted already, see [`super::evaluate`].
+    fn address(&mut self, numbers: &[i64], pointer: &Given, indices: &[Given]) -> Option<TermId> {
+        let (&bytes, steps) = numbers.split_first()?;
+        let mut address = self.term(pointer, 0, Scalar::Pointer)?;
+        if bytes != 0 {
+            let bytes = self.terms.number(bytes.cast_unsigned())?;
+            address = self.binary(Binary::Add, Scalar::Pointer, [address, bytes])?;
+        }
+        for (index, step) in indices.iter().filter(|index| index.of.is_some()).zip(steps) {
+            let of = index.scalar()?;
+            let index = self.term(index, 0, of)?;
+            let index = self.terms.unary(Unary::ExtendSign, of.bits(), index)?;
+            let step = self.terms.number(step.cast_unsigned())?;
+            let distance = self.binary(Binary::Multiply, Scalar::Pointer, [index, step])?;
+            address = self.binary(Binary::Add, Scalar::Pointer, [address, distance])?;
+        }
+        Some(address)
+    }
+
+    /// A function of LLVM that results in one word.
+    fn intrinsic(&mut self, name: &str, of: Scalar, given: &[Given]) -> Option<TermId> {
+        let (operation, _) = name.strip_prefix("llvm.")?.rsplit_once('.')?;
+        let (one, rest) = given.split_first()?;
+        let one = self.term(one, 0, of)?;
+        if operation == "expect" {
+            return Some(one);
+        }
+        let update = match operation {
+            "umax" => Update::UMax,
+            "umin" => Update::UMin,
+            "smax" => Update::Max,
+            "smin" => Update::Min,
+            _ => return None,
+        };
+        let other = self.term(rest.first()?, 0, of)?;
+        self.update(update, of, [one, other])
+    }
+
+    /// What an atomic update makes of two values.
+    pub(super) fn update(&mut self, update: Update, of: Scalar, [one, other]: [TermId; 2]) -> Option<TermId> {
+        let less = match update {
+            Update::Xchg => return Some(other),
+            Update::Add => return self.binary(Binary::Add, of, [one, other]),
+            Update::Sub => return self.binary(Binary::Subtract, of, [one, other]),
+            Update::And => return self.binary(Binary::And, of, [one, other]),
+            Update::Or => return self.binary(Binary::Or, of, [one, other]),
+            Update::Xor => return self.binary(Binary::Xor, of, [one, other]),
+            Update::Nand => {
+                let and = self.binary(Binary::And, of, [one, other])?;
+                let ones = self.terms.number(of.fit(u64::MAX))?;
+                return self.binary(Binary::Xor, of, [and, ones]);
+            }
+            Update::Max | Update::Min => self.binary(Binary::LessSigned, of, [one, other])?,
+            Update::UMax | Update::UMin => self.binary(Binary::LessUnsigned, of, [one, other])?,
+            _ => return None,
+        };
+        let (small, large) = ([one, other], [other, one]);
+        let arms = if matches!(update, Update::Min | Update::UMin) { small } else { large };
+        self.terms.choice(&mut self.sets, less, arms)
+    }
+
+    /// Arithmetic that tells whether the result is as it should be: both.
+    fn checked(&mut self, name: &str, of: Scalar, given: &[Given]) -> Option<[TermId; 2]> {
+        let (operation, _) = name.strip_prefix("llvm.")?.rsplit_once('.')?;
+        let &[one, other] = given else { return None };
+        let (one, other) = (self.term(&one, 0, of)?, self.term(&other, 0, of)?);
+        let zero = self.terms.number(0)?;
+        let signs = |this: &mut Self, first: [TermId; 2], second: [TermId; 2]| {
+            let (first, second) =
+                (this.binary(Binary::Xor, of, first)?, this.binary(Binary::Xor, of, second)?);
+            let both = this.binary(Binary::And, of, [first, second])?;
+            this.binary(Binary::LessSigned, of, [both, zero])
+        };
+        let (result, overflow) = match operation.strip_suffix(".with.overflow")? {
+            "uadd" => {
+                let sum = self.binary(Binary::Add, of, [one, other])?;
+                (sum, self.binary(Binary::LessUnsigned, of, [sum, one])?)
+            }
+            "usub" => {
+                let rest = self.binary(Binary::Subtract, of, [one, other])?;
+                (rest, self.binary(Binary::LessUnsigned, of, [one, other])?)
+            }
+            "sadd" => {
+                let sum = self.binary(Binary::Add, of, [one, other])?;
+                (sum, signs(self, [one, sum], [other, sum])?)
+            }
+            "ssub" => {
+                let rest = self.binary(Binary::Subtract, of, [one, other])?;
+                (rest, signs(self, [one, other], [one, rest])?)
+            }
+            _ => return None,
+        };
+        Some([result, overflow])
+    }
+}
+
+/// The operation of an instruction on two numbers.
+fn operation(code: u8) -> Option<Binary> {
+    Some(match code {
+        opcode::ADD => Binary::Add,
+        opcode::SUB => Binary::Subtract,
+        opcode::MUL => Binary::Multiply,
+        opcode::UDIV => Binary::DivideUnsigned,
+        opcode::SDIV => Binary::DivideSigned,
+        opcode::UREM => Binary::RemainderUnsigned,
+        opcode::SREM => Binary::RemainderSigned,
+        opcode::SHL => Binary::ShiftLeft,
+        opcode::LSHR => Binary::ShiftRight,
+        opcode::ASHR => Binary::ShiftRightSigned,
+        opcode::AND => Binary::And,
+        opcode::OR => Binary::Or,
+        opcode::XOR => Binary::Xor,
+        _ => return None,
+    })
+}
