@@ -69,7 +69,6 @@ impl Repeats {
 }
 
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "the remainder is what is wanted")]
 fn place_of(addr: u64) -> usize {
     (addr / GRAIN) as usize % KEPT
 }
