@@ -15,7 +15,6 @@ use crate::cell::How;
 use crate::clock::{Epoch, MOST_THREADS};
 use crate::order::Order;
 use crate::place::Place;
-use crate::repeats::Repeats;
 use crate::reports::Reports;
 use crate::scene::Scene;
 use crate::shadow::{Shadow, WORD};
@@ -36,8 +35,6 @@ struct State {
     shadow: Shadow,
     calls: Calls,
     reports: Reports,
-    /// What the thread has done since it had its turn and last synchronised.
-    repeats: Repeats,
     /// Where each thread is.
     positions: Vec<Position>,
     /// Who does what is looked at, and its present moment.
@@ -148,7 +145,6 @@ impl State {
 
     /// The order may have changed.
     fn look(&mut self) {
-        self.repeats.forget();
         self.now = self.order.now(self.thread);
         self.is_ignored = !self.order.has_forked() || self.order.is_waiting(self.thread);
         self.is_blind |= self.order.is_exhausted();
@@ -160,9 +156,8 @@ impl State {
     fn short_records<'a>(&mut self, context: &mut Context, mut records: &'a [u8]) -> &'a [u8] {
         loop {
             while let Some(access) = context.short_access(&mut records) {
-                if !self.is_ignored && !self.repeats.contain(access.addr, access.size, access.writes) {
-                    self.plain(access.addr, access.size, access.site, access.writes);
-                }
+                let how = if access.writes { How::Write } else { How::Read };
+                self.sized(access.addr, access.size, access.site, how);
             }
             match context.short_step(&mut records) {
                 Some(Step::Enter { site }) => self.calls.enter(&mut self.position, site),
@@ -177,8 +172,8 @@ impl State {
     #[inline(never)]
     fn record(&mut self, record: &Record<'_>) {
         match *record {
-            Record::Read { site, addr, size, .. } => self.plain(addr, size, site, false),
-            Record::Write { site, addr, size, .. } => self.plain(addr, size, site, true),
+            Record::Read { site, addr, size, .. } => self.sized(addr, size, site, How::Read),
+            Record::Write { site, addr, size, .. } => self.sized(addr, size, site, How::Write),
             Record::AtomicLoad { site, addr, size, order, .. } => {
                 self.atomic(addr, size, site, How::Atomic { reads: true, writes: false, order });
             }
@@ -209,19 +204,7 @@ impl State {
         }
     }
 
-    /// A plain access. If the order has changed by it, what was done before is not what would be done again.
-    #[inline(never)]
-    fn plain(&mut self, addr: u64, size: u8, site: u64, writes: bool) {
-        let before = self.now;
-        self.sized(addr, size, site, if writes { How::Write } else { How::Read });
-        if self.now == before {
-            self.repeats.add(addr, size, writes);
-        } else {
-            self.repeats.forget();
-        }
-    }
-
-    /// An access to 1, 2, 4 or 8 bytes.
+    /// A plain access to 1, 2, 4 or 8 bytes.
     #[inline(always)]
     fn sized(&mut self, addr: u64, size: u8, site: u64, how: How) {
         let first = addr % WORD;

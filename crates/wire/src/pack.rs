@@ -27,10 +27,6 @@ pub const SEGMENT: u64 = 1 << 11;
 /// The bytes of a short record before the value.
 pub const SHORT: usize = 4;
 
-/// How long a short record is, by the bits of its first byte that tell its size and whether it is [`FULL`]. A table, for the next record
-/// cannot be looked at before that is known.
-const LENGTHS: [u8; 8] = [5, 5, 5, 6, 5, 8, 5, 12];
-
 /// The first two bytes of a short record, but for [`FULL`], of an access of `1 << size` bytes.
 #[inline(always)]
 pub fn head(writes: bool, size: u32, site: u64) -> u32 {
@@ -168,11 +164,11 @@ impl Context {
             return None;
         }
         let size = 1 << (first >> 4 & 3);
-        *bytes = bytes.get(usize::from(LENGTHS[first as usize >> 3 & 7])..)?;
+        let value = if first & FULL == 0 { 1 } else { usize::from(size) };
+        *bytes = bytes.get(SHORT + value..)?;
         let site = self.segment | u64::from(first & 7) << 8 | u64::from(first >> 8 & 0xFF);
         let step = i64::from(first.cast_signed() >> 16).cast_unsigned();
-        // Where in its segment a site is tells its place among the remembered ones: segments have a multiple of these.
-        let last_addr = self.addr_at((first >> 8).into());
+        let last_addr = self.addr_at(site);
         *last_addr = last_addr.wrapping_add(step);
         Some(Access { writes: first & 1 << 6 != 0, size, site, addr: *last_addr })
     }
