@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WORKERS = 3, MOST = 64 };
+enum { WORKERS = 3, MOST = 1 << 16 };
 
 static int jobs;
 
@@ -70,6 +70,7 @@ int main(int argc, char **argv) {
     pthread_t workers[WORKERS], watcher;
     int numbers[WORKERS];
     jobs = argc > 1 ? atoi(argv[1]) : 4;
+    if (jobs > MOST) jobs = MOST;
     pthread_create(&watcher, NULL, monitor, NULL);
     for (int i = 0; i < WORKERS; i++) {
         numbers[i] = i;

@@ -16,6 +16,7 @@ pub(crate) mod mapping;
 pub(crate) mod meeting;
 pub(crate) mod memory;
 pub(crate) mod once;
+pub(crate) mod signal;
 pub(crate) mod sleep;
 pub(crate) mod thread;
 

@@ -132,12 +132,29 @@ struct Scheduler {
     hunt: Option<strategy::Hunt>,
     /// The schedule that is to be followed, if there is one.
     given: Option<given::Given>,
+    /// Who was given the turn and has not been told yet.
+    untold: Option<&'static Thread>,
+}
+
+/// The scheduler, for one thread at a time.
+struct Shared(Spin<Scheduler>);
+
+impl Shared {
+    /// Waits until nobody else is at it, then does something with it. Whoever gets the turn by that is woken when nobody is at it any more:
+    /// before, it would only find it taken. If a handler jumps away in between, it finds out by itself, see [`Scheduler::patience`].
+    fn with<R>(&self, act: impl FnOnce(&mut Scheduler) -> R) -> R {
+        let (result, untold) = self.0.with(|scheduler| (act(scheduler), scheduler.untold.take()));
+        if let Some(thread) = untold {
+            wake(&thread.go);
+        }
+        result
+    }
 }
 
 /// How often in a row nobody could run and all looked again.
 static STALLED: AtomicU32 = AtomicU32::new(0);
 
-static SCHEDULER: Spin<Scheduler> = Spin::new(Scheduler {
+static SCHEDULER: Shared = Shared(Spin::new(Scheduler {
     slots: Vec::new(),
     owner: None,
     napper: None,
@@ -149,7 +166,8 @@ static SCHEDULER: Spin<Scheduler> = Spin::new(Scheduler {
     unseen: unseen::Unseen::NOBODY,
     hunt: None,
     given: None,
-});
+    untold: None,
+}));
 
 /// Begins with the calling thread alone, whose turn it is.
 pub(crate) fn begin(main: &'static Thread, seed: u64) {
@@ -166,12 +184,12 @@ pub(crate) fn begin(main: &'static Thread, seed: u64) {
 
 /// The process is a copy: whoever held the lock is not here.
 pub(crate) fn forget() {
-    SCHEDULER.forget();
+    SCHEDULER.0.forget();
 }
 
 /// The thread is about to jump away from wherever it is in our code. It gets its turn, if it does not have it.
 pub(crate) fn jump_back(me: &'static Thread) {
-    let was_choosing = SCHEDULER.leave(me);
+    let was_choosing = SCHEDULER.0.leave(me);
     if is_striped() {
         return parallel::set_state(me, State::Ready);
     }
@@ -428,7 +446,7 @@ impl Scheduler {
         self.owner = Some(thread.id);
         thread.go.store(RUN, Ordering::SeqCst);
         if is_other {
-            wake(&thread.go);
+            self.untold = Some(thread);
         }
     }
 

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
 use crate::arena;
+use crate::interpose::signal;
 
 unsafe extern "C" {
     fn __libc_memalign(alignment: usize, bytes: usize) -> *mut c_void;
@@ -133,6 +134,9 @@ pub(crate) fn pause(nanoseconds: u64) {
 
 /// Does something that no handler of a signal interrupts.
 pub(crate) fn without_signals<R>(act: impl FnOnce() -> R) -> R {
+    if !signal::may_interrupt() {
+        return act();
+    }
     let (all, mut before) = (u64::MAX, 0_u64);
     let set = |new: &u64, old: *mut u64| {
         let (new, old) = (std::ptr::from_ref(new) as usize, old as usize);

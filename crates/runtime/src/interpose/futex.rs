@@ -10,6 +10,7 @@ use foretell_wire::hook::Order;
 use foretell_wire::record::Record;
 use libc::timespec;
 
+use super::signal::expect_handlers;
 use crate::primitives;
 use crate::scheduler::{Helper, Reason, wake_waiters};
 use crate::system::{kernel, nanoseconds, set_errno, until};
@@ -39,6 +40,9 @@ unsafe extern "C" fn syscall(number: i64, a: usize, b: usize, c: usize, d: usize
 fn other(turn: &Turn, number: i64, arguments: [usize; 6]) -> i64 {
     if matches!(number, libc::SYS_gettid | libc::SYS_getpid | libc::SYS_getppid | libc::SYS_sched_yield) {
         return kernel(number, arguments);
+    }
+    if number == libc::SYS_rt_sigaction {
+        expect_handlers();
     }
     turn.fence(turn.me.site.get());
     let result = turn.away(|| kernel(number, arguments));

@@ -8,6 +8,7 @@ use libc::pthread_t;
 
 use super::lock::abandon_locks;
 use super::original;
+use super::signal::expect_handlers;
 use crate::functions;
 use crate::scheduler::{self, Helper, Reason, State, wake_waiters};
 use crate::system::{is_alive, kernel_id, say, yield_processor};
@@ -160,7 +161,11 @@ unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *mut *mut c_
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_cancel(handle: pthread_t) -> c_int {
-    let cancel = || unsafe { original!(c"pthread_cancel": fn(pthread_t) -> c_int)(handle) };
+    let cancel = || {
+        // The C library has a handler for this, which may end the thread wherever it is.
+        expect_handlers();
+        unsafe { original!(c"pthread_cancel": fn(pthread_t) -> c_int)(handle) }
+    };
     let Some(turn) = Turn::alone() else { return cancel() };
     let result = cancel();
     if let Some(thread) = scheduler::by_handle(handle)
