@@ -676,7 +676,8 @@ impl Following {
         match self {
             Following::Full => trace,
             Following::None => trace.without_dependence(),
-            Following::Partial => foretell_depend::to_partial(trace),
+            // Whoever computes values knows more than that.
+            Following::Partial => foretell_depend::to_partial(trace).without_values(),
         }
     }
 }

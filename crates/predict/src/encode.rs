@@ -11,6 +11,7 @@ mod demands;
 
 use std::collections::BTreeMap;
 
+use foretell_arithmetic::Pool;
 use foretell_solve::{Answer, Limits, Lit, OrderSolver};
 use foretell_trace::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -56,6 +57,9 @@ pub(crate) struct Search<'w> {
     /// What has been stated.
     stated: FxHashSet<Statement>,
     sources: usize,
+    /// Who is asked about arithmetic, and how many demands have not held so far.
+    pool: &'w Pool,
+    refuted: u64,
     /// Whether the last schedule violated anything, and whether that led to anything new.
     violated: bool,
     learnt: bool,
@@ -86,7 +90,7 @@ enum Statement {
 }
 
 impl<'w> Search<'w> {
-    pub(crate) fn new(closure: &'w Closure<'w>, subjects: &'w Subjects) -> Search<'w> {
+    pub(crate) fn new(closure: &'w Closure<'w>, subjects: &'w Subjects, pool: &'w Pool) -> Search<'w> {
         let window = closure.window;
         let mut solver = OrderSolver::new(&window.thread);
         for edge in closure.edges() {
@@ -107,6 +111,8 @@ impl<'w> Search<'w> {
             views: FxHashMap::default(),
             stated: FxHashSet::default(),
             sources: 0,
+            pool,
+            refuted: 0,
             violated: false,
             learnt: false,
         };

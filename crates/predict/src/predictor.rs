@@ -5,6 +5,7 @@
 //! outside of it left open (what is impossible there is impossible). So a pair costs what its answer costs, however
 //! long the trace is. The last window is the whole trace, where the two are the same, and the answer is exact.
 
+use foretell_arithmetic::Pool;
 use foretell_detect::Pair;
 use foretell_solve::Limits;
 use foretell_trace::{Event, EventId, Op, ThreadId, Trace};
@@ -36,6 +37,8 @@ pub struct Predictor<'t> {
     causal: Causal,
     point: Point,
     window: Option<u32>,
+    /// Who is asked about arithmetic.
+    pool: Pool,
     /// Windows begin no later than here: from there on nobody has observed anything.
     observed: u32,
 }
@@ -89,6 +92,8 @@ enum Answer {
 /// How hard to try.
 struct Effort<'a> {
     limits: Limits<'a>,
+    /// Who is asked about arithmetic.
+    pool: &'a Pool,
     /// Whether a "no" is to be explained.
     explained: bool,
 }
@@ -106,7 +111,7 @@ impl<'t> Predictor<'t> {
         let causal = Causal::new(&index, point.pinning, point.same_write);
         let window = window.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
         let observed = if point.pinning == Pinning::Values { first_hidden(trace) } else { u32::MAX };
-        Some(Predictor { index, causal, point, window, observed })
+        Some(Predictor { index, causal, point, window, pool: Pool::default(), observed })
     }
 
     /// The trace that this is about.
@@ -142,13 +147,14 @@ impl<'t> Predictor<'t> {
             let steps = vec!["no recorded write explains what one of the two saw".to_string()];
             return Verdict::NoRace(Refutation { steps });
         }
-        let mut effort = Effort { limits, explained };
+        let mut effort = Effort { limits, pool: &self.pool, explained };
         let verdict = match self.window {
             None => self.decide_in_all(pair, &mut effort),
             Some(size) => self.decide_in_windows(pair, size, &mut effort),
         };
         match verdict {
             Verdict::Undecided(_) if budget.is_stopped() => Verdict::Undecided(Limit::Stopped),
+            Verdict::Undecided(Limit::Budget) if self.pool.is_missing() => Verdict::Undecided(Limit::Solver),
             verdict => verdict,
         }
     }
@@ -287,7 +293,7 @@ fn exact(window: &Window<'_>, effort: &Effort<'_>) -> Answer {
     if let Some(schedule) = schedule.filter(|schedule| values::demands_hold(window, schedule)) {
         return Answer::Yes(schedule);
     }
-    match Search::new(&closure, &subjects).run(&effort.limits) {
+    match Search::new(&closure, &subjects, effort.pool).run(&effort.limits) {
         Outcome::Schedule(schedule) => Answer::Yes(schedule),
         Outcome::Impossible => Answer::No(Refutation::default()),
         Outcome::GaveUp => Answer::Unknown(Limit::Budget),

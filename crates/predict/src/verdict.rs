@@ -58,6 +58,8 @@ pub struct Refutation {
 pub enum Limit {
     /// The time for this pair.
     Budget,
+    /// The time for this pair, without the solver that might have saved some.
+    Solver,
     /// The patience of the user.
     Stopped,
     /// The memory: the window that it takes has too many events and threads.
@@ -70,6 +72,9 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Limit::Budget => "the budget for one pair ran out",
+            Limit::Solver => {
+                "the budget for one pair ran out; the program `z3`, which is missing, might have saved some"
+            }
             Limit::Stopped => "the analysis was stopped",
             Limit::Memory => "deciding it would take too much memory",
             Limit::Technique => "the technique finds neither a schedule nor a contradiction",

@@ -139,6 +139,11 @@ impl Trace {
         Trace { dependence: None, values: None, ..self }
     }
 
+    /// The same trace, of which it is not known how values are computed.
+    pub fn without_values(self) -> Trace {
+        Trace { values: None, ..self }
+    }
+
     /// What values are computed from, if the recorder knows.
     pub fn values(&self) -> Option<&Values> {
         self.values.as_ref()

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use foretell_native::{LogError, OnlineRace, Why, convert, convert_events};
+use foretell_native::{LogError, OnlineRace, Valued, Why, convert_events, convert_values};
 use foretell_schedule::Name;
 use foretell_trace::{Ending, Trace, TraceError};
 use nix::sys::signal::Signal;
@@ -315,7 +315,11 @@ fn files(folder: &Folder, wanted: &str) -> Result<Vec<PathBuf>, Failure> {
 /// What a process did; nothing if it was ended before it began to record.
 fn read(log: &Path, program: &Path, follows: bool, ended: Ended) -> Result<Option<Recording>, Failure> {
     let bytes = fs::read(log).map_err(|error| Failure::file(log, "read", error))?;
-    let recording = match if follows { convert(&bytes) } else { convert_events(&bytes) } {
+    let converted = match follows {
+        true => convert_values(&bytes),
+        false => convert_events(&bytes).map(|events| Valued { events, values: None }),
+    };
+    let recording = match converted {
         Ok(recording) => recording,
         Err(LogError::Empty) => return Ok(None),
         Err(error) => {
@@ -325,7 +329,10 @@ fn read(log: &Path, program: &Path, follows: bool, ended: Ended) -> Result<Optio
     let told = foretell_native::why_cut(&bytes);
     drop(bytes);
     let failed = |error: TraceError| Failure::Trace { file: program.display().to_string(), error };
-    let trace = Trace::check(recording).map_err(failed)?;
+    let mut trace = Trace::check(recording.events).map_err(failed)?;
+    if let Some((values, _)) = recording.values {
+        trace = trace.with_values(values).map_err(|mismatch| failed(mismatch.into()))?;
+    }
     let cut_because = (trace.ending() == Ending::CutShort).then(|| why_cut(log, told, ended));
     let is_deadlock = told == Some(Why::Deadlock);
     Ok(Some(Recording { trace, cut_because, is_deadlock }))

@@ -4,12 +4,15 @@
 //! event that demands it does not run. Of such reads the solver has to say which write they see, whatever that is.
 
 use foretell_solve::Lit;
+use foretell_trace::values::Demand;
 
 use super::{FIRST_SOURCES, Read, Search};
-use crate::values::{Computed, Sight};
+use crate::values::{Computed, Sight, blame};
 
 /// So many demands that do not hold are learnt from at a time: the later ones are less likely to matter.
 const MOST_AT_ONCE: usize = 4;
+/// So many demands that do not hold are learnt from as they are; then somebody is asked who can compute with all that reads may see.
+const PLAIN: u64 = 8;
 
 impl Search<'_> {
     /// Runs the schedule with its values, and learns from what goes wrong.
@@ -24,7 +27,7 @@ impl Search<'_> {
                 && !std::mem::replace(&mut astray[thread], true)
                 && broken.len() < MOST_AT_ONCE
             {
-                broken.push((Some(event), computed.reasons(demand)));
+                broken.push((Some(event), self.reasons(&computed, demand)));
             }
         }
         for event in self.window.racing {
@@ -32,13 +35,24 @@ impl Search<'_> {
             if !astray[thread]
                 && let Some(demand) = computed.keeps_from_racing(event)
             {
-                broken.push((None, computed.reasons(demand)));
+                broken.push((None, self.reasons(&computed, demand)));
             }
         }
         self.keep_views(&computed);
         for (event, reasons) in broken {
             self.learn_demand(event, &reasons);
         }
+    }
+
+    /// The sights because of which a demand does not hold: all that its value is due to, or, once that has not led anywhere for a while, what of
+    /// that is to blame.
+    fn reasons(&mut self, computed: &Computed<'_>, demand: Demand) -> Vec<Sight> {
+        let reasons = computed.reasons(demand);
+        self.refuted += 1;
+        if self.refuted <= PLAIN || reasons.len() < 2 {
+            return reasons;
+        }
+        blame(computed, self.closure, self.pool, demand, &reasons).unwrap_or(reasons)
     }
 
     /// Where a read sees something else than the solver says, something came in between.
