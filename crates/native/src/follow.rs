@@ -290,6 +290,9 @@ impl Follower {
             return self.be_nowhere();
         }
         let instruction = self.stops[stop].spot.instruction;
+        if !matches!(kind, Kind::Call(_)) {
+            self.explain_instruction(instruction);
+        }
         match kind {
             Kind::Load { pointer, content } => {
                 self.go_by_address(pointer, record);
