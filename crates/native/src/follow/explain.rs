@@ -572,7 +572,7 @@ impl Follower {
 
     /// The term that an event writes, if it is computed from reads.
     fn written_term(&mut self, kept: &Kept, written: u64) -> Option<TermId> {
-        let bytes = kept.range()?;
+        let bytes = kept.range().filter(|bytes| !bytes.is_empty())?;
         let explainer = self.explainer.as_deref()?;
         if explainer.access.stored.is_some() || explainer.access.update.is_some() {
             let Origin::Term(term) = self.stored_origin()? else { return None };
