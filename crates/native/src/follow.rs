@@ -13,6 +13,9 @@
 //! Beside that, [`recompute`] computes again what threads have computed, to see whether the log agrees with the code: [`machine`] goes the way that
 //! a thread must have gone between two records through functions that are prepared for it ([`routine`]), [`evaluate`] and [`intrinsic`] know what
 //! becomes of [`values`] there, and [`compare`] looks at what the records say.
+//!
+//! If somebody wants to know how values are computed, [`explain`] goes the same ways: a [`shadow`] tells of each value which term it is ([`terms`],
+//! [`symbolic`]). What it can explain need not steer anything.
 
 mod code;
 mod compare;
@@ -290,6 +293,9 @@ impl Follower {
             return self.be_nowhere();
         }
         let instruction = self.stops[stop].spot.instruction;
+        if !matches!(kind, Kind::Call(_)) {
+            self.explain_instruction(instruction);
+        }
         match kind {
             Kind::Load { pointer, content } => {
                 self.go_by_address(pointer, record);

@@ -1,6 +1,6 @@
 //! Whatever is in the log of a program, reading it ends, and with a trace or an error.
 
-use foretell_native::{Program, convert, recompute};
+use foretell_native::{Program, convert, convert_values, recompute};
 use foretell_trace::{Trace, TraceError};
 use foretell_wire::code::{Code, Function, Operand, Position};
 use foretell_wire::hook::Order;
@@ -154,6 +154,7 @@ fn read(log: &[u8]) -> bool {
     // Whether there is code in it does not matter here.
     let _ = Program::read(log);
     let _ = recompute(log);
+    let _ = convert_values(log);
     let Ok(converted) = convert(log) else { return false };
     // No damage makes a dependence that is not of its trace.
     assert!(!matches!(Trace::check(converted), Err(TraceError::Dependence { .. })));

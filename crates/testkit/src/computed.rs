@@ -1,7 +1,7 @@
 //! A judge of how values are said to be computed: what terms are if reads see this or that, by the words of [`foretell_trace::values`] alone.
 
 use foretell_trace::values::{Binary, Demanded, Term, Unary, Values};
-use foretell_trace::{EventId, Trace};
+use foretell_trace::{EventId, Reads, Trace};
 
 /// What all terms of a trace are in one run of it.
 #[derive(Debug)]
@@ -16,28 +16,13 @@ impl<'a> Computed<'a> {
     pub fn of(trace: &'a Trace, changed: Option<(EventId, u64)>) -> Option<Computed<'a>> {
         let (values, dependence) = (trace.values()?, trace.dependence()?);
         let is_changed = |read: EventId| changed.is_some_and(|(changed, _)| changed == read);
-        let mut terms: Vec<Option<u64>> = Vec::with_capacity(values.terms().len());
-        for &term in values.terms() {
-            let value = match term {
-                Term::Number(number) => Some(number),
-                Term::Name(_) => None,
-                Term::Read(read) if is_changed(read) => changed.map(|(_, value)| value),
-                Term::Read(read) => observed(trace, trace.event(read).op.value_read()),
-                Term::Frozen { value, reads } => {
-                    let reads = dependence.reads(reads);
-                    let is_new = reads.is_none_or(|reads| reads.into_iter().any(is_changed));
-                    (!is_new).then_some(value)
-                }
-                Term::Unary { op, width, of } => terms[of.index()].map(|of| unary(op, width, of)),
-                Term::Binary { op, width, left, right } => {
-                    let both = terms[left.index()].zip(terms[right.index()]);
-                    both.and_then(|(left, right)| binary(op, width, left, right))
-                }
-                Term::Choice { condition, then, otherwise } => terms[condition.index()]
-                    .and_then(|condition| terms[if condition == 0 { otherwise } else { then }.index()]),
-            };
-            terms.push(value);
-        }
+        let read = |read: EventId| match changed {
+            Some((changed, value)) if changed == read => Some(value),
+            _ => observed(trace, trace.event(read).op.value_read()),
+        };
+        let keeps =
+            |reads: Reads| dependence.reads(reads).is_some_and(|reads| !reads.into_iter().any(is_changed));
+        let terms = evaluate(values.terms(), read, keeps);
         Some(Computed { values, terms })
     }
 
@@ -64,6 +49,32 @@ impl<'a> Computed<'a> {
         };
         events.find(is_different).map(|(id, _)| id)
     }
+}
+
+/// What terms are, each none if it has no value, if reads see this and these sets of them see what they saw.
+pub fn evaluate(
+    terms: &[Term],
+    read: impl Fn(EventId) -> Option<u64>,
+    keeps: impl Fn(Reads) -> bool,
+) -> Vec<Option<u64>> {
+    let mut found: Vec<Option<u64>> = Vec::with_capacity(terms.len());
+    for &term in terms {
+        let value = match term {
+            Term::Number(number) => Some(number),
+            Term::Name(_) => None,
+            Term::Read(event) => read(event),
+            Term::Frozen { value, reads } => keeps(reads).then_some(value),
+            Term::Unary { op, width, of } => found[of.index()].map(|of| unary(op, width, of)),
+            Term::Binary { op, width, left, right } => {
+                let both = found[left.index()].zip(found[right.index()]);
+                both.and_then(|(left, right)| binary(op, width, left, right))
+            }
+            Term::Choice { condition, then, otherwise } => found[condition.index()]
+                .and_then(|condition| found[if condition == 0 { otherwise } else { then }.index()]),
+        };
+        found.push(value);
+    }
+    found
 }
 
 fn observed(trace: &Trace, value: Option<foretell_trace::Value>) -> Option<u64> {

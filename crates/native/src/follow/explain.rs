@@ -42,7 +42,7 @@ pub struct ValueCounts {
     pub computed_writes: u64,
     /// or only from what.
     pub frozen_writes: u64,
-    /// Writes of which nothing is known, as parts of a word that is also accessed as a whole.
+    /// Writes whose values the trace does not tell: of words that are also accessed in parts, and of memory that is given back.
     pub unknown_writes: u64,
     /// Ways between two records that are known step by step,
     pub known_ways: u64,
@@ -64,6 +64,8 @@ type Source = (Origin, u32);
 /// What a record tells of its access, and what was computed of it.
 #[derive(Debug, Default)]
 struct Access {
+    /// The record is not just what the instruction does.
+    is_vague: bool,
     /// The word that was read.
     read: Option<u64>,
     /// What was stored, if that is the result of an instruction,
@@ -417,8 +419,23 @@ impl Follower {
         }
     }
 
+    /// This instruction has made the record. What is part of a lock, say, is told in other terms, at addresses that nothing is at.
+    pub(super) fn explain_instruction(&mut self, instruction: u32) {
+        let is_told = self.again(|_, routine, _, _| routine.is_told(instruction));
+        if is_told != Some(true) {
+            self.explain_nothing();
+        }
+    }
+
+    fn is_vague(&self) -> bool {
+        self.explainer.as_ref().is_none_or(|explainer| explainer.access.is_vague)
+    }
+
     /// The address that an access was made at is in this slot.
     pub(super) fn check_address(&mut self, pointer: Option<Slot>, record: &Record<'_>) {
+        if self.is_vague() {
+            return;
+        }
         let address = match *record {
             Record::Read { addr, .. }
             | Record::Write { addr, .. }
@@ -437,7 +454,7 @@ impl Follower {
 
     /// The instruction stores what is at this position among its operands.
     pub(super) fn explain_store(&mut self, instruction: u32, position: usize) {
-        let stored = self.operand(instruction, position);
+        let stored = if self.is_vague() { None } else { self.operand(instruction, position) };
         if let Some(explainer) = &mut self.explainer {
             explainer.access.stored = stored;
         }
@@ -445,7 +462,7 @@ impl Follower {
 
     /// The instruction combines what is there with its operand.
     pub(super) fn explain_update(&mut self, instruction: u32) {
-        let operand = self.operand(instruction, 1);
+        let operand = if self.is_vague() { None } else { self.operand(instruction, 1) };
         let update = self.again(|machine, routine, _, _| {
             let code = machine.numbers(routine, instruction).first()?;
             Update::from_code(u32::try_from(*code).ok()?)
@@ -457,7 +474,7 @@ impl Follower {
 
     /// The instruction stores something if it finds what is expected; says whether anybody will take care of that.
     pub(super) fn explain_exchange(&mut self, instruction: u32) -> bool {
-        let expected = self.operand(instruction, 1);
+        let expected = if self.is_vague() { None } else { self.operand(instruction, 1) };
         self.explain_store(instruction, 2);
         if let Some(explainer) = &mut self.explainer {
             explainer.access.expected = expected;
@@ -468,6 +485,7 @@ impl Follower {
     /// What the access reads is made of more than its bytes tell.
     pub(super) fn explain_nothing(&mut self) {
         if let Some(explainer) = &mut self.explainer {
+            explainer.access.is_vague = true;
             explainer.access.read = None;
             explainer.access.sources.clear();
         }
@@ -520,7 +538,7 @@ impl Follower {
         explainer.counts.reads += 1;
         let Some([read, _]) = kept.values else { return };
         let Some(term) = explainer.terms.read(kept.event, kept.bits(), read) else { return };
-        let Some(bytes) = kept.range().filter(|_| is_result) else { return };
+        let Some(bytes) = kept.range().filter(|_| is_result && !explainer.access.is_vague) else { return };
         for (byte, source) in (0..).zip(explainer.access.sources.get_mut(bytes).unwrap_or_default()) {
             *source = Some((Origin::Term(term), byte));
         }
@@ -554,7 +572,7 @@ impl Follower {
 
     /// The term that an event writes, if it is computed from reads.
     fn written_term(&mut self, kept: &Kept, written: u64) -> Option<TermId> {
-        let bytes = kept.range()?;
+        let bytes = kept.range().filter(|bytes| !bytes.is_empty())?;
         let explainer = self.explainer.as_deref()?;
         if explainer.access.stored.is_some() || explainer.access.update.is_some() {
             let Origin::Term(term) = self.stored_origin()? else { return None };
@@ -652,6 +670,9 @@ impl Follower {
 
     /// An exchange has come out like this, which is demanded, or pinned.
     pub(super) fn explain_success(&mut self, result: Slot, success: bool) {
+        if self.is_vague() {
+            return;
+        }
         self.again(|_, _, frame, _| {
             let (known, origins) = frame.held(result as usize);
             frame.put(result as usize, [known[0], Some(u64::from(success))], [origins[0], Origin::NOTHING]);

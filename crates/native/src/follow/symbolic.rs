@@ -283,3 +283,134 @@ fn operation(code: u8) -> Option<Binary> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use foretell_depend::Tracker;
+    use foretell_testkit::computed;
+    use foretell_trace::EventId;
+    use proptest::prelude::*;
+
+    use super::super::evaluate::evaluate;
+    use super::super::intrinsic;
+    use super::super::values::Known;
+    use super::*;
+
+    /// What is computed: an instruction with its numbers, or a function of LLVM; the type of the operands, and that of the result.
+    type What = (u8, Vec<i64>, Option<&'static str>, Type, Type);
+
+    fn concrete((code, numbers, name, of, result): &What, values: &[u64; 3]) -> (Vec<Given>, Known) {
+        let of_operand = |position: usize| match *code {
+            opcode::SELECT if position == 0 => Type::One(Scalar::Int(1)),
+            opcode::GETELEMENTPTR if position == 0 => Type::One(Scalar::Pointer),
+            _ => *of,
+        };
+        let count = match *code {
+            opcode::SELECT => 3,
+            opcode::TRUNC | opcode::ZEXT | opcode::SEXT => 1,
+            _ => 2,
+        };
+        let given = |(position, &value): (usize, &u64)| {
+            let of = of_operand(position);
+            Given { of: Some(of), known: of.fit([Some(value), None]), origins: CONSTANT }
+        };
+        let given: Vec<Given> = values.iter().enumerate().take(count).map(given).collect();
+        let known = match name {
+            Some(name) => intrinsic::evaluate(name, *result, &given),
+            None => evaluate(*code, numbers, *result, &given),
+        };
+        (given, known)
+    }
+
+    /// The terms that are made where operands are reads that see the first values are what is computed of the others.
+    fn agrees(what: &What, first: [u64; 3], others: &[[u64; 3]]) -> Result<bool, TestCaseError> {
+        let (mut terms, mut tracker) = (Terms::default(), Tracker::default());
+        let ids: Vec<EventId> = (1..=3).filter_map(EventId::from_number).collect();
+        let (mut given, known) = concrete(what, &first);
+        for (given, &id) in given.iter_mut().zip(&ids) {
+            tracker.event(0);
+            tracker.read(0, id);
+            let width = given.scalar().expect("one word").bits();
+            let read = terms.read(id, width, given.known[0].expect("it is known")).expect("there is room");
+            given.origins[0] = Origin::Term(read);
+        }
+        let mut symbolic = Symbolic { terms: &mut terms, sets: Sets { tracker: &mut tracker, thread: 0 } };
+        let (opcode, numbers, name, _, of) = what;
+        let done = Done { opcode: *opcode, numbers, name: *name, of: *of, known, given: &given };
+        let origins = symbolic.result(&done);
+        for other in others {
+            let (given, known) = concrete(what, other);
+            let place = |read: EventId| ids.iter().position(|&id| id == read);
+            let read = |read: EventId| given.get(place(read)?)?.known[0];
+            let found = computed::evaluate(terms.all(), read, |_| false);
+            for (origin, known) in origins.into_iter().zip(known) {
+                // What LLVM leaves open may be anything.
+                if let (Origin::Term(term), Some(known)) = (origin, known) {
+                    prop_assert_eq!(found[term.index()], Some(known), "{:?} of {:?}", what, other);
+                }
+            }
+        }
+        Ok(matches!(origins[0], Origin::Term(_)))
+    }
+
+    fn all(bits: u32) -> Vec<What> {
+        let (of, bit) = (Type::One(Scalar::Int(bits)), Type::One(Scalar::Int(1)));
+        let two = [
+            opcode::ADD,
+            opcode::SUB,
+            opcode::MUL,
+            opcode::UDIV,
+            opcode::SDIV,
+            opcode::UREM,
+            opcode::SREM,
+            opcode::SHL,
+            opcode::LSHR,
+            opcode::ASHR,
+            opcode::AND,
+            opcode::OR,
+            opcode::XOR,
+        ];
+        let two = two.map(|opcode| (opcode, Vec::new(), None, of, of));
+        let compared = (32..=41).map(|predicate| (opcode::ICMP, vec![predicate], None, of, bit));
+        let wide = Type::One(Scalar::Int(64));
+        let casts = [(opcode::TRUNC, wide, of), (opcode::ZEXT, of, wide), (opcode::SEXT, of, wide)];
+        let casts = casts.into_iter().filter(|(_, from, to)| from != to);
+        let casts = casts.map(|(opcode, from, to)| (opcode, Vec::new(), None, from, to));
+        let pointer = Type::One(Scalar::Pointer);
+        let others = [
+            (opcode::SELECT, Vec::new(), None, of, of),
+            (opcode::GETELEMENTPTR, vec![-8, 12], None, of, pointer),
+        ];
+        let names = ["llvm.umax.i", "llvm.umin.i", "llvm.smax.i", "llvm.smin.i"];
+        let called = names.map(|name| (opcode::CALL, Vec::new(), Some(name), of, of));
+        let checked = Type::Two([Scalar::Int(bits), Scalar::Int(1)]);
+        let names = [
+            "llvm.uadd.with.overflow.i",
+            "llvm.usub.with.overflow.i",
+            "llvm.sadd.with.overflow.i",
+            "llvm.ssub.with.overflow.i",
+        ];
+        let checked = names.map(|name| (opcode::CALL, Vec::new(), Some(name), of, checked));
+        two.into_iter().chain(compared).chain(casts).chain(others).chain(called).chain(checked).collect()
+    }
+
+    /// Numbers of which many are small, or nearly the largest.
+    fn numbers() -> impl Strategy<Value = u64> {
+        prop_oneof![any::<u64>(), 0_u64..9, (0_u64..3).prop_map(|below| u64::MAX - below)]
+    }
+
+    proptest! {
+        #[test]
+        fn terms_are_what_is_computed_of_other_values(
+            bits in prop_oneof![Just(1_u32), Just(8), Just(32), Just(37), Just(64)],
+            first in (numbers(), 1_u64..4, numbers()),
+            others in proptest::collection::vec([numbers(), numbers(), numbers()], 4),
+        ) {
+            for what in all(bits) {
+                let has_term = agrees(&what, first.into(), &others)?;
+                // A shift by too much is open, and numbers of one bit have few shifts and divisors.
+                prop_assert!(has_term || bits < 8, "{what:?} of {first:?} has no term");
+            }
+        }
+    }
+}

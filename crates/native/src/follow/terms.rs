@@ -184,6 +184,12 @@ impl Terms {
         }
     }
 
+    /// All terms so far.
+    #[cfg(test)]
+    pub(super) fn all(&self) -> &[Term] {
+        &self.terms
+    }
+
     /// How much was demanded so far.
     pub(super) fn demanded(&self) -> u64 {
         self.demands.len() as u64
