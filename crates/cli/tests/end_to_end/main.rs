@@ -16,6 +16,7 @@ mod predict;
 mod programs;
 mod readable;
 mod reads;
+mod recipe;
 mod run;
 mod slices;
 mod traces;

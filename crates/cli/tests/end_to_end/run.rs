@@ -229,7 +229,7 @@ fn a_race_is_replayed_from_its_report() {
         assert_eq!(other.code, 3, "{name}: {}{}", other.out, other.err);
         assert!(other.out.contains("not confirmed: the program goes another way"), "{}", other.out);
     }
-    let missing = foretell(&["replay", path, "--race", "9"]);
+    let missing = foretell(&["replay", path, "--race", "99"]);
     assert_eq!(missing.code, 2, "{}", missing.err);
 }
 
