@@ -32,7 +32,15 @@ use crate::error::Failure;
 use crate::memory;
 use crate::stop::{self, TimeLimit};
 
+/// The last stage of `auto` may take so many times as long as all before it,
+const TIMES_LONGER: u32 = 4;
+/// but at least this,
+const LEAST_TIME: Duration = Duration::from_secs(1);
+/// and has time for so many pairs that use up theirs.
+const PAIRS_IN_TIME: u32 = 10;
+
 /// What is to be done with a trace.
+#[derive(Clone, Copy)]
 pub(crate) struct Plan {
     pub(crate) choice: Choice,
     pub(crate) pairs: Pairs,
@@ -76,10 +84,10 @@ pub(crate) fn analyse(held: &Held<'_>, plan: &Plan) -> Result<Report, Failure> {
             break;
         }
         if technique == Technique::Recipe && plan.choice == Choice::Auto {
-            if held.get().is_none_or(|trace| trace.values().is_none()) {
-                break;
+            if held.get().is_some_and(|trace| trace.values().is_some()) {
+                look_for_more(held, plan, begin.elapsed(), &mut printing, &mut report)?;
             }
-            report.forget_what_is_open();
+            break;
         }
         if technique.decides_pairs() {
             report.window = plan.window;
@@ -153,6 +161,33 @@ fn decide(
         }
     }
     Ok(())
+}
+
+/// The last stage of `auto`: races that need other values than the recorded ones. All pairs that are left have had an answer already, so this one may take so
+/// much longer than everything before, but not more; what it leaves open is only counted.
+fn look_for_more(
+    held: &Held<'_>,
+    plan: &Plan,
+    so_far: Duration,
+    printing: &mut Printing,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    let Some(trace) = held.get() else { return Ok(()) };
+    let (time, budget) = time_for_more(plan, so_far);
+    let plan = Plan { budget, ..*plan };
+    let exact = Exact::new(trace, Technique::Recipe, &plan)?.until(Instant::now().checked_add(time));
+    let progress = held.input().work_progress(&format!("{} decides", Technique::Recipe.name()));
+    let judged = exact.run(report, printing, &progress);
+    let open = judged.candidates.iter().map(|open| 1 + open.more).sum::<u64>();
+    report.stats.not_recomputed += open + judged.not_listed + judged.not_examined + judged.not_in_window;
+    add(report, Judged { races: judged.races, ..Judged::default() }, &plan);
+    Ok(())
+}
+
+/// How long `auto` may look for more after it has taken so long for the rest, in all and for one pair.
+pub(crate) fn time_for_more(plan: &Plan, so_far: Duration) -> (Duration, Duration) {
+    let time = (so_far * TIMES_LONGER).max(LEAST_TIME);
+    (time, plan.budget.min(time / PAIRS_IN_TIME))
 }
 
 /// What the report means for the exit code.

@@ -3,6 +3,7 @@
 //! Each such way is a trace of its own, so what is found there is decided, refereed, driven and described on that trace.
 
 use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
 
 use foretell_cimp::machine::Bounds;
 use foretell_cimp::record::detours::{Detour, Limits, detours};
@@ -15,8 +16,8 @@ use foretell_witness::Referee;
 
 use crate::analysis::exact::referee_race;
 use crate::analysis::held::Held;
-use crate::analysis::{Plan, candidate, time_text};
-use crate::args::WantedArgs;
+use crate::analysis::{Plan, candidate, time_for_more, time_text};
+use crate::args::{Choice, WantedArgs};
 use crate::describe::describe;
 use crate::error::Failure;
 use crate::input::Input;
@@ -46,6 +47,7 @@ pub(crate) fn add(
     if !plan.unexplored || !stages.contains(&Technique::Recipe) || recorded.run.trace.values().is_none() {
         return Ok(());
     }
+    let (plan, until) = &within_reason(plan, report);
     let limit = TimeLimit::start(plan.time_limit)?;
     let known = report.races.iter().map(places).collect();
     let mut search = Search { recorded, plan, wanted, known, report };
@@ -53,6 +55,10 @@ pub(crate) fn add(
     let program = &recorded.source.program;
     for detour in detours(program, recorded.run, limits).map_err(Failure::Usage)? {
         let detour = detour.map_err(|error| Failure::Trace { file: recorded.source.name(), error })?;
+        if until.is_some_and(|until| Instant::now() >= until) {
+            search.report.stats.not_recomputed += 1;
+            break;
+        }
         if stop::is_requested() || search.report.races.len() >= plan.max_races {
             break;
         }
@@ -67,6 +73,15 @@ pub(crate) fn add(
     report.stats.candidates = report.races.len() + report.undecided.len();
     report.complete = report.complete && !report.is_open();
     Ok(())
+}
+
+/// As the last part of `auto`, this is not to take much longer than all before it.
+fn within_reason(plan: &Plan, report: &Report) -> (Plan, Option<Instant>) {
+    if plan.choice != Choice::Auto {
+        return (*plan, None);
+    }
+    let (time, budget) = time_for_more(plan, Duration::from_secs_f64(report.stats.seconds.max(0.0)));
+    (Plan { budget, ..*plan }, Instant::now().checked_add(time))
 }
 
 /// The two places of a race, the smaller one first.
@@ -109,6 +124,10 @@ impl Search<'_> {
             *tried += 1;
             match predictor.decide(pair, &budget) {
                 Verdict::Race(witness) => self.enter(detour, &mut referee, pair, witness)?,
+                Verdict::Undecided(_) if self.plan.choice == Choice::Auto => {
+                    self.report.stats.not_recomputed += 1;
+                    *tried = TRIES;
+                }
                 Verdict::Undecided(why) => {
                     let reason = format!("on a way {NOT_EXECUTED}: {why}");
                     let open = candidate(pair, reason, trace.names(), |id| trace.event(id));

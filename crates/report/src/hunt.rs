@@ -250,6 +250,7 @@ impl Union {
         stats.refuted = stats.refuted.saturating_add(of.refuted);
         stats.not_in_window = stats.not_in_window.saturating_add(of.not_in_window);
         stats.not_examined = stats.not_examined.saturating_add(of.not_examined);
+        stats.not_recomputed = stats.not_recomputed.saturating_add(of.not_recomputed);
         stats.not_listed = stats.not_listed.saturating_add(of.not_listed);
         stats.witnesses_not_printed += of.witnesses_not_printed;
         self.report.interrupted |= report.interrupted;

@@ -50,6 +50,12 @@ pub(crate) fn of_rest(report: &Report) -> Vec<String> {
     if stats.not_examined > 0 {
         notes.push(format!("{} not looked at", count(stats.not_examined, "pair")));
     }
+    if stats.not_recomputed > 0 {
+        notes.push(format!(
+            "{} without a race as far as values stay the same; --technique recipe looks further",
+            count(stats.not_recomputed, "pair")
+        ));
+    }
     if stats.forgotten_accesses > 0 {
         notes.push(format!(
             "{} left the bounded history while they might still have raced; --pairs all keeps everything",

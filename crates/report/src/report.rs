@@ -341,6 +341,9 @@ pub struct Stats {
     /// How many pairs nobody has looked at or the report has no room for, as far as they were counted: there were too many,
     /// the time was over, or the analysis was interrupted.
     pub not_examined: u64,
+    /// How many pairs of `auto` have no race with the values of the recorded run, where there was no time to find out about others.
+    #[serde(default)]
+    pub not_recomputed: u64,
     /// How many more pairs are undecided than the report lists.
     pub not_listed: u64,
     /// How many proven races have a witness that is too long to print along with all others.
@@ -381,13 +384,6 @@ impl Report {
     /// The races in the order in which they are told and numbered: those of an earlier process are not told again.
     pub fn told_races(&self) -> impl Iterator<Item = &Race> {
         self.races.iter().filter(|race| !race.repeated)
-    }
-
-    /// Forgets what is said of pairs that are not proven, because all of them are looked at once more.
-    pub fn forget_what_is_open(&mut self) {
-        self.undecided.clear();
-        let stats = &mut self.stats;
-        (stats.refuted, stats.not_in_window, stats.not_examined, stats.not_listed) = (0, 0, 0, 0);
     }
 
     /// Whether something remains that might be a race.

@@ -19,6 +19,8 @@ pub(crate) fn race(first: Access, second: Access) -> Race {
         story: None,
         observed: None,
         reads: None,
+        path: None,
+        values: Vec::new(),
         processes: None,
         hunted: None,
         repeated: false,

@@ -7,11 +7,11 @@ use foretell_report::observed::{Deed, Link};
 use foretell_report::story::{Row, Step};
 use foretell_report::{
     Access, Amount, Answer, Candidate, ClosureReport, ClosureStats, Confirmation, Counts, Deadlock, Decision,
-    DecisionStats, Doubt, Excerpt, ExploredRace, Frame, HeldLock, HeldMode, Hunt, HuntRun, Hunted, Need,
-    NeededRead, NeededReads, Observed, Origin, ProgramAccess, ProgramDeadlock, ProgramFailure,
-    ProgramProperty, ProgramRace, ProgramReport, ProgramStats, Proof, PropertyReport, PropertyVerdict, Race,
-    Report, SliceInfo, Stats, Steering, Stopped, Story, Suppressed, SuppressedPair, TestEnding, TestRun,
-    TraceInfo, WaitingThread, schema,
+    DecisionStats, Doubt, Excerpt, ExploredRace, Frame, HeldLock, HeldMode, Hunt, HuntRun, Hunted,
+    NOT_EXECUTED, Need, NeededRead, NeededReads, NewValue, Observed, Origin, ProgramAccess, ProgramDeadlock,
+    ProgramFailure, ProgramProperty, ProgramRace, ProgramReport, ProgramStats, Proof, PropertyReport,
+    PropertyVerdict, Race, Report, SliceInfo, Stats, Steering, Stopped, Story, Suppressed, SuppressedPair,
+    TestEnding, TestRun, TraceInfo, WaitingThread, schema,
 };
 use serde_json::{Value, json};
 
@@ -100,6 +100,15 @@ fn race(proof: Proof, observed: Observed) -> Race {
         story: Some(story()),
         observed: Some(observed),
         reads: Some(reads()),
+        path: Some(text(NOT_EXECUTED)),
+        values: vec![NewValue {
+            event: 4,
+            thread: text("t"),
+            target: text("x"),
+            location: text("7"),
+            read: Some(text("3")),
+            written: Some(text("13")),
+        }],
         processes: Some(2),
         hunted: Some(Hunted { run: 2, strategy: text("pct"), seed: 7, runs: 1 }),
         repeated: true,
@@ -212,6 +221,7 @@ fn report() -> Report {
             refuted: 2,
             not_in_window: 3,
             not_examined: 4,
+            not_recomputed: 5,
             not_listed: 5,
             witnesses_not_printed: 6,
         },

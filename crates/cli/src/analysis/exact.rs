@@ -1,7 +1,7 @@
 //! Techniques that decide pairs one by one: candidates, in parallel, each race through the referee.
 
 use std::collections::HashSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use foretell_detect::{Pair, Pairs};
 use foretell_predict::{Bucket, Budget, Candidates, Key, Pinning, Predictor, Technique, Verdict, Witness};
@@ -28,6 +28,8 @@ pub(super) struct Exact<'a> {
     predictor: Predictor<'a>,
     referee: Referee<'a>,
     pool: ThreadPool,
+    /// When no more pairs are to be begun.
+    until: Option<Instant>,
 }
 
 impl<'a> Exact<'a> {
@@ -38,7 +40,16 @@ impl<'a> Exact<'a> {
         let pool = ThreadPoolBuilder::new().num_threads(plan.jobs).build();
         let pool =
             pool.map_err(|error| Failure::Usage(format!("cannot start {} jobs: {error}", plan.jobs)))?;
-        Ok(Exact { trace, plan, predictor, referee: Referee::new(trace), pool })
+        Ok(Exact { trace, plan, predictor, referee: Referee::new(trace), pool, until: None })
+    }
+
+    /// The same, but no pair is begun after this.
+    pub(super) fn until(self, until: Option<Instant>) -> Exact<'a> {
+        Exact { until, ..self }
+    }
+
+    fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
     }
 
     /// Decides all candidates that the report does not yet list as proven, until it is full.
@@ -53,7 +64,7 @@ impl<'a> Exact<'a> {
         {
             progress.expect(batch.len());
             for chunk in batch.chunks(length) {
-                if ledger.is_full() {
+                if ledger.is_full() || self.is_late() {
                     chunk.iter().for_each(|bucket| ledger.leave(bucket));
                     continue;
                 }
@@ -99,7 +110,8 @@ impl<'a> Exact<'a> {
         progress: &Progress,
     ) -> Vec<Worked<Race>> {
         let each = |referee: &mut Referee<'a>, bucket: &Bucket| {
-            let left = ledger.time_left(bucket.key, self.plan.budget);
+            let budget = if self.is_late() { Duration::ZERO } else { self.plan.budget };
+            let left = ledger.time_left(bucket.key, budget);
             let mut tools = Tools {
                 decide: |pair, left| self.decide(pair, left),
                 check: |pair, witness| {

@@ -5,7 +5,7 @@ use foretell_report::picture::{Kind, Shown, Taken};
 use foretell_report::story::{Row, Step};
 use foretell_report::{
     Access, Candidate, Confirmation, Excerpt, Frame, HeldLock, HeldMode, Need, NeededRead, NeededReads,
-    Observed, Origin, Picture, Proof, Race, Report, Story, html,
+    NewValue, Observed, Origin, Picture, Proof, Race, Report, Story, html,
 };
 
 use crate::chromium::Browser;
@@ -87,6 +87,15 @@ fn race(at: usize) -> Race {
         story: Some(Story { threads: threads.clone(), rows: steps.into_iter().map(Row::Step).collect() }),
         observed: Some(Observed::Unordered),
         reads: Some(NeededReads { reads: vec![read(at)], more: 1 }),
+        path: Some(name(at)),
+        values: vec![NewValue {
+            event: 1,
+            thread: name(at),
+            target: name(at),
+            location: name(at),
+            read: Some(name(at)),
+            written: Some(name(at)),
+        }],
         schedule: Some(name(at)),
         confirmation: Some(Confirmation::of([access(at), access(at + 1)])),
         picture: Some(Box::new(Picture {

@@ -14,6 +14,7 @@ fn model(pinning: Pinning) -> Model {
         Pinning::SameValue => Model::SameValue,
         Pinning::ControlFlow => Model::ControlFlow,
         Pinning::Necessary => Model::Necessary,
+        Pinning::Values => Model::Values,
     }
 }
 
