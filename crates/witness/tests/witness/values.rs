@@ -359,7 +359,7 @@ fn programs_do_what_was_computed() {
         assert!(strict.iter().all(|pair| witnesses.contains_key(pair)), "{text}");
         for (pair, schedule) in witnesses {
             // What prepares the memory is no step of the program, and does not race with what comes after it.
-            assert_eq!(confirm(&program, &run, &schedule), Ok(()), "{pair:?} of\n{text}");
+            assert_eq!(confirm(&program, &run.trace, &schedule), Ok(()), "{pair:?} of\n{text}");
             confirmed += 1;
             new += usize::from(!strict.contains(&pair));
         }
