@@ -82,7 +82,10 @@ impl Explanation<'_> {
             found.cloned().ok_or_else(|| no_such("race", number, self.report.told_races().count()))?;
         let checked = match self.trace {
             Ok(trace) => {
-                describe_race(&Held::new(self.input, Some(trace)), &mut race, self.telling())?;
+                // A race on a way that the run did not go was described on that way.
+                if race.path.is_none() {
+                    describe_race(&Held::new(self.input, Some(trace)), &mut race, self.telling())?;
+                }
                 recording::check(trace, self.input.name(), self.report, &race)
             }
             Err(why) => Checked::Not(why.clone()),

@@ -270,6 +270,9 @@ fn common(one: &[HeldLock], other: &[HeldLock]) -> Option<(String, bool)> {
 /// What kept the two apart.
 fn observed(race: &Race) -> Text {
     match &race.observed {
+        None if race.path.is_some() => {
+            Text::from("It did not go this way: a decision before the race went another one.")
+        }
         Some(observed) => race_text::observed_text(observed),
         None => Text::from(
             "That is not known for sure: there is other synchronisation between the two, which may or may not \
@@ -280,6 +283,19 @@ fn observed(race: &Race) -> Text {
 
 fn write_proof(page: &mut Page, race: &Race, driven: Option<usize>, checked: &Checked) {
     match race.proof {
+        Proof::Adjacent if race.path.is_some() => paragraph(
+            page,
+            "The schedule leaves the way that the recorded run went: at one decision a thread goes the other way, and takes \
+             the steps that lie there by the code of the program. What each read sees, and what is computed from that, \
+             was computed anew, and with these values every decision goes as the schedule says. A referee that shares no code with what \
+             found the race has replayed it step by step and computed the values himself.",
+        ),
+        Proof::Adjacent if !race.values.is_empty() => paragraph(
+            page,
+            "The schedule consists of steps that the program took in the recorded run. Some reads see other values there. What is \
+             computed from these was computed anew: every decision goes as it went, and every address stays what it was. So the program can \
+             also run like this. A referee that shares no code with what found the race has replayed it step by step and computed the values himself.",
+        ),
         Proof::Adjacent if race.reads.is_some() => paragraph(
             page,
             "The schedule consists of steps that the program took in the recorded run. Each thread takes its own in \

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use foretell_report::explain_text::Checked;
-use foretell_report::{Access, Proof, Race, Report};
+use foretell_report::{Access, NOT_EXECUTED, Proof, Race, Report};
 use foretell_trace::{EventId, Trace};
 use foretell_witness::{Claim, Model, Proof as Proven, Referee};
 
@@ -71,8 +71,11 @@ fn foreign(trace: &Trace, report: &Report) -> Option<String> {
     if trace.events().len() != events {
         return Some(format!("it has {} events, not {events}", trace.events().len()));
     }
-    let races = report.races.iter().flat_map(|race| [&race.first, &race.second]);
-    let open = report.undecided.iter().flat_map(|open| [&open.first, &open.second]);
+    // What lies on a way that the run did not go is not in its trace.
+    let races = report.races.iter().filter(|race| race.path.is_none());
+    let races = races.flat_map(|race| [&race.first, &race.second]);
+    let open = report.undecided.iter().filter(|open| !open.reason.contains(NOT_EXECUTED));
+    let open = open.flat_map(|open| [&open.first, &open.second]);
     races.chain(open).find(|access| !is_in(trace, access)).map(|access| {
         format!("event {} is not what {} does at {}", access.event, access.thread, access.location)
     })
@@ -90,6 +93,9 @@ fn is_in(trace: &Trace, access: &Access) -> bool {
 pub(super) fn check(trace: &Trace, name: String, report: &Report, race: &Race) -> Checked {
     if report.trace.slice.is_some() {
         return Checked::Not("the proof is about a slice of the trace".to_string());
+    }
+    if race.path.is_some() {
+        return Checked::Not("the race lies on a way that the recorded run did not go".to_string());
     }
     let (Some(first), Some(second)) = (trace.id(race.first.event), trace.id(race.second.event)) else {
         return Checked::Rejected(name, "there are no such events".to_string());

@@ -88,6 +88,29 @@ fn figure_5_has_a_race_behind_the_decision() {
     assert!(lines(&races(name, "recipe", &[])).contains(&pair));
 }
 
+/// A race on a way that the run did not go can be explained, and replayed, like any other.
+#[test]
+fn what_was_not_executed_is_explained_and_replayed() {
+    let folder = folder("untaken");
+    let [report, trace] = ["report.json", "trace.std"].map(|name| folder.join(name).display().to_string());
+    let program = example("recipe_figure1");
+    foretell(&["run", "--schedule", "serial", "--trace", &trace, "-o", &report, &program]);
+    let text = std::fs::read_to_string(&report).expect("a report");
+    let told: Value = serde_json::from_str(&text).expect("JSON");
+    let races = told["races"].as_array().expect("a list");
+    let number = races.iter().position(|race| race.get("path").is_some()).expect("one of them") + 1;
+    let number = number.to_string();
+    for more in [&[][..], &["--trace", &trace]] {
+        let explained = foretell(&[&["explain", &report, "--race", &number], more].concat());
+        let words: Vec<&str> = explained.out.split_whitespace().collect();
+        let words = words.join(" ");
+        assert!(words.contains("leaves the way that the recorded run went"), "{words}{}", explained.err);
+        assert!(!words.contains("reject"), "{words}");
+    }
+    let replayed = foretell(&["replay", &report, "--race", &number]);
+    assert!(replayed.out.starts_with("confirmed"), "{}{}", replayed.out, replayed.err);
+}
+
 /// A recording in a file tells how values are computed, too; what lies on other ways only the program knows.
 #[test]
 fn a_recording_is_enough_for_values() {
