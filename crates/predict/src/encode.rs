@@ -376,12 +376,11 @@ impl<'w> Search<'w> {
                 Some(&branch) => self.runs(branch),
                 None => Lit::FALSE,
             },
-            Pinning::Necessary => match window.steered_by(read) {
+            Pinning::Necessary | Pinning::Values => match window.steered_by(read) {
                 Some(steered) if !window.racing.contains(&steered) => self.runs(steered),
                 Some(_) => Lit::TRUE,
                 None => Lit::FALSE,
             },
-            Pinning::Values => Lit::FALSE,
         };
         let fence = match window.fences.iter().find(|&&fence| fence > read) {
             Some(&fence) => self.runs(fence),

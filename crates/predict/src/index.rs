@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::flow::Flow;
 use crate::settled::settled_reads;
+use crate::values::pinned;
 
 /// Stands for "no event": the initial content of a variable, a section that never ends, a thread that nobody forks.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -40,6 +41,8 @@ pub(crate) struct Index<'t> {
     pub(crate) fences: Vec<u32>,
     /// Which reads matter to what, if the trace tells.
     pub(crate) flow: Option<Flow<'t>>,
+    /// Of reads that may see anything, the first event that needs them to see what they saw, see [`crate::values::pinned`]; empty unless asked for.
+    pub(crate) pinned: Vec<u32>,
 }
 
 /// What is known of a variable.
@@ -132,6 +135,7 @@ impl<'t> Index<'t> {
             generations: vec![vec![Vec::new()]; names.barriers.len()],
             fences: Vec::new(),
             flow: Flow::new(trace),
+            pinned: Vec::new(),
         };
         index.go_through_threads();
         index.go_through_memory();
@@ -140,6 +144,13 @@ impl<'t> Index<'t> {
         index.go_through_barriers();
         index.go_through_notifications();
         index
+    }
+
+    /// Finds out which reads must see what they saw though reads may see anything.
+    pub(crate) fn pin_reads(&mut self) {
+        if let Some(values) = self.trace.values() {
+            self.pinned = pinned(self, values);
+        }
     }
 
     /// Forgets of all reads that find the same value in every schedule that they matter to anything.

@@ -108,6 +108,9 @@ impl<'t> Predictor<'t> {
             // Who compares values finds by itself that these see what they must see.
             index.let_settled_reads_go();
         }
+        if point.pinning == Pinning::Values {
+            index.pin_reads();
+        }
         let causal = Causal::new(&index, point.pinning, point.same_write);
         let window = window.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
         let observed = if point.pinning == Pinning::Values { first_hidden(trace) } else { u32::MAX };

@@ -198,6 +198,10 @@ impl<'w> Replay<'w> {
     /// A read of the thread that strayed, such that the event writes something else, or [`NONE`].
     fn stray_behind(&mut self, write: u32, thread: usize) -> u32 {
         let (begin, first) = (self.window.begin, self.strayed[thread]);
+        if self.window.values().is_some() {
+            // Reads that must see what they saw see writes of constants.
+            return NONE;
+        }
         let Some(flow) = self.window.flow().filter(|_| first != NONE) else { return first };
         match flow.value_of(begin + write) {
             Reads::EVERYTHING => first,

@@ -4,6 +4,7 @@
 //! demand holds. If one does not, that is due to a few reads and the writes that they saw; these are what a search can learn from.
 
 mod arithmetic;
+mod pinned;
 mod stake;
 
 use foretell_trace::dependence::Reads;
@@ -13,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) use self::arithmetic::Datum;
 use self::arithmetic::{binary, unary};
+pub(crate) use self::pinned::pinned;
 pub(crate) use self::stake::blame;
 use crate::closure::ENTRY;
 use crate::window::Window;

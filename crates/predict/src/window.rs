@@ -319,7 +319,10 @@ impl<'i> Window<'i> {
 
     /// The first event that the read steers, if that is in the window.
     pub(crate) fn steered_by(&self, read: u32) -> Option<u32> {
-        let steered = self.flow()?.steered_by(self.begin + read);
+        let steered = match self.question.pinning {
+            Pinning::Values => self.index.pinned.get((self.begin + read) as usize).copied()?,
+            _ => self.flow()?.steered_by(self.begin + read),
+        };
         (steered < self.end).then(|| steered - self.begin)
     }
 
@@ -371,6 +374,10 @@ impl<'i> Window<'i> {
         known: &mut FxHashSet<usize>,
         mut demand: impl FnMut(Demand),
     ) {
+        if self.question.pinning == Pinning::Values {
+            // Who must see what was seen sees writes of constants.
+            return;
+        }
         match self.flow().map(|flow| (flow, flow.value_of(self.begin + write))) {
             None | Some((_, Reads::EVERYTHING)) => {
                 // A thread that has seen something else writes something else; an update writes what it has seen.

@@ -286,7 +286,7 @@ impl<'w, 'i> Builder<'w, 'i> {
 
     fn settle_steering(&mut self) {
         let mut steering = vec![Vec::new(); self.window.threads.len()];
-        if self.window.flow().is_some() {
+        if self.window.flow().is_some() || self.window.values().is_some() {
             for read in 0..self.window.len() {
                 if let Some(steered) = self.window.steered_by(read) {
                     let thread = self.window.thread[read as usize] as usize;
