@@ -52,7 +52,7 @@ const ROOMS: [Rule; 21] = [
         ],
     ),
     ("foretell-testkit", &["foretell-trace"]),
-    ("foretell-smt", &["foretell-trace"]),
+    ("foretell-smt", &["foretell-trace", "foretell-arithmetic"]),
     (
         "xtask",
         &[

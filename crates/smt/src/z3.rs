@@ -1,9 +1,10 @@
 //! The solver: one process of `z3` that answers one question after another.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
+
+use foretell_arithmetic::Process;
+pub use foretell_arithmetic::SolverError;
 
 /// What the solver says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,49 +28,17 @@ pub struct Answer {
     pub solving: Duration,
 }
 
-/// Why there is no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum SolverError {
-    /// The program is not there.
-    #[error("the program `z3` is missing; on Debian: sudo apt-get install z3")]
-    Missing,
-    /// The process cannot be talked to.
-    #[error("cannot talk to z3: {0}")]
-    Pipe(#[from] std::io::Error),
-    /// It says something else than it should.
-    #[error("z3 said `{0}`")]
-    Unexpected(String),
-}
-
 /// A running solver. Ends with its owner.
 #[derive(Debug)]
 pub struct Solver {
-    process: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    process: Process,
     timeout: Duration,
 }
 
 impl Solver {
     /// Starts a solver that spends at most so much time on each question.
     pub fn start(timeout: Duration) -> Result<Solver, SolverError> {
-        let mut process = Command::new("z3")
-            .args(["-in", "-smt2"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| match error.kind() {
-                std::io::ErrorKind::NotFound => SolverError::Missing,
-                _ => SolverError::Pipe(error),
-            })?;
-        let closed = || SolverError::Unexpected("no pipe".to_string());
-        let input = process.stdin.take().ok_or_else(closed)?;
-        let output = process.stdout.take().ok_or_else(closed)?;
-        let mut solver = Solver { process, input, output: BufReader::new(output), timeout };
-        // Only once it has said something is the start behind it.
-        solver.say("(echo \"ready\")\n")?;
-        solver.expect("ready")?;
-        Ok(solver)
+        Ok(Solver { process: Process::start()?, timeout })
     }
 
     /// Whether the formula can be satisfied. `formula` is a whole problem without its question.
@@ -77,11 +46,11 @@ impl Solver {
         let begin = self.cpu_time()?;
         // A reset rather than a level to go back to: with levels z3 would not use its strategy for difference logic.
         let timeout = self.timeout.as_millis();
-        self.say(&format!("(reset)\n(set-option :timeout {timeout})\n{formula}(echo \"read\")\n"))?;
-        self.expect("read")?;
+        self.process.say(&format!("(reset)\n(set-option :timeout {timeout})\n{formula}(echo \"read\")\n"))?;
+        self.process.expect("read")?;
         let read = self.cpu_time()?;
-        self.say("(check-sat)\n")?;
-        let verdict = match self.hear()?.as_str() {
+        self.process.say("(check-sat)\n")?;
+        let verdict = match self.process.hear()?.as_str() {
             "sat" => Verdict::Sat,
             "unsat" => Verdict::Unsat,
             "unknown" | "timeout" => Verdict::Unknown,
@@ -90,24 +59,6 @@ impl Solver {
         let end = self.cpu_time()?;
         let (reading, solving) = (read.saturating_sub(begin), end.saturating_sub(read));
         Ok(Answer { verdict, reading, solving })
-    }
-
-    fn say(&mut self, text: &str) -> Result<(), SolverError> {
-        self.input.write_all(text.as_bytes())?;
-        Ok(self.input.flush()?)
-    }
-
-    fn hear(&mut self) -> Result<String, SolverError> {
-        let mut line = String::new();
-        self.output.read_line(&mut line)?;
-        Ok(line.trim_end().to_string())
-    }
-
-    fn expect(&mut self, wanted: &str) -> Result<(), SolverError> {
-        match self.hear()? {
-            line if line == wanted => Ok(()),
-            line => Err(SolverError::Unexpected(line)),
-        }
     }
 
     /// The CPU time of the process so far, as Linux counts it: in nanoseconds, for its main thread, which does the work.
@@ -131,14 +82,6 @@ impl Solver {
 
     fn process_file(&self, name: &str) -> Result<String, SolverError> {
         Ok(fs::read_to_string(format!("/proc/{}/{name}", self.process.id()))?)
-    }
-}
-
-impl Drop for Solver {
-    fn drop(&mut self) {
-        // It may be gone already, which is what we want.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 
