@@ -11,6 +11,6 @@ pub mod pool;
 pub mod problem;
 pub mod process;
 
-pub use pool::Pool;
+pub use pool::{Pool, program};
 pub use problem::{Answer, Choice, Number, Problem};
 pub use process::{Process, SolverError};

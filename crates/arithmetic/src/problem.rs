@@ -188,6 +188,7 @@ fn core(line: &str) -> Result<Vec<Choice>, SolverError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool::program;
 
     const TIME: Duration = Duration::from_secs(10);
 
@@ -197,7 +198,7 @@ mod tests {
         let (left, right) = (problem.constant(left), problem.constant(right));
         let (found, result) = (problem.binary(op, width, left, right), problem.constant(result));
         problem.same(found, result);
-        problem.ask(&mut Process::start().unwrap(), TIME).unwrap() == Answer::Possible
+        problem.ask(&mut Process::start(&program()).unwrap(), TIME).unwrap() == Answer::Possible
     }
 
     #[test]
@@ -229,7 +230,7 @@ mod tests {
         problem.same(sum, three);
         problem.assume(sees_x[0]);
         problem.assume(sees_y[0]);
-        let mut process = Process::start().unwrap();
+        let mut process = Process::start(&program()).unwrap();
         assert_eq!(problem.ask(&mut process, TIME).unwrap(), Answer::Impossible(vec![sees_x[0]]));
         problem.assumed = vec![sees_x[1], sees_y[1]];
         assert_eq!(

@@ -1,11 +1,8 @@
 //! The solver: one process of `z3` that answers one question after another.
 
-use std::env;
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-
-/// Names another program to be run instead of `z3`.
-const OTHER_PROGRAM: &str = "FORETELL_Z3";
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +13,9 @@ pub enum SolverError {
     /// The process cannot be talked to.
     #[error("cannot talk to z3: {0}")]
     Pipe(#[from] std::io::Error),
+    /// It has said nothing for too long.
+    #[error("z3 does not answer")]
+    Silent,
     /// It says something else than it should.
     #[error("z3 said `{0}`")]
     Unexpected(String),
@@ -30,9 +30,9 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a solver.
-    pub fn start() -> Result<Process, SolverError> {
-        let mut process = Command::new(env::var_os(OTHER_PROGRAM).unwrap_or_else(|| "z3".into()))
+    /// Starts a solver: this program, which is `z3` or understands what that does.
+    pub fn start(program: &OsStr) -> Result<Process, SolverError> {
+        let mut process = Command::new(program)
             .args(["-in", "-smt2"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -3,8 +3,8 @@
 use std::fs;
 use std::time::Duration;
 
-use foretell_arithmetic::Process;
 pub use foretell_arithmetic::SolverError;
+use foretell_arithmetic::{Process, program};
 
 /// What the solver says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +38,7 @@ pub struct Solver {
 impl Solver {
     /// Starts a solver that spends at most so much time on each question.
     pub fn start(timeout: Duration) -> Result<Solver, SolverError> {
-        Ok(Solver { process: Process::start()?, timeout })
+        Ok(Solver { process: Process::start(&program())?, timeout })
     }
 
     /// Whether the formula can be satisfied. `formula` is a whole problem without its question.
