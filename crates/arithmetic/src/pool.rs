@@ -2,7 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -14,6 +14,8 @@ use crate::process::{Process, SolverError};
 const OTHER_PROGRAM: &str = "FORETELL_Z3";
 /// A solver keeps to its time by itself. One that has said nothing for so much longer is not waited for.
 const GRACE: Duration = Duration::from_secs(2);
+/// A solver that so many times in a row cannot be talked to is none.
+const FAILURES: u32 = 3;
 
 /// The program to ask: `z3`, unless the environment names another one.
 pub fn program() -> OsString {
@@ -25,8 +27,8 @@ pub fn program() -> OsString {
 pub struct Pool {
     program: OsString,
     idle: Mutex<Vec<Process>>,
-    /// Set once there turned out to be no solver.
-    missing: AtomicBool,
+    /// How often in a row there was no talking to a solver.
+    failures: AtomicU32,
 }
 
 impl Default for Pool {
@@ -38,41 +40,45 @@ impl Default for Pool {
 impl Pool {
     /// Solvers that are this program.
     pub fn of(program: OsString) -> Pool {
-        Pool { program, idle: Mutex::default(), missing: AtomicBool::new(false) }
+        Pool { program, idle: Mutex::default(), failures: AtomicU32::new(0) }
     }
 
     /// The answer to a problem for which a solver has so much time; none if nobody knows. Whatever goes wrong with a solver, it is that the
     /// question is not answered.
     pub fn ask(&self, problem: &Problem, time: Duration) -> Option<Answer> {
         let answer = self.try_to_ask(problem, time);
-        if let Err(SolverError::Missing) = answer {
-            self.missing.store(true, Ordering::Relaxed);
+        match answer {
+            Ok(_) => self.failures.store(0, Ordering::Relaxed),
+            Err(SolverError::Missing) => self.failures.store(FAILURES, Ordering::Relaxed),
+            Err(_) => drop(self.failures.fetch_add(1, Ordering::Relaxed)),
         }
         answer.ok().filter(|answer| *answer != Answer::Unknown)
     }
 
-    /// Whether there turned out to be no solver.
-    pub fn is_missing(&self) -> bool {
-        self.missing.load(Ordering::Relaxed)
+    /// Whether there turned out to be no solver, or none that one can talk to. Nobody is asked any more then.
+    pub fn is_of_no_use(&self) -> bool {
+        self.failures.load(Ordering::Relaxed) >= FAILURES
     }
 
     fn try_to_ask(&self, problem: &Problem, time: Duration) -> Result<Answer, SolverError> {
-        if self.is_missing() {
+        if self.is_of_no_use() {
             return Err(SolverError::Missing);
         }
-        let (program, idle, problem) = (self.program.clone(), self.take(), problem.clone());
+        let mut process = self.take().map_or_else(|| Process::spawn(&self.program), Ok)?;
+        let (end, problem) = (process.end(), problem.clone());
         let (sender, receiver) = mpsc::channel();
-        // Somebody else talks with the solver, so that nobody waits for one that does not answer. It ends when we do.
+        // Somebody else talks with the solver, so that nobody waits for one that does not answer.
         thread::spawn(move || {
-            let answered = idle.map_or_else(|| Process::start(&program), Ok).and_then(|mut process| {
-                let answer = problem.ask(&mut process, time)?;
-                Ok((process, answer))
-            });
+            let answer = process.greet().and_then(|()| problem.ask(&mut process, time));
             // Whoever asked may have left.
-            let _ = sender.send(answered);
+            let _ = sender.send(answer.map(|answer| (process, answer)));
         });
-        let (process, answer) =
-            receiver.recv_timeout(time.saturating_add(GRACE)).unwrap_or(Err(SolverError::Silent))?;
+        let Ok(answered) = receiver.recv_timeout(time.saturating_add(GRACE)) else {
+            // It would go on for as long as it likes, even after we are gone.
+            end.now();
+            return Err(SolverError::Silent);
+        };
+        let (process, answer) = answered?;
         if let Ok(mut idle) = self.idle.lock() {
             idle.push(process);
         }
@@ -114,24 +120,49 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(pool.ask(&problem(), GRACE), Some(Answer::Impossible(Vec::new())));
         }
-        assert!(!pool.is_missing());
+        assert!(!pool.is_of_no_use());
     }
 
     #[test]
     fn without_a_solver_nothing_is_answered() {
         let pool = Pool::of("/there/is/no/such/solver".into());
         assert_eq!(pool.ask(&problem(), GRACE), None);
-        assert!(pool.is_missing());
+        assert!(pool.is_of_no_use());
     }
 
     #[test]
     fn what_is_no_solver_answers_nothing_and_does_not_keep_us() {
         let begin = Instant::now();
         for pool in [script("silent", "#!/bin/sh\nsleep 30\n"), script("other", "#!/bin/sh\necho what\n")] {
-            assert_eq!(pool.ask(&problem(), Duration::from_millis(10)), None);
-            assert!(!pool.is_missing(), "there is something, if not what it should be");
+            for _ in 0..FAILURES {
+                assert!(!pool.is_of_no_use(), "it may still come to its senses");
+                assert_eq!(pool.ask(&problem(), Duration::from_millis(10)), None);
+            }
+            assert!(pool.is_of_no_use());
             fs::remove_file(&pool.program).unwrap();
         }
-        assert!(begin.elapsed() < Duration::from_secs(20));
+        assert!(begin.elapsed() < Duration::from_secs(25));
+    }
+
+    #[test]
+    fn who_does_not_answer_does_not_live_on() {
+        let pool = script("stubborn", "#!/bin/sh\necho $$ > $0.pid\nexec sleep 600\n");
+        assert_eq!(pool.ask(&problem(), Duration::from_millis(10)), None);
+        let mut note = pool.program.clone();
+        note.push(".pid");
+        let id = fs::read_to_string(&note).unwrap();
+        assert!(!fs::exists(format!("/proc/{}", id.trim())).unwrap(), "{id}");
+        [note, pool.program].iter().for_each(|file| fs::remove_file(file).unwrap());
+    }
+
+    #[test]
+    fn a_solver_that_does_not_know_is_asked_again() {
+        let unknown = "#!/bin/sh\nwhile read -r line; do case $line in *ready*) echo ready;; *check-sat*) echo unknown;; esac; done\n";
+        let pool = script("unknown", unknown);
+        for _ in 0..=FAILURES {
+            assert_eq!(pool.ask(&problem(), GRACE), None);
+        }
+        assert!(!pool.is_of_no_use());
+        fs::remove_file(&pool.program).unwrap();
     }
 }

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex};
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +25,8 @@ pub enum SolverError {
 /// A running solver. Ends with its owner.
 #[derive(Debug)]
 pub struct Process {
-    process: Child,
+    id: u32,
+    end: End,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
@@ -32,6 +34,13 @@ pub struct Process {
 impl Process {
     /// Starts a solver: this program, which is `z3` or understands what that does.
     pub fn start(program: &OsStr) -> Result<Process, SolverError> {
+        let mut solver = Process::spawn(program)?;
+        solver.greet()?;
+        Ok(solver)
+    }
+
+    /// Begins to start a solver.
+    pub(crate) fn spawn(program: &OsStr) -> Result<Process, SolverError> {
         let mut process = Command::new(program)
             .args(["-in", "-smt2"])
             .stdin(Stdio::piped())
@@ -45,16 +54,24 @@ impl Process {
         let closed = || SolverError::Unexpected("no pipe".to_string());
         let input = process.stdin.take().ok_or_else(closed)?;
         let output = process.stdout.take().ok_or_else(closed)?;
-        let mut solver = Process { process, input, output: BufReader::new(output) };
-        // Only once it has said something is the start behind it.
-        solver.say("(echo \"ready\")\n")?;
-        solver.expect("ready")?;
-        Ok(solver)
+        let (id, end) = (process.id(), End(Arc::new(Mutex::new(process))));
+        Ok(Process { id, end, input, output: BufReader::new(output) })
+    }
+
+    /// Hears whether it is there. Only once it has said something is the start behind it.
+    pub(crate) fn greet(&mut self) -> Result<(), SolverError> {
+        self.say("(echo \"ready\")\n")?;
+        self.expect("ready")
+    }
+
+    /// By which it can be ended while somebody waits for its answer.
+    pub(crate) fn end(&self) -> End {
+        self.end.clone()
     }
 
     /// The number of the process.
     pub fn id(&self) -> u32 {
-        self.process.id()
+        self.id
     }
 
     /// Tells it something.
@@ -83,8 +100,21 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may be gone already, which is what we want.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.end.now();
+    }
+}
+
+/// The end of a solver.
+#[derive(Clone, Debug)]
+pub(crate) struct End(Arc<Mutex<Child>>);
+
+impl End {
+    /// Ends it, whatever it is at.
+    pub(crate) fn now(&self) {
+        if let Ok(mut process) = self.0.lock() {
+            // It may be gone already, which is what we want.
+            let _ = process.kill();
+            let _ = process.wait();
+        }
     }
 }

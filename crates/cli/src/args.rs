@@ -9,6 +9,7 @@ use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser as _;
 use clap::{Parser, Subcommand, ValueEnum};
 use foretell_detect::Pairs;
+use foretell_native::Follow;
 use foretell_predict::Technique;
 use foretell_schedule::Name;
 use foretell_trace::Trace;
@@ -525,6 +526,16 @@ impl WantedArgs {
         self.technique.iter().map(|&choice| self.plan(choice))
     }
 
+    /// How far the threads of a native program have to be followed for that.
+    pub(crate) fn follow(&self) -> Follow {
+        let computes = self.technique.iter().any(|choice| choice.stages().contains(&Technique::Recipe));
+        match self.search.dependence {
+            Following::None => Follow::Nothing,
+            Following::Full if computes => Follow::Values,
+            Following::Full | Following::Partial => Follow::Reads,
+        }
+    }
+
     /// What is to be done with one technique.
     pub(crate) fn plan(&self, choice: Choice) -> Plan {
         self.search.plan(choice, self.witness, self.max_races)
@@ -666,11 +677,6 @@ pub(crate) enum Following {
 }
 
 impl Following {
-    /// Whether anybody wants to know which reads matter.
-    pub(crate) fn is_asked_for(self) -> bool {
-        self != Following::None
-    }
-
     /// The trace with what is to be used.
     pub(crate) fn apply(self, trace: Trace) -> Trace {
         match self {

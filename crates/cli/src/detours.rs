@@ -3,15 +3,19 @@
 //! Each such way is a trace of its own, so what is found there is decided, refereed, driven and described on that trace.
 
 use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use foretell_cimp::machine::Bounds;
-use foretell_cimp::record::detours::{Detour, Limits, detours};
+use foretell_cimp::record::detours::{Limits, detours};
 use foretell_cimp::record::{Run, confirm};
+use foretell_depend::Detour;
 use foretell_detect::Pair;
+use foretell_native::{DetourLimits, Follow};
 use foretell_predict::{Budget, Predictor, Technique, Verdict, Witness};
 use foretell_report::{Confirmation, NOT_EXECUTED, Race, Report, TraceInfo};
-use foretell_trace::{EventId, Loc, Trace};
+use foretell_trace::{EventId, Loc, Trace, TraceError};
 use foretell_witness::Referee;
 
 use crate::analysis::exact::referee_race;
@@ -27,7 +31,7 @@ use crate::stop::{self, TimeLimit};
 /// So many pairs of the same two places are tried on one way.
 const TRIES: usize = 4;
 
-/// What detours are looked for in.
+/// A recorded run of a program in CIMP.
 pub(crate) struct Recorded<'a> {
     pub(crate) source: &'a Source,
     pub(crate) run: &'a Run,
@@ -43,36 +47,98 @@ pub(crate) fn add(
     wanted: &WantedArgs,
     report: &mut Report,
 ) -> Result<(), Failure> {
-    let stages = plan.choice.stages();
-    if !plan.unexplored || !stages.contains(&Technique::Recipe) || recorded.run.trace.values().is_none() {
+    if !is_wanted(plan) || recorded.run.trace.values().is_none() {
         return Ok(());
     }
-    let (plan, until) = &within_reason(plan, report);
-    let limit = TimeLimit::start(plan.time_limit)?;
-    let known = report.races.iter().map(places).collect();
-    let mut search = Search { recorded, plan, wanted, known, report };
     let limits = Limits { bounds: recorded.bounds, ..Limits::default() };
     let program = &recorded.source.program;
-    for detour in detours(program, recorded.run, limits).map_err(Failure::Usage)? {
-        let detour = detour.map_err(|error| Failure::Trace { file: recorded.source.name(), error })?;
-        if until.is_some_and(|until| Instant::now() >= until) {
-            search.report.stats.not_recomputed += 1;
-            break;
-        }
-        if stop::is_requested() || search.report.races.len() >= plan.max_races {
-            break;
-        }
-        search.look(&detour)?;
+    let drive = |trace: &Trace, schedule: &[EventId]| drive(recorded, trace, schedule);
+    let found =
+        |_: &dyn Fn() -> bool| detours(program, recorded.run, limits).map_err(Failure::Usage).map(Some);
+    Beside { input: recorded.input, plan, wanted, drive: Some(&drive) }.add(found, report)
+}
+
+/// The same for a native program, by the log of what it did. Nobody has driven it into the races.
+pub(crate) fn add_native(
+    log: &Path,
+    input: &Input,
+    plan: &Plan,
+    wanted: &WantedArgs,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    // Who keeps recordings for later has no log any more.
+    if !is_wanted(plan) || wanted.follow() != Follow::Values || !log.exists() {
+        return Ok(());
     }
-    if let (true, Some(time)) = (limit.is_over(), plan.time_limit) {
-        let time = time_text(time);
-        report.notes.push(format!(
-            "not all ways that the run did not go were looked at within {time}; --time-limit gives more"
-        ));
+    let found = |go_on: &dyn Fn() -> bool| {
+        let bytes = fs::read(log).map_err(|error| Failure::file(log, "read", error))?;
+        foretell_native::detours(&bytes, &DetourLimits::default(), go_on)
+            .map_err(|error| Failure::Usage(format!("the recording of {}: {error}", input.name())))
+    };
+    Beside { input, plan, wanted, drive: None }.add(found, report)
+}
+
+/// Whether anybody asks for races on other ways.
+fn is_wanted(plan: &Plan) -> bool {
+    plan.unexplored && plan.choice.stages().contains(&Technique::Recipe)
+}
+
+/// Drives a program into a race. If it went another way, that would be a false race.
+fn drive(recorded: &Recorded<'_>, trace: &Trace, schedule: &[EventId]) -> Result<(), Failure> {
+    confirm(&recorded.source.program, trace, schedule).map_err(|problem| {
+        Failure::Usage(format!(
+            "a race was predicted that the program does not follow, a bug of foretell: {problem}"
+        ))
+    })
+}
+
+/// Drives a program along a schedule of a trace.
+type Driver<'a> = &'a dyn Fn(&Trace, &[EventId]) -> Result<(), Failure>;
+
+/// How races beside a run are looked for.
+struct Beside<'a> {
+    input: &'a Input,
+    plan: &'a Plan,
+    wanted: &'a WantedArgs,
+    /// Drives the program into a race, if that can be done at once.
+    drive: Option<Driver<'a>>,
+}
+
+impl Beside<'_> {
+    /// Adds to the report what lies on the detours that are found; none are if there is no time for that.
+    fn add<D: Iterator<Item = Result<Detour, TraceError>>>(
+        &self,
+        found: impl FnOnce(&dyn Fn() -> bool) -> Result<Option<D>, Failure>,
+        report: &mut Report,
+    ) -> Result<(), Failure> {
+        let (plan, until) = &within_reason(self.plan, report);
+        let limit = TimeLimit::start(plan.time_limit)?;
+        let is_late = || until.is_some_and(|until| Instant::now() >= until);
+        let known = report.races.iter().map(places).collect();
+        let mut search = Search { beside: self, plan, known, report };
+        let detours = found(&|| !stop::is_requested() && !is_late())?;
+        search.report.stats.not_recomputed += u64::from(detours.is_none() && is_late());
+        for detour in detours.into_iter().flatten() {
+            let detour = detour.map_err(|error| Failure::Trace { file: self.input.name(), error })?;
+            if is_late() {
+                search.report.stats.not_recomputed += 1;
+                break;
+            }
+            if stop::is_requested() || search.report.races.len() >= plan.max_races {
+                break;
+            }
+            search.look(&detour)?;
+        }
+        if let (true, Some(time)) = (limit.is_over(), plan.time_limit) {
+            let time = time_text(time);
+            report.notes.push(format!(
+                "not all ways that the run did not go were looked at within {time}; --time-limit gives more"
+            ));
+        }
+        report.stats.candidates = report.races.len() + report.undecided.len();
+        report.complete = report.complete && !report.is_open();
+        Ok(())
     }
-    report.stats.candidates = report.races.len() + report.undecided.len();
-    report.complete = report.complete && !report.is_open();
-    Ok(())
 }
 
 /// As the last part of `auto`, this is not to take much longer than all before it.
@@ -97,9 +163,8 @@ fn ordered(one: String, other: String) -> Places {
 
 /// Looks at one detour after the other.
 struct Search<'a> {
-    recorded: &'a Recorded<'a>,
+    beside: &'a Beside<'a>,
     plan: &'a Plan,
-    wanted: &'a WantedArgs,
     /// Between which places races are known.
     known: HashSet<Places>,
     report: &'a mut Report,
@@ -158,9 +223,11 @@ impl Search<'_> {
                 return Ok(());
             }
         };
-        self.drive(trace, &schedule)?;
+        if let Some(drive) = self.beside.drive {
+            drive(trace, &schedule)?;
+            race.confirmation = Some(Confirmation::of_machine());
+        }
         race.path = Some(NOT_EXECUTED.to_string());
-        race.confirmation = Some(Confirmation::of_machine());
         let race = self.described(trace, race)?;
         self.known.insert(places(&race));
         self.report.driven = self.report.driven.map(|driven| driven + 1);
@@ -168,22 +235,13 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Drives the program into the race. If it went another way, that would be a false race.
-    fn drive(&self, trace: &Trace, schedule: &[EventId]) -> Result<(), Failure> {
-        confirm(&self.recorded.source.program, trace, schedule).map_err(|problem| {
-            Failure::Usage(format!(
-                "a race was predicted that the program does not follow, a bug of foretell: {problem}"
-            ))
-        })
-    }
-
     /// The race with all that is around it on its way.
     fn described(&self, trace: &Trace, race: Race) -> Result<Race, Failure> {
-        let held = Held::new(self.recorded.input, Some(trace));
+        let held = Held::new(self.beside.input, Some(trace));
         let mut alone = Report::new(self.plan.choice.name());
-        alone.trace = TraceInfo::of(trace, &self.recorded.input.name());
+        alone.trace = TraceInfo::of(trace, &self.beside.input.name());
         alone.races.push(race.clone());
-        describe(&held, &mut alone, self.wanted)?;
+        describe(&held, &mut alone, self.beside.wanted)?;
         let mut described = alone.races.pop().unwrap_or(race);
         // What the recorded run did, it did on another way.
         (described.observed, described.reads) = (None, None);

@@ -13,7 +13,8 @@ pub(crate) mod watch;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use foretell_report::{Confirmation, Report, repeats};
+use foretell_native::Follow;
+use foretell_report::{Confirmation, Report, fingerprint, repeats};
 use foretell_wire::schedule::Draft;
 
 pub(crate) use cargo::run as cargo;
@@ -30,7 +31,7 @@ use crate::predict::predict_with;
 use crate::render::tell;
 use crate::suppress::Rules;
 use crate::trace::convert;
-use crate::{Outcome, output, schedule, stop};
+use crate::{Outcome, detours, output, schedule, stop};
 use record::{Folder, Hunting, Manner, Recording};
 use tools::Tools;
 
@@ -78,8 +79,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let rules = Rules::load(&args.wanted)?;
     let mut reports = Vec::new();
     // A trace that is kept tells everything.
-    let follows = args.trace.is_some() || args.wanted.search.dependence.is_asked_for();
-    let folder = Folder::new()?.following(follows);
+    let follow = if args.trace.is_some() { Follow::Values } else { args.wanted.follow() };
+    let folder = Folder::new()?.following(follow);
     let program = build(&args.program, &folder)?;
     let manner = manner(args);
     for (index, recording) in record::run(&program, &args.arguments, manner, &folder)?.into_iter().enumerate()
@@ -191,6 +192,8 @@ impl Look<'_> {
         let input = Input::new(name, &InputArgs { from_format: None, no_progress });
         let report = |plan: Plan| {
             let mut report = predict_with(&plan, &Held::new(&input, Some(&trace)), wanted)?;
+            detours::add_native(&recording.log, &input, &plan, wanted, &mut report)?;
+            fingerprint::mark(&mut report);
             report.trace.cut_because.clone_from(&recording.cut_because);
             if process > 0 {
                 report.trace.file = format!("{} (process {})", report.trace.file, process + 1);

@@ -114,16 +114,19 @@ impl Way<'_> {
     fn access(&self, number: u32) -> Option<(String, u64, u64, Kind, String)> {
         let (id, event) = self.at(number)?;
         let (name, step) = (self.names[event.thread.index()].clone()?, self.made[id.index()]);
-        let kind = kind_of(event.op)?;
+        let kind = kind_of(self.trace, id)?;
         let held = if kind == Kind::Free { step } else { step.saturating_sub(1) };
         Some((name, held, step, kind, self.place(event)))
     }
 }
 
-/// What an access does. Memory that is given back while others still use it is told as a write of who knows what.
-pub(crate) fn kind_of(op: Op) -> Option<Kind> {
-    match op {
-        Op::Free(_) | Op::Write { value: None, .. } => Some(Kind::Free),
+/// What an access does. Memory that is given back while others still use it is told as a write of who knows what; of one whose value depends on
+/// the schedule, terms tell how.
+pub(crate) fn kind_of(trace: &Trace, id: EventId) -> Option<Kind> {
+    let has_term = trace.values().is_some_and(|values| values.written(id).is_some());
+    match trace.event(id).op {
+        Op::Free(_) => Some(Kind::Free),
+        Op::Write { value: None, .. } if !has_term => Some(Kind::Free),
         op if op.access()?.kind.writes() => Some(Kind::Write),
         _ => Some(Kind::Read),
     }

@@ -1,5 +1,6 @@
 //! Who depends on which read.
 //!
+//! * [`course`]: what of a run can still happen when something is missing; [`detour`]: a run with another way in it
 //! * [`flow`]: where each value of a recorded run comes from, and which decisions led to each event
 //! * [`mod@listing`]: the same for people to read
 //! * [`mod@necessary`]: which reads matter to what comes after them
@@ -9,6 +10,8 @@
 //!
 //! Recorders fill a [`Flow`] beside the trace; analyses that know dependences ask it.
 
+pub mod course;
+pub mod detour;
 pub mod flow;
 pub mod listing;
 pub mod necessary;
@@ -16,6 +19,8 @@ pub mod partial;
 pub mod slice;
 pub mod track;
 
+pub use course::Course;
+pub use detour::Detour;
 pub use flow::{Binary, Flow, Node, NodeId, Scope, ScopeId, Unary, Use};
 pub use listing::listing;
 pub use necessary::{necessary, necessary_reads};

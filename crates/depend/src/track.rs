@@ -92,6 +92,16 @@ impl Tracker {
         self.thread(thread).steering = steering;
     }
 
+    /// The reads that steer whatever the thread does next.
+    pub fn steering(&self, thread: usize) -> &[EventId] {
+        self.threads.get(thread).map_or(&[], |thread| &thread.steering)
+    }
+
+    /// The reads of a set; none if that is everything.
+    pub fn reads(&self, set: Reads) -> Option<Vec<EventId>> {
+        self.dependence.reads(set)
+    }
+
     /// This event of the thread reads.
     pub fn read(&mut self, thread: usize, event: EventId) -> Reads {
         self.thread(thread).reads.push(event);

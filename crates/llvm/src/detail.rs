@@ -1,5 +1,7 @@
 //! What the operands of an instruction do not tell, as numbers; see [`foretell_wire::code::Instruction::numbers`].
 
+use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
+
 use crate::ir::{Module, Opcode, Type, Value};
 
 /// The numbers of an instruction; none if there is nothing to tell, or it cannot be told.
@@ -14,6 +16,7 @@ fn own_numbers(instruction: Value, module: Module) -> Vec<i64> {
     match instruction.opcode() {
         Some(Opcode::LLVMICmp | Opcode::LLVMFCmp) => instruction.predicate().into_iter().collect(),
         Some(Opcode::LLVMGetElementPtr) => steps(instruction, module).unwrap_or_default(),
+        Some(Opcode::LLVMLoad | Opcode::LLVMStore) => order(instruction).into_iter().collect(),
         Some(Opcode::LLVMAtomicRMW) => vec![i64::from(instruction.update_code())],
         Some(Opcode::LLVMExtractValue | Opcode::LLVMInsertValue) => {
             instruction.indices().into_iter().map(i64::from).collect()
@@ -22,6 +25,11 @@ fn own_numbers(instruction: Value, module: Module) -> Vec<i64> {
         _ if instruction.is_call() => passed_by_value(instruction),
         _ => Vec::new(),
     }
+}
+
+/// The order of an atomic access; none of a plain one.
+fn order(access: Value) -> Option<i64> {
+    Some(access.ordering()).filter(|&order| order != NOT_ATOMIC).map(|order| order as i64)
 }
 
 /// The variable or function that a constant address leads into, and how far.

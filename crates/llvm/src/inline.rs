@@ -1,6 +1,6 @@
-//! Plain accesses and calls that are recorded in place, without a call of a hook.
+//! Plain accesses and calls that are recorded in place, or passed over where the detector knows them, without a call of a hook.
 //!
-//! For each of these hooks there is a function in the module that looks whether the thread may write to its log, and if so does
+//! For each of these hooks there is a function in the module that looks whether the thread may write to its log, or need not tell anybody, and if so does
 //! what the hook would do, see [`front`]; if not, it calls the hook. These functions are always inlined, so that of the record
 //! all that is known beforehand is a constant in the program. Every access to memory in them is exact (volatile): it stays where
 //! it stands among the others, because a signal handler or another thread may look in between.
@@ -107,30 +107,44 @@ impl Event {
 
     fn define(self, function: Value, call: Value, hooks: &Hooks) {
         hooks.build.in_new_body(function, hooks.module);
-        let [leave, slow] = [(); 2].map(|()| hooks.build.new_block(function, hooks.module));
+        let [watch, record, leave, slow] = [(); 4].map(|()| hooks.build.new_block(function, hooks.module));
         let parameters = function.parameters();
         let (given, rest) = parameters.split_at(call.arguments().len());
-        let result = match (self, given, rest) {
-            (Event::Access { size, .. }, &[_, addr, ref value @ ..], &[thread, segment, head, slot]) => {
-                let value = value.first().copied();
-                let access = Access { size, addr, value, segment, head, slot };
-                let body = Body { function, thread, leave, hooks };
-                let result = access.record(&body, slow);
-                result.filter(|_| value.is_none())
-            }
-            (Event::Enter, &[site], &[thread, segment, head]) => {
-                Some(enter(&Body { function, thread, leave, hooks }, slow, site, segment, head))
-            }
-            (Event::Return, &[before], &[thread]) => {
-                go_back(&Body { function, thread, leave, hooks }, slow, before);
-                None
-            }
-            _ => None,
-        };
-        give_back(result, hooks);
+        if let Some(&thread) = rest.first() {
+            let body = Body { function, thread, record, leave, slow, hooks };
+            let time = body.choose(watch);
+            self.fill(&body, given, rest, watch, time);
+        }
         hooks.build.at_end(slow);
         let result = hooks.call(&call.callee().name(), call.type_of(), given);
         give_back(Some(result).filter(|_| !call.type_of().is_void()), hooks);
+    }
+
+    /// Both ways to do what the hook does: where races are looked for, which is decided at this time, and where it is recorded.
+    fn fill(self, body: &Body<'_>, given: &[Value], rest: &[Value], watch: Block, time: Value) {
+        match (self, given, rest) {
+            (Event::Access { writes, size }, &[_, addr, ref value @ ..], &[_, segment, head, slot]) => {
+                let value = value.first().copied();
+                let access = Access { writes, size, addr, value, segment, head, slot };
+                let result = |made: Value| Some(made).filter(|_| value.is_none());
+                body.hooks.build.at_end(watch);
+                give_back(result(access.pass_over(body, time)), body.hooks);
+                give_back(result(access.record(body)), body.hooks);
+            }
+            (Event::Enter, &[site], &[_, segment, head]) => {
+                body.hooks.build.at_end(watch);
+                give_back(Some(enter_unrecorded(body, site, time)), body.hooks);
+                give_back(Some(enter(body, site, segment, head)), body.hooks);
+            }
+            (Event::Return, &[before], &[_]) => {
+                body.hooks.build.at_end(watch);
+                go_back_unrecorded(body, before);
+                give_back(None, body.hooks);
+                go_back(body, before);
+                give_back(None, body.hooks);
+            }
+            _ => {}
+        }
     }
 }
 
@@ -146,8 +160,12 @@ struct Body<'a> {
     function: Value,
     /// What the runtime knows of the thread.
     thread: Value,
-    /// Where the function goes on if it cannot write after all.
+    /// Where the function records.
+    record: Block,
+    /// Where the function goes on if it cannot record after all.
     leave: Block,
+    /// Where it calls the hook.
+    slow: Block,
     hooks: &'a Hooks,
 }
 
@@ -186,17 +204,36 @@ impl Body<'_> {
         self.hooks.build.at_end(next);
     }
 
+    /// Whether races are looked for, and the thread need not look up: then it goes on there. Returns the time.
+    fn choose(&self, watch: Block) -> Value {
+        let build = &self.hooks.build;
+        let time = self.load(front::TIME);
+        build.go(build.below(time, self.load(front::WATCH)), watch, self.record);
+        time
+    }
+
+    /// The thread is inside from now on, unless somebody is already.
+    fn get_in(&self) {
+        self.go_on_if(self.hooks.build.equal(self.load(front::INSIDE), self.number(0)), self.slow);
+        self.store(self.stack_end(), front::INSIDE);
+    }
+
+    /// Something was done that takes time.
+    fn tick(&self, time: Value) {
+        self.store(self.hooks.build.add(time, self.number(1)), front::TIME);
+    }
+
     /// The thread is inside from now on, and may write where the cursor is.
-    fn begin(&self, slow: Block) -> Value {
+    fn begin(&self) -> Value {
         let build = &self.hooks.build;
         build.at_end(self.leave);
         self.get_out();
-        build.go_to(slow);
-        build.at_end(self.function.blocks()[0]);
-        self.go_on_if(build.equal(self.load(front::INSIDE), self.number(0)), slow);
-        self.store(self.stack_end(), front::INSIDE);
+        build.go_to(self.slow);
+        build.at_end(self.record);
+        self.get_in();
+        self.go_on_if(build.below(self.load(front::TIME), self.load(front::LIMIT)), self.leave);
         let cursor = self.load(front::CURSOR);
-        self.go_on_if(build.below(cursor, self.load(front::LIMIT)), self.leave);
+        self.go_on_if(build.below(cursor, self.load(front::END)), self.leave);
         cursor
     }
 
@@ -215,6 +252,7 @@ impl Body<'_> {
 
 /// A plain access, and what is known beforehand of its record.
 struct Access {
+    writes: bool,
     size: u32,
     addr: Value,
     /// What is written, if the access writes.
@@ -226,10 +264,25 @@ struct Access {
 }
 
 impl Access {
-    /// Makes the access and its record; the value.
-    fn record(&self, body: &Body<'_>, slow: Block) -> Option<Value> {
+    /// Makes the access, if the detector has seen it; the value.
+    fn pass_over(&self, body: &Body<'_>, time: Value) -> Value {
         let (build, types) = (&body.hooks.build, body.hooks.types);
-        let cursor = body.begin(slow);
+        let addr = build.pointer_to_int(self.addr, types.int64);
+        let place = build.shift_left(addr, body.number((3 - self.size).into()));
+        let place = build.and(place, body.number(front::SEEN_PLACES));
+        let place = build.add(place, body.number(front::seen_kind(self.writes, self.size)));
+        let seen = build.int_to_pointer(body.load(front::SEEN), types.pointer);
+        let seen = build.exact_load(types.int64, build.after(seen, place, types));
+        let this = build.add(addr, body.load(front::GENERATION));
+        body.go_on_if(build.equal(seen, this), body.slow);
+        body.tick(time);
+        self.make(body)
+    }
+
+    /// Makes the access and its record; the value.
+    fn record(&self, body: &Body<'_>) -> Value {
+        let (build, types) = (&body.hooks.build, body.hooks.types);
+        let cursor = body.begin();
         body.go_on_if_open(self.segment);
         let last = build.after(body.thread, self.slot, types);
         let addr = build.pointer_to_int(self.addr, types.int64);
@@ -239,8 +292,9 @@ impl Access {
         let value = self.make(body);
         build.exact_store(addr, last);
         let length = self.write(body, cursor, step, value);
+        body.tick(body.load(front::TIME));
         body.end(cursor, length);
-        Some(value)
+        value
     }
 
     /// Makes the access; the value as a number of 64 bits.
@@ -270,27 +324,48 @@ impl Access {
     }
 }
 
-/// Records that a function is called; the calls before.
-fn enter(body: &Body<'_>, slow: Block, site: Value, segment: Value, head: Value) -> Value {
+/// Puts the site of a call on the stack, for which there must be room; the calls before.
+fn push(body: &Body<'_>, site: Value, otherwise: Block) -> Value {
     let (build, types) = (&body.hooks.build, body.hooks.types);
-    let cursor = body.begin(slow);
-    body.go_on_if_open(segment);
     let calls = body.load(front::CALLS);
     let depth = build.and(calls, body.number(front::DEPTH));
-    body.go_on_if(build.below(depth, body.load(front::ROOM)), body.leave);
+    body.go_on_if(build.below(depth, body.load(front::ROOM)), otherwise);
     let stack = build.int_to_pointer(body.load(front::STACK), types.pointer);
     let offset = build.shift_left(depth, body.number(3));
     build.exact_store(build.pointer_to_int(site, types.int64), build.after(stack, offset, types));
     body.store(build.add(calls, body.number(1)), front::CALLS);
+    calls
+}
+
+/// Records that a function is called; the calls before.
+fn enter(body: &Body<'_>, site: Value, segment: Value, head: Value) -> Value {
+    let (build, types) = (&body.hooks.build, body.hooks.types);
+    let cursor = body.begin();
+    body.go_on_if_open(segment);
+    let calls = push(body, site, body.leave);
     build.exact_store(head, build.int_to_pointer(cursor, types.pointer));
+    body.tick(body.load(front::TIME));
     body.end(cursor, body.number(2));
     calls
 }
 
-/// Records that the last call has ended, if the thread was in these calls before.
-fn go_back(body: &Body<'_>, slow: Block, before: Value) {
+/// A function is called, which is told once something happens in it; the calls before.
+fn enter_unrecorded(body: &Body<'_>, site: Value, time: Value) -> Value {
     let (build, types) = (&body.hooks.build, body.hooks.types);
-    let cursor = body.begin(slow);
+    body.get_in();
+    let calls = push(body, site, body.leave);
+    let depth = build.resize(calls, types.int32);
+    let same = build.exact_load(types.int32, body.at(front::SAME));
+    build.exact_store(build.select(build.below(same, depth), same, depth), body.at(front::SAME));
+    body.tick(time);
+    body.get_out();
+    calls
+}
+
+/// Records that the last call has ended, if the thread was in these calls before.
+fn go_back(body: &Body<'_>, before: Value) {
+    let (build, types) = (&body.hooks.build, body.hooks.types);
+    let cursor = body.begin();
     body.go_on_if(build.below(body.number(0), body.load(front::OPEN)), body.leave);
     let within = build.add(before, body.number(1));
     body.go_on_if(build.equal(body.load(front::CALLS), within), body.leave);
@@ -298,4 +373,11 @@ fn go_back(body: &Body<'_>, slow: Block, before: Value) {
     let head = types.byte.constant(EXIT_HEAD.into());
     build.exact_store(head, build.int_to_pointer(cursor, types.pointer));
     body.end(cursor, body.number(1));
+}
+
+/// The last call has ended, if the thread was in these calls before.
+fn go_back_unrecorded(body: &Body<'_>, before: Value) {
+    let within = body.hooks.build.add(before, body.number(1));
+    body.go_on_if(body.hooks.build.equal(body.load(front::CALLS), within), body.slow);
+    body.store(before, front::CALLS);
 }

@@ -41,7 +41,7 @@ pub(crate) enum Change {
 }
 
 /// The calls of one thread.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Calls {
     calls: Vec<Call>,
     /// The functions that the thread is in according to the trace, the outermost first.

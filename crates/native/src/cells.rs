@@ -31,6 +31,8 @@ pub(crate) struct Word {
     inseparable: u8,
     /// The bytes that were written once there was a second thread.
     written_late: u8,
+    /// Those of them that nobody had touched before.
+    overwritten: u8,
 }
 
 /// A run of bytes of a word that are one variable.
@@ -42,11 +44,37 @@ pub(crate) struct Cell {
     pub(crate) end: u32,
 }
 
+impl Cell {
+    fn mask(self) -> u8 {
+        mask(self.first, self.end)
+    }
+}
+
+/// What a thread finds in some bytes of a word.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Standing {
+    /// These variables of the trace, and nothing else.
+    Kept(Vec<Cell>),
+    /// What is its own.
+    Own,
+    /// What nobody has changed since there were threads.
+    Constant,
+    /// What nobody has touched.
+    Untouched,
+    /// What others have touched, in another way.
+    Others,
+    /// Parts of a word that is also accessed as a whole, by atomics.
+    Mixed,
+}
+
 impl Word {
     fn touch(&mut self, thread: u32, part: Part, writes_late: bool, atomic: bool) {
         for byte in part.first..part.end {
             let owner = &mut self.owners[byte as usize];
             *owner = if *owner == 0 || *owner == thread { thread } else { SHARED };
+        }
+        if writes_late {
+            self.overwritten |= part.mask() & !self.touched;
         }
         self.touched |= part.mask();
         self.bounds |= bound(part.first) | bound(part.end);
@@ -63,11 +91,37 @@ impl Word {
         self.bounds & self.inseparable != 0
     }
 
+    /// Whether the first that is seen of these bytes is that one of several threads writes there: what they held before nobody tells.
+    pub(crate) fn is_overwritten(&self, cell: Cell) -> bool {
+        self.overwritten & mask(cell.first, cell.end) != 0
+    }
+
     /// Whether these bytes can matter to more than one thread.
     fn is_kept(&self, cell: Cell) -> bool {
         let bytes = cell.first..cell.end;
         let shared = bytes.clone().any(|byte| self.owners[byte as usize] == SHARED);
         shared && self.written_late & mask(cell.first, cell.end) != 0
+    }
+
+    /// What this thread finds in these bytes.
+    pub(crate) fn standing(self, thread: u32, part: Part, writes: bool) -> Standing {
+        let mask = part.mask();
+        let cells: Vec<Cell> = self.kept_cells(0, 8).filter(|cell| cell.mask() & mask != 0).collect();
+        let covered = cells.iter().fold(0, |all, cell| all | cell.mask());
+        let owners = &self.owners[part.first as usize..part.end as usize];
+        if self.is_mixed() {
+            Standing::Mixed
+        } else if covered == mask {
+            Standing::Kept(cells)
+        } else if covered == 0 && owners.iter().all(|&owner| owner == 0) {
+            Standing::Untouched
+        } else if covered == 0 && owners.iter().all(|&owner| owner == thread + 1) {
+            Standing::Own
+        } else if covered == 0 && !writes && self.written_late & mask == 0 && self.touched & mask == mask {
+            Standing::Constant
+        } else {
+            Standing::Others
+        }
     }
 
     /// The cells among these bytes that are to be kept. Of a mixed word it is the whole.
@@ -172,19 +226,35 @@ impl Survey {
             self.has_opaque = true;
             return;
         }
-        let given_back = self.given_back.get(&era).copied();
-        if given_back.is_some() {
+        if self.given_back.contains_key(&era) {
             self.used_after.insert(era);
         }
         for part in parts(touch.addr, touch.length) {
-            let word = self.words.entry((era, part.word)).or_insert_with(|| {
-                self.by_era.entry(era).or_default().push(part.word);
-                Word::default()
-            });
-            word.touch(thread + 1, part, touch.writes && forked, touch.atomic);
-            if let Some((other, late)) = given_back {
-                word.touch(other + 1, part, late, false);
-            }
+            self.touch_part(era, thread, part, touch.writes && forked, touch.atomic);
+        }
+    }
+
+    fn touch_part(&mut self, era: Era, thread: u32, part: Part, writes_late: bool, atomic: bool) {
+        let given_back = self.given_back.get(&era).copied();
+        let word = self.words.entry((era, part.word)).or_insert_with(|| {
+            self.by_era.entry(era).or_default().push(part.word);
+            Word::default()
+        });
+        word.touch(thread + 1, part, writes_late, atomic);
+        if let Some((other, late)) = given_back {
+            word.touch(other + 1, part, late, false);
+        }
+    }
+
+    /// The thread might touch this, once there is a second one.
+    pub(crate) fn imagine(&mut self, era: Era, thread: u32, part: Part, writes: bool) {
+        self.touch_part(era, thread, part, writes, false);
+    }
+
+    /// All that is touched is known.
+    pub(crate) fn sort(&mut self) {
+        for words in self.by_era.values_mut() {
+            words.sort_unstable();
         }
     }
 
@@ -228,9 +298,7 @@ pub(crate) fn survey(log: &[u8]) -> Result<Survey, LogError> {
         Ok(())
     })?;
     survey.held = held.since_the_beginning();
-    for words in survey.by_era.values_mut() {
-        words.sort_unstable();
-    }
+    survey.sort();
     Ok(survey)
 }
 
@@ -275,6 +343,13 @@ mod tests {
     fn what_nobody_writes_once_there_are_threads_is_left_out() {
         let word = word(&[(1, 0, 4, false, false), (2, 0, 4, false, false)]);
         assert!(cells(word, 0, 8).is_empty());
+    }
+
+    #[test]
+    fn who_writes_first_does_not_tell_what_was_there() {
+        let word = word(&[(1, 0, 4, false, false), (2, 0, 4, true, false), (2, 4, 8, true, false)]);
+        let told = [(0, 4), (4, 8)].map(|(first, end)| word.is_overwritten(Cell { first, end }));
+        assert_eq!(told, [false, true]);
     }
 
     #[test]

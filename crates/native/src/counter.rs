@@ -28,6 +28,11 @@ impl Counter {
         &mut self.threads[index]
     }
 
+    /// How many steps the thread has made since its last event, without the one that is being told.
+    pub(crate) fn since(&self, thread: u32) -> u64 {
+        self.threads.get(thread as usize).map_or(0, |thread| thread.since)
+    }
+
     /// The record is told next.
     pub(crate) fn record(&mut self, thread: u32, record: &Record<'_>) {
         let thread = self.thread(thread);

@@ -1,13 +1,15 @@
 //! The second pass: events.
 
+mod ahead;
+
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
 use foretell_trace::symbol::SymbolContent;
 use foretell_trace::{
-    BarrierId, CondId, Ending, Event, EventId, Listed, Loc, LockId, MemOrder, Names, Op, SemId, Symbol,
-    ThreadId, Value, Values, VarId,
+    BarrierId, CondId, Dependence, Ending, Event, EventId, Listed, Loc, LockId, MemOrder, Names, Op, SemId,
+    Symbol, ThreadId, Value, Values, VarId,
 };
 use foretell_wire::holders::{Holders, Mode};
 use foretell_wire::hook::Order;
@@ -16,54 +18,116 @@ use foretell_wire::record::{Record, SyncOp};
 use crate::LogError;
 use crate::calls::{Calls, Change as CallChange, Spot};
 use crate::cells::{Cell, Survey, is_torn_atomic};
+use crate::contents::Contents;
 use crate::counter::Counter;
-use crate::follow::{Follower, GivenUp, Kept, ValueCounts};
+use crate::detours::Limits;
+use crate::follow::{Follower, GivenUp, Kept, Seed, ValueCounts};
 use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::for_each;
 use crate::places::{Place, Places};
 use crate::records::{Entry, Part, mask, parts};
+use ahead::Exploring;
 
 type Done = Result<(), LogError>;
 
 /// Goes through the log for the second time. None if it turns out only now that a fence is needed, see
 /// [`Survey::has_opaque`]: without it the trace would claim too much.
 pub(crate) fn write(log: &[u8], survey: &Survey, follow: Follow) -> Result<Option<Written>, LogError> {
-    let mut writer = Writer::new(survey);
+    let mut writer = Writer::new(survey, Contents::read(log)?);
     if follow >= Follow::Reads {
         writer.followers.push(Follower::default());
     }
     if follow >= Follow::Values {
         writer.followers.push(Follower::explaining());
     }
-    let complete = for_each(log, |entry| match entry {
-        Entry::Module(module) => {
-            writer.spots.clear();
-            writer.follow(|follower| follower.add(&module));
-            writer.places.add(&module)
-        }
-        Entry::Record(thread, record) => writer.record(thread, &record),
-    })?;
+    let ending = for_each(log, |entry| writer.entry(entry)).map(ending)?;
     if writer.lacks_fence {
         return Ok(None);
     }
-    let ending = if complete { Ending::Complete } else { Ending::CutShort };
     let events = Listed::new(writer.events, writer.names, ending).with_steps(writer.counter.finish());
     let mut followers = writer.followers.into_iter();
     let Some((mut dependence, given_up)) = followers.next().map(Follower::finish) else {
         return Ok(Some(Written { events, given_up: Vec::new(), values: None }));
     };
     let values = followers.next().and_then(|follower| follower.finish_values(&mut dependence));
+    let values = values.map(|(values, counts, _)| (values, counts));
     Ok(Some(Written { events: events.with_dependence(dependence), given_up, values }))
 }
 
+fn ending(complete: bool) -> Ending {
+    if complete { Ending::Complete } else { Ending::CutShort }
+}
+
+/// What is asked of a log, to look at ways that were not taken.
+#[derive(Clone, Copy)]
+pub(crate) struct Question<'a> {
+    pub(crate) limits: &'a Limits,
+    /// Only where they lead is wanted.
+    pub(crate) is_scouting: bool,
+    /// Whether there is time left.
+    pub(crate) go_on: &'a dyn Fn() -> bool,
+}
+
+/// The answer.
+pub(crate) enum Ways {
+    /// There was no time, or there is too much to tell.
+    TooMuch,
+    /// A fence is needed, as with [`write`].
+    LacksFence,
+    /// What is touched on them.
+    Touches(Vec<Imagination>),
+    /// The run, how its values are computed, and what lies beside it.
+    Beside(Box<(Listed, Values, Vec<Seed>)>),
+}
+
+/// Memory that a thread would touch on a way that was not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Imagination {
+    pub(crate) era: Era,
+    pub(crate) thread: u32,
+    pub(crate) part: Part,
+    pub(crate) writes: bool,
+}
+
+/// Goes through the log, and along ways beside it.
+pub(crate) fn explore(log: &[u8], survey: &Survey, question: Question<'_>) -> Result<Ways, LogError> {
+    let mut writer = Writer::new(survey, Contents::read(log)?);
+    writer.followers.push(Follower::exploring());
+    writer.exploring = Some(Box::new(Exploring::new(question)));
+    let (mut count, mut is_in_time) = (0_u32, true);
+    let complete = for_each(log, |entry| {
+        count = count.wrapping_add(1);
+        is_in_time = is_in_time && (count % LOOKS != 0 || (question.go_on)());
+        if is_in_time { writer.entry(entry) } else { Ok(()) }
+    })?;
+    if !is_in_time {
+        return Ok(Ways::TooMuch);
+    }
+    if writer.lacks_fence {
+        return Ok(Ways::LacksFence);
+    }
+    if let Some(exploring) = writer.exploring.filter(|_| question.is_scouting) {
+        return Ok(Ways::Touches(exploring.into_touches()));
+    }
+    let mut dependence = Dependence::new(writer.events.len());
+    let events =
+        Listed::new(writer.events, writer.names, ending(complete)).with_steps(writer.counter.finish());
+    let found = writer.followers.pop().and_then(|follower| follower.finish_values(&mut dependence));
+    let Some((values, _, seeds)) = found else { return Ok(Ways::TooMuch) };
+    Ok(Ways::Beside(Box::new((events.with_dependence(dependence), values, seeds))))
+}
+
+/// After so many records it is asked whether there is time left.
+const LOOKS: u32 = 1 << 12;
+
 /// What is wanted beside the events.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Follow {
+pub enum Follow {
     /// Nothing.
     Nothing,
     /// Which reads matter to what.
     Reads,
-    /// And how values are computed.
+    /// That, and how values are computed.
     Values,
 }
 
@@ -78,6 +142,12 @@ pub(crate) struct Written {
 
 struct Writer<'a> {
     survey: &'a Survey,
+    /// What static memory held at the first fork.
+    contents: Contents<'a>,
+    /// What was last seen in each of its variables before that.
+    seen: FxHashMap<VarId, Option<u64>>,
+    /// The events that tell what its variables held, as long as nobody has accessed these, and nothing happened that nobody understands.
+    shown: FxHashMap<VarId, EventId>,
     memory: Memory,
     /// The modules that were loaded so far.
     places: Places,
@@ -116,6 +186,8 @@ struct Writer<'a> {
     has_forked: bool,
     /// Which reads matter to what comes after them, and how values are computed.
     followers: Vec<Follower>,
+    /// What lies beside the run, if anybody wants to know.
+    exploring: Option<Box<Exploring<'a>>>,
     /// How far each thread has come.
     counter: Counter,
     /// What is being told: who did it, and where.
@@ -135,9 +207,12 @@ enum Access {
 }
 
 impl<'a> Writer<'a> {
-    fn new(survey: &'a Survey) -> Writer<'a> {
+    fn new(survey: &'a Survey, contents: Contents<'a>) -> Writer<'a> {
         Writer {
             survey,
+            contents,
+            seen: FxHashMap::default(),
+            shown: FxHashMap::default(),
             memory: Memory::default(),
             places: Places::default(),
             names: Names::default(),
@@ -159,6 +234,7 @@ impl<'a> Writer<'a> {
             written: BTreeSet::new(),
             has_forked: false,
             followers: Vec::new(),
+            exploring: None,
             counter: Counter::default(),
             thread: 0,
             site: 0,
@@ -171,6 +247,17 @@ impl<'a> Writer<'a> {
         self.followers.iter_mut().for_each(act);
     }
 
+    fn entry(&mut self, entry: Entry<'_>) -> Done {
+        match entry {
+            Entry::Module(module) => {
+                self.spots.clear();
+                self.follow(|follower| follower.add(&module));
+                self.places.add(&module)
+            }
+            Entry::Record(thread, record) => self.record(thread, &record),
+        }
+    }
+
     fn record(&mut self, thread: u32, record: &Record<'_>) -> Done {
         self.thread = thread;
         self.site = site_of(record);
@@ -179,6 +266,7 @@ impl<'a> Writer<'a> {
         self.follow(|follower| follower.turn_to(thread));
         let site = self.site;
         self.follow(|follower| follower.begin(record, site));
+        self.look_beside();
         let change = self.memory.follow(thread, record);
         match change {
             Some(Change::Ends(era)) => self.give_back(era)?,
@@ -256,6 +344,9 @@ impl<'a> Writer<'a> {
             }
             Op::Fork(_) => self.has_forked = true,
             _ => {}
+        }
+        if let Some(access) = op.access().filter(|_| !self.shown.is_empty()) {
+            self.shown.remove(&access.var);
         }
         self.add(Event::new(thread, op, self.loc));
         Ok(())
@@ -399,6 +490,7 @@ impl<'a> Writer<'a> {
     /// The part of an access that lies in one word, cell by cell. The values begin with the first byte of the part.
     fn part(&mut self, era: Era, part: Part, access: Access, read: &[u8], written: &[u8]) -> Done {
         let Some(word) = self.survey.word(era, part.word) else { return Ok(()) };
+        self.note_content(era, part, access, read, written);
         let (mixed, mut left) = (word.is_mixed(), part.mask());
         for cell in word.kept_cells(part.first, part.end) {
             let var = self.variable(era, part.word, cell)?;
@@ -417,6 +509,9 @@ impl<'a> Writer<'a> {
             }
             let before = self.events.len();
             self.push(op)?;
+            if !self.has_forked && era == Era::STATIC {
+                self.seen.insert(var, values.map(|[read, written]| if writes { written } else { read }));
+            }
             let (first, end) = (cell.first.max(part.first), cell.end.min(part.end));
             left &= !mask(first, end);
             if let Some(event) = self.last().filter(|event| event.index() >= before) {
@@ -456,7 +551,9 @@ impl<'a> Writer<'a> {
     /// after, and memory is then as it was: what was written since the last time is read between two fences, where
     /// nobody else can come to race with that. One thread alone needs none of this.
     fn opaque(&mut self) -> Done {
+        self.forget_contents();
         self.follow(Follower::be_lost);
+        self.doubt_contents();
         if self.holders.is_waiting(self.thread) {
             self.owed.insert(self.thread);
             return Ok(());
@@ -488,6 +585,46 @@ impl<'a> Writer<'a> {
         self.outside_reads = self.outside_reads.saturating_add(1);
         let value = Symbol::number(self.outside_reads).map(Value);
         self.push_invented_read(Op::Load { var, value, order: MemOrder::Relaxed })
+    }
+
+    /// The first thread is about to start another one. Until now it was alone, so all static memory held what it holds now, whoever has written it.
+    /// Where nobody tells that by accessing it, or where it is not what was seen there last, somebody reads it here. There is no race with that:
+    /// all who come later are started later.
+    fn show_contents(&mut self) -> Done {
+        let (survey, here) = (self.survey, (self.site, self.loc));
+        (self.site, self.loc) = (0, self.spot(0)?.loc);
+        for (address, cell) in survey.kept(Era::STATIC) {
+            let first = address + u64::from(cell.first);
+            let word = survey.word(Era::STATIC, address).unwrap_or_default();
+            let Some(number) = self.contents.number(first, cell.end - cell.first) else { continue };
+            // Nobody knows the values of mixed words, and memory may have become somebody's in the meantime.
+            if word.is_mixed() || self.memory.era(first) != Era::STATIC {
+                continue;
+            }
+            let var = self.variable(Era::STATIC, address, cell)?;
+            let is_known = self.seen.get(&var).map(|&seen| seen == Some(number));
+            if is_known.unwrap_or(!word.is_overwritten(cell)) {
+                continue;
+            }
+            let (value, order) = (Some(self.value(number)?), MemOrder::Relaxed);
+            self.push(Op::Load { var, value, order })?;
+            self.shown.extend(self.last().map(|event| (var, event)));
+        }
+        (self.site, self.loc) = here;
+        Ok(())
+    }
+
+    /// Something may have written any memory unseen. What a variable holds that nobody has accessed so far is unknown then: all its accesses come after this, in every schedule.
+    fn doubt_contents(&mut self) {
+        if self.has_forked {
+            for (_, event) in self.shown.drain() {
+                if let Some(Op::Load { value, .. }) =
+                    self.events.get_mut(event.index()).map(|event| &mut event.op)
+                {
+                    *value = None;
+                }
+            }
+        }
     }
 
     /// An operation on each variable that is kept of an era.
@@ -554,6 +691,9 @@ impl<'a> Writer<'a> {
                 self.push(Op::End)
             }
             SyncOp::Fork => {
+                if !self.has_forked {
+                    self.show_contents()?;
+                }
                 let child = self.thread_id(number(object))?;
                 self.push(Op::Fork(child))
             }
@@ -587,7 +727,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The first thread also brings what was there before it. What static memory holds at first nobody knows before
-    /// it is read, so it is told as memory that becomes usable. And a branch that depends on nothing tells that branches
+    /// it is read, be it at the first fork (see [`Writer::show_contents`]), so it is told as memory that becomes usable. And a branch that depends on nothing tells that branches
     /// are recorded, even if there is no other.
     fn begin(&mut self) -> Done {
         self.push(Op::Begin)?;

@@ -19,11 +19,13 @@
 
 mod code;
 mod compare;
+mod detour;
 mod evaluate;
 mod explain;
 mod given_up;
 mod intrinsic;
 mod known;
+mod learn;
 mod machine;
 mod recompute;
 mod region;
@@ -51,6 +53,7 @@ use shape::Slot;
 use stop::{CallStop, Kind, Stop};
 use walk::Walk;
 
+pub(crate) use detour::{Around, Held, Seed, Spot, Touch, without_value};
 pub(crate) use explain::Kept;
 pub use explain::ValueCounts;
 pub use given_up::{GivenUp, Why as WhyGivenUp};
@@ -82,6 +85,8 @@ pub(crate) struct Follower {
     given_up: FxHashMap<(Why, u64), u32>,
     /// Who says how values are computed, if anybody does.
     explainer: Option<Box<Explainer>>,
+    /// How many calls its thread has left since the record before, of those that the record tells of.
+    left: u32,
     /// Room for what changes on a way.
     changes: Vec<(Slot, Reads)>,
 }
@@ -200,7 +205,7 @@ impl Follower {
     /// Before the events of a record of this site: brings its thread to where it was made.
     pub(crate) fn begin(&mut self, record: &Record<'_>, site: u64) {
         self.access = Access::default();
-        self.site = site;
+        (self.site, self.left) = (site, 0);
         self.begin_explaining(record);
         match *record {
             Record::Clock(_) | Record::Ahead(_) | Record::Branch { .. } => {}
@@ -335,7 +340,7 @@ impl Follower {
 
     /// The thread goes by the address that it accesses.
     fn go_by_address(&mut self, pointer: Option<Slot>, record: &Record<'_>) {
-        self.check_address(pointer, record);
+        self.explain_address(pointer, record);
         self.steer_by(pointer);
     }
 

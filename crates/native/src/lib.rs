@@ -4,13 +4,14 @@
 //! pieces memory falls and who touches them ([`cells`]), the second writes the events ([`events`]).
 //!
 //! * [`merge`]: the log, in the order in which things happened; [`records`]: what it tells
-//! * [`held`]: which locks the first thread holds from the beginning
+//! * [`contents`]: what static memory held at the first fork; [`held`]: which locks the first thread holds from the beginning
 //! * [`memory`]: which allocation an address belongs to at each moment
 //! * [`places`]: sites and addresses as people know them; [`demangle`]: functions, too
 //! * [`Program`]: the code behind the log, to follow values through it
 //! * [`calls`]: which calls a thread is in; [`counter`]: how many steps it has made
 //! * [`races`]: what a program has found that looked for races itself
 //! * [`follow`]: which reads matter to what comes after them
+//! * [`mod@detours`]: what threads would have done where they decided otherwise
 //!
 //! **What is left out, and why that is sound.** A cell that only one thread ever touches: whatever the schedule, its reads
 //! see what this thread wrote, which is determined by what it read before; and the decisions that depend on it are
@@ -20,8 +21,10 @@
 
 mod calls;
 mod cells;
+mod contents;
 mod counter;
 mod demangle;
+mod detours;
 mod events;
 mod follow;
 mod held;
@@ -32,7 +35,8 @@ mod program;
 mod races;
 mod records;
 
-use events::Follow;
+pub use detours::{Detours, Limits as DetourLimits, detours};
+pub use events::Follow;
 use foretell_trace::{Listed, Values};
 use foretell_wire::log::Chunks;
 
@@ -51,6 +55,9 @@ pub enum LogError {
     /// It was not written by a recorder of this version, or it is damaged.
     #[error("the log of the recorded program is damaged, or from another version")]
     Malformed,
+    /// It tells of a run that no trace can be made of.
+    #[error(transparent)]
+    NoTrace(#[from] foretell_trace::TraceError),
     /// More of something than can be counted.
     #[error("the recording is too large: {0}")]
     TooLarge(#[from] foretell_trace::name::NameError),
@@ -81,10 +88,10 @@ pub struct Valued {
     pub values: Option<(Values, ValueCounts)>,
 }
 
-/// The trace behind the log of a program, with how values are computed: slower, but more can be predicted. The values are to be given to the trace
-/// that is made of the events, by [`foretell_trace::Trace::with_values`].
-pub fn convert_values(log: &[u8]) -> Result<Valued, LogError> {
-    write(log, Follow::Values).map(|written| Valued { events: written.events, values: written.values })
+/// The trace behind the log of a program, with what is wanted beside the events: the more, the slower, but the more can be predicted. Values are to be
+/// given to the trace that is made of the events, by [`foretell_trace::Trace::with_values`].
+pub fn convert_with(log: &[u8], follow: Follow) -> Result<Valued, LogError> {
+    write(log, follow).map(|written| Valued { events: written.events, values: written.values })
 }
 
 /// Where threads could not be followed, so that everything that they had read was taken to matter; the most frequent place first.

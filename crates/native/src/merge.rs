@@ -59,6 +59,8 @@ impl<'a> Stream<'a> {
                     self.next = Some(Entry::Module(Module::decode(content)?));
                     return Ok(Some(clock));
                 }
+                // It belongs to the first fork, whatever the clock, and is asked for there.
+                Content::Memory(_) => {}
             }
         }
     }
@@ -85,6 +87,7 @@ fn streams<'a>(chunks: &mut Chunks<'a>) -> Result<Vec<Stream<'a>>, LogError> {
         match chunk.content {
             Content::Module(_) => streams.push(Stream::new(chunk.thread, vec![part])),
             Content::Records(_) => by_thread.entry(chunk.thread).or_default().push(part),
+            Content::Memory(_) => {}
         }
     }
     for (thread, mut chunks) in by_thread {

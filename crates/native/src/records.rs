@@ -54,7 +54,7 @@ pub(crate) fn touches(record: &Record<'_>) -> [Option<Touch>; 2] {
 pub(crate) const WORD: u64 = 8;
 
 /// A part of an access that lies within one word.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Part {
     /// The address of the word.
     pub(crate) word: u64,

@@ -1,9 +1,10 @@
 //! Whatever is in the log of a program, reading it ends, and with a trace or an error.
 
-use foretell_native::{Program, convert, convert_values, recompute};
+use foretell_native::{Follow, Program, convert, convert_with, recompute};
 use foretell_trace::{Trace, TraceError};
 use foretell_wire::code::{Code, Function, Operand, Position};
 use foretell_wire::hook::Order;
+use foretell_wire::log::memory::Run;
 use foretell_wire::log::module::Module;
 use foretell_wire::log::{Chunk, Content, ENDED, HEADER, MAGIC, PAGE};
 use foretell_wire::record::{Context, LONGEST_RECORD, Record, SyncOp};
@@ -146,7 +147,25 @@ fn log() -> Vec<u8> {
         }
         log.resize(start + PAGE, 0);
     }
+    add_memory(&mut log);
     log
+}
+
+/// Appends what memory held at the first fork, as a program does that has static variables.
+fn add_memory(log: &mut Vec<u8>) {
+    let (mut content, mut used) = ([0; 100], 0);
+    let runs = [
+        Run { address: GLOBAL, length: 8, bytes: Some(&[1, 2, 3, 4, 5, 6, 7, 8]) },
+        Run { address: GLOBAL + 8, length: 64, bytes: None },
+    ];
+    for run in runs {
+        used += run.encode(&mut content[used..]).expect("there is room");
+    }
+    let chunk = Chunk { thread: 0, clock: 1, content: Content::Memory(&content[..used]) };
+    let end = log.len() + PAGE;
+    log.extend_from_slice(&chunk.header(PAGE).expect("it is short"));
+    log.extend_from_slice(&content[..used]);
+    log.resize(end, 0);
 }
 
 /// All readers come to an end.
@@ -154,7 +173,7 @@ fn read(log: &[u8]) -> bool {
     // Whether there is code in it does not matter here.
     let _ = Program::read(log);
     let _ = recompute(log);
-    let _ = convert_values(log);
+    let _ = convert_with(log, Follow::Values);
     let Ok(converted) = convert(log) else { return false };
     // No damage makes a dependence that is not of its trace.
     assert!(!matches!(Trace::check(converted), Err(TraceError::Dependence { .. })));

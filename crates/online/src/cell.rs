@@ -129,6 +129,11 @@ impl Accesses {
 
     fn record(&mut self, writes: bool, scene: &Scene<'_>) {
         let now = Access { epoch: scene.now, place: scene.place };
+        if !writes && let Some(own) = self.reads.iter_mut().find(|read| read.epoch.thread() == scene.thread) {
+            // What many threads read again and again: others that come before this one may stay.
+            *own = now;
+            return;
+        }
         self.reads.retain(|read| !scene.is_before(read.epoch));
         if writes {
             self.writes.retain(|write| !scene.is_before(write.epoch));

@@ -74,6 +74,12 @@ impl Clock {
         self.0.get(thread as usize).copied().unwrap_or(0)
     }
 
+    /// Up to when threads are known, by their numbers.
+    #[inline(always)]
+    pub(crate) fn times(&self) -> &[Time] {
+        &self.0
+    }
+
     /// Sets what is known of the thread.
     pub(crate) fn set(&mut self, thread: u32, time: Time) {
         let index = thread as usize;
@@ -87,6 +93,9 @@ impl Clock {
 
     /// Learns all that `other` knows.
     pub(crate) fn join(&mut self, other: &Clock) {
+        if other.0.is_empty() {
+            return;
+        }
         if other.0.len() > self.0.len() {
             self.0.resize(other.0.len(), 0);
         }

@@ -2,12 +2,10 @@
 
 use std::ops::Range;
 
-use foretell_wire::Malformed;
 use foretell_wire::holders::Mode;
 use foretell_wire::hook::Order as MemoryOrder;
-use foretell_wire::pack::Step;
 use foretell_wire::races::{Kind, Race};
-use foretell_wire::record::{Context, Record, SyncOp};
+use foretell_wire::record::{Record, SyncOp};
 
 use crate::blocks::{Block, Blocks, End, Purpose};
 use crate::calls::{Calls, Position};
@@ -22,9 +20,33 @@ use crate::shadow::{Shadow, WORD};
 /// Finds races among the records of a program.
 #[derive(Debug, Default)]
 pub struct Detector {
-    /// What the next record of each thread is relative to.
-    contexts: Vec<Context>,
     state: State,
+}
+
+/// A plain access or a call, in the form in which a program tells most of what it does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// A plain access to 1, 2, 4 or 8 bytes.
+    Access {
+        /// Where it was made.
+        site: u64,
+        /// The address of the first byte.
+        addr: u64,
+        /// How many bytes it touches.
+        size: u8,
+        /// It is a store.
+        writes: bool,
+    },
+    /// What follows happened within a call that was made there.
+    Enter {
+        /// Where.
+        site: u64,
+    },
+    /// What follows happened after so many of these calls have ended.
+    Exit {
+        /// How many.
+        calls: u32,
+    },
 }
 
 /// What is known of the program.
@@ -35,7 +57,7 @@ struct State {
     shadow: Shadow,
     calls: Calls,
     reports: Reports,
-    /// Where each thread is.
+    /// Where each thread is that is not looked at now.
     positions: Vec<Position>,
     /// Who does what is looked at, and its present moment.
     thread: u32,
@@ -51,51 +73,59 @@ struct State {
 impl Detector {
     /// Nothing has happened yet.
     pub fn new() -> Detector {
-        Detector::default()
+        let mut detector = Detector::default();
+        detector.state.look();
+        detector
     }
 
-    /// The next records of the thread stand at the beginning of a chunk.
-    pub fn begin_chunk(&mut self, thread: u32) {
-        if let Some(context) = self.context(thread) {
-            *context = Context::NEW;
-        }
-    }
-
-    /// Looks at the next records of the thread. All of them are complete, and whatever other threads did so far was fed before. If they cannot
-    /// be read, nothing is looked at any more.
-    pub fn feed(&mut self, thread: u32, records: &[u8]) -> Result<(), Malformed> {
-        let result = self.look_at(thread, records);
-        self.state.is_blind |= result.is_err();
-        result
-    }
-
-    fn look_at(&mut self, thread: u32, mut records: &[u8]) -> Result<(), Malformed> {
-        if self.context(thread).is_none() {
-            self.state.is_blind = true;
-        }
-        let Some(context) = self.contexts.get_mut(thread as usize) else { return Ok(()) };
-        self.state.turn_to(thread);
-        while !records.is_empty() && !self.state.is_blind {
-            records = self.state.short_records(context, records);
-            if !records.is_empty() {
-                let record = context.decode(&mut records)?;
-                self.state.record(&record);
+    /// Looks at what the thread did next. All that other threads did so far was looked at before. Says whether it would be nothing new if
+    /// the thread did the last of these again, as long as nothing else is told: neither another thread does anything, nor this
+    /// one more than plain accesses and calls.
+    pub fn steps(&mut self, thread: u32, steps: &[Step]) -> bool {
+        let mut is_known = false;
+        if self.may_look_at(thread) {
+            for &step in steps {
+                is_known = self.state.step(step);
             }
         }
-        self.state.turn_away();
-        Ok(())
+        is_known
+    }
+
+    /// As [`Detector::steps`], for a plain access to 1, 2, 4 or 8 bytes.
+    #[inline(always)]
+    pub fn access(&mut self, thread: u32, site: u64, addr: u64, size: u8, writes: bool) -> bool {
+        self.may_look_at(thread) && self.state.plain(site, addr, size, writes)
+    }
+
+    /// So many calls of the thread have ended, and then these were made.
+    pub fn calls(&mut self, thread: u32, ended: u32, made: &[u64]) {
+        if self.may_look_at(thread) {
+            self.state.calls.exit(&mut self.state.position, ended);
+            for &site in made {
+                self.state.calls.enter(&mut self.state.position, site);
+            }
+        }
     }
 
     /// Looks at a record of the thread.
     pub fn record(&mut self, thread: u32, record: &Record<'_>) {
-        if thread >= MOST_THREADS {
-            self.state.is_blind = true;
-        }
-        if !self.state.is_blind {
-            self.state.turn_to(thread);
+        if self.may_look_at(thread) {
             self.state.record(record);
-            self.state.turn_away();
         }
+    }
+
+    #[inline(always)]
+    fn may_look_at(&mut self, thread: u32) -> bool {
+        if thread != self.state.thread {
+            self.state.turn_to(thread);
+        }
+        !self.state.is_blind
+    }
+
+    /// Whether races were found that nobody has taken.
+    #[inline(always)]
+    pub fn has_news(&self) -> bool {
+        self.state.reports.has_news()
     }
 
     /// The races that were found since this was last asked: one for each pair of sites, and not more than a thousand in all.
@@ -108,39 +138,32 @@ impl Detector {
         self.state.reports.counts()
     }
 
-    /// Whether nothing is looked at any more: there were too many threads, or they met too often, for what is kept of that; or records could
-    /// not be read.
+    /// Whether nothing is looked at any more: there were too many threads, or they met too often, for what is kept of that.
+    #[inline(always)]
     pub fn is_blind(&self) -> bool {
         self.state.is_blind
-    }
-
-    fn context(&mut self, thread: u32) -> Option<&mut Context> {
-        if thread >= MOST_THREADS {
-            return None;
-        }
-        let index = thread as usize;
-        if self.contexts.len() <= index {
-            self.contexts.resize(index + 1, Context::NEW);
-        }
-        self.contexts.get_mut(index)
     }
 }
 
 impl State {
+    /// Another thread does what is looked at from now on.
+    #[inline(never)]
     fn turn_to(&mut self, thread: u32) {
-        self.thread = thread;
-        self.position = self.positions.get(thread as usize).copied().unwrap_or_default();
-        self.look();
-    }
-
-    fn turn_away(&mut self) {
-        let index = self.thread as usize;
-        if self.positions.len() <= index {
-            self.positions.resize(index + 1, Position::default());
+        if thread >= MOST_THREADS {
+            self.is_blind = true;
+            return;
         }
-        if let Some(position) = self.positions.get_mut(index) {
+        let most = self.thread.max(thread) as usize + 1;
+        if self.positions.len() < most {
+            self.positions.resize(most, Position::default());
+        }
+        let (before, after) = (self.thread as usize, thread as usize);
+        if let Some(position) = self.positions.get_mut(before) {
             *position = self.position;
         }
+        self.position = self.positions.get(after).copied().unwrap_or_default();
+        self.thread = thread;
+        self.look();
     }
 
     /// The order may have changed.
@@ -150,30 +173,42 @@ impl State {
         self.is_blind |= self.order.is_exhausted();
     }
 
-    /// Looks at short records as long as there are any: nearly all are. Returns what follows. A loop of its own, so that all it needs is
-    /// at hand.
-    #[inline(never)]
-    fn short_records<'a>(&mut self, context: &mut Context, mut records: &'a [u8]) -> &'a [u8] {
-        loop {
-            while let Some(access) = context.short_access(&mut records) {
-                let how = if access.writes { How::Write } else { How::Read };
-                self.sized(access.addr, access.size, access.site, how);
-            }
-            match context.short_step(&mut records) {
-                Some(Step::Enter { site }) => self.calls.enter(&mut self.position, site),
-                Some(Step::Exit) => self.calls.exit(&mut self.position, 1),
-                Some(Step::Branch) => {}
-                None => break,
-            }
+    /// Says whether it would be nothing new if the thread did the same again.
+    #[inline(always)]
+    fn step(&mut self, step: Step) -> bool {
+        match step {
+            Step::Access { site, addr, size, writes } => return self.plain(site, addr, size, writes),
+            Step::Enter { site } => self.calls.enter(&mut self.position, site),
+            Step::Exit { calls } => self.calls.exit(&mut self.position, calls),
         }
-        records
+        false
+    }
+
+    /// A plain access to 1, 2, 4 or 8 bytes. Says whether it would be nothing new if the thread did the same again.
+    ///
+    /// Nearly all are ordered after what is remembered of their bytes, and take the place of that.
+    #[inline(always)]
+    fn plain(&mut self, site: u64, addr: u64, size: u8, writes: bool) -> bool {
+        let (how, kind) = if writes { (How::Write, Kind::Write) } else { (How::Read, Kind::Read) };
+        let bytes = (u64::from(u8::MAX) >> (WORD - u64::from(size))) << (addr % WORD);
+        let Some(bytes) = u8::try_from(bytes).ok().filter(|_| !self.is_ignored) else {
+            return self.range(addr, size.into(), site, how);
+        };
+        let place = Place { site, context: self.position.context, bytes: size.into(), kind };
+        let known = self.order.known_to(self.thread);
+        self.shadow.is_kept(addr, bytes, writes, self.now, place, &known)
+            || self.access_anew(addr - addr % WORD, bytes, size.into(), site, how)
     }
 
     #[inline(never)]
     fn record(&mut self, record: &Record<'_>) {
         match *record {
-            Record::Read { site, addr, size, .. } => self.sized(addr, size, site, How::Read),
-            Record::Write { site, addr, size, .. } => self.sized(addr, size, site, How::Write),
+            Record::Read { site, addr, size, .. } => {
+                self.sized(addr, size, site, How::Read);
+            }
+            Record::Write { site, addr, size, .. } => {
+                self.sized(addr, size, site, How::Write);
+            }
             Record::AtomicLoad { site, addr, size, order, .. } => {
                 self.atomic(addr, size, site, How::Atomic { reads: true, writes: false, order });
             }
@@ -194,7 +229,9 @@ impl State {
                 self.range(to, bytes.len() as u64, site, How::Write);
             }
             Record::Fill { .. } if record.is_vague() => self.opaque(),
-            Record::Fill { site, addr, length, .. } => self.range(addr, length, site, How::Write),
+            Record::Fill { site, addr, length, .. } => {
+                self.range(addr, length, site, How::Write);
+            }
             Record::Fence { order } => self.memory_fence(order),
             Record::Opaque { .. } => self.opaque(),
             Record::Enter { site } => self.calls.enter(&mut self.position, site),
@@ -204,9 +241,9 @@ impl State {
         }
     }
 
-    /// A plain access to 1, 2, 4 or 8 bytes.
+    /// An access to 1, 2, 4 or 8 bytes. Says whether it would be nothing new if the thread did the same again.
     #[inline(always)]
-    fn sized(&mut self, addr: u64, size: u8, site: u64, how: How) {
+    fn sized(&mut self, addr: u64, size: u8, site: u64, how: How) -> bool {
         let first = addr % WORD;
         let bytes = (u64::from(u8::MAX) >> (WORD - u64::from(size))) << first;
         match u8::try_from(bytes) {
@@ -215,9 +252,10 @@ impl State {
         }
     }
 
-    fn range(&mut self, addr: u64, length: u64, site: u64, how: How) {
+    fn range(&mut self, addr: u64, length: u64, site: u64, how: How) -> bool {
+        let mut is_known = true;
         if self.is_ignored {
-            return;
+            return is_known;
         }
         let count = u16::try_from(length).unwrap_or(u16::MAX);
         let end = addr.saturating_add(length);
@@ -226,9 +264,10 @@ impl State {
             let first = from % WORD;
             let taken = (WORD - first).min(end - from);
             let bytes = (u8::MAX >> (WORD - taken)) << first;
-            self.access(from, bytes, count, site, how);
+            is_known &= self.access(from, bytes, count, site, how);
             from += taken;
         }
+        is_known
     }
 
     /// An atomic access. No word holds one that reaches across words, and nobody understands it.
@@ -240,16 +279,18 @@ impl State {
         self.look();
     }
 
-    /// An access that has these bytes of a word, the first of which is at this address.
+    /// An access that has these bytes of a word, the first of which is at this address. Says whether it would be nothing new if the thread
+    /// did the same again.
     #[inline(always)]
-    fn access(&mut self, addr: u64, bytes: u8, count: u16, site: u64, how: How) {
-        if how.is_atomic() || !self.shadow.is_repeated(addr, bytes, how.writes(), self.now) {
-            self.access_anew(addr - addr % WORD, bytes, count, site, how);
+    fn access(&mut self, addr: u64, bytes: u8, count: u16, site: u64, how: How) -> bool {
+        if !how.is_atomic() && self.shadow.is_repeated(addr, bytes, how.writes(), self.now) {
+            return true;
         }
+        self.access_anew(addr - addr % WORD, bytes, count, site, how)
     }
 
     #[inline(never)]
-    fn access_anew(&mut self, word: u64, bytes: u8, count: u16, site: u64, how: How) {
+    fn access_anew(&mut self, word: u64, bytes: u8, count: u16, site: u64, how: How) -> bool {
         let kind = match how {
             How::Read => Kind::Read,
             How::Write => Kind::Write,
@@ -258,21 +299,25 @@ impl State {
             How::Atomic { .. } => Kind::AtomicLoad,
         };
         let place = Place { site, context: self.position.context, bytes: count, kind };
-        self.scene(place, |shadow, scene| shadow.access(word, bytes, how, scene));
+        !self.scene(place, |shadow, scene| shadow.access(word, bytes, how, scene))
     }
 
-    fn scene(&mut self, place: Place, act: impl FnOnce(&mut Shadow, &mut Scene<'_>)) {
+    /// Says whether what was done orders anything.
+    fn scene(&mut self, place: Place, act: impl FnOnce(&mut Shadow, &mut Scene<'_>)) -> bool {
         let mut scene = Scene {
             thread: self.thread,
             now: self.now,
             place,
+            orders: false,
             order: &mut self.order,
             blocks: &self.blocks,
             calls: &self.calls,
             reports: &mut self.reports,
         };
         act(&mut self.shadow, &mut scene);
+        let orders = scene.orders;
         self.now = scene.now;
+        orders
     }
 
     /// Something may have synchronised with anybody.
@@ -641,22 +686,58 @@ mod tests {
         detector.record(0, &sync(Fork, u64::from(MOST_THREADS), 0));
         assert!(detector.is_blind());
         detector.record(0, &write(X, 10));
-        assert_eq!(detector.feed(MOST_THREADS + 1, &[]), Ok(()));
+        assert!(!detector.steps(MOST_THREADS + 1, &[]));
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused() {
-        let mut random = 1_u64;
-        for _ in 0..2_000 {
-            let bytes: Vec<u8> = (0..24)
-                .map(|_| {
-                    random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                    random.to_le_bytes()[7]
-                })
-                .collect();
+    fn to_repeat_an_access_is_nothing_new_unless_it_orders() {
+        let access = |addr, size, writes| [Step::Access { site: 10, addr, size, writes }];
+        let mut detector = Detector::new();
+        detector.record(0, &sync(Fork, 1, 0));
+        assert!(detector.steps(1, &access(X, 4, true)));
+        assert!(detector.access(1, 10, X + 32, 4, true));
+        assert!(detector.steps(1, &access(X + 6, 4, false)), "across words");
+        detector.record(1, &sync(Shared, 0x2_0000, 0x1000));
+        assert!(!detector.steps(1, &access(0x2_0000, 8, false)), "other processes see it");
+        assert!(!detector.steps(1, &access(0x2_0000, 8, false)), "again");
+        let order = MemoryOrder::Relaxed;
+        detector.record(1, &Record::AtomicStore { site: 10, addr: X + 16, size: 8, value: 0, order });
+        assert!(detector.steps(1, &access(X + 16, 8, true)), "the whole of an atomic word");
+        assert!(!detector.steps(1, &access(X + 16, 4, true)), "a part of one, which counts as atomic");
+        assert!(!detector.steps(1, &access(X + 16, 4, true)), "again");
+        assert!(!detector.steps(1, &[Step::Enter { site: 1 }]));
+    }
+
+    #[test]
+    fn steps_are_what_their_records_are() {
+        let told = |as_steps: bool| {
             let mut detector = Detector::new();
-            let is_refused = detector.feed(0, &bytes).is_err();
-            assert!(!is_refused || detector.is_blind());
-        }
+            for child in [1, 2] {
+                detector.record(0, &sync(Fork, child, 0));
+            }
+            let mut enter = |thread, site| match as_steps {
+                true => _ = detector.steps(thread, &[Step::Enter { site }]),
+                false => detector.record(thread, &Record::Enter { site }),
+            };
+            enter(1, 100);
+            enter(2, 200);
+            enter(1, 101);
+            let mut end = |thread, calls, site, writes| match as_steps {
+                true => {
+                    let access = Step::Access { site, addr: X, size: 8, writes };
+                    detector.steps(thread, &[Step::Exit { calls }, access]);
+                }
+                false => {
+                    detector.record(thread, &Record::Exit { calls });
+                    detector.record(thread, &if writes { write(X, site) } else { read(X, site) });
+                }
+            };
+            end(1, 1, 10, true);
+            end(2, 0, 11, false);
+            detector.take_races()
+        };
+        let found = told(true);
+        assert_eq!(found, told(false));
+        assert_eq!((&*found[0].first.calls, &*found[0].second.calls), (&[100][..], &[200][..]));
     }
 }

@@ -31,4 +31,4 @@ mod reports;
 mod scene;
 mod shadow;
 
-pub use detector::Detector;
+pub use detector::{Detector, Step};

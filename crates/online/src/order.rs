@@ -58,6 +58,23 @@ struct Barrier {
 /// What an acquire load of a variable learns: its release sequences, by the thread that heads them.
 pub(crate) type Released = Vec<(u32, Clock)>;
 
+/// What comes before the present moment of a thread.
+pub(crate) struct Past<'a> {
+    thread: u32,
+    floor: Time,
+    clock: &'a [Time],
+}
+
+impl Past<'_> {
+    /// Whether the moment comes before. The thread's own do.
+    #[inline(always)]
+    pub(crate) fn has(&self, epoch: Epoch) -> bool {
+        epoch.thread() == self.thread
+            || epoch.time() <= self.floor
+            || self.clock.get(epoch.thread() as usize).is_some_and(|&known| epoch.time() <= known)
+    }
+}
+
 /// What all threads know of each other.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
@@ -106,6 +123,13 @@ impl Order {
                 .threads
                 .get(thread as usize)
                 .is_some_and(|known| epoch.time() <= known.clock.get(epoch.thread()))
+    }
+
+    /// What comes before what the thread does now, to be asked often.
+    #[inline(always)]
+    pub(crate) fn known_to(&self, thread: u32) -> Past<'_> {
+        let clock = self.threads.get(thread as usize).map_or(&[][..], |known| known.clock.times());
+        Past { thread, floor: self.floor, clock }
     }
 
     /// What the thread knows, to be kept.
@@ -169,8 +193,9 @@ impl Order {
     }
 
     pub(crate) fn lock(&mut self, thread: u32, lock: u64, mode: Mode) {
-        self.make_way(thread, lock, mode);
-        self.holders.take(lock, thread, mode);
+        if self.holders.take_over(lock, thread, mode) {
+            self.fence_at_once();
+        }
         self.begin_section(thread, lock, mode);
     }
 

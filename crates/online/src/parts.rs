@@ -106,6 +106,7 @@ impl Parts {
 
     /// Whatever writes a part of a mixed word leaves the rest, so it counts as an update of the whole.
     fn access_whole(&mut self, word: u64, how: How, scene: &mut Scene<'_>) {
+        scene.orders = true;
         let how = How::Atomic { reads: true, writes: how.writes(), order: hook::Order::SeqCst };
         for cell in &mut self.cells {
             cell.access(how, word, scene);

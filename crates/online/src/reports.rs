@@ -30,6 +30,12 @@ impl Reports {
         }
     }
 
+    /// Whether something was found that nobody has asked for.
+    #[inline(always)]
+    pub(crate) fn has_news(&self) -> bool {
+        !self.news.is_empty()
+    }
+
     /// What was found since this was last asked.
     pub(crate) fn take_news(&mut self) -> Vec<Race> {
         std::mem::take(&mut self.news)

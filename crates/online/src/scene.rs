@@ -15,6 +15,8 @@ pub(crate) struct Scene<'a> {
     /// The present moment of the thread.
     pub(crate) now: Epoch,
     pub(crate) place: Place,
+    /// The access has turned out to order others, whatever it is: to make it again is something new.
+    pub(crate) orders: bool,
     pub(crate) order: &'a mut Order,
     pub(crate) blocks: &'a Blocks,
     pub(crate) calls: &'a Calls,
@@ -30,6 +32,7 @@ impl Scene<'_> {
 
     /// Everything so far comes before everything from now on.
     pub(crate) fn fence(&mut self) {
+        self.orders = true;
         self.order.fence(self.thread);
         self.now = self.order.now(self.thread);
     }

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::blocks::{Blocks, Purpose};
 use crate::cell::{Access, Accesses, Cell, How};
 use crate::clock::Epoch;
+use crate::order::Past;
 use crate::parts::Parts;
 use crate::place::Place;
 use crate::scene::Scene;
@@ -90,15 +91,15 @@ impl Page {
         }
     }
 
-    /// Keeps a plain access to a half of a word; these are all bytes of the word that it touches.
+    /// Keeps a plain access to a half of a word, by its moment, which tells all bytes of the word that it touches.
     #[inline(always)]
-    fn put(&mut self, half: usize, bytes: u8, how: How, scene: &Scene<'_>) {
+    fn put(&mut self, half: usize, writes: bool, now: Epoch, place: Place) {
         let (moments, places) = (&mut self.moments[half], &mut self.places[half]);
-        if how.writes() {
-            *moments = Moments { write: scene.now.with(bytes), read: Epoch::NONE };
-            places.write = scene.place;
+        if writes {
+            *moments = Moments { write: now, read: Epoch::NONE };
+            places.write = place;
         } else {
-            (moments.read, places.read) = (scene.now.with(bytes), scene.place);
+            (moments.read, places.read) = (now, place);
         }
     }
 }
@@ -160,6 +161,43 @@ impl Shadow {
         page.moments[half_of(addr)].are_repeated(writes, now.with(bytes))
     }
 
+    /// Keeps a plain access to these bytes, the first of which is at this address, if that is quick: it only repeats what the thread whose moment this is
+    /// has just done, or all that is remembered of its bytes is known to come before it and can be forgotten. Says whether it is kept.
+    #[inline(always)]
+    pub(crate) fn is_kept(
+        &mut self,
+        addr: u64,
+        bytes: u8,
+        writes: bool,
+        now: Epoch,
+        place: Place,
+        past: &Past<'_>,
+    ) -> bool {
+        let (known, number) = self.recent[remainder(addr / PAGE, RECENT)];
+        let Some(page) = self.pages.get_mut(number).filter(|_| known == addr / PAGE) else { return false };
+        let (half, now) = (half_of(addr), now.with(bytes));
+        let moments = page.moments[half];
+        if moments.are_repeated(writes, now) {
+            return true;
+        }
+        let has_both = bytes & !HALF[half % 2] != 0;
+        let here = if has_both { u8::MAX } else { HALF[half % 2] };
+        let is_same = |epoch: Epoch| epoch.bytes() == 0 || epoch.bytes() & here == bytes;
+        let is_quick = moments.write.is_moment()
+            && is_same(moments.write)
+            && is_same(moments.read)
+            && past.has(moments.write)
+            && past.has(moments.read)
+            && (!has_both || page.moments[half | 1] == moments);
+        if is_quick {
+            page.put(half, writes, now, place);
+            if has_both {
+                page.put(half | 1, writes, now, place);
+            }
+        }
+        is_quick
+    }
+
     /// An access to bytes of one word. It is told which bytes as bits.
     pub(crate) fn access(&mut self, word: u64, bytes: u8, how: How, scene: &mut Scene<'_>) {
         let page = self.page(word, scene.blocks);
@@ -178,13 +216,13 @@ impl Shadow {
         let are_same = low != 0 && found.moments[first] == found.moments[second];
         if low != 0 {
             found.compare(first, first_byte(word, low), how, scene);
-            found.put(first, bytes, how, scene);
+            found.put(first, how.writes(), scene.now.with(bytes), scene.place);
         }
         if high != 0 {
             if !are_same {
                 found.compare(second, first_byte(word, high), how, scene);
             }
-            found.put(second, bytes, how, scene);
+            found.put(second, how.writes(), scene.now.with(bytes), scene.place);
         }
     }
 

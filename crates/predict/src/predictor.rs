@@ -157,7 +157,9 @@ impl<'t> Predictor<'t> {
         };
         match verdict {
             Verdict::Undecided(_) if budget.is_stopped() => Verdict::Undecided(Limit::Stopped),
-            Verdict::Undecided(Limit::Budget) if self.pool.is_missing() => Verdict::Undecided(Limit::Solver),
+            Verdict::Undecided(Limit::Budget) if self.pool.is_of_no_use() => {
+                Verdict::Undecided(Limit::Solver)
+            }
             verdict => verdict,
         }
     }

@@ -17,6 +17,7 @@ use self::arithmetic::{binary, unary};
 pub(crate) use self::pinned::pinned;
 pub(crate) use self::stake::blame;
 use crate::closure::ENTRY;
+use crate::index::{NONE, Seen};
 use crate::window::Window;
 
 /// A schedule of a window with its values. Events are named by their place in the window.
@@ -27,13 +28,22 @@ pub(crate) struct Computed<'w> {
     /// For each variable, its last writer.
     writer: Vec<u32>,
     /// What the reads saw: the write, and what that had written.
-    seen: FxHashMap<u32, (u32, Option<Datum>)>,
+    seen: FxHashMap<u32, (u32, Held)>,
     /// What the writes have written.
-    written: FxHashMap<u32, Option<Datum>>,
+    written: FxHashMap<u32, Held>,
     /// The terms that have been looked at.
     known: FxHashMap<TermId, Option<Datum>>,
     /// For each thread, whether one of its reads saw something else than it saw in the trace.
     strayed: Vec<bool>,
+}
+
+/// What memory holds, or a read has seen there.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    /// None if nobody knows.
+    value: Option<Datum>,
+    /// It is what it was in the trace, also where that does not show it.
+    as_observed: bool,
 }
 
 /// Whether all demands hold in a schedule of the window, and those of the two that race after it. In a window that is not about values, they do.
@@ -77,8 +87,8 @@ impl<'w> Computed<'w> {
         }
         let broken = self.broken_demand(event, false);
         if self.window.changes_memory(event) {
-            let value = self.value_written(event);
-            self.written.insert(event, value);
+            let held = self.held_after(event);
+            self.written.insert(event, held);
             self.writer[self.window.var[event as usize] as usize] = event;
         }
         broken
@@ -91,14 +101,35 @@ impl<'w> Computed<'w> {
 
     fn read(&mut self, event: u32) {
         let writer = self.writer[self.window.var[event as usize] as usize];
-        let value = match writer {
-            ENTRY => self.entry_value(event),
-            writer => self.written.get(&writer).copied().flatten(),
-        };
-        self.seen.insert(event, (writer, value));
-        if value != self.observed(self.window.op(event).value_read()) {
+        let seen = self.sees(event, writer);
+        self.seen.insert(event, (writer, seen));
+        if !seen.as_observed {
             self.strayed[self.window.thread[event as usize] as usize] = true;
         }
+    }
+
+    /// What the read sees of this write.
+    fn sees(&self, event: u32, writer: u32) -> Held {
+        let (index, at) = (self.window.index, self.window.begin + event);
+        let shown = self.observed(self.window.op(event).value_read());
+        let Seen::Write(source) = index.seen(at, true) else {
+            // Somebody outside has written just before, whatever was there.
+            return Held { value: shown, as_observed: true };
+        };
+        let unknown = Held { value: None, as_observed: false };
+        let (held, same_write) = match writer {
+            ENTRY => {
+                let held = Held { value: self.entry_value(event), as_observed: true };
+                (held, source == NONE || source < self.window.begin)
+            }
+            writer => {
+                let held = self.written.get(&writer).copied().unwrap_or(unknown);
+                (held, source == self.window.begin + writer)
+            }
+        };
+        let unchanged = same_write && held.as_observed;
+        let value = held.value.or(shown.filter(|_| unchanged));
+        Held { value, as_observed: if shown.is_some() { value == shown } else { unchanged } }
     }
 
     /// What the variable of the event holds when the window begins.
@@ -111,12 +142,20 @@ impl<'w> Computed<'w> {
         datum(self.window, value)
     }
 
-    fn value_written(&mut self, event: u32) -> Option<Datum> {
-        match self.values.written(self.id(event)) {
-            Some(term) => self.value(term),
-            None if self.strayed[self.window.thread[event as usize] as usize] => None,
-            None => self.observed(self.window.index.value_after(self.window.begin + event)),
+    /// What the variable of the event holds after it.
+    fn held_after(&mut self, event: u32) -> Held {
+        let shown = self.observed(self.window.index.value_after(self.window.begin + event));
+        let writes = self.window.op(event).access().is_some_and(|access| access.kind.writes());
+        if !writes {
+            // It stands for a write from outside.
+            return Held { value: shown, as_observed: true };
         }
+        let strayed = self.strayed[self.window.thread[event as usize] as usize];
+        let value = match self.values.written(self.id(event)) {
+            Some(term) => self.value(term),
+            None => shown.filter(|_| !strayed),
+        };
+        Held { value, as_observed: if shown.is_some() { value == shown } else { !strayed } }
     }
 
     fn id(&self, event: u32) -> EventId {
@@ -198,7 +237,7 @@ impl<'w> Computed<'w> {
     /// What the event of the trace has read.
     fn value_read(&self, event: EventId) -> Option<Datum> {
         match self.local(event) {
-            Some(read) => self.seen.get(&read).and_then(|seen| seen.1),
+            Some(read) => self.seen.get(&read).and_then(|seen| seen.1.value),
             None => self.observed(self.window.index.trace.event(event).op.value_read()),
         }
     }
@@ -210,11 +249,8 @@ impl<'w> Computed<'w> {
 
     /// Whether the read sees something else than it saw.
     fn strays(&self, read: EventId) -> bool {
-        self.local(read).is_some() && self.value_read(read) != self.observed_by(read)
-    }
-
-    fn observed_by(&self, read: EventId) -> Option<Datum> {
-        self.observed(self.window.index.trace.event(read).op.value_read())
+        let local = self.local(read);
+        local.is_some_and(|read| self.seen.get(&read).is_none_or(|seen| !seen.1.as_observed))
     }
 
     /// The reads of a set; none if nobody knows.
@@ -243,9 +279,14 @@ struct Reasons<'c, 'w> {
 impl Reasons<'_, '_> {
     fn finish(mut self) -> Vec<Sight> {
         while let Some(write) = self.open.pop() {
-            match self.computed.values.written(self.computed.id(write)) {
-                Some(term) => self.add_term(term, write),
-                None => self.add_all_before(write),
+            let term = self.computed.values.written(self.computed.id(write));
+            if let Some(term) = term {
+                self.add_term(term, write);
+            }
+            // Where the trace does not show what was written, it is that if the thread has not strayed.
+            let window = self.computed.window;
+            if term.is_none() || window.index.value_after(window.begin + write).is_none() {
+                self.add_all_before(write);
             }
         }
         let mut sights: Vec<Sight> = self.sights.into_iter().collect();

@@ -73,7 +73,7 @@ impl fmt::Display for Limit {
         f.write_str(match self {
             Limit::Budget => "the budget for one pair ran out",
             Limit::Solver => {
-                "the budget for one pair ran out; the program `z3`, which is missing, might have saved some"
+                "the budget for one pair ran out; the program `z3`, which is missing or does not answer, might have saved some"
             }
             Limit::Stopped => "the analysis was stopped",
             Limit::Memory => "deciding it would take too much memory",

@@ -53,12 +53,27 @@ pub(crate) fn forget() {
     kernel(libc::SYS_munmap, [START, BYTES, 0, 0, 0, 0]);
 }
 
+/// The calling thread is in the detector until this is dropped.
+pub(crate) struct Within;
+
+impl Drop for Within {
+    #[inline(always)]
+    fn drop(&mut self) {
+        CALLER.store(0, Ordering::Relaxed);
+    }
+}
+
+/// The calling thread is in the detector from now on.
+#[inline(always)]
+pub(crate) fn enter() -> Within {
+    CALLER.store(mark_of_caller(), Ordering::Relaxed);
+    Within
+}
+
 /// The calling thread is in the detector meanwhile.
 pub(crate) fn within<R>(act: impl FnOnce() -> R) -> R {
-    CALLER.store(mark_of_caller(), Ordering::Relaxed);
-    let result = act();
-    CALLER.store(0, Ordering::Relaxed);
-    result
+    let _within = enter();
+    act()
 }
 
 /// Whether the address is one of these.
@@ -66,8 +81,8 @@ pub(crate) fn contains(block: *mut u8) -> bool {
     (START..START + BYTES).contains(&(block as usize))
 }
 
-/// Memory for the caller, if it is in the detector.
-pub(crate) fn allocate(layout: Layout) -> Option<*mut u8> {
+/// Memory for the caller, if it is in the detector; and whether it was used before, so that there may be something in it.
+pub(crate) fn allocate(layout: Layout) -> Option<(*mut u8, bool)> {
     if CALLER.load(Ordering::Relaxed) != mark_of_caller() || layout.align() > GRAIN {
         return None;
     }
@@ -79,10 +94,10 @@ pub(crate) fn allocate(layout: Layout) -> Option<*mut u8> {
         let block = *first as *mut usize;
         // It is a free block, so its first word is ours.
         *first = unsafe { block.read() };
-        return Some(block.cast());
+        return Some((block.cast(), true));
     }
     let end = arena.next.checked_add(bytes).filter(|&end| arena.next != 0 && end <= START + BYTES)?;
-    Some(std::mem::replace(&mut arena.next, end) as *mut u8)
+    Some((std::mem::replace(&mut arena.next, end) as *mut u8, false))
 }
 
 /// Takes a block back.

@@ -1,17 +1,20 @@
-//! Looking for races while the program runs, instead of recording: whatever threads have written to their chunks is shown to a
-//! detector when their turn ends, and forgotten.
+//! Looking for races while the program runs, instead of recording: whatever threads do is shown to a detector as soon as that is possible, and
+//! forgotten.
 //!
 //! Nothing else changes. The same seed makes the same choices, so a run in which something was found can be had again with a recording.
 
+use std::alloc::Layout;
 use std::cell::UnsafeCell;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use foretell_online::Detector;
+use foretell_online::{Detector, Step};
 use foretell_wire::races::{Entry, MAGIC};
+use foretell_wire::record::Record;
 
 use crate::arena;
 use crate::file;
+use crate::log::Seen;
 use crate::system::{close, say, without_signals, write_all};
 
 static ON: AtomicBool = AtomicBool::new(false);
@@ -53,23 +56,56 @@ pub(crate) fn begin(open: impl FnOnce() -> Option<c_int>) {
     });
 }
 
-/// The records of the thread begin a new chunk.
-pub(crate) fn begin_chunk(thread: u32) {
-    with(|detection| detection.detector.begin_chunk(thread));
+/// Room for a thread to know what was seen, of which nothing was so far; nowhere, if there is none.
+pub(crate) fn nothing_seen() -> *mut Seen {
+    let mut seen = std::ptr::null_mut();
+    // Most of it is never touched, and so it takes no memory: it must not be filled here.
+    with(|_| seen = unsafe { std::alloc::alloc_zeroed(Layout::new::<Seen>()) }.cast());
+    seen
+}
+
+/// The thread needs that room no longer.
+pub(crate) fn give_back(seen: *mut Seen) {
+    if !seen.is_null() {
+        // It was made above.
+        with(|_| drop(unsafe { Box::from_raw(seen) }));
+    }
+}
+
+/// The thread has made this access, and no handler of a signal can come in between. Says whether it would be nothing new if it made it again, see
+/// [`Detector::steps`].
+#[inline(always)]
+pub(crate) fn access(thread: u32, site: u64, addr: u64, size: u8, writes: bool) -> bool {
+    let _within = arena::enter();
+    // It is the caller's turn.
+    let Some(detection) = (unsafe { &mut *DETECTION.0.get() }) else { return false };
+    let is_known = detection.detector.access(thread, site, addr, size, writes);
+    detection.tell_news();
+    is_known
+}
+
+/// So many calls of the thread have ended, and then these were made; no handler of a signal can come in between.
+pub(crate) fn calls(thread: u32, ended: u32, made: &[u64]) {
+    let _within = arena::enter();
+    // It is the caller's turn.
+    if let Some(detection) = unsafe { &mut *DETECTION.0.get() } {
+        detection.detector.calls(thread, ended, made);
+    }
 }
 
 /// The thread has done this.
-pub(crate) fn show(thread: u32, records: &[u8]) {
+pub(crate) fn steps(thread: u32, steps: &[Step]) {
     with(|detection| {
-        if detection.detector.feed(thread, records).is_err() {
-            detection.give_up("what was recorded cannot be read");
-        }
-        for race in detection.detector.take_races() {
-            detection.tell(&Entry::Race(race).encode());
-        }
-        if detection.detector.is_blind() {
-            detection.give_up("there are too many threads, or they meet too often");
-        }
+        detection.detector.steps(thread, steps);
+        detection.tell_news();
+    });
+}
+
+/// The thread has done this.
+pub(crate) fn record(thread: u32, record: &Record<'_>) {
+    with(|detection| {
+        detection.detector.record(thread, record);
+        detection.tell_news();
     });
 }
 
@@ -97,6 +133,23 @@ pub(crate) fn forget() {
 }
 
 impl Detection {
+    #[inline(always)]
+    fn tell_news(&mut self) {
+        if self.detector.has_news() || self.detector.is_blind() {
+            self.tell_found();
+        }
+    }
+
+    #[cold]
+    fn tell_found(&mut self) {
+        for race in self.detector.take_races() {
+            self.tell(&Entry::Race(race).encode());
+        }
+        if self.detector.is_blind() {
+            self.give_up("there are too many threads, or they meet too often");
+        }
+    }
+
     fn give_up(&mut self, why: &str) {
         if !std::mem::replace(&mut self.is_blind, true) {
             self.tell(&Entry::Blind.encode());

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use foretell_wire::hook::{Order, Update};
 use foretell_wire::record::Record;
 
+use crate::detect;
 use crate::functions;
 use crate::log::LONGEST_RANGE;
 use crate::stack::Calls;
@@ -29,10 +30,16 @@ macro_rules! words {
             if !me.enter() {
                 return missed(me, read);
             }
-            if !me.may_go_on() {
+            if !me.log().may_go_on() {
                 return load_with_care(me, $log, site, addr as u64, read);
             }
             let value = read();
+            me.tell_calls();
+            if me.log().may_watch() {
+                me.log().watch_access(false, $log, site, addr as u64);
+                me.leave();
+                return value;
+            }
             me.log().access(false, $log, site, addr as u64, value);
             me.leave();
             value
@@ -46,10 +53,15 @@ macro_rules! words {
                 return missed(me, write);
             }
             let value = u64::from(value as $word);
-            if !me.may_go_on() {
+            if !me.log().may_go_on() {
                 return store_with_care(me, $log, site, addr as u64, value, write);
             }
             write();
+            me.tell_calls();
+            if me.log().may_watch() {
+                me.log().watch_access(true, $log, site, addr as u64);
+                return me.leave();
+            }
             me.log().access(true, $log, site, addr as u64, value);
             me.leave();
         }
@@ -247,13 +259,13 @@ extern "C" fn __foretell_branch_by(site: u64, value: u64) {
 #[inline(always)]
 fn decide(site: u64, by: Option<u64>) {
     let Some(me) = me() else { return };
-    if !me.log().is_undecided() {
+    if detect::is_on() || !me.log().is_undecided() {
         return;
     }
     if !me.enter() {
         return missed(me, || {});
     }
-    if !me.log().may_go_on() || !me.log().short_branch(site, by) {
+    if !me.log().may_go_on() || !me.log().has_room(0) || !me.log().short_branch(site, by) {
         return decide_with_care(me, site, by);
     }
     me.leave();
@@ -263,7 +275,7 @@ fn decide(site: u64, by: Option<u64>) {
 #[inline(never)]
 fn decide_with_care(me: &'static Thread, site: u64, by: Option<u64>) {
     let turn = Turn::of(me);
-    turn.pass();
+    turn.decide();
     turn.log_branch(site, by);
 }
 

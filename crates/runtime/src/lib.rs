@@ -11,7 +11,8 @@
 //! * `turn`: what a thread may do while it is its turn; `scheduler`: whose turn it is; `thread`: what is known of a thread
 //! * `shared`: memory that has other addresses or is seen by other processes
 //! * `functions`: which functions are instrumented; `stack`: the calls that a thread is in
-//! * `log`: the records of a thread on their way to the `file`; `modules`: what each log has to be told first
+//! * `log`: the records of a thread on their way to the `file`; `modules`: what each log has to be told first; `statics`: what
+//!   static memory holds before there are threads
 //! * `detect`: races are looked for while the program runs, instead of recording; `arena`: memory for that
 //! * `start`: the beginning and the end of the recording
 //! * `system`: the kernel, without detours; `spin`: a lock for a few instructions
@@ -38,6 +39,7 @@ mod shared;
 mod spin;
 mod stack;
 mod start;
+mod statics;
 mod stripes;
 mod system;
 mod thread;

@@ -3,6 +3,7 @@
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
+use foretell_online::Step;
 use foretell_wire::hook::front;
 use foretell_wire::log::{Chunk, Content, HEADER, PAGE};
 use foretell_wire::pack::Packed;
@@ -10,6 +11,7 @@ use foretell_wire::record::{Context, LONGEST_RECORD, Record};
 
 use crate::detect;
 use crate::file;
+use crate::interpose::signal;
 use crate::system::without_signals;
 
 /// What a thread writes to. It stays in the caches.
@@ -18,6 +20,16 @@ const CHUNK: usize = 64 << 10;
 pub(crate) const LONGEST_RANGE: usize = 1 << 12;
 /// Room for any record that carries no bytes, for the clock before it, and for what is written too far.
 const ROOM: usize = 2 * LONGEST_RECORD + size_of::<Packed>();
+
+/// Generations are multiples of this, above all addresses of programs. There are so few that they come again: see [`Writer::forget_seen`].
+const FIRST_GENERATION: u64 = 1 << 48;
+
+/// The accesses that the detector has seen, see [`front::SEEN`].
+pub(crate) type Seen = [u64; SEEN];
+#[expect(clippy::cast_possible_truncation, reason = "there are some thousands")]
+const SEEN: usize = (front::KEPT * front::KINDS) as usize;
+
+const _: () = assert!(HEADER.is_multiple_of(align_of::<Step>()) && size_of::<Step>() < ROOM);
 
 /// The clock with which the next turn begins, where threads take turns.
 static TURN_CLOCK: AtomicU64 = AtomicU64::new(1);
@@ -28,21 +40,31 @@ static TURN_CLOCK: AtomicU64 = AtomicU64::new(1);
 pub(crate) struct Writer {
     /// Where the next record goes.
     cursor: usize,
-    /// Where the thread has to look up before it writes on: at the end of its quantum, of the chunk, or at once. Only whose
+    /// The end of the room in the chunk.
+    end: usize,
+    /// How much the thread has done, see [`front::TIME`]: turns are counted in this, and it is the same whether anything is recorded or not.
+    time: u64,
+    /// At which time the thread has to look up before it records on: at the end of its quantum, or at once. Only whose
     /// turn it is may write on without looking up.
-    limit: AtomicUsize,
+    limit: AtomicU64,
+    /// The same, where races are looked for instead, and no handler of a signal can come in between. One of the two is 0.
+    watch: AtomicU64,
     /// Where the stack ended when the thread came into our code, or began to write here by itself: whatever happens further down
     /// is not the program's doing. 0 if it does neither.
     inside: AtomicUsize,
     /// The segment of the context, if the log knows the calls that the thread is in; 0 if not.
     open: u64,
+    /// What the detector has seen, see [`front::SEEN`]; nothing where there is none.
+    seen: *mut Seen,
+    /// When it has seen what counts, see [`front::GENERATION`].
+    generation: u64,
     context: Context,
-    /// What is left of the quantum after the limit.
-    left: usize,
+    /// When the quantum ends.
+    until: u64,
+    /// At which time the thread has to look up, whatever it may do by itself: at the end of its quantum, or at once.
+    calm: AtomicU64,
     /// Where the last recorded decision ends.
     decided: usize,
-    /// The end of the room in the chunk.
-    end: usize,
     /// The chunk, mapped from the log.
     chunk: *mut u8,
     /// Up to where the detector has seen the records, if there is one.
@@ -63,9 +85,14 @@ pub(crate) struct Writer {
 const _: () = {
     let start = front::CURSOR;
     assert!(offset_of!(Writer, cursor) == 0);
+    assert!(start + offset_of!(Writer, end) as u64 == front::END);
+    assert!(start + offset_of!(Writer, time) as u64 == front::TIME);
     assert!(start + offset_of!(Writer, limit) as u64 == front::LIMIT);
+    assert!(start + offset_of!(Writer, watch) as u64 == front::WATCH);
     assert!(start + offset_of!(Writer, inside) as u64 == front::INSIDE);
     assert!(start + offset_of!(Writer, open) as u64 == front::OPEN);
+    assert!(start + offset_of!(Writer, seen) as u64 == front::SEEN);
+    assert!(start + offset_of!(Writer, generation) as u64 == front::GENERATION);
     assert!(start + offset_of!(Writer, context) as u64 == front::ADDRS);
 };
 
@@ -73,14 +100,19 @@ impl Writer {
     pub(crate) fn new(thread: u32) -> Writer {
         Writer {
             cursor: 0,
-            limit: AtomicUsize::new(0),
+            end: 0,
+            time: 0,
+            limit: AtomicU64::new(0),
+            watch: AtomicU64::new(0),
             // A thread begins in our code, further out than any jump can lead.
             inside: AtomicUsize::new(usize::MAX),
             open: 0,
+            seen: std::ptr::null_mut(),
+            generation: FIRST_GENERATION,
             context: Context::NEW,
-            left: 0,
+            until: 0,
+            calm: AtomicU64::new(0),
             decided: 0,
-            end: 0,
             chunk: std::ptr::null_mut(),
             shown: 0,
             thread,
@@ -128,42 +160,70 @@ impl Writer {
         self.cursor != self.decided
     }
 
-    /// Whether the thread may write on without looking up.
+    /// Whether the thread may go on without looking up.
     #[inline(always)]
     pub(crate) fn may_go_on(&self) -> bool {
-        self.cursor < self.limit.load(Ordering::Relaxed)
+        self.time < self.calm.load(Ordering::Relaxed)
     }
 
-    /// The thread may write so many bytes before its quantum is over, if need be in several chunks.
-    pub(crate) fn set_quantum(&mut self, bytes: usize) {
-        self.make_room(0);
-        let here = bytes.min(self.end - self.cursor);
-        self.left = bytes - here;
-        self.limit.store(self.cursor + here, Ordering::SeqCst);
+    /// Whether the thread may go on without looking up, and what it does is shown to the detector at once.
+    #[inline(always)]
+    pub(crate) fn may_watch(&self) -> bool {
+        self.time < self.watch.load(Ordering::Relaxed)
     }
 
-    /// Goes on in a new chunk if the quantum is not over; says whether it is.
+    /// Something was done that takes time, and is not recorded here.
+    #[inline(always)]
+    pub(crate) fn tick(&mut self) {
+        self.time += 1;
+    }
+
+    /// The thread may do so much before its quantum is over.
+    pub(crate) fn set_quantum(&mut self, steps: u32) {
+        self.until = self.time + u64::from(steps);
+        self.allow();
+    }
+
+    /// Whether the quantum is over. If not, the thread may go on.
     pub(crate) fn quantum_is_over(&mut self) -> bool {
-        let left = std::mem::take(&mut self.left);
-        if left > 0 {
-            self.set_quantum(left);
+        let is_over = self.time >= self.until;
+        if !is_over {
+            self.allow();
         }
-        left == 0
+        is_over
     }
 
-    /// The thread has to look up before its next record. Anybody may say so.
+    /// The thread may go on until the end of its quantum. It is inside, so nobody stops it meanwhile.
+    fn allow(&mut self) {
+        self.calm.store(self.until, Ordering::Relaxed);
+        if !detect::is_on() {
+            self.limit.store(self.until, Ordering::Relaxed);
+        } else if !signal::may_interrupt() {
+            self.show();
+            if self.seen.is_null() {
+                self.seen = detect::nothing_seen();
+            }
+            if !self.seen.is_null() {
+                self.watch.store(self.until, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// The thread has to look up before it does anything else. Anybody may say so.
     pub(crate) fn stop(&self) {
-        self.limit.store(0, Ordering::SeqCst);
+        self.limit.store(0, Ordering::Relaxed);
+        self.watch.store(0, Ordering::Relaxed);
+        self.calm.store(0, Ordering::SeqCst);
     }
 
     /// Whether somebody has said so.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.limit.load(Ordering::SeqCst) == 0
+        self.calm.load(Ordering::SeqCst) == 0
     }
 
     /// How far it has come: to be compared only.
-    pub(crate) fn position(&self) -> usize {
-        self.cursor
+    pub(crate) fn position(&self) -> u64 {
+        self.time.wrapping_add(self.cursor as u64)
     }
 
     /// A plain access, with room for it; says whether it is short.
@@ -193,12 +253,90 @@ impl Writer {
     /// Any plain access, in calls that the log knows.
     pub(crate) fn access(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) {
         self.make_room(0);
-        self.clock += 1;
-        self.steps += 1;
-        if !self.short(writes, size, site, addr, value) {
-            self.longer(writes, size, site, addr, value);
+        if detect::is_on() {
+            if !signal::may_interrupt() {
+                self.show();
+                return self.watch_access(writes, size, site, addr);
+            }
+            self.keep_step(Step::Access { site, addr, size: 1 << size, writes });
+        } else {
+            self.clock += 1;
+            if !self.short(writes, size, site, addr, value) {
+                self.longer(writes, size, site, addr, value);
+            }
+            self.open = self.context.segment();
         }
-        self.open = self.context.segment();
+        self.time += 1;
+        self.steps += 1;
+    }
+
+    /// So many calls have ended, and then these were made.
+    #[inline(never)]
+    pub(crate) fn calls(&mut self, ended: u32, made: &[u64]) {
+        if detect::is_on() && !signal::may_interrupt() {
+            self.show();
+            return detect::calls(self.thread, ended, made);
+        }
+        if ended > 0 {
+            self.put(&Record::Exit { calls: ended });
+        }
+        made.iter().for_each(|&site| self.put(&Record::Enter { site }));
+    }
+
+    /// A plain access where [`Writer::may_watch`]. If the detector need not see it again, it will not, until something else happens.
+    #[inline(always)]
+    pub(crate) fn watch_access(&mut self, writes: bool, size: u32, site: u64, addr: u64) {
+        self.time += 1;
+        self.steps += 1;
+        if !detect::access(self.thread, site, addr, 1 << size, writes) {
+            self.forget_seen();
+        } else if let Some(seen) = unsafe { self.seen.as_mut() }
+            && let Some(place) = seen.get_mut(front::seen(writes, size, addr))
+        {
+            *place = addr.wrapping_add(self.generation);
+        }
+    }
+
+    /// Keeps a step for later: a handler of a signal that jumps away while the detector looks at it would leave something in between.
+    #[cold]
+    fn keep_step(&mut self, step: Step) {
+        self.make_room(0);
+        // There is room for it, and the chunk is ours. It is one as soon as the cursor says so.
+        unsafe { (self.cursor as *mut Step).write(step) };
+        compiler_fence(Ordering::Release);
+        self.cursor += size_of::<Step>();
+    }
+
+    /// Has the detector look at a record.
+    fn watch_record(&mut self, record: &Record<'_>) {
+        match *record {
+            Record::Branch { .. } | Record::Clock(_) | Record::Ahead(_) => {}
+            Record::Enter { site } => self.keep_step(Step::Enter { site }),
+            Record::Exit { calls } => self.keep_step(Step::Exit { calls }),
+            _ => {
+                self.show();
+                detect::record(self.thread, record);
+                self.forget_seen();
+            }
+        }
+    }
+
+    /// What the detector has seen so far may be something new from now on.
+    #[inline]
+    fn forget_seen(&mut self) {
+        self.generation = self.generation.wrapping_add(FIRST_GENERATION);
+        if self.generation == 0 {
+            self.forget_all();
+        }
+    }
+
+    /// All generations were there: it begins with the first one again.
+    #[cold]
+    fn forget_all(&mut self) {
+        self.generation = FIRST_GENERATION;
+        if let Some(seen) = unsafe { self.seen.as_mut() } {
+            seen.fill(0);
+        }
     }
 
     fn longer(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) {
@@ -219,10 +357,15 @@ impl Writer {
 
     /// Any record. Ranges are no longer than [`LONGEST_RANGE`].
     pub(crate) fn put(&mut self, record: &Record<'_>) {
+        self.time += u64::from(takes_time(record));
+        self.steps += u64::from(record.is_step());
+        if detect::is_on() {
+            self.make_room(0);
+            return self.watch_record(record);
+        }
         self.make_room(record.carried());
         self.encode(record);
         self.clock += 1;
-        self.steps += u64::from(record.is_step());
     }
 
     #[inline(never)]
@@ -246,7 +389,9 @@ impl Writer {
         }
     }
 
-    fn has_room(&self, carried: usize) -> bool {
+    /// Whether there is room for a record that carries so many bytes.
+    #[inline]
+    pub(crate) fn has_room(&self, carried: usize) -> bool {
         self.cursor + carried < self.end
     }
 
@@ -267,7 +412,6 @@ impl Writer {
         if detect::is_on() {
             // What is only shown is no part of the log.
             header[..8].fill(0);
-            detect::begin_chunk(self.thread);
         }
         put_header(self.chunk, header);
         self.cursor = self.chunk as usize + HEADER;
@@ -276,7 +420,6 @@ impl Writer {
         self.context = Context::NEW;
         (self.open, self.decided) = (0, 0);
         self.since = (clock, self.cursor);
-        self.stop();
     }
 
     /// The thread jumps away from whatever it was doing here; no record that it has not finished is there. Its next one is later
@@ -291,16 +434,25 @@ impl Writer {
         // No two chunks of a thread begin with the same clock, even if the first one is empty.
         self.since = (self.now().max(TURN_CLOCK.load(Ordering::SeqCst)) + 1, self.cursor);
         self.begin_chunk();
+        self.forget_seen();
+        self.stop();
     }
 
-    /// Shows the detector what was recorded since the last time, if there is one.
+    /// Shows the detector what was kept for it since the last time, if there is one. Then the room is free again.
+    #[inline]
     pub(crate) fn show(&mut self) {
-        let shown = std::mem::replace(&mut self.shown, self.cursor);
-        if detect::is_on() && shown < self.cursor {
-            // These bytes of the chunk are ours, and all records there are complete.
-            let records = unsafe { std::slice::from_raw_parts(shown as *const u8, self.cursor - shown) };
-            detect::show(self.thread, records);
+        if self.shown < self.cursor && detect::is_on() {
+            self.show_kept();
         }
+    }
+
+    #[cold]
+    fn show_kept(&mut self) {
+        let count = (self.cursor - self.shown) / size_of::<Step>();
+        // These bytes of the chunk are ours, and all steps there are complete.
+        let steps = unsafe { std::slice::from_raw_parts(self.shown as *const Step, count) };
+        self.cursor = self.shown;
+        detect::steps(self.thread, steps);
     }
 
     /// Appends the chunk to the log and empties it. While it says what it is, its copy does not count; as soon as it says
@@ -330,8 +482,9 @@ impl Writer {
         if !self.chunk.is_null() && !self.is_lost {
             file::unmap(self.chunk, CHUNK);
         }
-        (self.chunk, self.cursor, self.end) = (std::ptr::null_mut(), 0, 0);
+        (self.chunk, self.cursor, self.end, self.shown) = (std::ptr::null_mut(), 0, 0, 0);
         self.stop();
+        detect::give_back(std::mem::replace(&mut self.seen, std::ptr::null_mut()));
     }
 
     /// The clock of the next record, or a larger one that is taken for it.
@@ -344,6 +497,9 @@ impl Writer {
 
     /// The turn of the thread begins: what it writes is later than all that others wrote.
     pub(crate) fn begin_turn(&mut self) {
+        if detect::is_on() {
+            return self.forget_seen();
+        }
         let clock = TURN_CLOCK.load(Ordering::SeqCst);
         if clock != self.now() {
             self.jump(clock);
@@ -353,8 +509,7 @@ impl Writer {
     /// The turn of the thread ends. What is left of its quantum is for the next one.
     pub(crate) fn end_turn(&mut self) {
         self.show();
-        let limit = self.limit.swap(0, Ordering::SeqCst);
-        self.left += limit.saturating_sub(self.cursor);
+        self.stop();
         TURN_CLOCK.store(self.now(), Ordering::SeqCst);
     }
 
@@ -394,10 +549,34 @@ impl Writer {
             // If that fails, the log is cut.
             let _ = file::append(&whole, clock);
         }
-        if !crate::order::is_striped() {
+        if !crate::order::is_striped() && !detect::is_on() {
             self.jump(clock);
         }
     }
+
+    /// What memory holds before the first thread is started: so many bytes behind the room for a header. Nobody writes a record in
+    /// between, so none needs to be told what comes first.
+    pub(crate) fn memory(&self, room: &mut [u8], used: usize) {
+        let clock = self.now();
+        let bytes = (HEADER + used).next_multiple_of(PAGE);
+        let Some((front, content)) =
+            room.get_mut(..bytes).and_then(|whole| whole.split_at_mut_checked(HEADER))
+        else {
+            return;
+        };
+        let content = Content::Memory(content.get(..used).unwrap_or_default());
+        if let Ok(header) = (Chunk { thread: self.thread, clock, content }).header(bytes) {
+            front.copy_from_slice(&header);
+            // If that fails, the log is cut.
+            let _ = file::append(room.get(..bytes).unwrap_or_default(), clock);
+        }
+    }
+}
+
+/// Whether what the record tells takes time. When calls are told depends on what else is, and so does whether decisions are: calls
+/// take time when they are made.
+fn takes_time(record: &Record<'_>) -> bool {
+    !matches!(record, Record::Branch { .. } | Record::Enter { .. } | Record::Exit { .. })
 }
 
 /// The first eight bytes say that the chunk is there.

@@ -2,6 +2,8 @@
 
 use std::cell::UnsafeCell;
 
+use foretell_wire::log::module::Module;
+
 use crate::turn::Turn;
 
 /// As the log has them, to be touched by a thread that is alone.
@@ -17,6 +19,14 @@ pub(crate) fn add(turn: &Turn, content: Vec<u8>) {
     turn.me.log().module(&content);
     // We are alone, and the borrow ends here.
     unsafe { &mut *MODULES.0.get() }.push(content);
+}
+
+/// Whether the table of one of the modules is at an address of this kind. There is one thread.
+pub(crate) fn any(mut is_it: impl FnMut(usize) -> bool) -> bool {
+    let modules = unsafe { &*MODULES.0.get() };
+    modules.iter().any(|content| {
+        Module::table_address(content).is_ok_and(|address| usize::try_from(address).is_ok_and(&mut is_it))
+    })
 }
 
 /// Tells a new log of all modules that were loaded before it.

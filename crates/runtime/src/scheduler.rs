@@ -20,7 +20,7 @@ pub(crate) use strategy::{
 };
 pub(crate) use unseen::{tell_unseen, wake_from_outside, was_told_unseen};
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use foretell_wire::log::Why;
 use foretell_wire::record::Record;
@@ -122,8 +122,6 @@ struct Scheduler {
     clock: u64,
     random: u64,
     waits: u64,
-    /// How many threads wait for something.
-    waiting: usize,
     /// What was seen of the owner when somebody last looked.
     seen: Option<overtake::Seen>,
     /// Who may help that we do not see, as far as was known when somebody last looked.
@@ -154,6 +152,10 @@ impl Shared {
 /// How often in a row nobody could run and all looked again.
 static STALLED: AtomicU32 = AtomicU32::new(0);
 
+/// How many threads wait for something. Who wakes others was told of those who wait when it got its turn, or the stripe of all synchronisation: it need
+/// not ask the scheduler.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+
 static SCHEDULER: Shared = Shared(Spin::new(Scheduler {
     slots: Vec::new(),
     owner: None,
@@ -161,7 +163,6 @@ static SCHEDULER: Shared = Shared(Spin::new(Scheduler {
     clock: 0,
     random: 1,
     waits: 0,
-    waiting: 0,
     seen: None,
     unseen: unseen::Unseen::NOBODY,
     hunt: None,
@@ -175,7 +176,7 @@ pub(crate) fn begin(main: &'static Thread, seed: u64) {
         scheduler.random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
         scheduler.slots.clear();
         scheduler.napper = None;
-        scheduler.waiting = 0;
+        WAITING.store(0, Ordering::SeqCst);
         scheduler.add(main);
         scheduler.owner = Some(main.id);
     });
@@ -273,7 +274,7 @@ pub(crate) fn come_back(me: &'static Thread) {
 
 /// Wakes up to `count` threads that wait on this address, in the order in which they came. Returns who they are.
 pub(crate) fn wake_waiters(on: usize, count: usize) -> Vec<u32> {
-    if SCHEDULER.with(|scheduler| scheduler.waiting == 0) {
+    if WAITING.load(Ordering::SeqCst) == 0 {
         return Vec::new();
     }
     without_signals(|| SCHEDULER.with(|scheduler| scheduler.wake_waiters(on, count)))
@@ -283,15 +284,14 @@ pub(crate) fn wake_waiters(on: usize, count: usize) -> Vec<u32> {
 /// would come in vain. Where threads run in parallel, all come: who is slow would never have it; and where a schedule is given or a
 /// strategy says who goes on, all come, for these tell who is first.
 pub(crate) fn wake_any(on: usize) {
+    if WAITING.load(Ordering::SeqCst) == 0 {
+        return;
+    }
     if is_striped() || given::is_followed() || is_hunting() {
         wake_waiters(on, usize::MAX);
         return;
     }
-    SCHEDULER.with(|scheduler| {
-        if scheduler.waiting > 0 {
-            scheduler.wake_any(on);
-        }
-    });
+    SCHEDULER.with(|scheduler| scheduler.wake_any(on));
 }
 
 /// The thread is to end where it can be cancelled.
@@ -402,7 +402,10 @@ impl Scheduler {
         let waits = |state| usize::from(matches!(state, State::Waiting(_)));
         let Some(slot) = self.slot(thread) else { return };
         let old = std::mem::replace(&mut slot.state, state);
-        self.waiting = self.waiting + waits(state) - waits(old);
+        if waits(state) != waits(old) {
+            let others = WAITING.load(Ordering::Relaxed) - waits(old);
+            WAITING.store(others + waits(state), Ordering::SeqCst);
+        }
     }
 
     fn wake_waiters(&mut self, on: usize, count: usize) -> Vec<u32> {
@@ -538,9 +541,7 @@ impl Scheduler {
             if let Some((op, object)) = slot.thread.attempt.get() {
                 let (site, log) = (slot.thread.site.get(), slot.thread.log());
                 log.begin_turn();
-                if slot.thread.stack.has_changed() {
-                    slot.thread.stack.tell(|change| log.put(&change));
-                }
+                slot.thread.tell_calls();
                 log.put(&Record::Sync { site, op, object: object as u64, other: 0 });
                 log.end_turn();
             }

@@ -9,7 +9,6 @@ use std::cell::{Cell, UnsafeCell};
 use std::mem::offset_of;
 
 use foretell_wire::hook::front;
-use foretell_wire::record::Record;
 
 use crate::system::without_signals;
 
@@ -73,6 +72,7 @@ const _: () = {
     assert!(offset_of!(Stack, calls) as u64 == front::CALLS);
     assert!(offset_of!(Stack, top) as u64 == front::STACK);
     assert!(offset_of!(Stack, room) as u64 == front::ROOM);
+    assert!(offset_of!(Stack, same) as u64 == front::SAME);
 };
 
 impl Stack {
@@ -83,7 +83,8 @@ impl Stack {
             room: Cell::new(0),
             told: Cell::new(0),
             same: Cell::new(0),
-            changed: Cell::new(false),
+            // Nothing is to be told, but that is only known once it was looked at.
+            changed: Cell::new(true),
             sites: Sites::default(),
         }
     }
@@ -96,7 +97,6 @@ impl Stack {
             copy.put(depth, site);
         }
         copy.calls.set(calls.into());
-        copy.changed.set(true);
         copy
     }
 
@@ -189,18 +189,22 @@ impl Stack {
         self.changed.get()
     }
 
-    /// Tells which calls have ended and which have begun since the last time.
-    #[cold]
-    pub(crate) fn tell(&self, mut log: impl FnMut(Record<'_>)) {
+    /// Whether there is nothing to tell, where instrumented code does not do that by itself: see [`Stack::tell`].
+    #[inline]
+    pub(crate) fn is_told(&self) -> bool {
+        let depth = self.calls().depth;
+        self.told.get() == depth && self.same.get() >= depth
+    }
+
+    /// How many calls have ended since the last time, and the sites of those that have begun. These are told by that. If instrumented code
+    /// does not go on to tell by itself what changes, there may always be something to tell.
+    pub(crate) fn tell(&self, goes_on: bool) -> (u32, &[u64]) {
         let (depth, told) = (self.calls().depth, self.told.get());
         let kept = self.same.get().min(depth).min(told);
-        if told > kept {
-            log(Record::Exit { calls: told - kept });
-        }
-        for &site in self.sites.get().get(kept as usize..depth as usize).unwrap_or_default() {
-            log(Record::Enter { site });
-        }
-        self.changed.set(false);
+        self.told.set(depth);
+        self.same.set(depth);
+        self.changed.set(!goes_on);
+        (told - kept, self.sites.get().get(kept as usize..depth as usize).unwrap_or_default())
     }
 
     /// Makes room for so many sites. A handler that jumps away would leave something in between.

@@ -21,9 +21,18 @@ struct Unrecorded;
 unsafe impl GlobalAlloc for Unrecorded {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match arena::allocate(layout) {
-            Some(block) => block,
-            None => unsafe { __libc_memalign(layout.align().max(16), layout.size()).cast() },
+            Some((block, _)) => block,
+            None => unsafe { from_library(layout) },
         }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        let (block, is_used) =
+            arena::allocate(layout).unwrap_or_else(|| (unsafe { from_library(layout) }, true));
+        if is_used && !block.is_null() {
+            unsafe { block.write_bytes(0, layout.size()) };
+        }
+        block
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
@@ -33,6 +42,10 @@ unsafe impl GlobalAlloc for Unrecorded {
             unsafe { __libc_free(block.cast()) }
         }
     }
+}
+
+unsafe fn from_library(layout: Layout) -> *mut u8 {
+    unsafe { __libc_memalign(layout.align().max(16), layout.size()).cast() }
 }
 
 #[global_allocator]
@@ -256,14 +269,24 @@ pub(crate) fn nanoseconds(time: &libc::timespec) -> u64 {
 
 /// The number at this address of our own memory, if there is memory.
 pub(crate) fn peek(address: u64) -> Option<u64> {
-    let mut number = 0_u64;
-    let bytes = size_of::<u64>();
-    let to = libc::iovec { iov_base: std::ptr::from_mut(&mut number).cast(), iov_len: bytes };
-    let from = libc::iovec { iov_base: address as *mut c_void, iov_len: bytes };
+    let mut number = [0; size_of::<u64>()];
+    let read = copy_out(usize::try_from(address).ok()?, &mut number);
+    (read == number.len()).then(|| u64::from_ne_bytes(number))
+}
+
+/// Copies what is at this address of our own memory, as far as it can be read; says how many bytes that are.
+pub(crate) fn copy_out(address: usize, to: &mut [u8]) -> usize {
+    let from = libc::iovec { iov_base: address as *mut c_void, iov_len: to.len() };
+    let to = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: to.len() };
     let process = unsafe { libc::getpid() };
     let (to, from) = (std::ptr::from_ref(&to) as usize, std::ptr::from_ref(&from) as usize);
     let read = kernel(libc::SYS_process_vm_readv, [word(process), to, 1, from, 1, 0]);
-    (usize::try_from(read) == Ok(bytes)).then_some(number)
+    usize::try_from(read).unwrap_or(0)
+}
+
+/// A number of the loader as an address; these are as wide here.
+pub(crate) fn wide(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 /// Gives a file number back.

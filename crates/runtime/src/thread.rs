@@ -9,6 +9,7 @@ use foretell_schedule::Operation;
 use foretell_wire::hook::front;
 use foretell_wire::record::SyncOp;
 
+use crate::detect;
 use crate::log::Writer;
 use crate::order::is_striped;
 use crate::stack::{Calls, Stack};
@@ -177,15 +178,20 @@ impl Thread {
         unsafe { &mut *self.log.get() }
     }
 
-    /// Whether the thread may write a record without looking up, and without telling the calls that it is in.
-    #[inline(always)]
-    pub(crate) fn may_go_on(&self) -> bool {
-        self.log().may_go_on() && !self.stack.has_changed()
+    /// Tells the log which calls the thread is in, if that has changed.
+    #[inline]
+    pub(crate) fn tell_calls(&self) {
+        let watches = detect::is_on();
+        if self.stack.has_changed() && !(watches && self.stack.is_told()) {
+            let (ended, made) = self.stack.tell(!watches);
+            self.log().calls(ended, made);
+        }
     }
 
     /// Calls an instrumented function; returns the calls before.
     #[inline]
     pub(crate) fn call(&self, site: u64) -> Calls {
+        self.log().tick();
         self.log().close();
         self.stack.enter(site)
     }

@@ -17,10 +17,10 @@ use crate::stripes::{self, MEMORY, OUTSIDE, SYNC, Set};
 use crate::system::{errno, pause, set_errno};
 use crate::thread::{Thread, me};
 
-/// A thread writes at most so many bytes of records before it hands over, half of them on average,
-const LONG_QUANTUM: u32 = 12_000;
-/// and every fourth time only so many: short programs shall see changes of turn, too.
-const SHORT_QUANTUM: u32 = 120;
+/// A thread does at most so much before it hands over, half of it on average: accesses, calls, and whatever else is recorded,
+const LONG_QUANTUM: u32 = 2_400;
+/// and every fourth time only so much: short programs shall see changes of turn, too.
+const SHORT_QUANTUM: u32 = 24;
 /// The longer the thread has run, the longer are its quanta: after so many of them they are twice as long, and so on,
 const QUANTA_TO_DOUBLE: u32 = 32;
 /// up to so many times.
@@ -143,6 +143,16 @@ impl Turn {
         }
     }
 
+    /// Before a decision. Nobody else goes on first, since decisions are not told where nothing is recorded, and turns are to end at the same
+    /// moments; only a schedule that is given may want that.
+    pub(crate) fn decide(&self) {
+        if is_striped() || given::is_followed() {
+            self.pass();
+        } else if self.me.log().is_stopped() {
+            self.catch_up();
+        }
+    }
+
     /// Before a step, where nobody else would go on first: only a schedule that is given may want that.
     pub(crate) fn due(&self) {
         if given::is_followed() {
@@ -157,7 +167,7 @@ impl Turn {
         }
     }
 
-    /// The quantum or the chunk has come to its end, or something has happened. Threads that run in parallel always look.
+    /// The quantum has come to its end, or something has happened. Threads that run in parallel always look.
     #[cold]
     fn look_up(&self, point: Point) {
         self.catch_up();
@@ -242,7 +252,7 @@ impl Turn {
         let long = LONG_QUANTUM << (changes / QUANTA_TO_DOUBLE).min(doublings);
         let quantum = 1 + random(if random(4) == 0 { SHORT_QUANTUM } else { long });
         self.hand_over(State::Ready);
-        self.me.log().set_quantum(quantum as usize);
+        self.me.log().set_quantum(quantum);
     }
 
     /// Waits until somebody wakes those who wait on the address, or looks again after a while if others may help.
@@ -403,9 +413,7 @@ impl Turn {
     /// Tells the log which calls the thread is in, if that has changed.
     #[inline]
     pub(crate) fn tell_calls(&self) {
-        if self.me.stack.has_changed() {
-            self.me.stack.tell(|change| self.me.log().put(&change));
-        }
+        self.me.tell_calls();
     }
 
     /// Adds to the log what somebody may want to know the calls of.

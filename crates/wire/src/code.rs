@@ -56,6 +56,7 @@ pub struct Instruction {
     /// |---|---|
     /// | `icmp`, `fcmp` | the predicate, as a code of LLVM's C interface |
     /// | `getelementptr` | the bytes that constant indices add up to; the bytes of a step, for each index that is no number |
+    /// | `load`, `store` | the order, if it is atomic, as a code of LLVM's C interface |
     /// | `atomicrmw` | the operation, see [`crate::hook::Update`] |
     /// | `extractvalue`, `insertvalue` | the indices |
     /// | `alloca` | the bytes of one element |

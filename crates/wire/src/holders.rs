@@ -35,8 +35,7 @@ impl<Lock: Ord> Holders<Lock> {
     /// Those who stand in the way of a thread that is seen to take the lock: they must have given it up unseen.
     pub fn in_the_way(&mut self, lock: Lock, thread: u32, mode: Mode) -> Vec<(u32, Mode)> {
         let held = self.held.entry(lock).or_default();
-        let clashes =
-            |&(holder, how): &(u32, Mode)| holder != thread && (mode == Mode::Alone || how == Mode::Alone);
+        let clashes = |&(holder, how): &(u32, Mode)| clashes(thread, mode, holder, how);
         if !held.iter().any(clashes) {
             // Nearly always, and often: without allocating anything.
             return Vec::new();
@@ -46,9 +45,26 @@ impl<Lock: Ord> Holders<Lock> {
         gone
     }
 
+    /// Each hold of the lock.
+    pub fn holds(&self, lock: Lock) -> &[(u32, Mode)] {
+        self.held.get(&lock).map_or(&[], Vec::as_slice)
+    }
+
     /// The thread takes the lock.
     pub fn take(&mut self, lock: Lock, thread: u32, mode: Mode) {
         self.held.entry(lock).or_default().push((thread, mode));
+    }
+
+    /// The thread takes the lock from whoever stands in the way, see [`Holders::in_the_way`]. Says whether somebody did.
+    pub fn take_over(&mut self, lock: Lock, thread: u32, mode: Mode) -> bool {
+        let held = self.held.entry(lock).or_default();
+        let before = held.len();
+        if before > 0 {
+            held.retain(|&(holder, how)| !clashes(thread, mode, holder, how));
+        }
+        let somebody_did = held.len() < before;
+        held.push((thread, mode));
+        somebody_did
     }
 
     /// The thread gives the lock up: whose hold ends, and how it was held. That is another thread's if it has none itself.
@@ -104,6 +120,11 @@ impl<Lock: Ord> Holders<Lock> {
     }
 }
 
+/// Whether a thread that takes a lock in this way and somebody who holds it in that cannot both have it.
+fn clashes(thread: u32, mode: Mode, holder: u32, how: Mode) -> bool {
+    holder != thread && (mode == Mode::Alone || how == Mode::Alone)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +150,17 @@ mod tests {
         holders.take(lock(), 2, Mode::Shared);
         assert!(holders.is_held(lock(), Mode::Alone) && !holders.is_held(lock(), Mode::Shared));
         assert_eq!(holders.in_the_way(lock(), 3, Mode::Alone), [(1, Mode::Shared), (2, Mode::Shared)]);
+    }
+
+    #[test]
+    fn who_takes_a_lock_over_has_it_instead() {
+        let mut holders = Holders::default();
+        assert!(!holders.take_over(lock(), 1, Mode::Shared));
+        assert!(!holders.take_over(lock(), 2, Mode::Shared));
+        assert!(!holders.take_over(lock(), 2, Mode::Shared));
+        assert!(holders.take_over(lock(), 2, Mode::Alone), "there was another reader");
+        assert!(!holders.take_over(lock(), 2, Mode::Alone), "it may be taken again");
+        assert_eq!(holders.of(lock()), [2; 4]);
     }
 
     #[test]

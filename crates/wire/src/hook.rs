@@ -84,12 +84,18 @@ pub const MARK: u64 = u64::from_le_bytes(*b"foretell");
 /// What all names above begin with.
 pub const PREFIX: &str = "__foretell_";
 
-/// What instrumented code looks at to record something by itself: numbers at these places from where [`THREAD`] says.
+/// What instrumented code looks at to do something by itself: numbers at these places from where [`THREAD`] says.
 ///
-/// It does so if nobody is [`front::INSIDE`], the [`front::CURSOR`] is below the [`front::LIMIT`], and the site is in the segment
-/// that is [`front::OPEN`]. It is inside meanwhile, so that neither a signal handler nor another thread touches the log.
+/// Every plain access and every call of an instrumented function takes a unit of [`front::TIME`], so that turns end at the same moments whatever else is done.
+///
+/// It *records* if nobody is [`front::INSIDE`], the time is below the [`front::LIMIT`], the [`front::CURSOR`] before the [`front::END`], and the site
+/// is in the segment that is [`front::OPEN`]. It is inside meanwhile, so that neither a signal handler nor another thread touches the log.
 /// Of a plain access, the step from what the site accessed last, in [`front::ADDRS`], must have two bytes: then the record is
 /// short (see [`crate::pack`]). A call needs room for its site on the stack. To return from a call, it must be the last one.
+///
+/// It *passes over* a plain access in a program that looks for races in itself, if the time is below [`front::WATCH`] and the detector has seen the
+/// same access in the same [`front::GENERATION`]: then [`front::SEEN`] has a number for it, see [`front::seen`]. Calls are then only put on
+/// the stack, and [`front::SAME`] tells how many of them have been there all the time.
 pub mod front {
     /// Which calls the thread is in.
     pub const CALLS: u64 = 0;
@@ -97,19 +103,49 @@ pub mod front {
     pub const STACK: u64 = 8;
     /// For how many sites there is room.
     pub const ROOM: u64 = 16;
+    /// How many of the sites have not changed since the calls were last told; has four bytes.
+    pub const SAME: u64 = 28;
     /// Where the next record goes.
     pub const CURSOR: u64 = 64;
-    /// Where the thread has to look up.
-    pub const LIMIT: u64 = CURSOR + 8;
+    /// Where the room for records ends.
+    pub const END: u64 = CURSOR + 8;
+    /// How much the thread has done.
+    pub const TIME: u64 = CURSOR + 16;
+    /// Up to which time the thread may record by itself.
+    pub const LIMIT: u64 = CURSOR + 24;
+    /// Up to which time the thread may pass over what the detector knows.
+    pub const WATCH: u64 = CURSOR + 32;
     /// Where the stack ended when the thread began to write to its log, or came into the runtime; 0 if it does neither.
-    pub const INSIDE: u64 = CURSOR + 16;
+    pub const INSIDE: u64 = CURSOR + 40;
     /// The segment of sites that may be recorded in place, or 0. If not 0, the log knows which calls the thread is in.
-    pub const OPEN: u64 = CURSOR + 24;
+    pub const OPEN: u64 = CURSOR + 48;
+    /// The address of what the detector has seen.
+    pub const SEEN: u64 = CURSOR + 56;
+    /// What is added to the address of an access, to tell when it was seen.
+    pub const GENERATION: u64 = CURSOR + 64;
     /// What sites accessed last.
-    pub const ADDRS: u64 = CURSOR + 32;
+    pub const ADDRS: u64 = CURSOR + 72;
 
     /// How many calls these are, of a number that tells which.
     pub const DEPTH: u64 = u32::MAX as u64;
+
+    /// Of so many accesses of a kind it is known that the detector has seen them.
+    pub const KEPT: u64 = 2048;
+    /// Reads and writes of 1, 2, 4 and 8 bytes.
+    pub const KINDS: u64 = 8;
+
+    /// Where the accesses of a kind, with `1 << size` bytes, begin in [`SEEN`], in bytes.
+    pub fn seen_kind(writes: bool, size: u32) -> u64 {
+        (u64::from(writes) * 4 + u64::from(size)) * KEPT * 8
+    }
+
+    /// What is left of `address << (3 - size)`, for an access of `1 << size` bytes: where it is among those of its kind, in bytes.
+    pub const SEEN_PLACES: u64 = (KEPT - 1) * 8;
+
+    /// Where the number of an access is in [`SEEN`], as an index.
+    pub fn seen(writes: bool, size: u32, addr: u64) -> usize {
+        ((seen_kind(writes, size) + ((addr << (3 - size)) & SEEN_PLACES)) / 8) as usize
+    }
 }
 
 /// The order of an atomic operation, as hooks are told it and records keep it.

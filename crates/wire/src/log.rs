@@ -5,7 +5,7 @@
 //!          the clock from which on records are missing, or zero (u64), why it ends there, or zero (u64),
 //!          zeros up to a page; chunk*
 //! chunk  = magic (8 bytes, the last one is its kind), length with all of this (u64, whole pages),
-//!          clock of its beginning (u64), thread (u32), length of the content if it is a module (u32); content
+//!          clock of its beginning (u64), thread (u32), length of the content unless it is records (u32); content
 //! ```
 //!
 //! All numbers are little-endian. What is not written yet is zero. A chunk counts once its magic is there, which is
@@ -18,7 +18,7 @@
 use crate::Malformed;
 
 /// How every log begins; the last byte is the version.
-pub const MAGIC: [u8; 8] = *b"ftrawlg\x04";
+pub const MAGIC: [u8; 8] = *b"ftrawlg\x05";
 
 /// Chunks begin at multiples of this, the first one right here.
 pub const PAGE: usize = 4096;
@@ -75,6 +75,7 @@ pub const HEADER: usize = 32;
 
 const RECORDS: [u8; 8] = *b"ftchunk\x01";
 const MODULE: [u8; 8] = *b"ftchunk\x02";
+const MEMORY: [u8; 8] = *b"ftchunk\x03";
 
 /// What a chunk holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,6 +84,9 @@ pub enum Content<'a> {
     Records(&'a [u8]),
     /// A module was loaded, see [`module`].
     Module(&'a [u8]),
+    /// What memory held right before the first thread was started, see [`memory`]. If there is more than one of these, the last one counts:
+    /// the others come from attempts that failed.
+    Memory(&'a [u8]),
 }
 
 /// A part of the log that one thread has written.
@@ -99,9 +103,11 @@ pub struct Chunk<'a> {
 impl Chunk<'_> {
     /// What stands before the content of a chunk of so many bytes, whole pages. The first eight bytes are written last.
     pub fn header(&self, length: usize) -> Result<[u8; HEADER], Malformed> {
+        let length_of = |content: &[u8]| u32::try_from(content.len()).map_err(|_| Malformed);
         let (magic, used) = match self.content {
             Content::Records(_) => (RECORDS, 0),
-            Content::Module(content) => (MODULE, u32::try_from(content.len()).map_err(|_| Malformed)?),
+            Content::Module(content) => (MODULE, length_of(content)?),
+            Content::Memory(content) => (MEMORY, length_of(content)?),
         };
         let mut header = [0; HEADER];
         header[..8].copy_from_slice(&magic);
@@ -159,6 +165,7 @@ impl<'a> Chunks<'a> {
             let content = match magic {
                 RECORDS => Content::Records(content),
                 MODULE => Content::Module(content.get(..used).ok_or(Malformed)?),
+                MEMORY => Content::Memory(content.get(..used).ok_or(Malformed)?),
                 _ => return Err(Malformed),
             };
             let clock = u64::from_le_bytes(*field(header, 16)?);
@@ -201,6 +208,11 @@ pub mod module {
             out
         }
 
+        /// Where the site table of the module behind the content begins. Allocates nothing.
+        pub fn table_address(mut content: &[u8]) -> Result<u64, Malformed> {
+            take(&mut content)
+        }
+
         /// The module behind the content.
         pub fn decode(mut content: &'a [u8]) -> Result<Module<'a>, Malformed> {
             let address = take(&mut content)?;
@@ -211,8 +223,68 @@ pub mod module {
     }
 }
 
+/// What memory held at some moment: runs, one after the other.
+///
+/// ```text
+/// run = address, length (numbers, see [`crate::varint`]), 0 if all of it was zero, or 1 and then its bytes
+/// ```
+pub mod memory {
+    use crate::Malformed;
+    use crate::varint::{LONGEST, put, take};
+
+    /// Bytes that lie side by side.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Run<'a> {
+        /// Where they begin.
+        pub address: u64,
+        /// How many there are.
+        pub length: u64,
+        /// What they were; none if all were zero.
+        pub bytes: Option<&'a [u8]>,
+    }
+
+    impl<'a> Run<'a> {
+        /// Writes it at the beginning of `out`, and says how long that is; none if there is no room. Allocates nothing, as it is called in the
+        /// program that is recorded.
+        pub fn encode(&self, out: &mut [u8]) -> Option<usize> {
+            let bytes = self.bytes.unwrap_or_default();
+            if out.len() < 2 * LONGEST + 1 + bytes.len() {
+                return None;
+            }
+            let mut at = put(self.address, out);
+            at += put(self.length, out.get_mut(at..)?);
+            *out.get_mut(at)? = u8::from(self.bytes.is_some());
+            at += 1;
+            out.get_mut(at..at + bytes.len())?.copy_from_slice(bytes);
+            Some(at + bytes.len())
+        }
+
+        /// Takes the first one of a content; none at its end.
+        pub fn take(content: &mut &'a [u8]) -> Result<Option<Run<'a>>, Malformed> {
+            if content.is_empty() {
+                return Ok(None);
+            }
+            let (address, length) = (take(content)?, take(content)?);
+            let (&kind, rest) = content.split_first().ok_or(Malformed)?;
+            *content = rest;
+            let bytes = match kind {
+                0 => None,
+                1 => {
+                    let length = usize::try_from(length).map_err(|_| Malformed)?;
+                    let (bytes, rest) = content.split_at_checked(length).ok_or(Malformed)?;
+                    *content = rest;
+                    Some(bytes)
+                }
+                _ => return Err(Malformed),
+            };
+            Ok(Some(Run { address, length, bytes }))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::memory::Run;
     use super::module::Module;
     use super::*;
 
@@ -224,7 +296,8 @@ mod tests {
             let start = out.len();
             if let Some(chunk) = chunk {
                 out.extend_from_slice(&chunk.header(2 * PAGE).unwrap());
-                let (Content::Records(content) | Content::Module(content)) = chunk.content;
+                let (Content::Records(content) | Content::Module(content) | Content::Memory(content)) =
+                    chunk.content;
                 out.extend_from_slice(content);
             }
             out.resize(start + 2 * PAGE, 0);
@@ -238,14 +311,17 @@ mod tests {
         let written = [
             Chunk { thread: 0, clock: 1, content: Content::Module(b"m") },
             Chunk { thread: 3, clock: 1 << 40, content: Content::Records(&records) },
+            Chunk { thread: 0, clock: 7, content: Content::Memory(b"held") },
         ];
-        let mut bytes = log(1, &[Some(written[0]), None, Some(written[1]), Some(written[1]), None]);
+        let parts = [Some(written[0]), None, Some(written[1]), Some(written[2]), Some(written[1]), None];
+        let mut bytes = log(1, &parts);
         let incomplete = bytes.len() - 4 * PAGE;
         bytes[incomplete..incomplete + 8].fill(0);
         let mut chunks = Chunks::new(&bytes).unwrap();
         assert_eq!((chunks.ended, chunks.cut), (true, Some(9)));
         assert_eq!(chunks.next_chunk(), Ok(Some(written[0])));
         assert_eq!(chunks.next_chunk(), Ok(Some(written[1])));
+        assert_eq!(chunks.next_chunk(), Ok(Some(written[2])));
         assert_eq!(chunks.next_chunk(), Ok(None));
         assert!(!Chunks::new(&log(0, &[])).unwrap().ended);
         assert!(Chunks::new(b"something else").is_err());
@@ -273,8 +349,34 @@ mod tests {
     }
 
     #[test]
+    fn what_memory_held_comes_back() {
+        let written = [
+            Run { address: 0x5555_5555_8000, length: 1 << 40, bytes: None },
+            Run { address: 16, length: 3, bytes: Some(b"abc") },
+            Run { address: 0, length: 0, bytes: Some(b"") },
+        ];
+        let (mut content, mut used) = ([0xEE; 200], 0);
+        for run in &written {
+            used += run.encode(&mut content[used..]).unwrap();
+        }
+        let mut rest = &content[..used];
+        for run in &written {
+            assert_eq!(Run::take(&mut rest), Ok(Some(*run)));
+        }
+        assert_eq!(Run::take(&mut rest), Ok(None));
+        for cut in 1..used {
+            let mut rest = &content[..cut];
+            // Whatever is left of it is read or refused.
+            while let Ok(Some(_)) = Run::take(&mut rest) {}
+        }
+        assert_eq!(written[1].encode(&mut [0; 8]), None, "there is no room");
+        assert_eq!(Run::take(&mut [1, 1, 2].as_slice()), Err(Malformed), "there is no such kind");
+    }
+
+    #[test]
     fn modules_come_back() {
         let module = Module { address: 0x5555_5555_0000, table: b"table", globals: vec![1, 1 << 40] };
+        assert_eq!(Module::table_address(&module.encode()), Ok(module.address));
         assert_eq!(Module::decode(&module.encode()), Ok(module));
     }
 }

@@ -15,7 +15,7 @@
 
 use crate::Malformed;
 use crate::record::{Context, Record, kind};
-use crate::varint::{follow, step};
+use crate::varint::step;
 
 const PACKED: u8 = 0x80;
 const WIDE: u8 = 0x60;
@@ -57,33 +57,6 @@ pub struct Short {
     pub first: u32,
     /// How many bytes the record has.
     pub length: usize,
-}
-
-/// A plain access, without what was read or written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Access {
-    /// It is a store.
-    pub writes: bool,
-    /// How many bytes it touches: 1, 2, 4 or 8.
-    pub size: u8,
-    /// Where it was made.
-    pub site: u64,
-    /// The address of the first byte.
-    pub addr: u64,
-}
-
-/// A step from one function to another, or within one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
-    /// What follows happened within a call that was made there.
-    Enter {
-        /// Where.
-        site: u64,
-    },
-    /// What follows happened after the last of these calls has ended.
-    Exit,
-    /// A decision.
-    Branch,
 }
 
 /// A record as two numbers, of which the second one follows after so many bytes of the first. Zero bytes follow it.
@@ -154,44 +127,6 @@ impl Context {
         }
         self.site = site;
         Some(Short { first: u32::from(kind) | (step as u32) << 8, length: 2 })
-    }
-
-    /// Takes the next record, if it is that of a short access; its value is passed over.
-    #[inline(always)]
-    pub fn short_access(&mut self, bytes: &mut &[u8]) -> Option<Access> {
-        let first = u32::from_le_bytes(*bytes.first_chunk()?);
-        if first & u32::from(PACKED) == 0 {
-            return None;
-        }
-        let size = 1 << (first >> 4 & 3);
-        let value = if first & FULL == 0 { 1 } else { usize::from(size) };
-        *bytes = bytes.get(SHORT + value..)?;
-        let site = self.segment | u64::from(first & 7) << 8 | u64::from(first >> 8 & 0xFF);
-        let step = i64::from(first.cast_signed() >> 16).cast_unsigned();
-        let last_addr = self.addr_at(site);
-        *last_addr = last_addr.wrapping_add(step);
-        Some(Access { writes: first & 1 << 6 != 0, size, site, addr: *last_addr })
-    }
-
-    /// Takes the next record, if it is a short one of a call, of its end, or of a decision.
-    #[inline(always)]
-    pub fn short_step(&mut self, bytes: &mut &[u8]) -> Option<Step> {
-        match **bytes {
-            [EXIT_HEAD, ref rest @ ..] => {
-                *bytes = rest;
-                Some(Step::Exit)
-            }
-            [kind @ kind::SHORT_ENTER..WIDE, low, ref rest @ ..] => {
-                *bytes = rest;
-                Some(Step::Enter { site: self.in_segment(kind & 7, low) })
-            }
-            [kind::BRANCH | kind::BRANCH_BY_0 | kind::BRANCH_BY_1, step @ ..0x80, ref rest @ ..] => {
-                *bytes = rest;
-                self.site = follow(self.site, step.into());
-                Some(Step::Branch)
-            }
-            _ => None,
-        }
     }
 
     /// The site in the segment whose highest and lowest bits are these.
@@ -288,56 +223,14 @@ mod tests {
                 let length = writer.encode(&record, &mut room);
                 room[..length].to_vec()
             };
-            let (mut rest, mut again, mut other) = (bytes.as_slice(), bytes.as_slice(), reader.clone());
+            let mut rest = bytes.as_slice();
             assert_eq!(reader.decode(&mut rest), Ok(record));
             assert!(rest.is_empty());
-            if let Some(access) = other.short_access(&mut again) {
-                assert_eq!((access, again), (Access { writes, size: 1 << size, site, addr }, rest));
-                assert_eq!(other, reader);
-            } else {
-                assert!(bytes[0] & PACKED == 0, "every short access is one");
-            }
             for length in 0..bytes.len() {
                 assert_eq!(reader.clone().decode(&mut &bytes[..length]), Err(Malformed));
             }
         }
         assert!(short > 1_000 && long > 1_000, "{short} short, {long} long");
-    }
-
-    #[test]
-    fn steps_are_taken_as_any_record() {
-        let segment = 0x5555_0000;
-        let records = [
-            Record::Read { site: segment + 1, addr: 8, size: 4, value: 0 },
-            Record::Enter { site: segment + 0x7FF },
-            Record::Branch { site: segment + 30, by: Some(1) },
-            Record::Branch { site: segment + 3000, by: None },
-            Record::Exit { calls: 1 },
-            Record::Exit { calls: 2 },
-            Record::Enter { site: 1 },
-        ];
-        let (mut writer, mut reader, mut taken) = (Context::NEW, Context::NEW, 0);
-        for record in &records {
-            let mut room = [0; LONGEST_RECORD];
-            let length = writer.encode(record, &mut room);
-            let (mut rest, mut again, mut other) = (&room[..length], &room[..length], reader.clone());
-            assert_eq!(reader.decode(&mut rest), Ok(*record));
-            let step = other.short_step(&mut again);
-            assert_eq!(
-                step,
-                match *record {
-                    Record::Enter { site } if site > 1 => Some(Step::Enter { site }),
-                    Record::Exit { calls: 1 } => Some(Step::Exit),
-                    Record::Branch { site, .. } if site < segment + 3000 => Some(Step::Branch),
-                    _ => None,
-                }
-            );
-            if step.is_some() {
-                taken += 1;
-                assert_eq!((again, other), (rest, reader.clone()));
-            }
-        }
-        assert_eq!(taken, 3);
     }
 
     #[test]

@@ -13,16 +13,15 @@
 //! Here they are whatever the machine runs, up to a number of events.
 //!
 //! * `walk`: the other way, as far as the thread gets alone
-//! * `course`: what of the run can still happen
 //! * `splice`: a run with a detour in it
 
-mod course;
 mod splice;
 mod walk;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use foretell_trace::{EventId, Trace, TraceError};
+pub use foretell_depend::Detour;
+use foretell_trace::TraceError;
 
 use super::Run;
 use super::recorder::{Decided, Node, Recorder, What};
@@ -51,20 +50,6 @@ impl Default for Limits {
     fn default() -> Self {
         Limits { same: 4, ways: 16, events: 64, behind: 16, bounds: Bounds::default() }
     }
-}
-
-/// A recorded run in which one thread goes another way from some decision on.
-#[derive(Debug)]
-pub struct Detour {
-    /// What happens then, in an order in which it is well formed. From the decision on no values are shown: which they are
-    /// depends on the schedule, and the trace's [`Values`](foretell_trace::values::Values) say how.
-    pub trace: Trace,
-    /// The decision that goes the other way. What comes before is as in the run.
-    pub branch: EventId,
-    /// What the thread does there. All of it follows the decision at once.
-    pub added: Vec<EventId>,
-    /// For each event of the trace, which event of the run it is; none of those that are added, nor of those that set things up.
-    pub origins: Vec<Option<EventId>>,
 }
 
 /// All detours of the run, one after the other: each is made when it is asked for. An error if the run is none of this program.

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{PoisonError, RwLock};
 
+use foretell_native::Follow;
 use foretell_report::{Deadlock, Race, Report, Shown, Steering};
 
 use super::{Aim, Learnt, Quarry, Shot};
@@ -106,8 +107,8 @@ impl Native<'_> {
     /// A run that is recorded.
     fn record(&self, aim: &Aim) -> Result<Shot<Track>, Failure> {
         // What a run itself shows has nothing to do with which reads matter.
-        let follows = !self.args.only_shows() && self.args.wanted.search.dependence.is_asked_for();
-        let folder = Folder::new()?.following(follows);
+        let follow = if self.args.only_shows() { Follow::Nothing } else { self.args.wanted.follow() };
+        let folder = Folder::new()?.following(follow);
         let ended = self.start(aim, &folder, false)?;
         let recordings = record::collect(&self.args.program, &folder, ended)?;
         let is_stuck = recordings.iter().any(|recording| recording.is_deadlock);

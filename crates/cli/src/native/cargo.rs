@@ -71,7 +71,7 @@ fn selects_targets(option: &OsString) -> bool {
 }
 
 fn run_one(args: &CargoArgs, program: &Program) -> Result<Outcome, Failure> {
-    let folder = Folder::new()?.following(args.wanted.search.dependence.is_asked_for());
+    let folder = Folder::new()?.following(args.wanted.follow());
     let rules = Rules::load(&args.wanted)?;
     let name = Path::new(&program.name);
     let (seed, order, stop_after) = (args.seed, args.order, args.stop_after);

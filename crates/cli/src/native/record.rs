@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use foretell_native::{LogError, OnlineRace, Valued, Why, convert_events, convert_values};
+use foretell_native::{Follow, LogError, OnlineRace, Why, convert_with};
 use foretell_schedule::Name;
 use foretell_trace::{Ending, Trace, TraceError};
 use nix::sys::signal::Signal;
@@ -44,20 +44,20 @@ const LESSONS_ENDING: &str = "triggers";
 /// A new folder that goes away with its content.
 pub(crate) struct Folder {
     made: TempDir,
-    /// Whether threads are followed to find out which of their reads matter.
-    follows: bool,
+    /// How far threads are followed.
+    follow: Follow,
 }
 
 impl Folder {
     pub(crate) fn new() -> Result<Folder, Failure> {
         let made = tempfile::Builder::new().prefix("foretell-").tempdir();
-        made.map(|made| Folder { made, follows: true })
+        made.map(|made| Folder { made, follow: Follow::Values })
             .map_err(|error| Failure::file(&env::temp_dir(), "make a folder in", error))
     }
 
-    /// The same for logs of which nobody will ask which reads matter, unless `follows`.
-    pub(crate) fn following(self, follows: bool) -> Folder {
-        Folder { follows, ..self }
+    /// The same for logs of which nobody will ask for more than this.
+    pub(crate) fn following(self, follow: Follow) -> Folder {
+        Folder { follow, ..self }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -129,6 +129,8 @@ pub(crate) struct Recording {
     pub(crate) cut_because: Option<String>,
     /// All its threads waited for each other.
     pub(crate) is_deadlock: bool,
+    /// The log, as long as its folder is there.
+    pub(crate) log: PathBuf,
 }
 
 /// How a command has come to its end.
@@ -183,7 +185,7 @@ pub(crate) fn collect(name: &Path, folder: &Folder, ended: Ended) -> Result<Vec<
     }
     let mut recordings = Vec::new();
     for path in &logs {
-        recordings.extend(read(path, name, folder.follows, ended)?);
+        recordings.extend(read(path, name, folder.follow, ended)?);
     }
     if recordings.is_empty() {
         return Err(Failure::Usage(format!("{} ended before it recorded anything", name.display())));
@@ -313,13 +315,9 @@ fn files(folder: &Folder, wanted: &str) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// What a process did; nothing if it was ended before it began to record.
-fn read(log: &Path, program: &Path, follows: bool, ended: Ended) -> Result<Option<Recording>, Failure> {
+fn read(log: &Path, program: &Path, follow: Follow, ended: Ended) -> Result<Option<Recording>, Failure> {
     let bytes = fs::read(log).map_err(|error| Failure::file(log, "read", error))?;
-    let converted = match follows {
-        true => convert_values(&bytes),
-        false => convert_events(&bytes).map(|events| Valued { events, values: None }),
-    };
-    let recording = match converted {
+    let recording = match convert_with(&bytes, follow) {
         Ok(recording) => recording,
         Err(LogError::Empty) => return Ok(None),
         Err(error) => {
@@ -335,7 +333,7 @@ fn read(log: &Path, program: &Path, follows: bool, ended: Ended) -> Result<Optio
     }
     let cut_because = (trace.ending() == Ending::CutShort).then(|| why_cut(log, told, ended));
     let is_deadlock = told == Some(Why::Deadlock);
-    Ok(Some(Recording { trace, cut_because, is_deadlock }))
+    Ok(Some(Recording { trace, cut_because, is_deadlock, log: log.to_path_buf() }))
 }
 
 /// What the process did that was given a schedule, if it has written that down.

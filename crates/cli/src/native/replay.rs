@@ -168,7 +168,7 @@ fn pair(trace: &Trace, draft: &Draft) -> Result<[EventId; 2], String> {
             names[event.thread.index()].as_ref() == Some(thread)
                 && made[id.index()] == *step
                 && event.op.access().is_some()
-                && (*kind != Kind::Free || kind_of(event.op) == Some(Kind::Free))
+                && (*kind != Kind::Free || kind_of(trace, id) == Some(Kind::Free))
         };
         trace.iter().filter(is_it).collect::<Vec<_>>()
     };

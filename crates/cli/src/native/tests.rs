@@ -95,7 +95,7 @@ fn run_test(
     tally: &mut Tally,
 ) -> Result<Vec<Report>, Failure> {
     let name = test.map_or_else(|| program.name.clone(), |test| format!("{}::{test}", program.name));
-    let folder = Folder::new()?.following(args.wanted.search.dependence.is_asked_for());
+    let folder = Folder::new()?.following(args.wanted.follow());
     let output = folder.path().join("output");
     let started = Instant::now();
     let arguments = arguments_of(args, test);

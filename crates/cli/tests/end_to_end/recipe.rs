@@ -1,8 +1,11 @@
 //! The figures of the RECIPE paper: races for which a read sees another value, and races on ways that the run did not go.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+
 use serde_json::Value;
 
-use crate::{example, folder, foretell};
+use crate::{Ran, command, example, file, folder, foretell};
 
 /// The races that the technique proves in the serial run of an example.
 fn races(name: &str, technique: &str, more: &[&str]) -> Vec<Value> {
@@ -88,6 +91,28 @@ fn figure_5_has_a_race_behind_the_decision() {
     assert!(lines(&races(name, "recipe", &[])).contains(&pair));
 }
 
+/// The child that found no entry left in the run raises the number of threads if it finds one, while a third thread reads it: on a
+/// way that the run did not go, with a number that its thread did not see.
+#[test]
+fn figure_6_has_a_race_on_the_way_of_who_finds_the_last_entry() {
+    let name = "recipe_figure6";
+    let (asks, raises) = (line_of(name, "the entries that are left"), line_of(name, "the last entry"));
+    let pair = (asks.min(raises), asks.max(raises));
+    for technique in ["rv", "rv-nre", "reconp"] {
+        assert!(!lines(&races(name, technique, &[])).contains(&pair), "{technique}");
+    }
+    assert!(!lines(&races(name, "recipe", &["--no-unexplored"])).contains(&pair));
+    for technique in ["recipe", "auto"] {
+        let all = races(name, technique, &[]);
+        let race = all.iter().find(|race| lines(std::slice::from_ref(race)) == [pair]);
+        let race = race.unwrap_or_else(|| panic!("{technique}: {all:?}"));
+        assert_eq!(race["path"], "not executed in the recorded run");
+        assert_eq!(race["confirmation"]["confirmed"], true, "the machine was driven into it");
+        let values = race["values"].as_array().expect("the values that lead there");
+        assert!(values.iter().any(|new| new["target"] == "alive" && new["read"] == "4"), "{values:?}");
+    }
+}
+
 /// A race on a way that the run did not go can be explained, and replayed, like any other.
 #[test]
 fn what_was_not_executed_is_explained_and_replayed() {
@@ -123,4 +148,65 @@ fn a_recording_is_enough_for_values() {
         let told = report["races"].as_array().expect("a list");
         assert_eq!(lines(told), lines(&races("recipe_figure2", "recipe", &["--no-unexplored"])), "{ending}");
     }
+}
+
+/// A program in which the writes of `x` race only if a sum comes out with `c` unset. It never does, whatever the three others are: thousands of
+/// choices, of which a solver need not look at each.
+fn many_sums() -> String {
+    let counts = ["a", "b", "d"].map(|name| {
+        format!("{{ local i = 1; while (i <= 20) {{ sync (m) {{ {name} := i; }} i := i + 1; }} }}\n||\n")
+    });
+    format!(
+        "shared a, b, c, d, x;\nlock m;\n{{ x := 1; sync (m) {{ c := 1; }} }}\n||\n{}\
+         {{\n    local sum, set;\n    sync (m) {{ set := c; }}\n\
+         sync (m) {{ sum := (a * 31 + b * 17 + d * 7) % 997; }}\n\
+         if (sum + set * 5000 == {}) x := 2;\n}}\n",
+        counts.concat(),
+        20 * (31 + 17 + 7) % 997 + 5000
+    )
+}
+
+/// What `recipe` finds in a program with this solver, if each pair may take so long.
+fn solved_by(solver: &str, budget: &str, program: &str) -> Ran {
+    let options = ["run", "--format", "json", "--technique", "recipe", "--no-unexplored", "--budget", budget];
+    let output = command().env("FORETELL_Z3", solver).args(options).arg(program).output();
+    Ran::from(output.expect("the command"))
+}
+
+/// Without a solver, or with one that does not know, what takes too long without is undecided and said to be, and nothing else changes.
+#[test]
+fn a_solver_that_is_missing_or_ignorant_leaves_pairs_undecided() {
+    let folder = folder("solvers");
+    let hard = file(&folder, "many_sums.cimp", many_sums());
+    let refuted = solved_by("z3", "60s", &hard);
+    assert_eq!((refuted.code, refuted.json()["stats"]["refuted"].as_u64()), (0, Some(1)), "{}", refuted.err);
+
+    let script = |name: &str, text: &str| {
+        let path = file(&folder, name, format!("#!/bin/sh\n{text}\n"));
+        std::fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("a script");
+        path
+    };
+    let answers = "case $line in *ready*) echo ready;; *check-sat*) echo unknown;; esac";
+    let missing = folder.join("no_such_solver").display().to_string();
+    // Whether it is said that a solver might have helped. One that is silent may be so for longer than the pair has.
+    let solvers = [
+        (missing.clone(), Some(true)),
+        (script("nonsense", "exec yes"), Some(true)),
+        (script("silent", "exec sleep 60"), None),
+        (script("unknown", &format!("while read -r line; do {answers}; done")), Some(false)),
+    ];
+    for (solver, is_told) in solvers {
+        let ran = solved_by(&solver, "1s", &hard);
+        assert_eq!(ran.code, 3, "{solver}: {}", ran.err);
+        let report = ran.json();
+        let [pair] = &report["undecided"].as_array().expect("a list")[..] else {
+            panic!("{solver}: {report}")
+        };
+        let reason = pair["reason"].as_str().expect("why");
+        assert!(is_told.is_none_or(|told| reason.contains("`z3`") == told), "{solver}: {reason}");
+    }
+    let figure = solved_by(&missing, "60s", &example("recipe_figure2"));
+    let with = races("recipe_figure2", "recipe", &["--no-unexplored"]);
+    assert_eq!(figure.code, 1, "what does not need a solver stands");
+    assert_eq!(lines(figure.json()["races"].as_array().expect("a list")), lines(&with));
 }

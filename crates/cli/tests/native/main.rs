@@ -13,9 +13,11 @@ mod known;
 mod modules;
 mod online;
 mod processes;
+mod recipe;
 mod recording;
 mod replay;
 mod stress;
+mod untaken;
 mod values;
 mod wrappers;
 

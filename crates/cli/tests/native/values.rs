@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use foretell_native::{Tally, ValueCounts, convert_values, recompute};
+use foretell_native::{Follow, Tally, ValueCounts, convert_with, recompute};
 use foretell_testkit::computed::Computed;
 use foretell_trace::Trace;
 
@@ -61,7 +61,7 @@ impl Agreement {
 
 /// With what was read in the run, all terms are what they were, and everything that is demanded holds.
 fn terms_agree(program: &str, log: &[u8]) -> ValueCounts {
-    let valued = convert_values(log).expect("a whole log");
+    let valued = convert_with(log, Follow::Values).expect("a whole log");
     let (values, counts) = valued.values.expect("not too much");
     assert_eq!(counts.differ, 0, "{program}: {counts:?}");
     let trace = Trace::check(valued.events).expect("a trace");

@@ -29,6 +29,8 @@ pub(super) struct Mark {
     pub(super) is_told: bool,
     /// It hands something over that no record tells of.
     pub(super) is_hidden: bool,
+    /// The site of the hook, 0 without one.
+    pub(super) site: u64,
 }
 
 /// A function and what is known of its instructions.
@@ -156,12 +158,16 @@ impl Functions {
         }
         let names = table.globals.iter().map(|global| (first, global.name));
         self.addresses.extend(names.zip(module.globals.iter().copied()));
-        let spots = table.sites.iter().map(|site| {
+        let addresses = (module.address..).zip(&table.sites);
+        let spots = addresses.map(|(address, site)| {
             let position = site.position?;
             let function = first.checked_add(position.function)?;
             let about = self.functions.get_mut(function as usize)?;
             let mark = about.marks.get_mut(position.instruction as usize)?;
             mark.has_site = true;
+            if mark.site == 0 || site.is_told && !mark.is_told {
+                mark.site = address;
+            }
             mark.is_told |= site.is_told;
             mark.is_hidden |= site.is_hidden;
             let is_last = site.is_hidden && about.opcode(position.instruction + 1) == opcode::RET;

@@ -4,7 +4,7 @@ use foretell_wire::code::{Operand, opcode};
 use foretell_wire::hook::Update;
 use foretell_wire::record::Record;
 
-use super::evaluate::{Given, evaluate};
+use super::evaluate::Given;
 use super::machine::{Frame, Machine};
 use super::recompute::{Recomputed, Tally};
 use super::routine::Routine;
@@ -156,57 +156,12 @@ impl Comparison<'_> {
             self.note_value(known, logged);
         }
         if known.is_none() {
-            self.learn(operand, logged);
+            self.machine.learn(self.routine, self.frame, self.index, (operand, logged));
         }
     }
 
     fn note_value(&mut self, known: Option<u64>, logged: u64) {
         self.note(&format!("{logged:#x} is in the log, but {:#x} was computed", known.unwrap_or(0)));
-    }
-
-    /// An operand has this value, and what it was computed from is known as well, if that has not changed since.
-    fn learn(&mut self, operand: Operand, value: u64) {
-        let mut next = Some((operand, value));
-        while let Some((operand, value)) = next.take() {
-            match operand {
-                Operand::Global(name) => self.machine.learn(self.routine, name, value),
-                Operand::Within(name, bytes) => {
-                    self.machine.learn(self.routine, name, value.wrapping_sub(bytes.cast_unsigned()));
-                }
-                _ => {
-                    let Some(place) = self.routine.place(operand) else { return };
-                    self.frame.set(place, [Some(value), None]);
-                    let base = self.base(operand).filter(|&(base, _)| self.known(base).is_none());
-                    next = base.map(|(base, bytes)| (base, value.wrapping_sub(bytes)));
-                }
-            }
-        }
-    }
-
-    /// What an address was computed from, and how far it is from there.
-    fn base(&self, address: Operand) -> Option<(Operand, u64)> {
-        let Operand::Instruction(address) = address else { return None };
-        if self.machine.opcode(self.routine, address) != opcode::GETELEMENTPTR {
-            return None;
-        }
-        let mut given = self.machine.all_given(self.routine, self.frame, address);
-        let base = self.machine.values(self.routine, address).next()?;
-        let numbers = self.machine.numbers(self.routine, address);
-        // Within a block, all that an instruction has used is still as it was.
-        let is_near = self.routine.block(address) == self.routine.block(self.index) && address < self.index;
-        let is_steady = match base {
-            Operand::Instruction(index) => {
-                self.machine.opcode(self.routine, index) == opcode::ALLOCA
-                    && self.routine.block(index) == Some(0)
-            }
-            _ => true,
-        };
-        if !(is_near || is_steady && numbers.len() == 1) {
-            return None;
-        }
-        given.first_mut()?.known = [Some(0), None];
-        let bytes = evaluate(opcode::GETELEMENTPTR, numbers, Type::One(Scalar::Pointer), &given)[0]?;
-        Some((base, bytes))
     }
 }
 

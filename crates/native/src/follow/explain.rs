@@ -16,14 +16,15 @@ use foretell_wire::record::Record;
 use rustc_hash::FxHashMap;
 
 use super::Follower;
+use super::detour::{Forks, Seed};
 use super::evaluate::Given;
 use super::given_up::Why;
 use super::machine::{Arrival, Frame, Machine, Place};
 use super::routine::{Goal, Routine, Routines};
-use super::shadow::{Done, Shadow};
+use super::shadow::{Decision, Done, Shadow};
 use super::shape::Slot;
 use super::symbolic::Symbolic;
-use super::terms::{CONSTANT, Origin, Origins, Sets, Terms};
+use super::terms::{CONSTANT, Origin, Origins, Sets, Source, Terms};
 use super::values::{Known, Scalar, Type, UNKNOWN};
 use crate::records::Part;
 
@@ -58,9 +59,6 @@ pub struct ValueCounts {
     pub differ: u64,
 }
 
-/// A byte: which one of what.
-type Source = (Origin, u32);
-
 /// What a record tells of its access, and what was computed of it.
 #[derive(Debug, Default)]
 struct Access {
@@ -82,34 +80,53 @@ struct Access {
 #[derive(Debug, Default)]
 pub(super) struct Explainer {
     pub(super) machine: Machine,
-    terms: Terms,
+    pub(super) terms: Terms,
     events: usize,
-    threads: Vec<Thread>,
+    pub(super) threads: Vec<Thread>,
     access: Access,
     counts: ValueCounts,
+    /// Decisions that could have gone another way, if anybody wants to know.
+    pub(super) forks: Option<Forks>,
+    /// What lies on such ways.
+    pub(super) seeds: Vec<Seed>,
 }
 
 /// What is known of a thread.
 #[derive(Debug, Default)]
-struct Thread {
+pub(super) struct Thread {
     /// What must be as it was for its next event to take place.
     waiting: Vec<TermId>,
     /// Bytes of its own memory that are computed from reads, eight at a time.
-    memory: FxHashMap<u64, [Option<Source>; 8]>,
+    pub(super) memory: FxHashMap<u64, [Option<Source>; 8]>,
 }
 
 /// Who goes along with a thread.
 pub(super) struct Companion<'a> {
-    symbolic: Symbolic<'a>,
-    waiting: &'a mut Vec<TermId>,
+    pub(super) symbolic: Symbolic<'a>,
+    pub(super) waiting: &'a mut Vec<TermId>,
     /// It was not possible to follow.
-    has_failed: bool,
+    pub(super) has_failed: bool,
+    pub(super) manner: Manner<'a>,
+}
+
+/// What is made of decisions, and of what steers for reasons that have no term.
+pub(super) enum Manner<'a> {
+    /// The reads behind it are pinned. Decisions that could have gone another way are noted, if anybody wants to know.
+    Recorded(Option<&'a mut Forks>),
+    /// It is demanded that the reads behind it see what they saw: nothing of this has happened.
+    Imagined,
 }
 
 impl Companion<'_> {
     fn hold_word(&mut self, origin: Origin) {
         match origin {
             Origin::Term(term) => self.waiting.push(term),
+            Origin::Made(reads) if matches!(self.manner, Manner::Imagined) => {
+                match self.symbolic.terms.frozen(0, reads) {
+                    Some(term) => self.waiting.push(term),
+                    None => self.has_failed = true,
+                }
+            }
             Origin::Made(reads) => {
                 let Sets { tracker, thread } = &mut self.symbolic.sets;
                 tracker.steer(*thread, reads);
@@ -136,7 +153,7 @@ impl Companion<'_> {
     }
 
     /// That it was none of these cases; none if that cannot be said.
-    fn none_of(&mut self, condition: &Given, cases: &[Given]) -> Option<Vec<TermId>> {
+    pub(super) fn none_of(&mut self, condition: &Given, cases: &[Given]) -> Option<Vec<TermId>> {
         let of = condition.scalar()?;
         let term = self.symbolic.term(condition, 0, of)?;
         let mut found = Vec::new();
@@ -165,13 +182,24 @@ impl Shadow for Companion<'_> {
 
     fn divide(&mut self, opcode: u8, given: &[Given]) {
         let [dividend, divisor] = given else { return self.hold(given) };
+        if matches!(self.manner, Manner::Imagined) && !is_possible(opcode, dividend, divisor) {
+            self.has_failed = true;
+            return;
+        }
         match self.possible(opcode, [dividend, divisor]) {
             Some(terms) => self.waiting.extend(terms),
             None => self.hold(given),
         }
     }
 
-    fn decide(&mut self, condition: Given, cases: &[Given], way: usize) {
+    fn decide(&mut self, decision: &Decision<'_>) {
+        if let Manner::Recorded(Some(forks)) = &mut self.manner
+            && let Origin::Term(term) = decision.condition.origins[0]
+            && !self.symbolic.terms.is_settled(term)
+        {
+            forks.note(decision, self.waiting);
+        }
+        let Decision { condition, cases, way, .. } = *decision;
         let others = if way == 0 && !cases.is_empty() { self.none_of(&condition, cases) } else { None };
         match others {
             Some(terms) => self.waiting.extend(terms),
@@ -234,11 +262,13 @@ impl Explainer {
     }
 
     /// All that was found, for a trace with this dependence.
-    fn finish(mut self, found: &Dependence, to: &mut Dependence) -> Option<(Values, ValueCounts)> {
+    fn finish(mut self, found: &Dependence, to: &mut Dependence) -> Option<(Values, ValueCounts, Vec<Seed>)> {
         let ids = (0..self.events).filter_map(EventId::from_index);
         self.counts.pinned_reads = ids.filter(|&id| found.steered_by(id).is_some()).count() as u64;
         self.counts.demands = self.terms.demanded();
-        Some((self.terms.finish(self.events, found, to)?, self.counts))
+        let beside = self.seeds.iter_mut().map(|seed| &mut seed.terms);
+        let values = self.terms.finish(self.events, found, to, beside)?;
+        Some((values, self.counts, self.seeds))
     }
 }
 
@@ -271,7 +301,7 @@ impl Follower {
     }
 
     /// How values are computed, for a trace with this dependence; none if nobody wanted to know, or there is too much of it.
-    pub(crate) fn finish_values(self, to: &mut Dependence) -> Option<(Values, ValueCounts)> {
+    pub(crate) fn finish_values(self, to: &mut Dependence) -> Option<(Values, ValueCounts, Vec<Seed>)> {
         let found = self.tracker.finish();
         self.explainer?.finish(&found, to)
     }
@@ -283,13 +313,14 @@ impl Follower {
         let sets = Sets { tracker: &mut self.tracker, thread: self.current };
         let symbolic = Symbolic { terms: &mut explainer.terms, sets };
         let waiting = &mut explainer.threads[self.current].waiting;
-        Some(Companion { symbolic, waiting, has_failed: false })
+        let manner = Manner::Recorded(None);
+        Some(Companion { symbolic, waiting, has_failed: false, manner })
     }
 
     /// Does something with the innermost call, if it is computed again.
     fn again<R>(
         &mut self,
-        act: impl FnOnce(&mut Machine, &Routine, &mut Frame, &mut Companion<'_>) -> R,
+        act: impl FnOnce(&mut Machine, &Rc<Routine>, &mut Frame, &mut Companion<'_>) -> R,
     ) -> Option<R> {
         let explainer = self.explainer.as_deref_mut()?;
         explainer.thread(self.current);
@@ -297,7 +328,8 @@ impl Follower {
         let sets = Sets { tracker: &mut self.tracker, thread: self.current };
         let symbolic = Symbolic { terms: &mut explainer.terms, sets };
         let waiting = &mut explainer.threads[self.current].waiting;
-        let mut companion = Companion { symbolic, waiting, has_failed: false };
+        let manner = Manner::Recorded(explainer.forks.as_mut());
+        let mut companion = Companion { symbolic, waiting, has_failed: false, manner };
         Some(act(&mut explainer.machine, routine, frame, &mut companion))
     }
 
@@ -311,6 +343,7 @@ impl Follower {
 
     /// Goes from one instruction, or the beginning, to another; says whether every step of that is known. If it is not, nothing has changed.
     pub(super) fn explain_way(&mut self, from: Option<u32>, to: u32) -> bool {
+        let forks = self.forks();
         let is_exact = self.again(|machine, routine, frame, companion| {
             let before = companion.waiting.len();
             frame.place = from.map_or(Place::Before(0), Place::After);
@@ -324,11 +357,13 @@ impl Follower {
             }
             is_exact
         });
+        self.keep_forks(forks, is_exact == Some(true), Some(to));
         self.count_way(is_exact)
     }
 
     /// Goes from an instruction, or the beginning, to the end of the function; what it returns, if every step of that is known.
     pub(super) fn explain_end(&mut self, from: Option<u32>) -> Option<(Known, Origins)> {
+        let forks = self.forks();
         let returned = self.again(|machine, routine, frame, companion| {
             let before = companion.waiting.len();
             frame.place = from.map_or(Place::Before(0), Place::After);
@@ -339,8 +374,32 @@ impl Follower {
             }
             (!companion.has_failed).then_some(returned)
         });
+        self.keep_forks(forks, returned.is_some_and(|returned| returned.is_some()), None);
         self.count_way(returned.map(|returned| returned.is_some()));
         returned.flatten()
+    }
+
+    /// How many decisions were noted that could have gone another way.
+    fn forks(&self) -> usize {
+        let forks = self.explainer.as_ref().and_then(|explainer| explainer.forks.as_ref());
+        forks.map_or(0, |forks| forks.found.len())
+    }
+
+    /// Of decisions on a way that is known step by step, which led to this instruction, also notes who had called; others are not kept.
+    fn keep_forks(&mut self, first: usize, is_exact: bool, goal: Option<u32>) {
+        if self.forks() == first {
+            return;
+        }
+        let callers = Rc::new(self.walks[self.current].callers());
+        let Some(forks) = self.explainer.as_mut().and_then(|explainer| explainer.forks.as_mut()) else {
+            return;
+        };
+        if !is_exact {
+            return forks.found.truncate(first);
+        }
+        for fork in &mut forks.found[first..] {
+            (fork.callers, fork.goal, fork.left) = (Rc::clone(&callers), goal, self.left);
+        }
     }
 
     fn count_way(&mut self, is_exact: Option<bool>) -> bool {
@@ -431,8 +490,8 @@ impl Follower {
         self.explainer.as_ref().is_none_or(|explainer| explainer.access.is_vague)
     }
 
-    /// The address that an access was made at is in this slot.
-    pub(super) fn check_address(&mut self, pointer: Option<Slot>, record: &Record<'_>) {
+    /// The address that an access was made at is in this slot. What was not known of it is known from now on.
+    pub(super) fn explain_address(&mut self, pointer: Option<Slot>, record: &Record<'_>) {
         if self.is_vague() {
             return;
         }
@@ -446,10 +505,24 @@ impl Follower {
             | Record::WriteRange { addr, .. } => addr,
             _ => return,
         };
-        let given = self.given_slot(pointer);
-        if given.and_then(|given| given.known[0]).is_some_and(|known| known != address) {
-            self.distrust();
+        match self.given_slot(pointer).map(|given| given.known[0]) {
+            Some(Some(known)) if known != address => self.distrust(),
+            Some(None) => self.learn_address(pointer, address),
+            _ => {}
         }
+    }
+
+    fn learn_address(&mut self, pointer: Option<Slot>, address: u64) {
+        self.again(|machine, routine, frame, _| {
+            let at = match frame.place {
+                Place::Before(at) => at,
+                Place::At(_) | Place::After(_) | Place::Unknown => return,
+            };
+            let operand = machine.values(routine, at).find(|&operand| routine.shape.slot(operand) == pointer);
+            if let Some(operand) = operand {
+                machine.learn(routine, frame, at, (operand, address));
+            }
+        });
     }
 
     /// The instruction stores what is at this position among its operands.
@@ -539,8 +612,11 @@ impl Follower {
         let Some([read, _]) = kept.values else { return };
         let Some(term) = explainer.terms.read(kept.event, kept.bits(), read) else { return };
         let Some(bytes) = kept.range().filter(|_| is_result && !explainer.access.is_vague) else { return };
+        // The machine reads at once what is several variables of the trace, so these must see what they saw together.
+        let is_whole = bytes == (0..explainer.access.sources.len());
         for (byte, source) in (0..).zip(explainer.access.sources.get_mut(bytes).unwrap_or_default()) {
-            *source = Some((Origin::Term(term), byte));
+            let origin = if is_whole { Origin::Term(term) } else { Origin::Made(Reads::of(kept.event)) };
+            *source = Some((origin, if is_whole { byte } else { 0 }));
         }
     }
 
@@ -679,39 +755,23 @@ impl Follower {
         });
     }
 
-    /// The number that bytes are, the lowest first, which was this in the run; none if nothing of it is computed.
+    /// See [`Symbolic::assembled`].
     fn assembled(&mut self, sources: &[Option<Source>], observed: u64) -> Option<TermId> {
-        if sources.len() > 8 || !sources.iter().flatten().any(|(origin, _)| matches!(origin, Origin::Term(_)))
-        {
-            return None;
+        self.companion()?.symbolic.assembled(sources, observed)
+    }
+}
+
+/// Whether a division is possible with what is known: nobody has made it yet.
+fn is_possible(code: u8, dividend: &Given, divisor: &Given) -> bool {
+    let Some(of) = dividend.scalar().or(divisor.scalar()) else { return false };
+    let known = |given: &Given| given.known[0].map(|known| of.fit(known));
+    let is_signed = matches!(code, opcode::SDIV | opcode::SREM);
+    match known(divisor) {
+        None | Some(0) => false,
+        Some(by) if is_signed && by == of.fit(u64::MAX) => {
+            known(dividend).is_some_and(|dividend| dividend != 1 << (of.bits() - 1))
         }
-        let Companion { mut symbolic, .. } = self.companion()?;
-        let (mut sum, mut at) = (None, 0);
-        while at < sources.len() {
-            let (origin, first) = sources[at]?;
-            let goes_on = |&(byte, source): &(u32, &Option<Source>)| {
-                let place = if matches!(origin, Origin::Term(_)) { first + byte } else { 0 };
-                *source == Some((origin, place))
-            };
-            let length = (0..).zip(&sources[at..]).take_while(goes_on).count();
-            let (shift, bits) = (u32::try_from(8 * at).ok()?, u32::try_from(8 * length).ok()?);
-            let piece = match origin {
-                Origin::Term(term) => symbolic.terms.extract(&mut symbolic.sets, term, 8 * first, bits)?,
-                Origin::Made(reads) => {
-                    symbolic.terms.frozen(Scalar::Int(bits).fit(observed >> shift), reads)?
-                }
-            };
-            sum = Some(match sum {
-                None => piece,
-                Some(sum) => {
-                    let shift = symbolic.terms.number(shift.into())?;
-                    let piece = symbolic.binary(Binary::ShiftLeft, Scalar::Int(64), [piece, shift])?;
-                    symbolic.binary(Binary::Or, Scalar::Int(64), [sum, piece])?
-                }
-            });
-            at += length;
-        }
-        sum.filter(|&sum| symbolic.terms.observed(sum) == observed)
+        Some(_) => true,
     }
 }
 

@@ -12,7 +12,7 @@ use super::code::{FunctionId, Functions, is_call};
 use super::evaluate::{Given, evaluate};
 use super::intrinsic;
 use super::routine::{Goal, Reach, Routine, Routines};
-use super::shadow::{Done, Shadow};
+use super::shadow::{Decision, Done, Shadow};
 use super::shape::Silently;
 use super::terms::{CONSTANT, Origins};
 use super::values::{Known, Scalar, Type, UNKNOWN};
@@ -31,7 +31,7 @@ pub(super) enum Place {
 }
 
 /// A call of a function.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
     pub(super) place: Place,
     /// What is known of results, parameters and local variables, see [`Routine::place`] and [`Shape::content`](super::shape::Shape::content).
@@ -182,7 +182,7 @@ impl Machine {
     }
 
     /// The thread has found a variable there that a function knows by this name.
-    pub(super) fn learn(&mut self, routine: &Routine, name: u32, address: u64) {
+    pub(super) fn learn_name(&mut self, routine: &Routine, name: u32, address: u64) {
         self.learned.insert((self.thread, routine.id, name), address);
     }
 
@@ -226,7 +226,7 @@ impl Machine {
     /// Goes on from where a thread is to its goal. If it comes there, it stands before that.
     pub(super) fn walk(
         &mut self,
-        routine: &Routine,
+        routine: &Rc<Routine>,
         frame: &mut Frame,
         goal: Goal,
         shadow: &mut dyn Shadow,
@@ -279,15 +279,27 @@ impl Machine {
         frame.forget(routine, &self.routines.around(routine, index));
     }
 
-    /// Does what an instruction does, if no record tells of it.
+    /// Does what an instruction does, if no record tells of it, and goes on.
     fn pass(
         &mut self,
-        routine: &Routine,
+        routine: &Rc<Routine>,
         frame: &mut Frame,
         index: u32,
         reach: &Reach,
         shadow: &mut dyn Shadow,
     ) -> Next {
+        self.perform(routine, frame, index, shadow);
+        self.leave(routine, frame, index, reach, shadow)
+    }
+
+    /// Does what an instruction does, if no record tells of it.
+    pub(super) fn perform(
+        &mut self,
+        routine: &Routine,
+        frame: &mut Frame,
+        index: u32,
+        shadow: &mut dyn Shadow,
+    ) {
         self.hold(routine, frame, index, shadow);
         let (known, origins) = match self.opcode(routine, index) {
             opcode::ALLOCA => (UNKNOWN, CONSTANT),
@@ -312,7 +324,6 @@ impl Machine {
             }
         };
         frame.put(index as usize, known, origins);
-        self.leave(routine, frame, index, reach, shadow)
     }
 
     /// What an instruction needs to be what it was, beside what decisions go by.
@@ -432,7 +443,7 @@ impl Machine {
     /// What a call returns, from where it is.
     pub(super) fn returned(
         &mut self,
-        routine: &Routine,
+        routine: &Rc<Routine>,
         frame: &mut Frame,
         shadow: &mut dyn Shadow,
     ) -> (Known, Origins) {
@@ -451,7 +462,7 @@ impl Machine {
     /// Goes on after an instruction.
     fn leave(
         &mut self,
-        routine: &Routine,
+        routine: &Rc<Routine>,
         frame: &mut Frame,
         index: u32,
         reach: &Reach,
@@ -468,7 +479,7 @@ impl Machine {
     /// Goes one of several ways.
     fn decide(
         &mut self,
-        routine: &Routine,
+        routine: &Rc<Routine>,
         frame: &mut Frame,
         index: u32,
         (ways, reach): (&[u32], &Reach),
@@ -480,7 +491,9 @@ impl Machine {
         let way = condition.and_then(|condition| self.way_by_value(routine, index, condition, cases));
         if let Some((way, condition)) = way.zip(condition) {
             self.decisions.known += 1;
-            shadow.decide(*condition, cases, way);
+            let is_inner = self.depth > 0;
+            let condition = *condition;
+            shadow.decide(&Decision { routine, frame, index, condition, cases, way, is_inner });
             return match ways.get(way) {
                 Some(&next) if reach.contains(next) => {
                     Next::To(self.enter_block(routine, frame, index, next))
@@ -505,7 +518,7 @@ impl Machine {
     }
 
     /// Which way a decision goes, if what it goes by is known.
-    fn way_by_value(
+    pub(super) fn way_by_value(
         &self,
         routine: &Routine,
         index: u32,
@@ -526,7 +539,7 @@ impl Machine {
 
     /// Makes the values at the beginning of a block, all at once, by the block that the thread comes from; the first
     /// instruction after them.
-    fn enter_block(&self, routine: &Routine, frame: &mut Frame, from: u32, to: u32) -> u32 {
+    pub(super) fn enter_block(&self, routine: &Routine, frame: &mut Frame, from: u32, to: u32) -> u32 {
         let Some(block) = routine.block(from) else { return to };
         let is_phi = |&index: &u32| self.opcode(routine, index) == opcode::PHI;
         let made: Vec<_> =

@@ -1,6 +1,10 @@
 //! What is kept of values beside what they are, while a thread goes its way again.
 
+use std::rc::Rc;
+
 use super::evaluate::Given;
+use super::machine::Frame;
+use super::routine::Routine;
 use super::terms::{CONSTANT, Origin, Origins};
 use super::values::{Known, Type};
 
@@ -16,6 +20,21 @@ pub(super) struct Done<'a> {
     pub(super) given: &'a [Given],
 }
 
+/// A decision that was made.
+pub(super) struct Decision<'a> {
+    pub(super) routine: &'a Rc<Routine>,
+    /// What was known when it was made.
+    pub(super) frame: &'a Frame,
+    pub(super) index: u32,
+    pub(super) condition: Given,
+    /// What the condition was compared with, if there were several cases.
+    pub(super) cases: &'a [Given],
+    /// One of the cases, or none of them.
+    pub(super) way: usize,
+    /// It was made in a call that leaves no record.
+    pub(super) is_inner: bool,
+}
+
 /// Who goes along with the machine.
 pub(super) trait Shadow {
     /// What the result of an instruction is made of.
@@ -26,8 +45,8 @@ pub(super) trait Shadow {
     fn hold(&mut self, given: &[Given]);
     /// A division is possible.
     fn divide(&mut self, opcode: u8, given: &[Given]);
-    /// A decision was made, one of several cases or none of them.
-    fn decide(&mut self, condition: Given, cases: &[Given], way: usize);
+    /// A decision was made.
+    fn decide(&mut self, decision: &Decision<'_>);
     /// Nobody can say what has happened on this way.
     fn give_up(&mut self);
 }
@@ -48,7 +67,7 @@ impl Shadow for Nobody {
 
     fn divide(&mut self, _: u8, _: &[Given]) {}
 
-    fn decide(&mut self, _: Given, _: &[Given], _: usize) {}
+    fn decide(&mut self, _: &Decision<'_>) {}
 
     fn give_up(&mut self) {}
 }

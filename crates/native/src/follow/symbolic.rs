@@ -10,7 +10,7 @@ use foretell_wire::hook::Update;
 
 use super::evaluate::Given;
 use super::shadow::Done;
-use super::terms::{CONSTANT, Origin, Origins, Sets, Terms};
+use super::terms::{CONSTANT, Origin, Origins, Sets, Source, Terms};
 use super::values::{Scalar, Type};
 
 /// Makes terms for one thread.
@@ -261,6 +261,38 @@ impl Symbolic<'_> {
             _ => return None,
         };
         Some([result, overflow])
+    }
+
+    /// The number that bytes are, the lowest first, which was this in the run; none if nothing of it is computed.
+    pub(super) fn assembled(&mut self, sources: &[Option<Source>], observed: u64) -> Option<TermId> {
+        if sources.len() > 8 || !sources.iter().flatten().any(|(origin, _)| matches!(origin, Origin::Term(_)))
+        {
+            return None;
+        }
+        let (mut sum, mut at) = (None, 0);
+        while at < sources.len() {
+            let (origin, first) = sources[at]?;
+            let goes_on = |&(byte, source): &(u32, &Option<Source>)| {
+                let place = if matches!(origin, Origin::Term(_)) { first + byte } else { 0 };
+                *source == Some((origin, place))
+            };
+            let length = (0..).zip(&sources[at..]).take_while(goes_on).count();
+            let (shift, bits) = (u32::try_from(8 * at).ok()?, u32::try_from(8 * length).ok()?);
+            let piece = match origin {
+                Origin::Term(term) => self.terms.extract(&mut self.sets, term, 8 * first, bits)?,
+                Origin::Made(reads) => self.terms.frozen(Scalar::Int(bits).fit(observed >> shift), reads)?,
+            };
+            sum = Some(match sum {
+                None => piece,
+                Some(sum) => {
+                    let shift = self.terms.number(shift.into())?;
+                    let piece = self.binary(Binary::ShiftLeft, Scalar::Int(64), [piece, shift])?;
+                    self.binary(Binary::Or, Scalar::Int(64), [sum, piece])?
+                }
+            });
+            at += length;
+        }
+        sum.filter(|&sum| self.terms.observed(sum) == observed)
     }
 }
 

@@ -26,6 +26,9 @@ impl Origin {
 /// Of both words of a value, see [`super::values::Known`].
 pub(crate) type Origins = [Origin; 2];
 
+/// A byte: which one of what.
+pub(super) type Source = (Origin, u32);
+
 /// Nothing is in it that was read.
 pub(crate) const CONSTANT: Origins = [Origin::NOTHING; 2];
 
@@ -66,7 +69,7 @@ impl Terms {
             self.remembered.resize(REMEMBERED, None);
         }
         if let Some(known) = self.remembered[place]
-            && self.terms[known.index()] == term
+            && self.terms.get(known.index()) == Some(&term)
         {
             return Some(known);
         }
@@ -88,6 +91,47 @@ impl Terms {
         let term = self.add(Term::Read(event), width, observed, Reads::of(event))?;
         self.reads.insert(event, term);
         Some(term)
+    }
+
+    /// What an event would read that nobody has made, where it may have been this.
+    pub(super) fn imagined_read(&mut self, event: EventId, width: u32, guess: u64) -> Option<TermId> {
+        self.add(Term::Read(event), width, guess, Reads::of(event))
+    }
+
+    /// The term of a read; without one, something that is there only if the read sees what it saw.
+    pub(super) fn pinned(&mut self, read: EventId) -> Option<TermId> {
+        match self.reads.get(&read) {
+            Some(&term) => Some(term),
+            None => self.frozen(0, Reads::of(read)),
+        }
+    }
+
+    /// Whether the term is the same in all runs.
+    pub(super) fn is_settled(&self, term: TermId) -> bool {
+        self.sets[term.index()] == Reads::NOTHING
+    }
+
+    /// Zero, even if there is such a term already.
+    pub(super) fn push_zero(&mut self) -> Option<TermId> {
+        let id = TermId::from_index(self.terms.len())?;
+        self.terms.push(Term::Number(0));
+        self.observed.push(0);
+        self.widths.push(0);
+        self.sets.push(Reads::NOTHING);
+        Some(id)
+    }
+
+    /// How many terms there are.
+    pub(super) fn len(&self) -> usize {
+        self.terms.len()
+    }
+
+    /// Takes back all terms from number `first` on. Nobody may know them any more.
+    pub(super) fn take_back(&mut self, first: usize) -> Vec<Term> {
+        self.observed.truncate(first);
+        self.widths.truncate(first);
+        self.sets.truncate(first);
+        self.terms.split_off(first)
     }
 
     /// A value that nobody knows how to compute. That of a set that is not told apart from others cannot be told at all.
@@ -196,28 +240,31 @@ impl Terms {
     }
 
     /// All that was said, of so many events, with the reads that were found to steer events for reasons that nobody knows. Sets become such of `to`.
-    pub(super) fn finish(mut self, events: usize, found: &Dependence, to: &mut Dependence) -> Option<Values> {
+    /// So do those of `beside`, terms that were taken back.
+    pub(super) fn finish<'a>(
+        mut self,
+        events: usize,
+        found: &Dependence,
+        to: &mut Dependence,
+        beside: impl IntoIterator<Item = &'a mut Vec<Term>>,
+    ) -> Option<Values> {
         for index in 0..events {
             let Some(read) = EventId::from_index(index) else { break };
             if let Some(event) = found.steered_by(read) {
-                let term = match self.reads.get(&read) {
-                    Some(&term) => term,
-                    None => self.frozen(0, Reads::of(read))?,
-                };
+                let term = self.pinned(read)?;
                 self.demand(event, term);
             }
         }
         self.demands.sort_by_key(|demand| demand.event);
         self.demands.dedup();
-        let moved = self.move_sets(found, to);
+        let mut beside: Vec<&mut Term> = beside.into_iter().flatten().collect();
+        let moved = self.move_sets(found, to, &beside);
+        for term in &mut beside {
+            **term = moved_term(found, &moved, **term);
+        }
         let mut values = Values::new(events, false);
         for term in self.terms {
-            values.add(match term {
-                Term::Frozen { value, reads } => {
-                    Term::Frozen { value, reads: translate(found, &moved, reads) }
-                }
-                other => other,
-            })?;
+            values.add(moved_term(found, &moved, term))?;
         }
         self.written.into_iter().for_each(|(event, term)| values.set_written(event, term));
         self.demands.into_iter().for_each(|demand| values.demand(demand));
@@ -225,7 +272,7 @@ impl Terms {
     }
 
     /// Makes the sets that terms name sets of another dependence; what becomes of each union.
-    fn move_sets(&self, found: &Dependence, to: &mut Dependence) -> Vec<Reads> {
+    fn move_sets(&self, found: &Dependence, to: &mut Dependence, beside: &[&mut Term]) -> Vec<Reads> {
         use foretell_trace::dependence::Part;
         let mut needed = vec![false; found.union_count()];
         let mark = |needed: &mut [bool], reads| {
@@ -233,7 +280,7 @@ impl Terms {
                 needed[union] = true;
             }
         };
-        for term in &self.terms {
+        for term in self.terms.iter().chain(beside.iter().map(|term| &**term)) {
             if let Term::Frozen { reads, .. } = term {
                 mark(&mut needed, *reads);
             }
@@ -249,6 +296,14 @@ impl Terms {
             moved.push(if needed { to.unite(first, second) } else { Reads::NOTHING });
         }
         moved
+    }
+}
+
+/// A term whose sets are those of another dependence, where unions were moved to.
+fn moved_term(found: &Dependence, moved: &[Reads], term: Term) -> Term {
+    match term {
+        Term::Frozen { value, reads } => Term::Frozen { value, reads: translate(found, moved, reads) },
+        other => other,
     }
 }
 

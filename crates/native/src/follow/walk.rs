@@ -8,7 +8,9 @@ use super::code::FunctionId;
 use super::evaluate::Given;
 use super::explain::{Computed, unknown};
 use super::given_up::Why;
+use super::machine as computed;
 use super::region::Region;
+use super::routine::Routine;
 use super::shape::{Call, Silently, Slot};
 use super::terms::Origins;
 use super::values::Known;
@@ -16,6 +18,17 @@ use super::{Follower, Target};
 
 /// A thread that is in calls which hold more than this is not followed into further ones.
 const MOST_REGISTERS: usize = 1 << 24;
+
+/// So many callers of a call are remembered when it may go another way.
+const MOST_CALLERS: usize = 4;
+
+/// A call that waits for another one to end.
+#[derive(Clone, Debug)]
+pub(super) struct Caller {
+    pub(super) routine: Rc<Routine>,
+    pub(super) frame: computed::Frame,
+    pub(super) at: u32,
+}
 
 /// The calls that a thread is in.
 #[derive(Debug)]
@@ -117,6 +130,17 @@ impl Walk {
     /// The innermost call, computed again.
     pub(super) fn computed(&mut self) -> Option<&mut Computed> {
         self.top().computed.as_mut()
+    }
+
+    /// The calls that the innermost one was made by, the last caller first, as far as they are computed again; each with the instruction that
+    /// calls.
+    pub(super) fn callers(&self) -> Vec<Caller> {
+        let outer = self.frames.split_last().map_or(&[][..], |(_, outer)| outer);
+        let caller = |frame: &Frame| {
+            let (routine, computed) = frame.computed.as_ref()?;
+            Some(Caller { routine: Rc::clone(routine), frame: computed.clone(), at: frame.at? })
+        };
+        outer.iter().rev().take(MOST_CALLERS).map_while(caller).collect()
     }
 
     /// Where a register is, and the number that it has if it counts.
@@ -341,6 +365,7 @@ impl Follower {
                 return self.walk().be_nowhere();
             }
             let (result, value) = self.leave_function();
+            self.left += 1;
             self.walk().frames.pop();
             let call = self.walk().top().at;
             self.set(call, result);
@@ -431,6 +456,7 @@ impl Follower {
             if self.walk().frames.len() < 2 {
                 break;
             }
+            self.left += 1;
             self.walk().frames.pop();
         }
         self.walks[self.current] = Walk::default();

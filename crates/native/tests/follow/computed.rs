@@ -1,6 +1,6 @@
 //! How values are said to be computed, against what is computed if a read sees something else.
 
-use foretell_native::{ValueCounts, convert_values};
+use foretell_native::{Follow, ValueCounts, convert_with};
 use foretell_testkit::computed::Computed;
 use foretell_trace::{EventId, Trace};
 
@@ -91,7 +91,7 @@ pub(crate) fn check(seed: u64, seen: &mut Seen) {
         return;
     }
     let context = format!("seed {seed}, {telling:?}\n{}", program.listing());
-    let valued = convert_values(&log(&program, &run.records)).expect("a whole log");
+    let valued = convert_with(&log(&program, &run.records), Follow::Values).expect("a whole log");
     let (values, counts) = valued.values.expect("a small trace");
     seen.count(&counts);
     assert_eq!(counts.differ, 0, "{context}");

@@ -168,7 +168,10 @@ impl Stake<'_, '_> {
         }
         let number = self.problem.free();
         self.reads.insert(read, number);
-        self.open.push(read);
+        // What nothing explains comes from none of the writes.
+        if !self.computed.window.event(read).unexplained {
+            self.open.push(read);
+        }
         number
     }
 }

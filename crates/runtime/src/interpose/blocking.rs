@@ -47,8 +47,8 @@ fn sent(turn: &Turn, from: Any, bytes: usize) {
     });
 }
 
-/// The kernel has written so many bytes, on behalf of the thread.
-fn received(turn: &Turn, into: Any, bytes: usize) {
+/// The kernel, or a library, has written so many bytes on behalf of the thread.
+pub(super) fn received(turn: &Turn, into: Any, bytes: usize) {
     let (site, addr) = (turn.me.site.get(), into as u64);
     turn.at(into as usize, bytes, || {
         let content = content(into.cast(), bytes);

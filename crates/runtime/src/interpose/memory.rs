@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use foretell_wire::record::{Record, SyncOp};
 
+use super::blocking::received;
 use crate::turn::Turn;
 
 type Block = *mut c_void;
@@ -62,6 +63,9 @@ unsafe extern "C" fn posix_memalign(block: *mut Block, alignment: usize, bytes: 
         return libc::ENOMEM;
     }
     unsafe { block.write(found) };
+    if let Some(turn) = Turn::take() {
+        received(&turn, block.cast(), size_of::<Block>());
+    }
     0
 }
 

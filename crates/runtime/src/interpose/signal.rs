@@ -24,6 +24,10 @@ pub(crate) fn may_interrupt() -> bool {
 /// Handlers may run from now on. The caller has its turn, so nobody is in the midst of what they must not interrupt.
 pub(crate) fn expect_handlers() {
     EXPECTED.store(true, Ordering::SeqCst);
+    if let Some(me) = me() {
+        // It may have gone on as if there were none.
+        me.log().stop();
+    }
 }
 
 /// A handler is about to be installed by the caller, unless it is one of the names for what the kernel does by itself.

@@ -6,11 +6,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use foretell_wire::record::SyncOp;
 use libc::pthread_t;
 
+use super::blocking::received;
 use super::lock::abandon_locks;
 use super::original;
 use super::signal::expect_handlers;
 use crate::functions;
 use crate::scheduler::{self, Helper, Reason, State, wake_waiters};
+use crate::statics;
 use crate::system::{is_alive, kernel_id, say, yield_processor};
 use crate::thread::{Start, Thread, set_me};
 use crate::turn::Turn;
@@ -20,6 +22,9 @@ static END_KEY: AtomicU32 = AtomicU32::new(0);
 
 /// Destructors of thread-specific values run in rounds; so many of them are left to those of the program.
 const ROUNDS: u32 = 3;
+
+/// The number of the first thread that is started.
+const FIRST: u32 = 1;
 
 /// Makes the key.
 pub(crate) fn make_end_key() {
@@ -52,6 +57,11 @@ unsafe extern "C" fn pthread_create(
     let result = unsafe { original(handle, how, run, (thread as *const Thread).cast_mut().cast()) };
     if result == 0 {
         thread.handle.store(unsafe { handle.read() }, Ordering::Relaxed);
+        // The new thread waits for its first turn, so until now nobody but this one has written anything.
+        if thread.id == FIRST {
+            statics::tell(&turn);
+        }
+        received(&turn, handle.cast(), size_of::<pthread_t>());
         turn.log_sync(SyncOp::Fork, thread.id as usize, 0);
         turn.me.adopt(thread);
         scheduler::add(thread);
@@ -155,6 +165,9 @@ unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *mut *mut c_
     if outcome == 0 {
         thread.handle.store(0, Ordering::Relaxed);
         turn.log_sync(SyncOp::Join, thread.id as usize, 0);
+        if !result.is_null() {
+            received(&turn, result.cast(), size_of::<*mut c_void>());
+        }
     }
     outcome
 }

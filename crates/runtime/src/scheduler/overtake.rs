@@ -25,7 +25,7 @@ const BARRIER: i32 = 1 << 3;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Seen {
     owner: u32,
-    position: usize,
+    position: u64,
     time: u64,
     asleep: u32,
 }

@@ -1,11 +1,11 @@
 //! A run with a detour in it: what happened up to the decision, what the thread does instead, and what the others can still do.
 
-use foretell_trace::{EventId, TraceError};
+use foretell_depend::Course;
+use foretell_trace::{CondId, EventId, LockId, Op, SemId, ThreadId, TraceError};
 
-use super::course::Course;
 use super::walk::Walk;
 use super::{Detour, Whole};
-use crate::machine::{Action, Place};
+use crate::machine::{Action, Place, elements};
 use crate::record::recorder::{Decided, Happening, Node, Recorder, What};
 use crate::record::translate;
 use crate::value::{ThreadRef, Value};
@@ -68,26 +68,78 @@ pub(super) fn splice(
 
 /// What the other threads can still do after the decision, by the numbers in the run.
 fn what_remains(whole: &Whole<'_>, before: &[Happening], is_over: bool, seam: Seam) -> Vec<usize> {
-    let mut course = Course::new(whole.end.program());
+    let mut course = course(whole);
     for happening in before {
-        course.happens(happening);
+        if let Some((thread, op)) = as_event(happening) {
+            course.happened(thread, op);
+        }
     }
-    if !is_over {
-        course.stop(seam.thread);
+    if let Some(thread) = thread_id(seam.thread).filter(|_| !is_over) {
+        course.stop(thread);
     }
     let mut rest = Vec::new();
     for (number, happening) in whole.recorder.happenings.iter().enumerate().skip(seam.decision + 1) {
+        let Some((thread, op)) = as_event(happening) else { continue };
         if happening.at.thread == seam.thread {
             continue;
         }
         if touches_later_cell(happening, seam) {
-            course.stop(happening.at.thread);
+            course.stop(thread);
         }
-        if course.happens(happening) {
+        if course.happens(thread, op) {
             rest.push(number);
         }
     }
     rest
+}
+
+/// Nothing has happened yet.
+fn course(whole: &Whole<'_>) -> Course {
+    let program = whole.end.program();
+    let is_forked = |happening: &&Happening| happening.at.thread.0 as usize >= program.threads.len();
+    let forked = whole.recorder.happenings.iter().filter(is_forked);
+    let mut course = Course::new(forked.filter_map(|happening| thread_id(happening.at.thread)));
+    let semaphores = program.semaphores.iter();
+    let permits = semaphores.flat_map(|(group, permits)| elements(group).map(|element| (element, *permits)));
+    for (semaphore, permits) in permits {
+        if let (Some(thread), Some(sem)) = (thread_id(ThreadRef(0)), SemId::from_index(semaphore as usize)) {
+            course.happened(thread, Op::SemInit { sem, permits });
+        }
+    }
+    course
+}
+
+fn thread_id(thread: ThreadRef) -> Option<ThreadId> {
+    ThreadId::from_index(thread.0 as usize)
+}
+
+/// What happens as an operation of a trace, as far as others may need it. None if there is more of something than a trace can count.
+fn as_event(happening: &Happening) -> Option<(ThreadId, Op)> {
+    let op = match happening.what {
+        What::Step { action, child, .. } => operation(action, child)?,
+        What::Initial { .. } | What::Decision { .. } => Op::Branch,
+    };
+    Some((thread_id(happening.at.thread)?, op))
+}
+
+fn operation(action: Action, child: Option<ThreadRef>) -> Option<Op> {
+    let lock = |lock: u32| LockId::from_index(lock as usize);
+    let sem = |sem: u32| SemId::from_index(sem as usize);
+    let cond = |cond: u32| CondId::from_index(cond as usize);
+    Some(match action {
+        Action::Acquire(of) => Op::Acquire(lock(of)?),
+        Action::Release(of) => Op::Release(lock(of)?),
+        Action::SemWait(of) => Op::SemWait(sem(of)?),
+        Action::SemPost(of) => Op::SemPost(sem(of)?),
+        Action::Wait { condition, lock: of } => Op::Wait { cond: cond(condition)?, lock: lock(of)? },
+        Action::Woken { condition, lock: of } => Op::Woken { cond: cond(condition)?, lock: lock(of)? },
+        Action::Notify(condition) => Op::Notify(cond(condition)?),
+        Action::NotifyAll(condition) => Op::NotifyAll(cond(condition)?),
+        Action::Fork(_) => Op::Fork(thread_id(child?)?),
+        Action::Join(other) => Op::Join(thread_id(other)?),
+        // Nobody needs them, and they need nobody.
+        Action::Read(_) | Action::Write(_) | Action::Fail => Op::Branch,
+    })
 }
 
 /// Whether it is about a cell that the thread allocates only in the run: what has its name on the detour may be another kind of cell.

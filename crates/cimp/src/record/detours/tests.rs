@@ -2,6 +2,7 @@
 
 use foretell_trace::format::text::op_text;
 use foretell_trace::values::{Demanded, Term};
+use foretell_trace::{EventId, Trace};
 
 use super::*;
 use crate::record::{self, confirm};

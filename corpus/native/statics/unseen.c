@@ -1,0 +1,2 @@
+// Not instrumented.
+void set_unseen(int *variable, int value) { *variable = value; }

@@ -1,0 +1,33 @@
+// In the run, memory is one thread's own that another one writes beside.
+// untaken: 12 21
+#include <pthread.h>
+
+int go, x, y;
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void *one(void *unused) {
+    pthread_mutex_lock(&mutex);
+    go = 1;
+    pthread_mutex_unlock(&mutex);
+    x = x + 1;
+    return unused;
+}
+
+static void *two(void *unused) {
+    pthread_mutex_lock(&mutex);
+    int seen = go;
+    pthread_mutex_unlock(&mutex);
+    int far = seen * 2;
+    if (far < 2) x = 9;
+    return unused;
+}
+
+int main(void) {
+    pthread_t a, b;
+    go = 0;
+    pthread_create(&a, 0, one, 0);
+    pthread_create(&b, 0, two, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}

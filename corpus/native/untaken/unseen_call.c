@@ -1,0 +1,38 @@
+// Before the access something is called that nobody knows: it may wait, or never come back.
+#include <pthread.h>
+
+int go, x, y;
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+#include <stdlib.h>
+static int compare(const void *one, const void *other) {
+    return one < other;
+}
+static void *one(void *unused) {
+    pthread_mutex_lock(&mutex);
+    go = 1;
+    pthread_mutex_unlock(&mutex);
+    x = 1;
+    return unused;
+}
+
+static void *two(void *unused) {
+    pthread_mutex_lock(&mutex);
+    int seen = go;
+    pthread_mutex_unlock(&mutex);
+    if (seen == 0) {
+        qsort(&y, 1, sizeof y, compare);
+        x = 2;
+    }
+    return unused;
+}
+
+int main(void) {
+    pthread_t a, b;
+    go = 0;
+    pthread_create(&a, 0, one, 0);
+    pthread_create(&b, 0, two, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}

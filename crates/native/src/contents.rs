@@ -1,0 +1,100 @@
+//! What static memory held when the program started its first thread.
+//!
+//! Most of memory shows what it holds when it is read first. But if its first access is a write, nobody knows what a read would have
+//! seen before that. The runtime looks at that moment, at which there is one thread (`runtime/src/statics.rs`), so whatever loaders, constructors and
+//! code without hooks have made of it by then is in it.
+
+use std::collections::BTreeMap;
+
+use foretell_wire::log::memory::Run;
+use foretell_wire::log::{Chunks, Content};
+
+use crate::LogError;
+
+/// Bytes by their addresses, as far as they are known.
+#[derive(Debug, Default)]
+pub(crate) struct Contents<'a> {
+    runs: BTreeMap<u64, Run<'a>>,
+}
+
+impl<'a> Contents<'a> {
+    /// What the log tells of it.
+    pub(crate) fn read(log: &'a [u8]) -> Result<Contents<'a>, LogError> {
+        let (mut chunks, mut contents) = (Chunks::new(log)?, Contents::default());
+        while let Some(chunk) = chunks.next_chunk()? {
+            if let Content::Memory(mut content) = chunk.content {
+                // An attempt to start a thread may have failed, and what it told is old by now.
+                contents.runs.clear();
+                while let Some(run) = Run::take(&mut content)? {
+                    contents.runs.insert(run.address, run);
+                }
+            }
+        }
+        Ok(contents)
+    }
+
+    /// The number that up to eight bytes from this address on were, the lowest first.
+    pub(crate) fn number(&self, address: u64, length: u32) -> Option<u64> {
+        let bytes = (0..u64::from(length.min(8))).rev().map(|offset| self.byte(address.checked_add(offset)?));
+        bytes.into_iter().try_fold(0, |number, byte| Some(number << 8 | u64::from(byte?)))
+    }
+
+    fn byte(&self, address: u64) -> Option<u8> {
+        let (&start, run) = self.runs.range(..=address).next_back()?;
+        let offset = Some(address - start).filter(|&offset| offset < run.length)?;
+        match run.bytes {
+            Some(bytes) => bytes.get(usize::try_from(offset).ok()?).copied(),
+            None => Some(0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use foretell_wire::log::{Chunk, MAGIC, PAGE};
+
+    use super::*;
+
+    /// A log with nothing but such chunks.
+    fn log(chunks: &[&[Run<'_>]]) -> Vec<u8> {
+        let mut log = MAGIC.to_vec();
+        log.resize(PAGE, 0);
+        for runs in chunks {
+            let (start, mut content, mut used) = (log.len(), [0; 500], 0);
+            for run in *runs {
+                used += run.encode(&mut content[used..]).unwrap();
+            }
+            let chunk = Chunk { thread: 0, clock: 1, content: Content::Memory(&content[..used]) };
+            log.extend_from_slice(&chunk.header(PAGE).unwrap());
+            log.extend_from_slice(&content[..used]);
+            log.resize(start + PAGE, 0);
+        }
+        log
+    }
+
+    #[test]
+    fn numbers_are_known_as_far_as_their_bytes_are() {
+        let runs = [
+            Run { address: 0x100, length: 0x40, bytes: None },
+            Run { address: 0x140, length: 6, bytes: Some(&[1, 2, 3, 4, 5, 6]) },
+        ];
+        let log = log(&[&runs]);
+        let contents = Contents::read(&log).unwrap();
+        let told = [(0x100, 8), (0x13E, 4), (0x140, 4), (0x144, 2), (0x144, 4), (0xFF, 2), (u64::MAX, 2)];
+        let told = told.map(|(address, length)| contents.number(address, length));
+        let expected = [Some(0), Some(0x0201_0000), Some(0x0403_0201), Some(0x0605), None, None, None];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn the_last_attempt_counts() {
+        let old = [Run { address: 8, length: 8, bytes: None }, Run { address: 64, length: 8, bytes: None }];
+        let new = [Run { address: 8, length: 1, bytes: Some(&[7]) }];
+        let log = log(&[&old, &new]);
+        let contents = Contents::read(&log).unwrap();
+        assert_eq!(
+            [(8, 1), (9, 1), (64, 1)].map(|(at, length)| contents.number(at, length)),
+            [Some(7), None, None]
+        );
+    }
+}

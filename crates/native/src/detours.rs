@@ -1,0 +1,90 @@
+//! What the threads of a recorded program would have done where they decided otherwise, as traces.
+//!
+//! `follow/detour.rs` goes such ways and says what is done there. Memory that only one thread touches is no part of a trace; but on another way a second thread may touch
+//! it, and that is what is looked for. So ways are gone twice: first to see what they touch, and then, with a trace that tells of
+//! that memory as well, to write them down. [`splice`] makes a trace of a way and of what the others can still do.
+//!
+//! After Huang and Luo's RECIPE, which follows untaken branches whose effects it can model.
+
+mod splice;
+
+use foretell_depend::Detour;
+use foretell_trace::{Trace, TraceError};
+
+use crate::LogError;
+use crate::cells::{Survey, survey};
+use crate::events::{Question, Ways, explore};
+use crate::follow::Seed;
+use splice::Users;
+
+/// How many other ways are gone, and how far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// How many ways are followed behind each decision.
+    pub ways: usize,
+    /// How many events a way may have.
+    pub events: usize,
+    /// How many of them may come after the thread is where it was recorded next in the run.
+    pub behind: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { ways: 16, events: 64, behind: 16 }
+    }
+}
+
+/// All detours of the run behind a log, one after the other: each is made when it is asked for. None if `go_on` says that there is no time
+/// left, or if there is too much to tell.
+pub fn detours(log: &[u8], limits: &Limits, go_on: &dyn Fn() -> bool) -> Result<Option<Detours>, LogError> {
+    if !foretell_wire::log::is_begun(log) {
+        return Err(LogError::Empty);
+    }
+    let mut survey = survey(log)?;
+    let Ways::Touches(touches) = ask(log, &mut survey, limits, true, go_on)? else { return Ok(None) };
+    for touch in touches {
+        survey.imagine(touch.era, touch.thread, touch.part, touch.writes);
+    }
+    survey.sort();
+    let Ways::Beside(found) = ask(log, &mut survey, limits, false, go_on)? else { return Ok(None) };
+    let (events, values, seeds) = *found;
+    let trace = Trace::check(events)?.with_values(values).map_err(TraceError::from)?;
+    let users = Users::of(&trace);
+    Ok(Some(Detours { trace, users, seeds: seeds.into_iter() }))
+}
+
+/// Explores; with fences, if these turn out to be needed.
+fn ask(
+    log: &[u8],
+    survey: &mut Survey,
+    limits: &Limits,
+    is_scouting: bool,
+    go_on: &dyn Fn() -> bool,
+) -> Result<Ways, LogError> {
+    let question = Question { limits, is_scouting, go_on };
+    match explore(log, survey, question)? {
+        Ways::LacksFence => {
+            survey.has_opaque = true;
+            explore(log, survey, question)
+        }
+        ways => Ok(ways),
+    }
+}
+
+/// See [`detours`].
+pub struct Detours {
+    /// The run as it was.
+    trace: Trace,
+    users: Users,
+    seeds: std::vec::IntoIter<Seed>,
+}
+
+impl Iterator for Detours {
+    type Item = Result<Detour, TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Detours { trace, users, seeds } = self;
+        let seed = seeds.find(|seed| users.notice(seed))?;
+        Some(splice::splice(trace, &seed))
+    }
+}

@@ -1,0 +1,684 @@
+//! The other way of a decision: what its thread would do there, as far as that can be told exactly.
+//!
+//! The run shows one way of each decision. Its code is known, and so is the state in which the thread decided; so it can go the other way, alone, with
+//! everybody else standing still. What it reads there is not what it will read in an execution that really takes this way: nothing
+//! is made of that but terms. Decisions that depend on such reads are taken all ways, each with the demand that it goes so, and what is
+//! accessed is demanded to be accessed again. So whenever all demands hold, the thread does exactly this.
+//!
+//! The way ends where that cannot be said: before a function that is not instrumented, what has to do with other threads (atomics, conditions, all locks but a mutex that
+//! is free), an address that is not known, memory that the run has never touched, and at some length. What comes before is right nevertheless.
+
+use std::rc::Rc;
+
+use foretell_depend::Tracker;
+use foretell_trace::values::{Binary, Term, TermId, Unary};
+use foretell_trace::{EventId, Loc, LockId, Op, ThreadId, VarId};
+use foretell_wire::code::{Operand, opcode};
+use rustc_hash::FxHashMap;
+
+use super::Follower;
+use super::code::{FunctionId, is_call};
+use super::evaluate::Given;
+use super::explain::{Companion, Explainer, Manner};
+use super::machine::{Frame, Machine};
+use super::routine::Routine;
+use super::shadow::{Decision, Shadow as _};
+use super::shape::{End, Silently};
+use super::symbolic::Symbolic;
+use super::terms::{CONSTANT, Origin, Origins, Sets, Source};
+use super::values::{Known, Scalar, Type, UNKNOWN};
+use super::walk::Caller;
+use crate::detours::Limits;
+
+/// How many instructions are run on one way.
+const MOST_STEPS: usize = 20_000;
+/// How many calls a way may be in.
+const DEEPEST: usize = 16;
+
+/// A decision that could have gone another way.
+#[derive(Clone, Debug)]
+pub(super) struct Fork {
+    routine: Rc<Routine>,
+    /// What was known when it was made.
+    frame: Frame,
+    index: u32,
+    way: usize,
+    /// What had to hold for the thread to come there.
+    waiting: Vec<TermId>,
+    pub(super) callers: Rc<Vec<Caller>>,
+    /// Where the thread was recorded next in this call.
+    pub(super) goal: Option<u32>,
+    /// How many calls it had left since its last record.
+    pub(super) left: u32,
+}
+
+/// Decisions that could have gone another way.
+#[derive(Debug, Default)]
+pub(super) struct Forks {
+    /// How often each decision went each way.
+    counts: FxHashMap<(FunctionId, u32, usize), u32>,
+    pub(super) found: Vec<Fork>,
+}
+
+impl Forks {
+    /// Takes up a decision, unless the same was made just as often as not to be of interest: the first ones are, then fewer and fewer.
+    pub(super) fn note(&mut self, decision: &Decision<'_>, waiting: &[TermId]) {
+        let Decision { routine, frame, index, way, is_inner, .. } = *decision;
+        if is_inner || routine.shape.is_returned_to {
+            return;
+        }
+        let count = self.counts.entry((routine.id, index, way)).or_default();
+        *count = count.saturating_add(1);
+        if count.is_power_of_two() {
+            self.found.push(Fork {
+                routine: Rc::clone(routine),
+                frame: frame.clone(),
+                index,
+                way,
+                waiting: waiting.to_vec(),
+                callers: Rc::default(),
+                goal: None,
+                left: 0,
+            });
+        }
+    }
+}
+
+/// An event on another way.
+#[derive(Debug)]
+pub(crate) struct Imagined {
+    pub(crate) op: Op,
+    pub(crate) loc: Loc,
+    /// How many steps the thread has made since its last event.
+    pub(crate) since: u64,
+    /// What must be what for it to take place.
+    pub(crate) demands: Vec<(TermId, u64)>,
+    /// What it writes, if that can be told.
+    pub(crate) written: Option<TermId>,
+}
+
+/// Another way.
+#[derive(Debug)]
+pub(crate) struct Seed {
+    pub(crate) thread: ThreadId,
+    /// How many events of the run come before; the events of the way follow these.
+    pub(crate) after: usize,
+    /// The decision, and what comes after it.
+    pub(crate) events: Vec<Imagined>,
+    /// How many terms of the run there were; their numbers are followed by those of `terms`.
+    pub(crate) base: usize,
+    /// The first of these is zero.
+    pub(crate) terms: Vec<Term>,
+}
+
+/// A part of memory that is accessed on another way.
+#[derive(Clone, Debug)]
+pub(crate) struct Spot {
+    pub(crate) var: VarId,
+    /// Which bytes of the access it is.
+    pub(crate) first: u32,
+    pub(crate) end: u32,
+    /// What was there last, as far as anybody knows.
+    pub(crate) guess: u64,
+}
+
+/// What an access on another way touches.
+pub(crate) enum Touch {
+    /// Variables of the trace.
+    Variables(Vec<Spot>),
+    /// Memory that is the thread's own in the run, and stays so; with what it holds, as far as that is known.
+    Own([Option<u8>; 8]),
+    /// Memory that holds the same for ever.
+    Constant([Option<u8>; 8]),
+}
+
+/// Who holds a mutex.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Held {
+    /// Nobody.
+    Free,
+    /// The thread, once.
+    Own,
+    /// Others, or the thread more than once.
+    Otherwise,
+}
+
+/// What is around the thread.
+pub(crate) trait Around {
+    /// The thread; none if it cannot be told.
+    fn thread(&mut self) -> Option<ThreadId>;
+    /// How many events there are.
+    fn events(&self) -> usize;
+    /// How many steps the thread has made since its last event.
+    fn since(&self) -> u64;
+    /// A way begins where the thread is now, after it has left so many calls.
+    fn begin(&mut self, left: u32);
+    /// A function is called at this site,
+    fn enter(&mut self, site: u64);
+    /// and left again.
+    fn leave(&mut self);
+    /// Where this site is; none if it cannot be told.
+    fn loc(&mut self, site: u64) -> Option<Loc>;
+    /// What the trace tells before something happens at this site, and where that is; none if it cannot be told.
+    fn lead_to(&mut self, site: u64) -> Option<(Vec<(Op, Loc)>, Loc)>;
+    /// What is touched by an access to so many bytes, at the address of a variable with a name or elsewhere; none if nobody can say.
+    fn touch(&mut self, address: u64, size: u32, writes: bool, is_named: bool) -> Option<Touch>;
+    /// The lock at this address that somebody has taken before, and who holds it now; none if nobody has.
+    fn lock(&self, address: u64) -> Option<(LockId, Held)>;
+}
+
+/// A byte of the thread's own memory that was written on the way.
+#[derive(Clone, Copy, Debug)]
+struct Byte {
+    known: Option<u8>,
+    source: Source,
+}
+
+impl Follower {
+    /// One that also says how values are computed, and what lies on ways that were not taken.
+    pub(crate) fn exploring() -> Follower {
+        let mut explainer: Box<Explainer> = Box::default();
+        explainer.forks = Some(Forks::default());
+        Follower { explainer: Some(explainer), ..Follower::default() }
+    }
+
+    /// Whether decisions were noted that could have gone another way.
+    pub(crate) fn has_forks(&self) -> bool {
+        let forks = self.explainer.as_ref().and_then(|explainer| explainer.forks.as_ref());
+        forks.is_some_and(|forks| !forks.found.is_empty())
+    }
+
+    /// Goes the other ways of the decisions that were noted since the last time.
+    pub(crate) fn explore(&mut self, limits: &Limits, around: &mut dyn Around) {
+        let forks = self.explainer.as_mut().and_then(|explainer| explainer.forks.as_mut());
+        let found = forks.map(|forks| std::mem::take(&mut forks.found)).unwrap_or_default();
+        for fork in &found {
+            let mut untried = fork.others();
+            for _ in 0..limits.ways {
+                let Some(told) = untried.pop() else { break };
+                untried.extend(self.explore_way(fork, told, limits, around));
+            }
+        }
+    }
+
+    /// Goes the way on which decisions go as told; gives the ways that part from it.
+    fn explore_way(
+        &mut self,
+        fork: &Fork,
+        told: Vec<usize>,
+        limits: &Limits,
+        around: &mut dyn Around,
+    ) -> Vec<Vec<usize>> {
+        let Some(Explainer { machine, terms, threads, seeds, .. }) = self.explainer.as_deref_mut() else {
+            return Vec::new();
+        };
+        let Some(own) = threads.get(self.current).map(|thread| &thread.memory) else { return Vec::new() };
+        let (base, after, thread) = (terms.len(), around.events(), around.thread());
+        let mut waiting = fork.waiting.clone();
+        let sets = Sets { tracker: &mut self.tracker, thread: self.current };
+        let symbolic = Symbolic { terms, sets };
+        let manner = Manner::Imagined;
+        let companion = Companion { symbolic, waiting: &mut waiting, has_failed: false, manner };
+        let mut way = Way {
+            machine,
+            companion,
+            own,
+            around,
+            after,
+            calls: Vec::new(),
+            written: FxHashMap::default(),
+            guesses: FxHashMap::default(),
+            locks: FxHashMap::default(),
+            demands: Vec::new(),
+            events: Vec::new(),
+            since: 0,
+            told,
+            decided: Vec::new(),
+            others: Vec::new(),
+        };
+        // Where it has to end, it ends.
+        let _ = way.go(fork, limits);
+        let Way { events, others, .. } = way;
+        let mut terms = terms.take_back(base);
+        void_imagined(&mut terms, base, after, &self.tracker);
+        if let Some(thread) = thread.filter(|_| events.iter().any(|event| event.op.access().is_some())) {
+            seeds.push(Seed { thread, after, events, base, terms });
+        }
+        others
+    }
+}
+
+/// What is made of reads that nobody has made, nobody knows how, has no value at all.
+fn void_imagined(terms: &mut [Term], base: usize, after: usize, tracker: &Tracker) {
+    let Some(zero) = TermId::from_index(base) else { return };
+    for term in terms {
+        if let Term::Frozen { reads, .. } = *term {
+            let is_recorded = |reads: Vec<EventId>| reads.iter().all(|read| read.index() < after);
+            if !tracker.reads(reads).is_some_and(is_recorded) {
+                *term = without_value(zero);
+            }
+        }
+    }
+}
+
+/// A term that never has a value, made of zero.
+pub(crate) fn without_value(zero: TermId) -> Term {
+    Term::Binary { op: Binary::DivideUnsigned, width: 64, left: zero, right: zero }
+}
+
+impl Fork {
+    /// The other ways, the first one last.
+    fn others(&self) -> Vec<Vec<usize>> {
+        let ways = self.routine.shape.next(self.index);
+        let taken = ways.get(self.way);
+        (0..ways.len()).rev().filter(|&way| ways.get(way) != taken).map(|way| vec![way]).collect()
+    }
+}
+
+/// A call on the way.
+struct Active {
+    routine: Rc<Routine>,
+    frame: Frame,
+    /// The instruction that has called another function.
+    at: u32,
+    /// The trace tells that it was called.
+    is_told: bool,
+}
+
+/// A thread on another way.
+struct Way<'a> {
+    machine: &'a mut Machine,
+    companion: Companion<'a>,
+    /// Bytes of its own memory that are computed from reads.
+    own: &'a FxHashMap<u64, [Option<Source>; 8]>,
+    around: &'a mut dyn Around,
+    /// How many events come before the way.
+    after: usize,
+    /// The calls that it is in, the innermost last.
+    calls: Vec<Active>,
+    /// What it has written to its own memory,
+    written: FxHashMap<u64, Byte>,
+    /// and to variables of the trace.
+    guesses: FxHashMap<VarId, u64>,
+    /// Mutexes that it has taken or given up, and how they are since.
+    locks: FxHashMap<LockId, Held>,
+    /// What must be what for the next event to take place.
+    demands: Vec<(TermId, u64)>,
+    events: Vec<Imagined>,
+    /// How many steps it has made since its last event.
+    since: u64,
+    /// Where decisions have to go, and where they went.
+    told: Vec<usize>,
+    decided: Vec<usize>,
+    /// Ways that part from this one.
+    others: Vec<Vec<usize>>,
+}
+
+impl Way<'_> {
+    /// Goes on until nothing can be said any more.
+    fn go(&mut self, fork: &Fork, limits: &Limits) -> Option<()> {
+        self.companion.symbolic.terms.push_zero()?;
+        self.around.begin(fork.left);
+        self.since = self.around.since();
+        self.pin()?;
+        let outer = fork.callers.iter().rev().cloned();
+        self.calls.extend(outer.map(|Caller { routine, frame, at }| Active {
+            routine,
+            frame,
+            at,
+            is_told: true,
+        }));
+        let (routine, frame) = (Rc::clone(&fork.routine), fork.frame.clone());
+        self.calls.push(Active { routine, frame, at: 0, is_told: true });
+        let depth = self.calls.len();
+        let mut next = self.decide(&fork.routine, fork.index)?;
+        let loc = self.around.loc(self.machine.functions.get(fork.routine.id)?.mark(fork.index).site)?;
+        self.tell(Op::Branch, loc, None);
+        let mut met = None;
+        for _ in 0..MOST_STEPS {
+            if self.calls.len() == depth && fork.goal == Some(next) {
+                met = met.or(Some(self.events.len()));
+            }
+            let length = self.events.len();
+            if length > limits.events || met.is_some_and(|met| length >= met + limits.behind) {
+                return None;
+            }
+            next = self.step(next)?;
+        }
+        None
+    }
+
+    /// What steers the thread for reasons that nobody knows must be what it was.
+    fn pin(&mut self) -> Option<()> {
+        let Sets { tracker, thread } = &self.companion.symbolic.sets;
+        for &read in tracker.steering(*thread) {
+            self.companion.waiting.push(self.companion.symbolic.terms.pinned(read)?);
+        }
+        Some(())
+    }
+
+    /// Adds an event.
+    fn tell(&mut self, op: Op, loc: Loc, written: Option<TermId>) {
+        let terms = &*self.companion.symbolic.terms;
+        let mut demands = std::mem::take(&mut self.demands);
+        let waiting = self.companion.waiting.drain(..).filter(|&term| !terms.is_settled(term));
+        demands.extend(waiting.map(|term| (term, terms.observed(term))));
+        self.events.push(Imagined { op, loc, since: std::mem::take(&mut self.since), demands, written });
+    }
+
+    /// The number that the next event will have.
+    fn next_event(&self) -> Option<EventId> {
+        EventId::from_index(self.after.checked_add(self.events.len())?)
+    }
+
+    fn given(&self, operand: Operand) -> Option<Given> {
+        let Active { routine, frame, .. } = self.calls.last()?;
+        Some(self.machine.given(routine, frame, operand))
+    }
+
+    fn put(&mut self, index: u32, known: Known, origins: Origins) -> Option<()> {
+        self.calls.last_mut()?.frame.put(index as usize, known, origins);
+        Some(())
+    }
+
+    /// Still every step can be told.
+    fn is_right(&self) -> Option<()> {
+        (!self.companion.has_failed).then_some(())
+    }
+
+    /// Does what an instruction does; the next one.
+    fn step(&mut self, index: u32) -> Option<u32> {
+        let routine = Rc::clone(&self.calls.last()?.routine);
+        let step = routine.shape.step(index)?;
+        let function = self.machine.functions.get(routine.id)?;
+        let (code, mark) = (function.opcode(index), function.mark(index));
+        match (code, step.end) {
+            (_, Some(End::Return(_))) => return self.leave(index),
+            (_, Some(End::Other))
+            | (opcode::ATOMICRMW | opcode::CMPXCHG | opcode::FENCE | opcode::VA_ARG, _)
+            | (opcode::INDIRECTBR | opcode::LANDINGPAD, _) => return None,
+            (opcode::LOAD | opcode::STORE, _) if mark.has_site => {
+                mark.is_told.then_some(())?;
+                self.access(&routine, index, mark.site)?;
+            }
+            (code, _) if is_call(code) => {
+                if let Some(first) = self.call(&routine, index)? {
+                    return Some(first);
+                }
+            }
+            _ if step.is_unknown => return None,
+            _ if routine.shape.next(index).len() > 1 => return self.decide(&routine, index),
+            _ => self.perform(&routine, index)?,
+        }
+        self.go_on(&routine, index)
+    }
+
+    /// Does what an instruction does that leaves no record.
+    fn perform(&mut self, routine: &Routine, index: u32) -> Option<()> {
+        let frame = &mut self.calls.last_mut()?.frame;
+        self.machine.perform(routine, frame, index, &mut self.companion);
+        self.is_right()
+    }
+
+    /// What comes after an instruction that decides nothing. Calls return as they should.
+    fn go_on(&mut self, routine: &Routine, index: u32) -> Option<u32> {
+        let &next = routine.shape.next(index).first()?;
+        if routine.block(next) == routine.block(index) && next == index + 1 {
+            return Some(next);
+        }
+        let frame = &mut self.calls.last_mut()?.frame;
+        Some(self.machine.enter_block(routine, frame, index, next))
+    }
+
+    /// Goes one of several ways.
+    fn decide(&mut self, routine: &Routine, index: u32) -> Option<u32> {
+        let ways = routine.shape.next(index);
+        let given = self.machine.all_given(routine, &self.calls.last()?.frame, index);
+        let (condition, cases) = given.split_first()?;
+        let by_value = self.machine.way_by_value(routine, index, condition, cases)?;
+        let way = match condition.origins[0] {
+            Origin::Term(term) if !self.companion.symbolic.terms.is_settled(term) => {
+                let way = self.told.get(self.decided.len()).copied().unwrap_or(by_value);
+                self.demand_way(term, condition, cases, way)?;
+                if self.decided.len() >= self.told.len() {
+                    let others = (0..ways.len()).rev().filter(|&other| ways.get(other) != ways.get(way));
+                    self.others.extend(others.map(|other| [&self.decided[..], &[other]].concat()));
+                }
+                self.decided.push(way);
+                way
+            }
+            _ => {
+                self.companion.hold(&[*condition]);
+                self.is_right()?;
+                by_value
+            }
+        };
+        let frame = &mut self.calls.last_mut()?.frame;
+        Some(self.machine.enter_block(routine, frame, index, *ways.get(way)?))
+    }
+
+    /// Demands that a decision goes this way.
+    fn demand_way(&mut self, term: TermId, condition: &Given, cases: &[Given], way: usize) -> Option<()> {
+        match way.checked_sub(1) {
+            _ if cases.is_empty() => self.demands.push((term, u64::from(way == 0))),
+            Some(case) => {
+                let case = condition.scalar()?.fit(cases.get(case)?.known[0]?);
+                self.demands.push((term, case));
+            }
+            None => {
+                let terms = self.companion.none_of(condition, cases)?;
+                self.demands.extend(terms.into_iter().map(|term| (term, 0)));
+            }
+        }
+        Some(())
+    }
+
+    /// A call: the first instruction of the function, if there is more to tell than what the call results in.
+    fn call(&mut self, routine: &Rc<Routine>, index: u32) -> Option<Option<u32>> {
+        let function = self.machine.functions.get(routine.id)?;
+        let (step, mark) = (routine.shape.step(index)?, function.mark(index));
+        if let Some(name) = function.callee_name(index).filter(|name| name.starts_with("llvm.")) {
+            let is_silent = !mark.has_site && !step.is_unknown && !name.starts_with("llvm.mem");
+            is_silent.then(|| self.perform(routine, index))??;
+            return Some(None);
+        }
+        match function.callee_name(index) {
+            Some("pthread_mutex_lock") => return self.mutex(routine, index, mark.site, true).map(|()| None),
+            Some("pthread_mutex_unlock") => {
+                return self.mutex(routine, index, mark.site, false).map(|()| None);
+            }
+            _ => {}
+        }
+        let call = step.call.as_deref()?;
+        let Silently::As(callee) = call.silently else { return None };
+        let is_plain = !step.is_told && !step.is_unknown && !step.calls_back && !mark.is_hidden;
+        // Another function of the same name may be meant.
+        let is_the_one = self.machine.functions.named(call.name?).len() == 1;
+        (is_plain && is_the_one && self.calls.len() < DEEPEST).then_some(())?;
+        let callee = self.machine.routine(callee).filter(|callee| !callee.shape.is_returned_to)?;
+        let caller = self.calls.last_mut()?;
+        let given = self.machine.arguments(routine, &caller.frame, index);
+        (given.len() == callee.parameters().len()).then_some(())?;
+        caller.at = index;
+        if mark.has_site {
+            self.around.enter(mark.site);
+        }
+        let frame = Frame::of(&callee, &given);
+        self.calls.push(Active { routine: callee, frame, at: 0, is_told: mark.has_site });
+        Some(Some(0))
+    }
+
+    /// A mutex is taken or given up. One that is neither free nor the thread's own is waited for, or an error.
+    fn mutex(&mut self, routine: &Routine, index: u32, site: u64, takes: bool) -> Option<()> {
+        let given = self.machine.arguments(routine, &self.calls.last()?.frame, index);
+        let &[mutex] = &given[..] else { return None };
+        let (lock, held) = self.around.lock(mutex.known[0]?)?;
+        let (needed, becomes) = if takes { (Held::Free, Held::Own) } else { (Held::Own, Held::Free) };
+        (self.locks.get(&lock).copied().unwrap_or(held) == needed).then_some(())?;
+        self.companion.hold(&[mutex]);
+        self.is_right()?;
+        let loc = self.lead_to(site)?;
+        self.tell(if takes { Op::Acquire(lock) } else { Op::Release(lock) }, loc, None);
+        self.locks.insert(lock, becomes);
+        self.put(index, [Some(0), None], CONSTANT)
+    }
+
+    /// The innermost call returns; what its caller does next.
+    fn leave(&mut self, index: u32) -> Option<u32> {
+        let ended = self.calls.pop()?;
+        let returned = self.machine.all_given(&ended.routine, &ended.frame, index).first().copied();
+        if ended.is_told {
+            self.around.leave();
+        }
+        let Active { routine, at, .. } = self.calls.last()?;
+        let (routine, at) = (Rc::clone(routine), *at);
+        let of = routine.type_at(at as usize);
+        let (known, origins) = returned.map_or((UNKNOWN, CONSTANT), |given| (given.known, given.origins));
+        // What is returned as another type than it is called for is nothing that can be followed.
+        (returned.is_none() || of.fit(known) == known).then_some(())?;
+        self.put(at, known, origins)?;
+        self.go_on(&routine, at)
+    }
+
+    /// A load or store that leaves a record.
+    fn access(&mut self, routine: &Routine, index: u32, site: u64) -> Option<()> {
+        let function = self.machine.functions.get(routine.id)?;
+        // Atomic ones have an order.
+        function.numbers(index).is_empty().then_some(())?;
+        let operands: Vec<Operand> = function.values(index).collect();
+        let of = Type::parse(function.text(function.instruction(index)?.result)).scalar()?;
+        let (value, pointer) = match (function.opcode(index), &operands[..]) {
+            (opcode::LOAD, &[pointer]) => (None, pointer),
+            (opcode::STORE, &[value, pointer]) => (Some(value), pointer),
+            _ => return None,
+        };
+        let stored = match value {
+            Some(value) => Some(self.given(value)?),
+            None => None,
+        };
+        let size = Some(of.bits().div_ceil(8)).filter(|size| size.is_power_of_two())?;
+        let pointer_given = self.given(pointer)?;
+        let address = pointer_given.known[0]?;
+        self.companion.hold(&[pointer_given]);
+        self.is_right()?;
+        let is_named = matches!(pointer, Operand::Global(_) | Operand::Within(..));
+        match (self.around.touch(address, size, stored.is_some(), is_named)?, stored) {
+            // The machine does at once what would be several events.
+            (Touch::Variables(spots), _) if spots.len() > 1 => None,
+            (Touch::Variables(spots), None) => self.read(index, of, site, &spots),
+            (Touch::Variables(spots), Some(stored)) => self.write(of, site, &spots, stored),
+            (Touch::Own(bytes), None) => self.load(index, of, address, &bytes[..size as usize]),
+            (Touch::Own(_), Some(stored)) => self.store(address, size, stored),
+            (Touch::Constant(bytes), None) => self.load_constant(index, of, &bytes[..size as usize]),
+            (Touch::Constant(_), Some(_)) => None,
+        }
+    }
+
+    /// Tells the calls on the way to a place; where that is.
+    fn lead_to(&mut self, site: u64) -> Option<Loc> {
+        let (before, loc) = self.around.lead_to(site)?;
+        for (op, loc) in before {
+            self.tell(op, loc, None);
+        }
+        self.since += 1;
+        Some(loc)
+    }
+
+    /// Variables of the trace are read.
+    fn read(&mut self, index: u32, of: Scalar, site: u64, spots: &[Spot]) -> Option<()> {
+        let loc = self.lead_to(site)?;
+        let (mut sources, mut guess) = (vec![None; of.bits().div_ceil(8) as usize], 0);
+        for spot in spots {
+            let event = self.next_event()?;
+            let bits = 8 * (spot.end - spot.first);
+            let was = Scalar::Int(bits).fit(self.guesses.get(&spot.var).copied().unwrap_or(spot.guess));
+            let term = self.companion.symbolic.terms.imagined_read(event, bits, was)?;
+            guess |= was << (8 * spot.first);
+            for byte in spot.first..spot.end {
+                *sources.get_mut(byte as usize)? = Some((Origin::Term(term), byte - spot.first));
+            }
+            self.tell(Op::Read { var: spot.var, value: None }, loc, None);
+        }
+        let term = self.companion.symbolic.assembled(&sources, guess)?;
+        self.put_term(index, of, term, guess)
+    }
+
+    /// An instruction results in this term, or in its lowest bits.
+    fn put_term(&mut self, index: u32, of: Scalar, term: TermId, observed: u64) -> Option<()> {
+        let terms = &mut self.companion.symbolic.terms;
+        let term = terms.unary(Unary::Truncate, of.bits(), term)?;
+        let known = Some(of.fit(observed)).filter(|&known| terms.observed(term) == known)?;
+        self.put(index, [Some(known), None], [Origin::Term(term), Origin::NOTHING])
+    }
+
+    /// Variables of the trace are written.
+    fn write(&mut self, of: Scalar, site: u64, spots: &[Spot], stored: Given) -> Option<()> {
+        let loc = self.lead_to(site)?;
+        let term = self.companion.symbolic.term(&stored, 0, of);
+        for spot in spots {
+            let (from, bits) = (8 * spot.first, 8 * (spot.end - spot.first));
+            let Symbolic { terms, sets } = &mut self.companion.symbolic;
+            let part = term.and_then(|term| terms.extract(sets, term, from, bits));
+            let guess = part.map_or(0, |part| terms.observed(part));
+            self.guesses.insert(spot.var, guess);
+            self.tell(Op::Write { var: spot.var, value: None }, loc, part);
+        }
+        Some(())
+    }
+
+    /// Memory is read that is the thread's own, and held these bytes before the way.
+    fn load(&mut self, index: u32, of: Scalar, address: u64, bytes: &[Option<u8>]) -> Option<()> {
+        self.since += 1;
+        let (mut sources, mut observed) = (Vec::new(), Some(0));
+        for (offset, &known) in (0_u32..).zip(bytes) {
+            let at = address.checked_add(u64::from(offset))?;
+            let Byte { known, source } = match self.written.get(&at) {
+                Some(&byte) => byte,
+                None => Byte { known, source: self.source(at) },
+            };
+            let shifted = known.map(|known| u64::from(known) << (8 * offset));
+            observed = observed.zip(shifted).map(|(low, high)| low | high);
+            sources.push(Some(source));
+        }
+        let term = observed.and_then(|observed| self.companion.symbolic.assembled(&sources, observed));
+        if let (Some(term), Some(observed)) = (term, observed) {
+            return self.put_term(index, of, term, observed);
+        }
+        let made = |&source: &Option<Source>| {
+            let origin = source.map_or(Origin::NOTHING, |(origin, _)| origin);
+            Given { of: None, known: UNKNOWN, origins: [origin, Origin::NOTHING] }
+        };
+        let made: Vec<Given> = sources.iter().map(made).collect();
+        let origin = Origin::Made(self.companion.symbolic.reads(&made));
+        self.put(index, [observed.map(|observed| of.fit(observed)), None], [origin, Origin::NOTHING])
+    }
+
+    /// What a byte of the thread's own memory was made of before the way.
+    fn source(&mut self, at: u64) -> Source {
+        let (word, byte) = (at & !7, at & 7);
+        let known = self.own.get(&word).and_then(|sources| sources[usize::try_from(byte).ok()?]);
+        known.unwrap_or_else(|| {
+            let Sets { tracker, thread } = &mut self.companion.symbolic.sets;
+            (Origin::Made(tracker.load(*thread, word, 1 << byte)), 0)
+        })
+    }
+
+    /// Memory is written that is the thread's own.
+    fn store(&mut self, address: u64, size: u32, stored: Given) -> Option<()> {
+        self.since += 1;
+        for offset in 0..size {
+            let known = stored.known[0].and_then(|known| u8::try_from(known >> (8 * offset) & 0xFF).ok());
+            let origin = stored.origins[0];
+            let place = if matches!(origin, Origin::Term(_)) { offset } else { 0 };
+            self.written.insert(address + u64::from(offset), Byte { known, source: (origin, place) });
+        }
+        Some(())
+    }
+
+    /// Memory is read that holds the same for ever.
+    fn load_constant(&mut self, index: u32, of: Scalar, bytes: &[Option<u8>]) -> Option<()> {
+        self.since += 1;
+        let known = bytes.iter().rev().try_fold(0, |all: u64, byte| Some(all << 8 | u64::from((*byte)?)));
+        self.put(index, [known.map(|known| of.fit(known)), None], CONSTANT)
+    }
+}
