@@ -4,6 +4,7 @@
 //! for 1 access in 2000. Machines are noisy: figures are the best of several runs, and the ratio to reading alone tells
 //! more than the figure itself.
 
+mod asked;
 mod cpu;
 mod explore;
 mod files;
@@ -14,6 +15,7 @@ mod online;
 mod pairs;
 mod programs;
 mod record;
+mod values;
 
 use std::process::{Command, ExitCode};
 
@@ -35,7 +37,7 @@ use record::{Record, Row, Target};
 /// A measurement that can be asked for by name.
 type Measurement = (&'static str, fn(&mut Record) -> Result<(), String>);
 
-const MEASUREMENTS: [Measurement; 14] = [
+const MEASUREMENTS: [Measurement; 15] = [
     ("read", reading),
     ("detect", detecting),
     ("syncp", sync_preserving),
@@ -49,6 +51,7 @@ const MEASUREMENTS: [Measurement; 14] = [
     ("native", native::recording),
     ("online", online::detecting),
     ("necessary", necessary::knowing),
+    ("recipe", values::computing),
     ("hidden", hidden::hunting),
 ];
 

@@ -11,9 +11,10 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use super::asked::{ready_for_programs, report};
 use super::programs::build_all;
 use super::record::{Record, Row, Target};
-use crate::process::{must, release};
+use crate::process::release;
 
 /// How often each program runs under each strategy.
 const RUNS: usize = 10;
@@ -32,10 +33,7 @@ struct Tally {
 /// Distinct races in as many runs, strategy by strategy.
 #[expect(clippy::cast_precision_loss, reason = "counts are small")]
 pub(crate) fn hunting(record: &mut Record) -> Result<(), String> {
-    must(
-        "cargo",
-        &["build", "--quiet", "--release", "--package", "foretell-llvm", "--package", "foretell-runtime"],
-    )?;
+    ready_for_programs()?;
     let folder = release("bench-hidden");
     let watched = folder.join("tsan");
     fs::create_dir_all(&watched).map_err(|error| format!("{}: {error}", watched.display()))?;
@@ -86,22 +84,9 @@ fn hunt_all(programs: &[PathBuf], strategy: &str, folder: &Path) -> Result<Tally
 }
 
 fn hunt(program: &Path, strategy: &str, folder: &Path) -> Result<Value, String> {
-    let report = folder.join("report.json");
-    let status = Command::new(release("foretell"))
-        .args(["hunt", "--no-progress", "--patience", "none", "--strategy", strategy])
-        .args(["--runs", &RUNS.to_string(), "-o"])
-        .arg(&report)
-        .arg("--")
-        .arg(program)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .map_err(|error| format!("cannot run foretell: {error}"))?;
-    if status.code().is_none_or(|code| code == 2) {
-        return Err(format!("{} with {strategy}: {status}", program.display()));
-    }
-    let text = fs::read(&report).map_err(|error| format!("{}: {error}", report.display()))?;
-    serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", report.display()))
+    let runs = RUNS.to_string();
+    let options = ["hunt", "--patience", "none", "--strategy", strategy, "--runs", &runs];
+    report(&options, &["--".as_ref(), program.as_os_str()], folder)
 }
 
 /// How many different races ThreadSanitizer sees in as many runs.

@@ -14,9 +14,10 @@ use foretell_wire::log::{Chunks, Content};
 use foretell_wire::record::{Context, Record as Logged};
 use foretell_wire::site::{Site, Table};
 
+use super::asked::ready_for_programs;
 use super::cpu::CpuTime;
 use super::record::{Record, Row, Target};
-use crate::process::{must, release, root};
+use crate::process::{release, root};
 
 /// How many rounds each thread of the program makes: some seconds when it is recorded.
 const ROUNDS: &str = "200";
@@ -27,10 +28,7 @@ const TSAN_FOUND: i32 = 66;
 
 /// Recording over ThreadSanitizer in CPU time, for both orders, and the size of the log.
 pub(crate) fn recording(record: &mut Record) -> Result<(), String> {
-    must(
-        "cargo",
-        &["build", "--quiet", "--release", "--package", "foretell-llvm", "--package", "foretell-runtime"],
-    )?;
+    ready_for_programs()?;
     let folder = release("bench-native");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let source = root().join("bench/native/work.c");

@@ -1,7 +1,8 @@
 //! What it brings, and what it costs, to know which reads matter.
 //!
-//! The programs in `bench/native/mixed` are what servers and tools are made of: queues, caches, tables, statistics. Each is run
-//! briefly under several seeds, and all techniques look at the same runs; a race is a pair of places in the source. Then each runs for
+//! The programs are all of `bench/native`, made for different measurements: those of `mixed` are what servers and tools are made of, queues, caches, tables,
+//! statistics; those of `hidden` hide races behind the order of locks; those of `values` decide by what they compute. Each is run
+//! briefly under several seeds, and all techniques look at the same runs; a race is a pair of places in the source. Then the mixed ones run for
 //! longer, and what it takes to follow the values is put beside the rest of the work.
 
 use std::fs;
@@ -10,11 +11,14 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use super::asked::{ready_for_programs, report};
 use super::cpu::CpuTime;
 use super::programs::build_all;
 use super::record::{Record, Row, Target};
-use crate::process::{must, release};
+use crate::process::release;
 
+/// The folders of the programs.
+const SETS: [&str; 3] = ["mixed", "hidden", "values"];
 /// Under how many seeds each program runs.
 const SEEDS: u32 = 10;
 /// What a program is told for a long run.
@@ -26,22 +30,36 @@ const TECHNIQUES: [&str; 5] = ["m2", "seqcheck", "reconp", "rv", "rv-nre"];
 
 /// Races found, and the time and memory that finding them takes.
 pub(crate) fn knowing(record: &mut Record) -> Result<(), String> {
-    must(
-        "cargo",
-        &["build", "--quiet", "--release", "--package", "foretell-llvm", "--package", "foretell-runtime"],
-    )?;
+    ready_for_programs()?;
     let folder = release("bench-mixed");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let programs = build_all("bench/native/mixed", &folder, &release("foretell"), &["cc"])?;
-    races(record, &programs, &folder)?;
-    costs(record, &programs, &folder)?;
+    let mut sums = Races::default();
+    for set in SETS {
+        let programs = built(set, &folder)?;
+        let found = races(&programs, &folder)?;
+        record_races(record, &format!("{set} programs"), found, [None; 2]);
+        for (sum, count) in sums.iter_mut().zip(found) {
+            *sum += count;
+        }
+    }
+    record_races(record, "all these programs", sums, [1.2, 1.1].map(Some));
+    costs(record, &built("mixed", &folder)?, &folder)?;
     fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
 
+/// The programs of a set, built; two sets may have programs of the same name.
+fn built(set: &str, folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let folder = folder.join(set);
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    build_all(&format!("bench/native/{set}"), &folder, &release("foretell"), &["cc"])
+}
+
+/// How many races each technique finds.
+type Races = [usize; TECHNIQUES.len()];
+
 /// How many races each technique finds in short runs.
-#[expect(clippy::cast_precision_loss, reason = "counts are small")]
-fn races(record: &mut Record, programs: &[PathBuf], folder: &Path) -> Result<(), String> {
-    let mut found = [0_usize; TECHNIQUES.len()];
+fn races(programs: &[PathBuf], folder: &Path) -> Result<Races, String> {
+    let mut found = Races::default();
     for program in programs {
         for seed in 0..SEEDS {
             let trace = traced(program, seed, &[], folder)?;
@@ -51,18 +69,23 @@ fn races(record: &mut Record, programs: &[PathBuf], folder: &Path) -> Result<(),
             }
         }
     }
-    let ratio = |name: &str, over: &str, target: Option<f64>| {
+    Ok(found)
+}
+
+/// How they compare; `targets` are those of `reconp` over `m2` and over `seqcheck`.
+#[expect(clippy::cast_precision_loss, reason = "counts are small")]
+fn record_races(record: &mut Record, programs: &str, found: Races, targets: [Option<f64>; 2]) {
+    let mut ratio = |name: &str, over: &str, target: Option<f64>| {
         let count = |technique: &str| {
             TECHNIQUES.iter().position(|known| *known == technique).map_or(0, |index| found[index])
         };
-        let what = format!("mixed programs, races of {name} over {over}");
-        Row::counts(what, count(name) as f64, count(over) as f64, target.map(Target::AtLeast))
+        let what = format!("{programs}, races of {name} over {over}");
+        record.add(Row::counts(what, count(name) as f64, count(over) as f64, target.map(Target::AtLeast)));
     };
-    record.add(ratio("reconp", "m2", Some(1.2)));
-    record.add(ratio("reconp", "seqcheck", Some(1.1)));
-    record.add(ratio("rv-nre", "rv", None));
-    record.add(ratio("rv-nre", "reconp", None));
-    Ok(())
+    ratio("reconp", "m2", targets[0]);
+    ratio("reconp", "seqcheck", targets[1]);
+    ratio("rv-nre", "rv", None);
+    ratio("rv-nre", "reconp", None);
 }
 
 /// What it takes to find out which reads matter, beside all the rest that `reconp` takes, and beside what `m2` needs of memory.
@@ -136,19 +159,6 @@ fn traced(program: &Path, seed: u32, arguments: &[&str], folder: &Path) -> Resul
 
 /// The reports of the techniques that come first among these options.
 fn predict(trace: &Path, options: &[&str], folder: &Path) -> Result<Value, String> {
-    let report = folder.join("report.json");
-    let status = Command::new(release("foretell"))
-        .args(["predict", "--no-progress", "-o"])
-        .arg(&report)
-        .arg(trace)
-        .arg("-t")
-        .args(options)
-        .stdout(Stdio::null())
-        .status()
-        .map_err(|error| format!("cannot run foretell: {error}"))?;
-    if status.code().is_none_or(|code| code == 2) {
-        return Err(format!("{}: {status}", trace.display()));
-    }
-    let text = fs::read(&report).map_err(|error| format!("{}: {error}", report.display()))?;
-    serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", report.display()))
+    let before = [&["predict", "--technique"], options].concat();
+    report(&before, &[trace], folder)
 }

@@ -4,9 +4,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::asked::ready_for_programs;
 use super::native::{Program, Way};
 use super::record::{Record, Row, Target};
-use crate::process::{must, release, root};
+use crate::process::{release, root};
 
 /// How much each program has to do: enough to be measured with ThreadSanitizer.
 const WORK: &str = "200";
@@ -14,10 +15,7 @@ const MIXED: &str = "60000";
 
 /// Looking for races over ThreadSanitizer in CPU time.
 pub(crate) fn detecting(record: &mut Record) -> Result<(), String> {
-    must(
-        "cargo",
-        &["build", "--quiet", "--release", "--package", "foretell-llvm", "--package", "foretell-runtime"],
-    )?;
+    ready_for_programs()?;
     let folder = release("bench-online");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     for (source, argument) in sources()? {

@@ -7,26 +7,35 @@ use std::process::Command;
 
 use crate::process::root;
 
-/// Builds every program of a folder of the repository, in the order of their names; returns where they are.
-pub(crate) fn build_all(
-    sources: &str,
-    into: &Path,
-    compiler: &Path,
-    options: &[&str],
-) -> Result<Vec<PathBuf>, String> {
-    let sources = root().join(sources);
-    let failed = |error| format!("{}: {error}", sources.display());
+/// The files with this ending in a folder of the repository, in the order of their names.
+pub(crate) fn sources(folder: &str, ending: &str) -> Result<Vec<PathBuf>, String> {
+    let folder = root().join(folder);
+    let failed = |error| format!("{}: {error}", folder.display());
     let mut found = Vec::new();
-    for entry in fs::read_dir(&sources).map_err(failed)? {
+    for entry in fs::read_dir(&folder).map_err(failed)? {
         let source = entry.map_err(failed)?.path();
-        if source.extension() == Some(OsStr::new("c")) {
-            let program = into.join(source.file_stem().unwrap_or_default());
-            build(&source, &program, compiler, options)?;
-            found.push(program);
+        if source.extension() == Some(OsStr::new(ending)) {
+            found.push(source);
         }
     }
     found.sort();
     Ok(found)
+}
+
+/// Builds every C program of a folder of the repository, in the order of their names; returns where they are.
+pub(crate) fn build_all(
+    folder: &str,
+    into: &Path,
+    compiler: &Path,
+    options: &[&str],
+) -> Result<Vec<PathBuf>, String> {
+    let mut built = Vec::new();
+    for source in sources(folder, "c")? {
+        let program = into.join(source.file_stem().unwrap_or_default());
+        build(&source, &program, compiler, options)?;
+        built.push(program);
+    }
+    Ok(built)
 }
 
 fn build(source: &Path, program: &Path, compiler: &Path, options: &[&str]) -> Result<(), String> {

@@ -97,6 +97,11 @@ impl Row {
         Row { what, figure: count as f64, unit: "pairs", target: Some(target), note: String::new() }
     }
 
+    #[expect(clippy::cast_precision_loss, reason = "counts are small")]
+    pub(crate) fn races(what: String, count: usize, note: String) -> Row {
+        Row { what, figure: count as f64, unit: "races", target: None, note }
+    }
+
     pub(crate) fn counts(what: String, figure: f64, base: f64, target: Option<Target>) -> Row {
         Row {
             what,
