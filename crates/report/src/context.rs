@@ -9,7 +9,7 @@ use crate::report::Access;
 use crate::surroundings::{Call, Held, Start, Surroundings};
 
 /// The location of what happens outside the program.
-const NOWHERE: &str = "?";
+pub(crate) const NOWHERE: &str = "?";
 
 /// A function that is being executed, and where in it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -4,6 +4,7 @@ use foretell_trace::{Event, EventId, Op, ThreadId, Trace};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use crate::context::NOWHERE;
 use crate::replayed::{Recorded, Replay, with_values};
 use crate::words::words;
 
@@ -135,18 +136,26 @@ fn what_matters(trace: &Trace, events: &[EventId]) -> Vec<bool> {
     let (before, racing) = events.split_at(events.len() - 2);
     let contested = trace.event(racing[0]).op.access().map(|access| access.var);
     let mut matters: Vec<bool> = before.iter().map(|&id| synchronises(trace.event(id).op)).collect();
-    let accesses = |at: &usize| trace.event(before[*at]).op.access().map(|access| access.var) == contested;
+    let accesses = |at: &usize| {
+        let event = trace.event(before[*at]);
+        event.op.access().map(|access| access.var) == contested && !is_invented(trace, &event)
+    };
     (0..before.len()).rev().filter(accesses).take(LAST_ACCESSES).for_each(|at| matters[at] = true);
     for racing in racing {
         let thread = trace.event(*racing).thread;
         let own = (0..before.len()).rev().filter(|&at| {
             let event = trace.event(before[at]);
-            event.thread == thread && is_visible(event.op)
+            event.thread == thread && is_visible(event.op) && !is_invented(trace, &event)
         });
         own.take(LAST_STEPS).for_each(|at| matters[at] = true);
     }
     matters.extend([true, true]);
     matters
+}
+
+/// Whether this is an access that nobody made: recordings tell by such what memory held.
+fn is_invented(trace: &Trace, event: &Event) -> bool {
+    event.op.access().is_some() && trace.names().loc_text(event.loc) == NOWHERE
 }
 
 /// Whether threads wait for each other by this.
@@ -183,14 +192,14 @@ impl Teller<'_> {
                 rows.extend(skipped.take().map(Draft::Skipped));
                 rows.push(Draft::Step(events[at], at + 2 >= events.len()));
             } else {
-                skipped.add(&self.trace.event(events[at]));
+                skipped.add(self.trace, events[at]);
             }
             if let Some(next) = waits.get(&at) {
                 rows.extend(skipped.take().map(Draft::Skipped));
                 rows.extend(next.iter().map(|&next| Draft::Waits(next)));
             }
         }
-        events[..at].iter().for_each(|&id| skipped.add(&self.trace.event(id)));
+        events[..at].iter().for_each(|&id| skipped.add(self.trace, id));
         rows.extend(skipped.take().map(Draft::Skipped));
         for draft in rows.into_iter().rev() {
             let row = self.row(draft);
@@ -251,9 +260,10 @@ struct Skipped {
 }
 
 impl Skipped {
-    /// Counts one more, if anybody could notice it.
-    fn add(&mut self, event: &Event) {
-        if is_visible(event.op) {
+    /// Counts one more, if somebody made it, and somebody else could notice it.
+    fn add(&mut self, trace: &Trace, id: EventId) {
+        let event = trace.event(id);
+        if is_visible(event.op) && !is_invented(trace, &event) {
             let is_first = self.steps == 0;
             self.thread = Some(event.thread).filter(|&thread| is_first || self.thread == Some(thread));
             self.steps += 1;
@@ -378,6 +388,13 @@ mod tests {
                 "!B writes x = 2"
             ]
         );
+    }
+
+    #[test]
+    fn what_memory_held_is_no_step() {
+        let text = "A|r(x,0)|?\nA|fork(B)|1\nA|w(x,1)|2\nB|w(x,2)|3\n";
+        let told = rows(text, &[1, 2, 3, 4], Telling::Essence);
+        assert_eq!(told, ["A starts B", "!A writes x = 1", "!B writes x = 2"]);
     }
 
     #[test]
