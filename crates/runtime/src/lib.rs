@@ -9,6 +9,7 @@
 //! * `interpose`: the functions of the C library that the program meets instead of the originals
 //! * `primitives`: libraries that build their own locks on atomics and futexes
 //! * `turn`: what a thread may do while it is its turn; `scheduler`: whose turn it is; `thread`: what is known of a thread
+//! * `home`: the processor on which threads take turns
 //! * `shared`: memory that has other addresses or is seen by other processes
 //! * `functions`: which functions are instrumented; `stack`: the calls that a thread is in
 //! * `log`: the records of a thread on their way to the `file`; `modules`: what each log has to be told first; `statics`: what
@@ -27,6 +28,7 @@ mod arena;
 mod detect;
 mod file;
 mod functions;
+mod home;
 mod hooks;
 mod interpose;
 mod library;

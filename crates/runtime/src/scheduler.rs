@@ -26,6 +26,7 @@ use foretell_wire::log::Why;
 use foretell_wire::record::Record;
 
 use crate::file;
+use crate::home;
 use crate::order::is_striped;
 use crate::spin::Spin;
 use crate::system::{exit_now, now, say, wait_on, wake, without_signals};
@@ -322,10 +323,25 @@ pub(crate) fn all_are_done() -> bool {
 
 /// The thread that the C library knows by this number.
 pub(crate) fn by_handle(handle: u64) -> Option<&'static Thread> {
+    find(|thread| thread.handle.load(Ordering::Relaxed) == handle)
+}
+
+/// The thread that the kernel knows by this number.
+pub(crate) fn by_kernel_id(kernel_id: i32) -> Option<&'static Thread> {
+    find(|thread| thread.kernel_id.load(Ordering::Relaxed) == kernel_id)
+}
+
+fn find(is_wanted: impl Fn(&Thread) -> bool) -> Option<&'static Thread> {
     SCHEDULER.with(|scheduler| {
-        let known = |slot: &&Slot| slot.thread.handle.load(Ordering::Relaxed) == handle;
-        scheduler.slots.iter().rev().find(known).map(|slot| slot.thread)
+        scheduler.slots.iter().rev().find(|slot| is_wanted(slot.thread)).map(|slot| slot.thread)
     })
+}
+
+/// The program says itself where its threads run.
+pub(crate) fn leave_processors_alone() {
+    without_signals(|| {
+        SCHEDULER.with(|scheduler| home::close(scheduler.slots.iter().map(|slot| slot.thread)))
+    });
 }
 
 /// The threads that have ended and that the kernel may still have. The first one it keeps until the process ends.
@@ -341,7 +357,10 @@ pub(crate) fn ended() -> Vec<&'static Thread> {
 fn wait_for_turn(me: &'static Thread) {
     loop {
         match me.go.load(Ordering::SeqCst) {
-            RUN => return me.log().begin_turn(),
+            RUN => {
+                home::arrive(me);
+                return me.log().begin_turn();
+            }
             NAP => {
                 let (left, nap) = SCHEDULER.with(|scheduler| scheduler.left_to_sleep(me));
                 let begin = now();
@@ -351,6 +370,7 @@ fn wait_for_turn(me: &'static Thread) {
             }
             other => {
                 let patience = SCHEDULER.with(|scheduler| scheduler.patience(me));
+                home::depart(me);
                 wait_on(&me.go, other, patience);
                 if me.go.load(Ordering::SeqCst) == WAIT {
                     overtake::look(me);

@@ -10,6 +10,7 @@ use foretell_wire::schedule::{self, Schedule};
 
 use crate::detect;
 use crate::file;
+use crate::home;
 use crate::interpose::thread::{make_end_key, set_end};
 use crate::modules;
 use crate::order::{is_striped, set_striped};
@@ -178,6 +179,7 @@ pub(crate) fn replace<R>(act: impl FnOnce() -> R) -> R {
         show_all(Turn::take().as_ref());
         file::set_ended(true);
     }
+    home::free_caller();
     let result = act();
     if ours {
         file::set_ended(false);
@@ -203,6 +205,7 @@ extern "C" fn begin_copy() {
     stripes::forget();
     shared::forget();
     scheduler::forget();
+    home::begin_copy();
     given::let_go();
     record(me.copy());
 }

@@ -65,6 +65,11 @@ pub(crate) fn kernel(number: i64, arguments: [usize; 6]) -> i64 {
     }
 }
 
+/// As [`kernel`], but `errno` stays what it was: a negative result says what is wrong.
+pub(crate) fn ask_kernel(number: i64, arguments: [usize; 6]) -> i64 {
+    unsafe { enter_kernel(number, arguments) }
+}
+
 #[cfg(target_arch = "x86_64")]
 unsafe fn enter_kernel(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> i64 {
     let result;
@@ -304,6 +309,11 @@ fn read_clock(clock: libc::clockid_t) -> u64 {
 /// The time since some moment in the past.
 pub(crate) fn now() -> u64 {
     read_clock(libc::CLOCK_MONOTONIC)
+}
+
+/// As [`now`], some milliseconds late.
+pub(crate) fn coarse_now() -> u64 {
+    read_clock(libc::CLOCK_MONOTONIC_COARSE)
 }
 
 /// How long the thread has run on a processor.

@@ -10,6 +10,7 @@ use foretell_wire::hook::front;
 use foretell_wire::record::SyncOp;
 
 use crate::detect;
+use crate::home::NOWHERE;
 use crate::log::Writer;
 use crate::order::is_striped;
 use crate::stack::{Calls, Stack};
@@ -32,6 +33,8 @@ pub(crate) struct Thread {
     pub(crate) go: AtomicU32,
     /// The number by which the kernel knows it; 0 before it runs, and once it is gone.
     pub(crate) kernel_id: AtomicI32,
+    /// The processor that it stays on, see [`crate::home`].
+    pub(crate) home: AtomicU32,
     /// The number by which the C library knows it; 0 once it was joined.
     pub(crate) handle: AtomicU64,
     /// Its turn was given to others while it ran code without hooks.
@@ -124,6 +127,7 @@ impl Thread {
             id,
             go: AtomicU32::new(0),
             kernel_id: AtomicI32::new(0),
+            home: AtomicU32::new(NOWHERE),
             handle: AtomicU64::new(0),
             is_overtaken: AtomicBool::new(false),
             is_cancelled: AtomicBool::new(false),

@@ -45,6 +45,11 @@ fn run(program: &Path, log: Option<&Path>) -> (String, Option<i32>) {
 }
 
 fn check(name: &str) {
+    check_processes(name, 1);
+}
+
+/// As [`check`], for a program that becomes so many processes.
+fn check_processes(name: &str, processes: usize) {
     if !is_ready() {
         return;
     }
@@ -58,7 +63,7 @@ fn check(name: &str) {
         fs::create_dir_all(&log).expect("a folder");
         assert_eq!(run(&instrumented, Some(&log)), expected, "{name} at {level}, recorded");
         let logged = fs::read_dir(&log).expect("the folder").count();
-        assert_eq!(logged, 1, "{name} at {level} was recorded");
+        assert_eq!(logged, processes, "{name} at {level} was recorded");
         fs::remove_dir_all(&log).expect("the folder goes away");
     }
 }
@@ -86,4 +91,9 @@ fn exceptions_and_the_rest_of_the_language() {
 #[test]
 fn coroutines() {
     check("coroutines.cpp");
+}
+
+#[test]
+fn whoever_asks_may_run_where_it_could_without_us() {
+    check_processes("processors.c", 2);
 }

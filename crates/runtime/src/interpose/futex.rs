@@ -11,8 +11,9 @@ use foretell_wire::record::Record;
 use libc::timespec;
 
 use super::signal::expect_handlers;
+use crate::home;
 use crate::primitives;
-use crate::scheduler::{Helper, Reason, wake_waiters};
+use crate::scheduler::{self, Helper, Reason, wake_waiters};
 use crate::system::{kernel, nanoseconds, set_errno, until};
 use crate::turn::{Turn, deadline_in};
 
@@ -41,8 +42,11 @@ fn other(turn: &Turn, number: i64, arguments: [usize; 6]) -> i64 {
     if matches!(number, libc::SYS_gettid | libc::SYS_getpid | libc::SYS_getppid | libc::SYS_sched_yield) {
         return kernel(number, arguments);
     }
-    if number == libc::SYS_rt_sigaction {
-        expect_handlers();
+    match number {
+        libc::SYS_rt_sigaction => expect_handlers(),
+        libc::SYS_sched_getaffinity => home::free(turn.me),
+        libc::SYS_sched_setaffinity => scheduler::leave_processors_alone(),
+        _ => {}
     }
     turn.fence(turn.me.site.get());
     let result = turn.away(|| kernel(number, arguments));

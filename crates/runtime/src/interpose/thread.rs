@@ -11,6 +11,7 @@ use super::lock::abandon_locks;
 use super::original;
 use super::signal::expect_handlers;
 use crate::functions;
+use crate::home;
 use crate::scheduler::{self, Helper, Reason, State, wake_waiters};
 use crate::statics;
 use crate::system::{is_alive, kernel_id, say, yield_processor};
@@ -54,6 +55,9 @@ unsafe extern "C" fn pthread_create(
     wait_for_ends();
     let thread = Thread::new(scheduler::next_id(), Some((start, argument)));
     thread.library.is_spawned.set(turn.me.library.spawns.get());
+    if thread.id == FIRST {
+        home::open();
+    }
     let result = unsafe { original(handle, how, run, (thread as *const Thread).cast_mut().cast()) };
     if result == 0 {
         thread.handle.store(unsafe { handle.read() }, Ordering::Relaxed);
@@ -135,6 +139,7 @@ unsafe extern "C" fn ending(thread: *mut c_void) {
     turn.log_sync(SyncOp::End, 0, 0);
     set_me(None);
     wake_waiters(waiting_place(me), usize::MAX);
+    home::end(me);
     scheduler::go_away(me, State::Done);
     me.log().give_back();
 }

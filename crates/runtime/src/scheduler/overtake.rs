@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use foretell_wire::record::Record;
 
 use super::{SCHEDULER, Scheduler, State};
+use crate::home;
 use crate::system::{self, kernel, processor_time, sleeps};
 use crate::thread::Thread;
 
@@ -106,5 +107,6 @@ impl Scheduler {
         owner.log().end_turn();
         owner.log().stop();
         self.leave(owner, State::Away);
+        home::free(owner);
     }
 }
