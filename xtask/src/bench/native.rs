@@ -32,7 +32,7 @@ pub(crate) fn recording(record: &mut Record) -> Result<(), String> {
     let folder = release("bench-native");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let source = root().join("bench/native/work.c");
-    let program = Program { folder: &folder, source: &source, argument: ROUNDS };
+    let program = Program { folder: &folder, source: &source, argument: ROUNDS.to_string() };
     let plain = program.build("plain", Path::new("clang-22"), &[])?;
     let watched = program.build("tsan", Path::new("clang-22"), &["-fsanitize=thread"])?;
     let recorded = program.build("recorded", &release("foretell"), &["cc"])?;
@@ -61,7 +61,7 @@ pub(super) struct Program<'a> {
     pub(super) folder: &'a Path,
     pub(super) source: &'a Path,
     /// How much it has to do.
-    pub(super) argument: &'static str,
+    pub(super) argument: String,
 }
 
 /// How a program runs.
@@ -100,7 +100,7 @@ impl Program<'_> {
             fs::remove_file(&left).map_err(|error| format!("{}: {error}", left.display()))?;
         }
         let mut command = Command::new(built);
-        command.arg(self.argument).stdout(Stdio::null()).stderr(Stdio::null());
+        command.arg(&self.argument).stdout(Stdio::null()).stderr(Stdio::null());
         match way {
             Way::Plain => {}
             Way::Recorded { order } => {

@@ -9,30 +9,39 @@ use super::native::{Program, Way};
 use super::record::{Record, Row, Target};
 use crate::process::{release, root};
 
-/// How much each program has to do: enough to be measured with ThreadSanitizer.
-const WORK: &str = "200";
-const MIXED: &str = "60000";
+/// How much each program has to do at least,
+const WORK: u32 = 200;
+const MIXED: u32 = 60_000;
+/// and until ThreadSanitizer takes so many seconds: of less, a good part is noise and the beginning of the program.
+const LONG_ENOUGH: f64 = 0.3;
+/// But not more than so many times as much: not all programs do more if they are asked to.
+const MOST_TIMES: u32 = 16;
 
 /// Looking for races over ThreadSanitizer in CPU time.
 pub(crate) fn detecting(record: &mut Record) -> Result<(), String> {
     ready_for_programs()?;
     let folder = release("bench-online");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    for (source, argument) in sources()? {
-        compare(record, &folder, &source, argument)?;
+    for (source, least) in sources()? {
+        compare(record, &folder, &source, least)?;
     }
     fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
 
-fn compare(record: &mut Record, folder: &Path, source: &Path, argument: &'static str) -> Result<(), String> {
+fn compare(record: &mut Record, folder: &Path, source: &Path, least: u32) -> Result<(), String> {
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let program = Program { folder, source, argument };
-    let watched = program.build(&format!("{name}-tsan"), Path::new("clang-22"), &["-fsanitize=thread"])?;
+    let mut program = Program { folder, source, argument: least.to_string() };
+    let built = program.build(&format!("{name}-tsan"), Path::new("clang-22"), &["-fsanitize=thread"])?;
     let looked_at = program.build(&format!("{name}-online"), &release("foretell"), &["cc"])?;
-    let watched = program.best(&watched, Way::Plain)?;
+    let (mut work, mut watched) = (least, program.best(&built, Way::Plain)?);
+    while watched < LONG_ENOUGH && work < MOST_TIMES * least {
+        work *= 2;
+        program.argument = work.to_string();
+        watched = program.best(&built, Way::Plain)?;
+    }
     let looked_at = program.best(&looked_at, Way::Detecting)?;
     record.add(Row::times(
-        format!("online, {name} over ThreadSanitizer"),
+        format!("online, {name} {work} over ThreadSanitizer"),
         1e3 * looked_at,
         1e3 * watched,
         Some(Target::AtMost(2.0)),
@@ -40,8 +49,8 @@ fn compare(record: &mut Record, folder: &Path, source: &Path, argument: &'static
     Ok(())
 }
 
-/// All programs, each with how much it has to do.
-fn sources() -> Result<Vec<(PathBuf, &'static str)>, String> {
+/// All programs, each with how much it has to do at least.
+fn sources() -> Result<Vec<(PathBuf, u32)>, String> {
     let folder = root().join("bench/native/mixed");
     let failed = |error| format!("{}: {error}", folder.display());
     let mut mixed = Vec::new();
