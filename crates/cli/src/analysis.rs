@@ -96,6 +96,9 @@ pub(crate) fn analyse(held: &Held<'_>, plan: &Plan) -> Result<Report, Failure> {
             detect(held, technique, plan, &mut printing, &mut report)?;
         }
     }
+    if plan.choice.stages().contains(&Technique::Recipe) {
+        tell_what_is_not_computed(held, &mut report);
+    }
     report.interrupted = stop::is_interrupted();
     if let (true, Some(time)) = (limit.is_over(), plan.time_limit) {
         let time = time_text(time);
@@ -109,6 +112,14 @@ pub(crate) fn analyse(held: &Held<'_>, plan: &Plan) -> Result<Report, Failure> {
     report.stats.seconds = begin.elapsed().as_secs_f64();
     report.stats.peak_memory_bytes = memory::peak();
     Ok(report)
+}
+
+/// What had to stay as it was, and why.
+fn tell_what_is_not_computed(held: &Held<'_>, report: &mut Report) {
+    let values = held.get().and_then(|trace| trace.values());
+    let obstacles = values.into_iter().flat_map(|values| values.obstacles().iter());
+    report.stats.not_computed =
+        obstacles.map(|(obstacle, times)| (obstacle.name().to_string(), times)).collect();
 }
 
 /// A stage that looks at each event once.

@@ -251,6 +251,10 @@ impl Union {
         stats.not_in_window = stats.not_in_window.saturating_add(of.not_in_window);
         stats.not_examined = stats.not_examined.saturating_add(of.not_examined);
         stats.not_recomputed = stats.not_recomputed.saturating_add(of.not_recomputed);
+        for (reason, times) in &of.not_computed {
+            let so_far = stats.not_computed.entry(reason.clone()).or_default();
+            *so_far = so_far.saturating_add(*times);
+        }
         stats.not_listed = stats.not_listed.saturating_add(of.not_listed);
         stats.witnesses_not_printed += of.witnesses_not_printed;
         self.report.interrupted |= report.interrupted;

@@ -56,6 +56,14 @@ pub(crate) fn of_rest(report: &Report) -> Vec<String> {
             count(stats.not_recomputed, "pair")
         ));
     }
+    if report.technique == "recipe" && !stats.not_computed.is_empty() {
+        let reasons =
+            stats.not_computed.iter().map(|(reason, times)| format!("{times}{}", not_computed(reason)));
+        notes.push(format!(
+            "not computed, so it had to stay what it was: {}",
+            reasons.collect::<Vec<_>>().join(", ")
+        ));
+    }
     if stats.forgotten_accesses > 0 {
         notes.push(format!(
             "{} left the bounded history while they might still have raced; --pairs all keeps everything",
@@ -63,4 +71,17 @@ pub(crate) fn of_rest(report: &Report) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// A reason for which something is not computed, after its number.
+fn not_computed(reason: &str) -> &str {
+    match reason {
+        "floating-point" => " × floating point",
+        "wide" => " × more than 64 bits",
+        "operation" => " × other operations",
+        "in-parts" => " × memory accessed in parts",
+        "unknown-function" => " × unknown functions",
+        "unknown-way" => " × unknown ways",
+        other => other,
+    }
 }

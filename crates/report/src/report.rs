@@ -344,6 +344,9 @@ pub struct Stats {
     /// How many pairs of `auto` have no race with the values of the recorded run, where there was no time to find out about others.
     #[serde(default)]
     pub not_recomputed: u64,
+    /// For what reasons, and how often each, something that depends on reads was not computed, so that it had to stay what it was. Empty if nobody computes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_computed: BTreeMap<String, u64>,
     /// How many more pairs are undecided than the report lists.
     pub not_listed: u64,
     /// How many proven races have a witness that is too long to print along with all others.

@@ -222,6 +222,7 @@ fn report() -> Report {
             not_in_window: 3,
             not_examined: 4,
             not_recomputed: 5,
+            not_computed: BTreeMap::from([(text("floating-point"), 7)]),
             not_listed: 5,
             witnesses_not_printed: 6,
         },

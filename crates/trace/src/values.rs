@@ -171,6 +171,66 @@ pub struct Values {
     demands: Vec<Demand>,
     /// Whether numbers are shown with a sign.
     signed: bool,
+    /// What was not computed, and why not.
+    obstacles: Obstacles,
+}
+
+/// Why it is not said how something is computed from what was read. It stays what it was in the run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Obstacle {
+    /// An operation on floating-point numbers.
+    FloatingPoint,
+    /// An operation on something that does not fit into 64 bits: a wider number, a vector, a structure.
+    Wide,
+    /// Another operation that there is no term for.
+    Operation,
+    /// Something that is accessed as a whole and in parts.
+    InParts,
+    /// A call of a function that nobody knows.
+    UnknownFunction,
+    /// The way between two records of a thread, if it is not known step by step.
+    UnknownWay,
+}
+
+impl Obstacle {
+    /// All of them.
+    pub const ALL: [Obstacle; 6] = [
+        Obstacle::FloatingPoint,
+        Obstacle::Wide,
+        Obstacle::Operation,
+        Obstacle::InParts,
+        Obstacle::UnknownFunction,
+        Obstacle::UnknownWay,
+    ];
+
+    /// What it is called in files and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Obstacle::FloatingPoint => "floating-point",
+            Obstacle::Wide => "wide",
+            Obstacle::Operation => "operation",
+            Obstacle::InParts => "in-parts",
+            Obstacle::UnknownFunction => "unknown-function",
+            Obstacle::UnknownWay => "unknown-way",
+        }
+    }
+}
+
+/// How often each obstacle was met.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Obstacles([u64; Obstacle::ALL.len()]);
+
+impl Obstacles {
+    /// It was met so many times more.
+    pub fn add(&mut self, obstacle: Obstacle, times: u64) {
+        let count = &mut self.0[obstacle as usize];
+        *count = count.saturating_add(times);
+    }
+
+    /// Those that were met, and how often.
+    pub fn iter(&self) -> impl Iterator<Item = (Obstacle, u64)> {
+        Obstacle::ALL.into_iter().zip(self.0).filter(|&(_, times)| times > 0)
+    }
 }
 
 /// Why values are not those of a trace.
@@ -213,7 +273,13 @@ impl std::error::Error for Mismatch {}
 impl Values {
     /// Of so many events: nothing is known of what they write, and they demand nothing.
     pub fn new(events: usize, signed: bool) -> Values {
-        Values { terms: Vec::new(), written: vec![NONE; events], demands: Vec::new(), signed }
+        Values {
+            terms: Vec::new(),
+            written: vec![NONE; events],
+            demands: Vec::new(),
+            signed,
+            obstacles: Obstacles::default(),
+        }
     }
 
     /// Takes up a term; none if there are too many. What it is made of must have been taken up before.
@@ -264,6 +330,16 @@ impl Values {
     /// The demands of all events, in the order of these.
     pub fn all_demands(&self) -> &[Demand] {
         &self.demands
+    }
+
+    /// What was not computed, and why not.
+    pub fn obstacles(&self) -> &Obstacles {
+        &self.obstacles
+    }
+
+    /// Says what was not computed.
+    pub fn set_obstacles(&mut self, obstacles: Obstacles) {
+        self.obstacles = obstacles;
     }
 
     /// How many events this is about.

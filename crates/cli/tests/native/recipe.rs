@@ -204,3 +204,34 @@ fn what_may_have_been_overwritten_unseen_is_unknown() {
     assert!(!data_races(&["-DFIRST=3", "-DAMONG_THREADS=7"]), "that would be a false race");
     assert!(!data_races(&["-DFIRST=7", "-DAMONG_THREADS=3"]));
 }
+
+/// What is not computed of a run of the program that has this in it, by reason; in a trace file just as of the run itself.
+fn not_computed(what: &str) -> Value {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let program = folder.join(format!("obstacles-{what}")).display().to_string();
+    let source = programs().join("values/obstacles.c").display().to_string();
+    let built = foretell(&["cc", "-O1", &format!("-D{what}"), &source, "-o", &program]);
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let trace = format!("{program}.ftr");
+    let options = ["--no-progress", "--format", "json", "-t", "recipe"];
+    let told = |command: &[&str]| -> Value {
+        let report: Value = serde_json::from_slice(&foretell(command).stdout).expect("a report");
+        report["stats"]["not_computed"].clone()
+    };
+    let of_run = told(&[&["run"], &options[..], &["--trace", &trace, "--", &program]].concat());
+    let of_file = told(&[&["predict"], &options[..], &[&trace]].concat());
+    assert_eq!(of_run, of_file, "{what}");
+    of_run
+}
+
+#[test]
+fn what_is_not_computed_is_counted_by_reason() {
+    if !is_ready() {
+        return;
+    }
+    let times = |what: &str, reason: &str| not_computed(what)[reason].as_u64().unwrap_or(0);
+    assert_eq!(not_computed("NOTHING"), Value::Null, "all of it is computed");
+    assert!(times("FLOATING_POINT", "floating-point") >= 2, "{}", not_computed("FLOATING_POINT"));
+    assert!(times("WIDE", "wide") >= 1, "{}", not_computed("WIDE"));
+    assert!(times("OPERATION", "operation") >= 1, "{}", not_computed("OPERATION"));
+}

@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use foretell_trace::values::{Binary, TermId, Unary, Values};
+use foretell_trace::values::{Binary, Obstacle, Obstacles, TermId, Unary, Values};
 use foretell_trace::{Dependence, EventId, Reads};
 use foretell_wire::code::opcode;
 use foretell_wire::hook::Update;
@@ -118,6 +118,13 @@ pub(super) enum Manner<'a> {
 }
 
 impl Companion<'_> {
+    /// The way was not this one, which began with so much waiting.
+    fn take_back(&mut self, frame: &mut Frame, waiting: usize, obstacles: Obstacles) {
+        frame.take_back();
+        self.waiting.truncate(waiting);
+        self.symbolic.terms.obstacles = obstacles;
+    }
+
     fn hold_word(&mut self, origin: Origin) {
         match origin {
             Origin::Term(term) => self.waiting.push(term),
@@ -170,8 +177,8 @@ impl Shadow for Companion<'_> {
         self.symbolic.result(done)
     }
 
-    fn mix(&mut self, given: &[Given]) -> Origin {
-        Origin::Made(self.symbolic.reads(given))
+    fn mix(&mut self, given: &[Given], why: Obstacle) -> Origin {
+        self.symbolic.mix(given, why)
     }
 
     fn hold(&mut self, given: &[Given]) {
@@ -345,15 +352,14 @@ impl Follower {
     pub(super) fn explain_way(&mut self, from: Option<u32>, to: u32) -> bool {
         let forks = self.forks();
         let is_exact = self.again(|machine, routine, frame, companion| {
-            let before = companion.waiting.len();
+            let (before, obstacles) = (companion.waiting.len(), companion.symbolic.terms.obstacles);
             frame.place = from.map_or(Place::Before(0), Place::After);
             let arrival = machine.walk(routine, frame, Goal::At(to), companion);
             // Where no record is made of every time, the thread may have come by before.
             let is_first = routine.is_told(to) || machine.routines.around(routine, to).is_empty();
             let is_exact = arrival == Arrival::Exact && !companion.has_failed && is_first;
             if !is_exact {
-                frame.take_back();
-                companion.waiting.truncate(before);
+                companion.take_back(frame, before, obstacles);
             }
             is_exact
         });
@@ -365,12 +371,11 @@ impl Follower {
     pub(super) fn explain_end(&mut self, from: Option<u32>) -> Option<(Known, Origins)> {
         let forks = self.forks();
         let returned = self.again(|machine, routine, frame, companion| {
-            let before = companion.waiting.len();
+            let (before, obstacles) = (companion.waiting.len(), companion.symbolic.terms.obstacles);
             frame.place = from.map_or(Place::Before(0), Place::After);
             let returned = machine.returned(routine, frame, companion);
             if companion.has_failed {
-                frame.take_back();
-                companion.waiting.truncate(before);
+                companion.take_back(frame, before, obstacles);
             }
             (!companion.has_failed).then_some(returned)
         });
@@ -406,8 +411,17 @@ impl Follower {
         if let Some(explainer) = &mut self.explainer {
             explainer.counts.known_ways += u64::from(is_exact == Some(true));
             explainer.counts.unknown_ways += u64::from(is_exact != Some(true));
+            explainer.terms.obstacles.add(Obstacle::UnknownWay, u64::from(is_exact != Some(true)));
         }
         is_exact == Some(true)
+    }
+
+    /// A function was called with this of which nobody knows what it does.
+    pub(super) fn count_unknown_call(&mut self, arguments: &[Reads]) {
+        if let Some(explainer) = &mut self.explainer {
+            let depends = arguments.iter().any(|&reads| reads != Reads::NOTHING);
+            explainer.terms.obstacles.add(Obstacle::UnknownFunction, u64::from(depends));
+        }
     }
 
     /// What a call passes.
@@ -431,7 +445,11 @@ impl Follower {
         self.again(|_, routine, frame, companion| {
             let of = routine.type_at(call as usize);
             let given = Given { of: Some(of), known, origins };
-            let origins = if of.fit(known) == known { origins } else { [companion.mix(&[given]); 2] };
+            let origins = if of.fit(known) == known {
+                origins
+            } else {
+                [companion.mix(&[given], Obstacle::Operation); 2]
+            };
             frame.put(call as usize, of.fit(known), origins);
         });
     }
@@ -614,6 +632,7 @@ impl Follower {
         let Some(bytes) = kept.range().filter(|_| is_result && !explainer.access.is_vague) else { return };
         // The machine reads at once what is several variables of the trace, so these must see what they saw together.
         let is_whole = bytes == (0..explainer.access.sources.len());
+        explainer.terms.obstacles.add(Obstacle::InParts, u64::from(!is_whole));
         for (byte, source) in (0..).zip(explainer.access.sources.get_mut(bytes).unwrap_or_default()) {
             let origin = if is_whole { Origin::Term(term) } else { Origin::Made(Reads::of(kept.event)) };
             *source = Some((origin, if is_whole { byte } else { 0 }));

@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use foretell_trace::values::Obstacle;
 use foretell_wire::code::{Operand, opcode};
 use rustc_hash::FxHashMap;
 
@@ -367,7 +368,11 @@ impl Machine {
                 frame.put(define.slot as usize, given.known, given.origins);
             } else {
                 let before = self.given_at(routine, frame, define.slot as usize);
-                frame.put(define.slot as usize, UNKNOWN, [shadow.mix(&[before, given]); 2]);
+                frame.put(
+                    define.slot as usize,
+                    UNKNOWN,
+                    [shadow.mix(&[before, given], Obstacle::InParts); 2],
+                );
             }
         }
     }
@@ -379,7 +384,7 @@ impl Machine {
                 let from = define.from.iter().chain([&define.slot]);
                 let from: Vec<Given> =
                     from.map(|&slot| self.given_at(routine, frame, slot as usize)).collect();
-                frame.put(define.slot as usize, UNKNOWN, [shadow.mix(&from); 2]);
+                frame.put(define.slot as usize, UNKNOWN, [shadow.mix(&from, Obstacle::UnknownFunction); 2]);
             }
         }
     }
@@ -419,7 +424,7 @@ impl Machine {
                 }
             },
             // Assembly that does nothing.
-            None => (UNKNOWN, [shadow.mix(&given); 2]),
+            None => (UNKNOWN, [shadow.mix(&given, Obstacle::UnknownFunction); 2]),
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use foretell_trace::values::Obstacle;
+
 use super::evaluate::Given;
 use super::machine::Frame;
 use super::routine::Routine;
@@ -39,8 +41,8 @@ pub(super) struct Decision<'a> {
 pub(super) trait Shadow {
     /// What the result of an instruction is made of.
     fn result(&mut self, done: &Done<'_>) -> Origins;
-    /// What is made of all of these, nobody knows how.
-    fn mix(&mut self, given: &[Given]) -> Origin;
+    /// What is made of all of these, nobody knows how, because of this.
+    fn mix(&mut self, given: &[Given], why: Obstacle) -> Origin;
     /// The thread goes on as it did only if these are what they were.
     fn hold(&mut self, given: &[Given]);
     /// A division is possible.
@@ -59,7 +61,7 @@ impl Shadow for Nobody {
         CONSTANT
     }
 
-    fn mix(&mut self, _: &[Given]) -> Origin {
+    fn mix(&mut self, _: &[Given], _: Obstacle) -> Origin {
         Origin::NOTHING
     }
 

@@ -4,7 +4,7 @@
 //! all that has to do with floats, is made of what its operands are made of, nobody knows how.
 
 use foretell_trace::Reads;
-use foretell_trace::values::{Binary, TermId, Unary};
+use foretell_trace::values::{Binary, Obstacle, TermId, Unary};
 use foretell_wire::code::{opcode, predicate};
 use foretell_wire::hook::Update;
 
@@ -29,6 +29,13 @@ impl Symbolic<'_> {
         })
     }
 
+    /// What is made of all of these, nobody knows how, because of this.
+    pub(super) fn mix(&mut self, given: &[Given], why: Obstacle) -> Origin {
+        let reads = self.reads(given);
+        self.terms.obstacles.add(why, u64::from(reads != Reads::NOTHING));
+        Origin::Made(reads)
+    }
+
     /// What the result of an instruction is made of.
     pub(super) fn result(&mut self, done: &Done<'_>) -> Origins {
         if done.given.iter().all(|given| given.origins == CONSTANT) {
@@ -50,7 +57,7 @@ impl Symbolic<'_> {
             (opcode::SELECT, [condition, then, otherwise], _) if done.numbers.is_empty() => {
                 [0, 1].map(|word| {
                     let chosen = self.select(*condition, [*then, *otherwise], word, done.of);
-                    chosen.unwrap_or_else(|| Origin::Made(self.reads(given)))
+                    chosen.unwrap_or_else(|| self.mix(given, obstacle(done)))
                 })
             }
             (_, _, Type::Two([of, _])) => {
@@ -64,10 +71,7 @@ impl Symbolic<'_> {
                 };
                 [self.settle(term, done, 0), Origin::NOTHING]
             }
-            (_, _, Type::Other) => {
-                let reads = self.reads(given);
-                [Origin::Made(reads), Origin::Made(reads)]
-            }
+            (_, _, Type::Other) => [self.mix(given, obstacle(done)); 2],
         }
     }
 
@@ -75,7 +79,7 @@ impl Symbolic<'_> {
     fn settle(&mut self, term: Option<TermId>, done: &Done<'_>, word: usize) -> Origin {
         match term.filter(|&term| Some(self.terms.observed(term)) == done.known[word]) {
             Some(term) => Origin::Term(term),
-            None => Origin::Made(self.reads(done.given)),
+            None => self.mix(done.given, obstacle(done)),
         }
     }
 
@@ -293,6 +297,19 @@ impl Symbolic<'_> {
             at += length;
         }
         sum.filter(|&sum| self.terms.observed(sum) == observed)
+    }
+}
+
+/// Why there is no term for a result.
+fn obstacle(done: &Done<'_>) -> Obstacle {
+    let is_float = |of: Type| matches!(of.scalar(), Some(Scalar::Float | Scalar::Double));
+    let types = || done.given.iter().filter_map(|given| given.of).chain([done.of]);
+    if types().any(is_float) {
+        Obstacle::FloatingPoint
+    } else if types().any(|of| of == Type::Other) {
+        Obstacle::Wide
+    } else {
+        Obstacle::Operation
     }
 }
 

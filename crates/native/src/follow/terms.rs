@@ -1,7 +1,7 @@
 //! Terms in the making, each with what it was in the run.
 
 use foretell_depend::Tracker;
-use foretell_trace::values::{Binary, Demand, Demanded, Term, TermId, Unary, Values};
+use foretell_trace::values::{Binary, Demand, Demanded, Obstacles, Term, TermId, Unary, Values};
 use foretell_trace::{Dependence, EventId, Reads};
 use rustc_hash::FxHashMap;
 
@@ -47,6 +47,8 @@ pub(super) struct Terms {
     demands: Vec<Demand>,
     /// The terms of reads.
     reads: FxHashMap<EventId, TermId>,
+    /// What has no term, and why not.
+    pub(super) obstacles: Obstacles,
 }
 
 impl Terms {
@@ -263,6 +265,7 @@ impl Terms {
             **term = moved_term(found, &moved, **term);
         }
         let mut values = Values::new(events, false);
+        values.set_obstacles(self.obstacles);
         for term in self.terms {
             values.add(moved_term(found, &moved, term))?;
         }

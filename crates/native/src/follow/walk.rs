@@ -414,6 +414,7 @@ impl Follower {
             self.bind(function, &arguments, given.is_empty());
             return self.leave_function();
         }
+        self.count_unknown_call(&arguments);
         if given.is_empty() || !self.hold(&given) {
             for reads in arguments {
                 self.tracker.steer(self.current, reads);

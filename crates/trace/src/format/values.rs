@@ -14,12 +14,13 @@
 //! | `#choice T T T` | … is the second of these, or the third if the first is 0 |
 //! | `#writes W T` | event W writes this term |
 //! | `#demand E T N`, `#demand E T V` | event E takes place only if the term is this number, or this value |
+//! | `#obstacle WHY N` | so many things were not computed, for this reason: `floating-point`, `wide`, `operation`, `in-parts`, `unknown-function`, `unknown-way` |
 //!
 //! In a recording it is one sequence of varints: the number of events; 1 if numbers have signs, else 0; the number of terms, and each of these:
 //! its kind (in the order of the table), and what it is made of in the order of the lines, other terms by how many terms earlier they
 //! stand, operations by their places in the lists; the number of writes, for each how many events it comes after the one before (at first: the
 //! beginning), and its term; the number of demands, for each how many events it comes after the one before, its term, and what is
-//! demanded: 0 and a number, or 1 and a value. Values and sets are numbered as in the records and in [`super::dependence`].
+//! demanded: 0 and a number, or 1 and a value; the number of reasons for which something was not computed, for each its place in the list, and how often. Values and sets are numbered as in the records and in [`super::dependence`].
 
 use std::fmt::Write as _;
 
@@ -31,7 +32,7 @@ use crate::format::lines::Problem;
 use crate::id::EventId;
 use crate::name::{NameError, Names};
 use crate::symbol::{Symbol, SymbolContent, Value};
-use crate::values::{Binary, Demand, Demanded, Mismatch, Term, TermId, Unary, Values};
+use crate::values::{Binary, Demand, Demanded, Mismatch, Obstacle, Obstacles, Term, TermId, Unary, Values};
 
 const WORD: &[u8] = b"#values";
 
@@ -69,12 +70,14 @@ struct Parts {
     terms: Vec<Term>,
     written: Vec<(EventId, TermId)>,
     demands: Vec<Demand>,
+    obstacles: Obstacles,
 }
 
 impl Parts {
     /// The values of so many events; what is about other events is refused.
     fn build(mut self, events: usize) -> Result<Values, Mismatch> {
         let mut values = Values::new(events, self.signed);
+        values.set_obstacles(self.obstacles);
         self.terms.iter().for_each(|&term| _ = values.add(term));
         for &(event, term) in &self.written {
             if event.index() >= events {
@@ -144,6 +147,10 @@ impl Told {
                 self.parts.demands.push(Demand { event, term, value });
                 self.lines_of_events.push((event, number));
             }
+            b"#obstacle" => {
+                let obstacle = words.one_of(&Obstacle::ALL.map(|obstacle| (obstacle.name(), obstacle)))?;
+                self.parts.obstacles.add(obstacle, words.number()?);
+            }
             kind => {
                 let term = self.new_term(kind, &mut words, told)?;
                 self.parts.terms.push(term);
@@ -183,7 +190,7 @@ impl Told {
             },
             _ => {
                 let wanted = "`#number`, `#name`, `#read`, `#frozen`, `#unary`, `#binary`, `#choice`, `#writes`, \
-                    `#demand`, or a remark: `#` and a blank";
+                    `#demand`, `#obstacle`, or a remark: `#` and a blank";
                 return Err(Problem::expected(0, wanted));
             }
         })
@@ -346,6 +353,9 @@ pub(crate) fn text(
         };
         let _ = writeln!(text, "#demand {} t{} {value}", demand.event, demand.term.index());
     }
+    for (obstacle, times) in values.obstacles().iter() {
+        let _ = writeln!(text, "#obstacle {} {times}", obstacle.name());
+    }
     Ok(text)
 }
 
@@ -412,6 +422,10 @@ pub(crate) fn encode(values: &Values, dependence: Option<&Dependence>) -> Vec<u8
         );
         last = demand.event.number().into();
     }
+    push(&mut out, values.obstacles().iter().count() as u64);
+    for (obstacle, times) in values.obstacles().iter() {
+        numbers(&mut out, &[obstacle as u64, times]);
+    }
     out
 }
 
@@ -446,6 +460,10 @@ pub(crate) fn decode(bytes: &[u8], events: u64, names: &Names, unions: usize) ->
             _ => Demanded::Name(input.value()?),
         };
         parts.demands.push(Demand { event, term, value });
+    }
+    for _ in 0..input.number()? {
+        let obstacle = Obstacle::ALL[input.below(Obstacle::ALL.len())?];
+        parts.obstacles.add(obstacle, input.number()?);
     }
     if input.bytes.is_empty() { parts.build(count).ok() } else { None }
 }

@@ -1,7 +1,7 @@
 //! How values are computed survives the way through the formats, and nonsense about it is refused.
 
 use foretell_trace::format::{Compression, Format, open};
-use foretell_trace::values::{Binary, Demand, Demanded, Term, TermId, Unary, Values};
+use foretell_trace::values::{Binary, Demand, Demanded, Obstacle, Obstacles, Term, TermId, Unary, Values};
 use foretell_trace::{EventId, Reads, Trace, TraceError, Value};
 use proptest::prelude::*;
 
@@ -58,6 +58,8 @@ fn nonsense_is_refused_with_its_place() {
         ("#number 1\n#unary iszero 65 t0", "12:15: expected a number of bits"),
         ("#number 1\n#binary add 64 t0 x", "12:19: expected `t` and the number"),
         ("#number 1 2", "11:11: expected the end of the line"),
+        ("#obstacle luck 1", "11:11: expected `floating-point`, `wide`"),
+        ("#obstacle wide", "11:15: expected a number below 2^64"),
         ("#nmber 1", "11:1: expected `#number`, `#name`"),
         ("#values", "11:8: expected `unsigned`, `signed`"),
     ] {
@@ -113,6 +115,9 @@ fn build(trace: &Trace, drawn: &[(usize, usize, usize, u64)]) -> Values {
         };
         terms.push(values.add(term).unwrap());
     }
+    let mut obstacles = Obstacles::default();
+    drawn.iter().for_each(|&(kind, .., times)| obstacles.add(Obstacle::ALL[kind % 6], times >> 8));
+    values.set_obstacles(obstacles);
     demands.sort_by_key(|demand| demand.event);
     demands.into_iter().for_each(|demand| values.demand(demand));
     values
