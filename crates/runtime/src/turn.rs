@@ -27,7 +27,7 @@ const QUANTA_TO_DOUBLE: u32 = 32;
 const DOUBLINGS: u32 = 6;
 /// At meetings a thread hands over every fourth time, and less often after so many of them.
 const MEETINGS_TO_RELAX: u32 = 64;
-const RAREST_CHANGE: u32 = 32;
+const RAREST_CHANGE: u32 = 128;
 
 /// The calling thread is in our code. If threads take turns, it is its turn. Ends when dropped.
 pub(crate) struct Turn {

@@ -31,15 +31,15 @@ pub(crate) fn detecting(record: &mut Record) -> Result<(), String> {
 fn compare(record: &mut Record, folder: &Path, source: &Path, least: u32) -> Result<(), String> {
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut program = Program { folder, source, argument: least.to_string() };
-    let built = program.build(&format!("{name}-tsan"), Path::new("clang-22"), &["-fsanitize=thread"])?;
+    let watched = program.build(&format!("{name}-tsan"), Path::new("clang-22"), &["-fsanitize=thread"])?;
     let looked_at = program.build(&format!("{name}-online"), &release("foretell"), &["cc"])?;
-    let (mut work, mut watched) = (least, program.best(&built, Way::Plain)?);
-    while watched < LONG_ENOUGH && work < MOST_TIMES * least {
+    let mut work = least;
+    while work < MOST_TIMES * least && program.run(&watched, Way::Plain)? < LONG_ENOUGH {
         work *= 2;
         program.argument = work.to_string();
-        watched = program.best(&built, Way::Plain)?;
     }
-    let looked_at = program.best(&looked_at, Way::Detecting)?;
+    let [watched, looked_at] =
+        program.best_of_both([(&watched, Way::Plain), (&looked_at, Way::Detecting)])?;
     record.add(Row::times(
         format!("online, {name} {work} over ThreadSanitizer"),
         1e3 * looked_at,
