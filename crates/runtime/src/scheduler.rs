@@ -340,7 +340,7 @@ fn find(is_wanted: impl Fn(&Thread) -> bool) -> Option<&'static Thread> {
 /// The program says itself where its threads run.
 pub(crate) fn leave_processors_alone() {
     without_signals(|| {
-        SCHEDULER.with(|scheduler| home::close(scheduler.slots.iter().map(|slot| slot.thread)))
+        SCHEDULER.with(|scheduler| home::close(scheduler.slots.iter().map(|slot| slot.thread)));
     });
 }
 
