@@ -13,6 +13,7 @@ use foretell_report::{
     PropertyVerdict, Race, Report, SliceInfo, Stats, Steering, Stopped, Story, Suppressed, SuppressedPair,
     TestEnding, TestRun, TraceInfo, WaitingThread, schema,
 };
+use foretell_trace::values::Obstacle;
 use serde_json::{Value, json};
 
 fn text(text: &str) -> String {
@@ -222,7 +223,7 @@ fn report() -> Report {
             not_in_window: 3,
             not_examined: 4,
             not_recomputed: 5,
-            not_computed: BTreeMap::from([(text("floating-point"), 7)]),
+            not_computed: Obstacle::ALL.map(|obstacle| (text(obstacle.name()), 7)).into(),
             not_listed: 5,
             witnesses_not_printed: 6,
         },
