@@ -182,6 +182,11 @@ struct Writer<'a> {
     fenced: usize,
     /// The variables that were written since then.
     written: BTreeSet<VarId>,
+    /// Those that were accessed since something happened last that nobody understands.
+    touched: BTreeSet<VarId>,
+    /// The writes that stand for what that may have written, of variables that nobody has accessed since; and how often it had happened by then.
+    doubted: FxHashMap<VarId, (EventId, u64)>,
+    opaques: u64,
     /// Whether there was ever more than one thread.
     has_forked: bool,
     /// Which reads matter to what comes after them, and how values are computed.
@@ -232,6 +237,9 @@ impl<'a> Writer<'a> {
             lacks_fence: false,
             fenced: 0,
             written: BTreeSet::new(),
+            touched: BTreeSet::new(),
+            doubted: FxHashMap::default(),
+            opaques: 0,
             has_forked: false,
             followers: Vec::new(),
             exploring: None,
@@ -341,6 +349,8 @@ impl<'a> Writer<'a> {
             }
             Op::Free(var) => {
                 self.written.remove(&var);
+                self.touched.remove(&var);
+                self.doubted.remove(&var);
             }
             Op::Fork(_) => self.has_forked = true,
             _ => {}
@@ -350,6 +360,26 @@ impl<'a> Writer<'a> {
         }
         self.add(Event::new(thread, op, self.loc));
         Ok(())
+    }
+
+    /// A variable of the program is accessed. If that is the first time since something may have written it unseen, and it is read, then it held that since then.
+    fn touch(&mut self, op: Op) {
+        let (Op::Read { var, .. }
+        | Op::Write { var, .. }
+        | Op::Load { var, .. }
+        | Op::Store { var, .. }
+        | Op::Rmw { var, .. }) = op
+        else {
+            return;
+        };
+        self.touched.insert(var);
+        if let Some((event, opaques)) = self.doubted.remove(&var)
+            && opaques == self.opaques
+            && let Some(Op::Store { value, .. }) =
+                self.events.get_mut(event.index()).map(|event| &mut event.op)
+        {
+            *value = op.value_read();
+        }
     }
 
     fn add(&mut self, event: Event) {
@@ -509,6 +539,9 @@ impl<'a> Writer<'a> {
             }
             let before = self.events.len();
             self.push(op)?;
+            if self.events.len() > before {
+                self.touch(op);
+            }
             if !self.has_forked && era == Era::STATIC {
                 self.seen.insert(var, values.map(|[read, written]| if writes { written } else { read }));
             }
@@ -549,8 +582,10 @@ impl<'a> Writer<'a> {
 
     /// Something may have read and written any memory unseen. So everything before it happens before, everything after it
     /// after, and memory is then as it was: what was written since the last time is read between two fences, where
-    /// nobody else can come to race with that. One thread alone needs none of this.
+    /// nobody else can come to race with that. One thread alone needs none of this. What memory holds after it nobody knows,
+    /// unless it is read before it is written again: see [`Writer::doubt_memory`].
     fn opaque(&mut self) -> Done {
+        self.opaques += 1;
         self.forget_contents();
         self.follow(Follower::be_lost);
         self.doubt_contents();
@@ -558,21 +593,38 @@ impl<'a> Writer<'a> {
             self.owed.insert(self.thread);
             return Ok(());
         }
-        if !self.has_forked || self.events.len() == self.fenced {
+        if self.events.len() == self.fenced {
             return Ok(());
         }
-        // These are nobody's reads, so they are in nobody's function.
+        // These are nobody's accesses, so they are in nobody's function.
         self.site = 0;
+        if !self.has_forked {
+            return self.doubt_memory();
+        }
         self.fence()?;
         let written = std::mem::take(&mut self.written);
-        if !written.is_empty() {
+        if !written.is_empty() || !self.touched.is_empty() {
             for var in written {
                 self.push_invented_read(Op::Load { var, value: None, order: MemOrder::Relaxed })?;
             }
             self.push(Op::Branch)?;
+            self.doubt_memory()?;
             self.fence()?;
         }
         self.fenced = self.events.len();
+        Ok(())
+    }
+
+    /// What was accessed so far may have been written unseen, so somebody writes it here, nobody knows what. What has not been accessed since that happened
+    /// last was written then already.
+    fn doubt_memory(&mut self) -> Done {
+        for var in std::mem::take(&mut self.touched) {
+            self.push(Op::Store { var, value: None, order: MemOrder::Relaxed })?;
+            self.doubted.extend(self.last().map(|event| (var, (event, self.opaques))));
+            self.written.remove(&var);
+            // Should static memory still hold what was seen there, that has to be told.
+            self.seen.entry(var).and_modify(|seen| *seen = None);
+        }
         Ok(())
     }
 
@@ -607,7 +659,9 @@ impl<'a> Writer<'a> {
                 continue;
             }
             let (value, order) = (Some(self.value(number)?), MemOrder::Relaxed);
-            self.push(Op::Load { var, value, order })?;
+            let op = Op::Load { var, value, order };
+            self.push(op)?;
+            self.touch(op);
             self.shown.extend(self.last().map(|event| (var, event)));
         }
         (self.site, self.loc) = here;

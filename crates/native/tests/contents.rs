@@ -104,7 +104,39 @@ fn what_nobody_has_looked_at_stays_unknown() {
 fn what_was_written_unseen_before_there_were_threads_is_noticed() {
     assert_eq!(shown(&log(&[write(X, 5)], &[write(X, 1)], &[read(X, 1)])), ["7!"]);
     let unseen = [write(X, 5), Record::Opaque { site: 1 }];
-    assert_eq!(shown(&log(&unseen, &[write(X, 1)], &[read(X, 1)])), ["7!"]);
+    let log = log(&unseen, &[write(X, 1)], &[read(X, 1)]);
+    assert_eq!((shown(&log), doubted(&log)), (vec!["7".to_string()], vec!["7".to_string()]));
+}
+
+/// What may have been written unseen, as text.
+fn doubted(log: &[u8]) -> Vec<String> {
+    let trace = Trace::check(convert(log).expect("it is whole")).expect("it is well formed");
+    let names = trace.names();
+    let stores = trace.events().iter().filter_map(|event| match event.op {
+        Op::Store { var, value, .. } if names.vars.name(var) != "outside" => {
+            Some(value.map_or("?".to_string(), |value| names.symbol_text(value.0).to_string()))
+        }
+        _ => None,
+    });
+    stores.collect()
+}
+
+/// Whoever reads it before it is written again would see what nobody knows, and not what was recorded last.
+#[test]
+fn what_may_have_been_written_unseen_is_known_if_it_is_read_before_it_is_written() {
+    let (unseen, elsewhere) = (Record::Opaque { site: 1 }, [read(X + 4, 0), write(X + 4, 0)]);
+    let of = |first: &[Record<'_>]| doubted(&log(&[], first, &[read(X, 3), read(X + 4, 0)]));
+    assert_eq!(of(&[write(X, 3), unseen, write(X, 3)]), ["?"]);
+    assert_eq!(of(&[write(X, 3), unseen]), ["3"], "the other thread reads it");
+    assert_eq!(of(&[write(X, 3), unseen, read(X, 12), write(X, 3)]), ["12"]);
+    assert_eq!(
+        of(&[write(X, 3), unseen, unseen, read(X, 12), write(X, 3)]),
+        ["?"],
+        "when it was is not sure"
+    );
+    let twice = [write(X, 3), unseen, elsewhere[0], elsewhere[1], unseen, read(X, 12), write(X, 3)];
+    assert_eq!(of(&twice), ["?", "0"]);
+    assert!(of(&[write(X, 3)]).is_empty());
 }
 
 #[test]

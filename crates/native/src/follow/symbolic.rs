@@ -43,6 +43,7 @@ impl Symbolic<'_> {
         }
         let given = done.given;
         match (done.opcode, given, done.of) {
+            (opcode::RET | opcode::BR | opcode::SWITCH | opcode::INDIRECTBR, ..) => CONSTANT,
             (opcode::EXTRACTVALUE, &[Given { of: Some(Type::Two(_)), origins, .. }], _)
                 if matches!(done.numbers, [0 | 1]) =>
             {
