@@ -10,7 +10,7 @@
 //! after its next wait; so is a thread that goes on without its turn. A program that says itself who runs where is left alone.
 
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use crate::order::is_striped;
 use crate::system::{self, ask_kernel};
@@ -32,6 +32,8 @@ const PROCESSORS: usize = 8192;
 static HOME: AtomicU32 = AtomicU32::new(NOWHERE);
 /// When it was chosen.
 static CHOSEN: AtomicU64 = AtomicU64::new(0);
+/// There is none: the program says itself who runs where, or did so before this copy was made of it.
+static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 /// How many bytes of [`ALLOWED`] the kernel has filled; 0 if nothing is known.
 static KNOWN: AtomicUsize = AtomicUsize::new(0);
 
@@ -45,7 +47,7 @@ static ALLOWED: Allowed = Allowed(UnsafeCell::new([0; PROCESSORS / 8]));
 
 /// There is about to be a second thread. From now on they have a home, if that makes a difference.
 pub(crate) fn open() {
-    if is_striped() || KNOWN.load(Ordering::Relaxed) != 0 {
+    if is_striped() || IS_CLOSED.load(Ordering::Relaxed) || KNOWN.load(Ordering::Relaxed) != 0 {
         return;
     }
     // There is one thread.
@@ -59,12 +61,10 @@ pub(crate) fn open() {
     }
 }
 
-/// The program says itself who runs where. All are let go that are with `all`.
-pub(crate) fn close<'a>(all: impl Iterator<Item = &'a Thread>) {
+/// The program says itself who runs where.
+pub(crate) fn close() {
+    IS_CLOSED.store(true, Ordering::Relaxed);
     HOME.store(NOWHERE, Ordering::Relaxed);
-    // Should there not be a second thread yet, they will have no home either.
-    KNOWN.fetch_max(1, Ordering::Relaxed);
-    all.for_each(free);
 }
 
 /// The calling thread is alone in a copy of the process.
@@ -94,9 +94,13 @@ fn move_to(me: &Thread, home: u32) {
     }
     let home = HOME.load(Ordering::Relaxed);
     me.home.store(home, Ordering::Relaxed);
-    if !pin(home) {
+    if home < SEEKS && !pin(home) {
         // Whoever is responsible for the machine has taken it away.
         HOME.store(NOWHERE, Ordering::Relaxed);
+    }
+    if HOME.load(Ordering::Relaxed) == NOWHERE {
+        // Somebody may have said so meanwhile.
+        me.home.store(home, Ordering::Relaxed);
         free(me);
     }
 }
@@ -142,7 +146,7 @@ pub(crate) fn end(me: &Thread) {
     me.home.store(NOWHERE, Ordering::Relaxed);
 }
 
-/// The caller may run wherever the process may. It may be a process that only borrows our memory.
+/// The caller may run wherever the process may. It may be no thread of ours, or a process that only borrows our memory.
 pub(crate) fn free_caller() {
     if HOME.load(Ordering::Relaxed) != NOWHERE {
         allow(0);

@@ -60,10 +60,22 @@ pub(crate) fn find(known: &AtomicPtr<c_void>, name: &CStr, version: Option<&CStr
         Some(version) => unsafe { libc::dlvsym(libc::RTLD_NEXT, name.as_ptr(), version.as_ptr()) },
         None => unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) },
     };
+    let found = if found.is_null() { find_in_cpp(name) } else { found };
     if found.is_null() {
         say(&format!("the C library has no {}", name.to_string_lossy()));
         exit_now(127);
     }
     known.store(found, Ordering::Relaxed);
     found
+}
+
+/// Looks a function up in the C++ library, which may have come with a plugin that keeps it for itself.
+fn find_in_cpp(name: &CStr) -> *mut c_void {
+    const LIBRARIES: [&CStr; 3] = [c"libstdc++.so.6", c"libc++.so.1", c"libc++abi.so.1"];
+    let in_library = |library: &CStr| {
+        let library = unsafe { libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        let is_loaded = !library.is_null();
+        if is_loaded { unsafe { libc::dlsym(library, name.as_ptr()) } } else { std::ptr::null_mut() }
+    };
+    LIBRARIES.into_iter().map(in_library).find(|found| !found.is_null()).unwrap_or(std::ptr::null_mut())
 }

@@ -323,25 +323,19 @@ pub(crate) fn all_are_done() -> bool {
 
 /// The thread that the C library knows by this number.
 pub(crate) fn by_handle(handle: u64) -> Option<&'static Thread> {
-    find(|thread| thread.handle.load(Ordering::Relaxed) == handle)
+    SCHEDULER.with(|scheduler| scheduler.find(|thread| thread.handle.load(Ordering::Relaxed) == handle))
 }
 
-/// The thread that the kernel knows by this number.
-pub(crate) fn by_kernel_id(kernel_id: i32) -> Option<&'static Thread> {
-    find(|thread| thread.kernel_id.load(Ordering::Relaxed) == kernel_id)
-}
-
-fn find(is_wanted: impl Fn(&Thread) -> bool) -> Option<&'static Thread> {
-    SCHEDULER.with(|scheduler| {
-        scheduler.slots.iter().rev().find(|slot| is_wanted(slot.thread)).map(|slot| slot.thread)
-    })
+/// A thread may run wherever the process may, if it is one of ours. Handlers of signals may ask, too; but not for others if they have interrupted the scheduler.
+pub(crate) fn free_from_home(is_wanted: impl Fn(&Thread) -> bool) {
+    SCHEDULER.0.with_unless_own(|scheduler| scheduler.find(is_wanted).map(home::free));
 }
 
 /// The program says itself where its threads run.
 pub(crate) fn leave_processors_alone() {
-    without_signals(|| {
-        SCHEDULER.with(|scheduler| home::close(scheduler.slots.iter().map(|slot| slot.thread)));
-    });
+    home::close();
+    // Those that cannot be let go now leave at their next turns.
+    SCHEDULER.0.with_unless_own(|scheduler| scheduler.slots.iter().for_each(|slot| home::free(slot.thread)));
 }
 
 /// The threads that have ended and that the kernel may still have. The first one it keeps until the process ends.
@@ -386,6 +380,10 @@ impl Scheduler {
     fn add(&mut self, thread: &'static Thread) {
         let standing = self.standing_of_new(thread);
         self.slots.push(Slot { thread, state: State::Ready, reason: Reason::Woken, since: 0, standing });
+    }
+
+    fn find(&self, is_wanted: impl Fn(&Thread) -> bool) -> Option<&'static Thread> {
+        self.slots.iter().rev().find(|slot| is_wanted(slot.thread)).map(|slot| slot.thread)
     }
 
     fn slot(&mut self, thread: &Thread) -> Option<&mut Slot> {

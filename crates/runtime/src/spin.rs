@@ -3,7 +3,7 @@
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::system::yield_processor;
+use crate::system::{without_signals, yield_processor};
 use crate::thread::{Thread, me};
 
 /// Something that one thread at a time may touch.
@@ -35,6 +35,11 @@ impl<T> Spin<T> {
         let result = act(unsafe { &mut *self.content.get() });
         self.taken.store(0, Ordering::Release);
         result
+    }
+
+    /// As [`Spin::with`], in a handler of a signal, too. If that has interrupted its thread at it, nothing is done.
+    pub(crate) fn with_unless_own<R>(&self, act: impl FnOnce(&mut T) -> R) -> Option<R> {
+        (self.taken.load(Ordering::Relaxed) != mark(me())).then(|| without_signals(|| self.with(act)))
     }
 
     /// Whoever was at it is not there any more: the process is a copy with one thread.

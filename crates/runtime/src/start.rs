@@ -153,7 +153,7 @@ pub(crate) fn write_file(name: &str, text: &str) {
 /// The process ends here. What follows is not recorded, be it the destructors of other libraries. A child that still shares
 /// our memory, as after `vfork`, is another process.
 pub(crate) extern "C" fn end() {
-    if PROCESS.load(Ordering::SeqCst) != process_id() {
+    if !is_recording_process() {
         return;
     }
     let turn = Turn::alone();
@@ -172,9 +172,14 @@ pub(crate) extern "C" fn end() {
     set_me(None);
 }
 
+/// Whether the caller is a thread of the process that is recorded. A child that still shares our memory, as after `vfork`, is not.
+pub(crate) fn is_recording_process() -> bool {
+    PROCESS.load(Ordering::SeqCst) == process_id()
+}
+
 /// Another program takes the place of this one, unless the attempt fails.
 pub(crate) fn replace<R>(act: impl FnOnce() -> R) -> R {
-    let ours = RECORDING.load(Ordering::SeqCst) && PROCESS.load(Ordering::SeqCst) == process_id();
+    let ours = RECORDING.load(Ordering::SeqCst) && is_recording_process();
     if ours {
         show_all(Turn::take().as_ref());
         file::set_ended(true);

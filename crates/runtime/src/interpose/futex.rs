@@ -10,8 +10,8 @@ use foretell_wire::hook::Order;
 use foretell_wire::record::Record;
 use libc::timespec;
 
+use super::processor::let_go_by_kernel_id;
 use super::signal::expect_handlers;
-use crate::home;
 use crate::primitives;
 use crate::scheduler::{self, Helper, Reason, wake_waiters};
 use crate::system::{kernel, nanoseconds, set_errno, until};
@@ -20,6 +20,11 @@ use crate::turn::{Turn, deadline_in};
 #[unsafe(no_mangle)]
 unsafe extern "C" fn syscall(number: i64, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> i64 {
     let arguments = [a, b, c, d, e, f];
+    match number {
+        libc::SYS_sched_getaffinity => let_go_by_kernel_id(i32::try_from(a).unwrap_or(0)),
+        libc::SYS_sched_setaffinity => scheduler::leave_processors_alone(),
+        _ => {}
+    }
     let Some(turn) = Turn::alone() else { return kernel(number, arguments) };
     if number != libc::SYS_futex {
         return other(&turn, number, arguments);
@@ -42,11 +47,8 @@ fn other(turn: &Turn, number: i64, arguments: [usize; 6]) -> i64 {
     if matches!(number, libc::SYS_gettid | libc::SYS_getpid | libc::SYS_getppid | libc::SYS_sched_yield) {
         return kernel(number, arguments);
     }
-    match number {
-        libc::SYS_rt_sigaction => expect_handlers(),
-        libc::SYS_sched_getaffinity => home::free(turn.me),
-        libc::SYS_sched_setaffinity => scheduler::leave_processors_alone(),
-        _ => {}
+    if number == libc::SYS_rt_sigaction {
+        expect_handlers();
     }
     turn.fence(turn.me.site.get());
     let result = turn.away(|| kernel(number, arguments));

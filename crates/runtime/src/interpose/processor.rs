@@ -1,45 +1,69 @@
 //! Where the program may run, when it asks, and what it starts; see [`crate::home`].
 
 use std::ffi::{c_int, c_long, c_void};
+use std::sync::atomic::Ordering;
 
 use libc::{pid_t, pthread_t};
 
 use super::original;
 use crate::home;
 use crate::scheduler;
-use crate::system::without_signals;
-use crate::thread::{Thread, me};
+use crate::start::is_recording_process;
+use crate::system;
+use crate::thread::me;
 
 type Any = *mut c_void;
 
-/// The calling thread may run wherever the process may.
+/// The caller may run wherever the process may.
 fn let_go() {
-    if let Some(me) = me() {
-        home::free(me);
+    match me().filter(|_| is_recording_process()) {
+        Some(me) => home::free(me),
+        None => home::free_caller(),
     }
 }
 
-/// So may this thread, if it is ours.
-fn let_go_of(find: impl FnOnce() -> Option<&'static Thread>) {
-    if let Some(thread) = without_signals(find) {
-        home::free(thread);
+/// So may the thread that the C library knows by this number.
+fn let_go_by_handle(handle: pthread_t) {
+    if handle == unsafe { libc::pthread_self() } {
+        let_go();
+    } else {
+        scheduler::free_from_home(|thread| thread.handle.load(Ordering::Relaxed) == handle);
+    }
+}
+
+/// So may the one that the kernel knows by this number; 0 is the caller.
+pub(super) fn let_go_by_kernel_id(kernel_id: pid_t) {
+    if kernel_id == 0 || kernel_id == system::kernel_id() {
+        let_go();
+    } else {
+        scheduler::free_from_home(|thread| thread.kernel_id.load(Ordering::Relaxed) == kernel_id);
     }
 }
 
 /// Calls that ask where a thread may run.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sched_getaffinity(thread: pid_t, bytes: usize, mask: Any) -> c_int {
-    match thread {
-        0 => let_go(),
-        _ => let_go_of(|| scheduler::by_kernel_id(thread)),
-    }
+    let_go_by_kernel_id(thread);
     unsafe { original!(c"sched_getaffinity": fn(pid_t, usize, Any) -> c_int)(thread, bytes, mask) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_getaffinity_np(thread: pthread_t, bytes: usize, mask: Any) -> c_int {
-    let_go_of(|| scheduler::by_handle(thread));
+    let_go_by_handle(thread);
     unsafe { original!(c"pthread_getaffinity_np": fn(pthread_t, usize, Any) -> c_int)(thread, bytes, mask) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_getattr_np(thread: pthread_t, about: *mut libc::pthread_attr_t) -> c_int {
+    let_go_by_handle(thread);
+    unsafe { attributes(thread, about) }
+}
+
+/// The attributes of a thread, wherever it is just now.
+pub(super) unsafe fn attributes(thread: pthread_t, about: *mut libc::pthread_attr_t) -> c_int {
+    unsafe {
+        original!(c"pthread_getattr_np": fn(pthread_t, *mut libc::pthread_attr_t) -> c_int)(thread, about)
+    }
 }
 
 /// Some versions of the C library count the processors that the caller may run on.

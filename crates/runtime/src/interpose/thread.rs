@@ -9,6 +9,7 @@ use libc::pthread_t;
 use super::blocking::received;
 use super::lock::abandon_locks;
 use super::original;
+use super::processor::attributes;
 use super::signal::expect_handlers;
 use crate::functions;
 use crate::home;
@@ -50,7 +51,10 @@ unsafe extern "C" fn pthread_create(
 ) -> c_int {
     let original =
         original!(c"pthread_create": fn(*mut pthread_t, *const c_void, Start, *mut c_void) -> c_int);
-    let Some(turn) = Turn::alone() else { return unsafe { original(handle, how, start, argument) } };
+    let Some(turn) = Turn::alone() else {
+        home::free_caller();
+        return unsafe { original(handle, how, start, argument) };
+    };
     turn.meeting();
     wait_for_ends();
     let thread = Thread::new(scheduler::next_id(), Some((start, argument)));
@@ -58,6 +62,8 @@ unsafe extern "C" fn pthread_create(
     if thread.id == FIRST {
         home::open();
     }
+    // The new thread may run where this one may, and has no home yet.
+    home::free(turn.me);
     let result = unsafe { original(handle, how, run, (thread as *const Thread).cast_mut().cast()) };
     if result == 0 {
         thread.handle.store(unsafe { handle.read() }, Ordering::Relaxed);
@@ -115,7 +121,7 @@ unsafe extern "C-unwind" fn run(thread: *mut c_void) -> *mut c_void {
 fn stack() -> (usize, u64) {
     unsafe {
         let mut about: libc::pthread_attr_t = std::mem::zeroed();
-        if libc::pthread_getattr_np(libc::pthread_self(), &mut about) != 0 {
+        if attributes(libc::pthread_self(), &mut about) != 0 {
             return (0, 0);
         }
         let (mut start, mut bytes) = (std::ptr::null_mut(), 0);
