@@ -1,13 +1,17 @@
-//! When to stop early: Ctrl-C, and the time limit.
+//! When to stop early: Ctrl-C, signals that ask to end, and the time limit.
 //!
-//! The first press of Ctrl-C asks for what is known so far, the second one kills. While a program is being recorded, Ctrl-C
+//! `SIGTERM` and `SIGHUP` count as Ctrl-C, so that no program outlives us that is being recorded. The first press of Ctrl-C asks for what is known so far, the second one kills. While a program is being recorded, Ctrl-C
 //! is meant for that program alone. A time limit asks for the same, but only of the work that it is set for.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
+
+use signal_hook::consts::{SIGHUP, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use crate::error::Failure;
 
@@ -36,7 +40,26 @@ pub(crate) fn listen() -> Result<(), Failure> {
         }
         STOP.store(true, Ordering::SeqCst);
     };
-    ctrlc::set_handler(pressed).map_err(|error| Failure::Usage(format!("cannot listen for Ctrl-C: {error}")))
+    let failed = |error: &dyn std::fmt::Display| Failure::Usage(format!("cannot listen for Ctrl-C: {error}"));
+    ctrlc::set_handler(pressed).map_err(|error| failed(&error))?;
+    listen_for_signals(pressed).map_err(|error| failed(&error))
+}
+
+/// Takes signals that ask to end for presses of Ctrl-C. Whoever was started by `nohup` does not hear of terminals that go away.
+fn listen_for_signals(pressed: impl Fn() + Send + 'static) -> io::Result<()> {
+    let asking = [SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal));
+    let mut signals = Signals::new(asking)?;
+    let listen = move || signals.forever().for_each(|_| pressed());
+    thread::Builder::new().name("listens for signals".to_string()).spawn(listen)?;
+    Ok(())
+}
+
+/// Whether we were started without hearing of this signal.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    ignored >> (signal - 1) & 1 == 1
 }
 
 /// While this lives, Ctrl-C is counted and asks nothing of us.

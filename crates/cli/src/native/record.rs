@@ -251,7 +251,7 @@ fn not_recorded(name: &Path) -> Failure {
 
 /// How the program ended, if that is to be told.
 pub(crate) fn ending(status: ExitStatus, ended_by: EndedBy) -> Option<String> {
-    let kept = "what was recorded up to then is kept";
+    let kept = "what was seen up to then is kept";
     match (ended_by, status.signal(), status.code()) {
         (EndedBy::User, ..) => Some(format!("ended by Ctrl-C; {kept}")),
         (EndedBy::Time(limit), ..) => Some(format!("ended after {}; {kept}", time_text(limit))),

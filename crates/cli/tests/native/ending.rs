@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::{build, foretell, interrupted, is_ready};
+use crate::{build, foretell, interrupted_by, is_ready};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -32,11 +32,14 @@ fn ctrl_c_ends_the_program_and_not_foretell() {
         return;
     }
     let program = build("endless.c");
-    let output = interrupted(&["run", "--no-progress", "--", &program]);
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
-    assert!(err.contains("ended by Ctrl-C"), "{err}");
-    assert_eq!(output.status.code(), Some(1), "{out}{err}");
-    assert!(out.contains("race 1: counter") && !out.contains("interrupted"), "{out}");
+    // Whoever limits the time of foretell asks it to end; the program must not go on alone.
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let output = interrupted_by(signal, &["run", "--no-progress", "--", &program]);
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert!(err.contains("ended by Ctrl-C"), "{signal}: {err}");
+        assert_eq!(output.status.code(), Some(1), "{signal}: {out}{err}");
+        assert!(out.contains("race 1: counter") && !out.contains("interrupted"), "{signal}: {out}");
+    }
 }
 
 #[test]

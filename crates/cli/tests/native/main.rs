@@ -57,6 +57,11 @@ fn foretell(args: &[&str]) -> Output {
 
 /// Runs foretell on what does not end by itself, and presses Ctrl-C after a while.
 fn interrupted(args: &[&str]) -> Output {
+    interrupted_by("-INT", args)
+}
+
+/// As [`interrupted`], by any signal.
+fn interrupted_by(signal: &str, args: &[&str]) -> Output {
     let child = Command::new(env!("CARGO_BIN_EXE_foretell"))
         .args(args)
         .stdout(Stdio::piped())
@@ -64,7 +69,7 @@ fn interrupted(args: &[&str]) -> Output {
         .spawn()
         .expect("foretell runs");
     thread::sleep(Duration::from_secs(3));
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
     assert!(sent.is_ok_and(|status| status.success()));
     child.wait_with_output().expect("foretell ends")
 }
