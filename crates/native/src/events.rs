@@ -120,6 +120,51 @@ pub(crate) fn explore(log: &[u8], survey: &Survey, question: Question<'_>) -> Re
 /// After so many records it is asked whether there is time left.
 const LOOKS: u32 = 1 << 12;
 
+/// A write that stands for what may have been written unseen.
+#[derive(Clone, Copy, Debug)]
+struct Doubted {
+    event: EventId,
+    /// How often something had happened by then that nobody understands.
+    opaques: u64,
+}
+
+/// Variables, each once. To add one that is there already, as most are, costs next to nothing.
+#[derive(Debug, Default)]
+struct Touched {
+    /// In the order in which they came, with those that were removed.
+    list: Vec<VarId>,
+    /// Whether a variable is there.
+    is_in: Vec<bool>,
+}
+
+impl Touched {
+    fn insert(&mut self, var: VarId) {
+        if self.is_in.len() <= var.index() {
+            self.is_in.resize(var.index() + 1, false);
+        }
+        if !std::mem::replace(&mut self.is_in[var.index()], true) {
+            self.list.push(var);
+        }
+    }
+
+    fn remove(&mut self, var: VarId) {
+        if let Some(is_in) = self.is_in.get_mut(var.index()) {
+            *is_in = false;
+        }
+    }
+
+    /// Says no if there was something that is not any more.
+    fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    fn take(&mut self) -> Vec<VarId> {
+        let mut taken = std::mem::take(&mut self.list);
+        taken.retain(|var| std::mem::take(&mut self.is_in[var.index()]));
+        taken
+    }
+}
+
 /// What is wanted beside the events.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Follow {
@@ -183,10 +228,13 @@ struct Writer<'a> {
     /// The variables that were written since then.
     written: BTreeSet<VarId>,
     /// Those that were accessed since something happened last that nobody understands.
-    touched: BTreeSet<VarId>,
-    /// The writes that stand for what that may have written, of variables that nobody has accessed since; and how often it had happened by then.
-    doubted: FxHashMap<VarId, (EventId, u64)>,
+    touched: Touched,
+    /// The writes that stand for what that may have written, of variables that nobody has accessed since.
+    doubted: FxHashMap<VarId, Doubted>,
+    /// How often it has happened.
     opaques: u64,
+    /// What each variable held when it was accessed last, as far as that is known.
+    held: FxHashMap<VarId, Value>,
     /// Whether there was ever more than one thread.
     has_forked: bool,
     /// Which reads matter to what comes after them, and how values are computed.
@@ -237,9 +285,10 @@ impl<'a> Writer<'a> {
             lacks_fence: false,
             fenced: 0,
             written: BTreeSet::new(),
-            touched: BTreeSet::new(),
+            touched: Touched::default(),
             doubted: FxHashMap::default(),
             opaques: 0,
+            held: FxHashMap::default(),
             has_forked: false,
             followers: Vec::new(),
             exploring: None,
@@ -349,7 +398,8 @@ impl<'a> Writer<'a> {
             }
             Op::Free(var) => {
                 self.written.remove(&var);
-                self.touched.remove(&var);
+                self.touched.remove(var);
+                self.held.remove(&var);
                 self.doubted.remove(&var);
             }
             Op::Fork(_) => self.has_forked = true,
@@ -362,24 +412,37 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// A variable of the program is accessed. If that is the first time since something may have written it unseen, and it is read, then it held that since then.
-    fn touch(&mut self, op: Op) {
+    /// A variable of the program is about to be accessed. If that is the first time since something may have written it unseen, and it is read and holds what it held
+    /// before, then it was not written. Otherwise it was, nobody knows when, and nothing is reordered around the read that shows it; but before there are threads it is all the same when.
+    fn touch(&mut self, op: Op) -> Done {
         let (Op::Read { var, .. }
         | Op::Write { var, .. }
         | Op::Load { var, .. }
         | Op::Store { var, .. }
         | Op::Rmw { var, .. }) = op
         else {
-            return;
+            return Ok(());
         };
         self.touched.insert(var);
-        if let Some((event, opaques)) = self.doubted.remove(&var)
-            && opaques == self.opaques
-            && let Some(Op::Store { value, .. }) =
-                self.events.get_mut(event.index()).map(|event| &mut event.op)
+        let (held, read) = (self.held.get(&var).copied(), op.value_read());
+        let holds = op.value_written().or(read);
+        match holds {
+            Some(holds) => self.held.insert(var, holds),
+            None => self.held.remove(&var),
+        };
+        let Some(doubted) = self.doubted.remove(&var) else { return Ok(()) };
+        let is_sure = doubted.opaques == self.opaques && (read == held || !self.has_forked);
+        if let Some(Op::Store { value, .. }) =
+            self.events.get_mut(doubted.event.index()).map(|event| &mut event.op)
         {
-            *value = op.value_read();
+            *value = read.filter(|_| is_sure);
         }
+        if self.has_forked && read.is_some() && held.is_some() && read != held {
+            let site = std::mem::take(&mut self.site);
+            self.fence()?;
+            self.site = site;
+        }
+        Ok(())
     }
 
     fn add(&mut self, event: Event) {
@@ -537,11 +600,11 @@ impl<'a> Writer<'a> {
             if reads {
                 self.note_read();
             }
+            if !self.holders.is_waiting(self.thread) {
+                self.touch(op)?;
+            }
             let before = self.events.len();
             self.push(op)?;
-            if self.events.len() > before {
-                self.touch(op);
-            }
             if !self.has_forked && era == Era::STATIC {
                 self.seen.insert(var, values.map(|[read, written]| if writes { written } else { read }));
             }
@@ -618,9 +681,10 @@ impl<'a> Writer<'a> {
     /// What was accessed so far may have been written unseen, so somebody writes it here, nobody knows what. What has not been accessed since that happened
     /// last was written then already.
     fn doubt_memory(&mut self) -> Done {
-        for var in std::mem::take(&mut self.touched) {
+        for var in self.touched.take() {
             self.push(Op::Store { var, value: None, order: MemOrder::Relaxed })?;
-            self.doubted.extend(self.last().map(|event| (var, (event, self.opaques))));
+            let opaques = self.opaques;
+            self.doubted.extend(self.last().map(|event| (var, Doubted { event, opaques })));
             self.written.remove(&var);
             // Should static memory still hold what was seen there, that has to be told.
             self.seen.entry(var).and_modify(|seen| *seen = None);
@@ -660,8 +724,8 @@ impl<'a> Writer<'a> {
             }
             let (value, order) = (Some(self.value(number)?), MemOrder::Relaxed);
             let op = Op::Load { var, value, order };
+            self.touch(op)?;
             self.push(op)?;
-            self.touch(op);
             self.shown.extend(self.last().map(|event| (var, event)));
         }
         (self.site, self.loc) = here;
