@@ -1,17 +1,11 @@
 //! The one door for developers: `cargo xtask setup|run|test|bench|tidy`.
 
-mod bench;
-mod fuzz_exact;
-mod native_corpus;
-mod process;
-mod replay_corpus;
-mod setup;
-mod soundness;
-mod soundness_native;
 mod test;
 mod tidy;
 
 use std::process::ExitCode;
+
+use xtask::{process, setup};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -37,20 +31,11 @@ fn main() -> ExitCode {
         "setup" => setup::run(),
         "run" => process::run_foretell(rest),
         "test" => test::run(),
-        "bench" => bench::run(rest),
-        "fuzz-exact" => fuzz_exact::run(rest),
-        "soundness" => soundness::run(rest),
-        "native-corpus" => native_corpus::run(rest),
-        "replay-corpus" => replay_corpus::run(rest),
-        "soundness-native" => soundness_native::run(rest),
         "tidy" => tidy::run(),
+        "bench" | "fuzz-exact" | "soundness" | "native-corpus" | "replay-corpus" | "soundness-native" => {
+            process::run_lab(&args)
+        }
         other => Err(format!("unknown command `{other}`\n{USAGE}")),
     };
-    match result {
-        Ok(code) => code,
-        Err(message) => {
-            eprintln!("xtask: {message}");
-            ExitCode::from(2)
-        }
-    }
+    process::exit_code("xtask", result)
 }

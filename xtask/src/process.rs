@@ -6,12 +6,12 @@ use std::process::{Command, ExitCode};
 use crate::setup;
 
 /// The root of the repository.
-pub(crate) fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_path_buf()
 }
 
 /// Runs a program in the root of the repository; anything but success is an error.
-pub(crate) fn must(program: &str, args: &[&str]) -> Result<(), String> {
+pub fn must(program: &str, args: &[&str]) -> Result<(), String> {
     let shown = format!("{program} {}", args.join(" "));
     eprintln!("$ {shown}");
     let status = Command::new(program).args(args).current_dir(root()).status();
@@ -23,7 +23,7 @@ pub(crate) fn must(program: &str, args: &[&str]) -> Result<(), String> {
 }
 
 /// Builds foretell and lets it predict on traces, or run a program; its exit code becomes ours.
-pub(crate) fn run_foretell(args: &[String]) -> Result<ExitCode, String> {
+pub fn run_foretell(args: &[String]) -> Result<ExitCode, String> {
     if args.is_empty() {
         return Err("what? For example: cargo xtask run examples/bank.std, or examples/bank.cimp".to_string());
     }
@@ -40,22 +40,38 @@ pub(crate) fn run_foretell(args: &[String]) -> Result<ExitCode, String> {
         must("cargo", &[&["build", "--quiet", "--release"][..], &recorder].concat())?;
     }
     let command = if is_native || is_any_of(&["cimp"]) { "run" } else { "predict" };
-    let status = Command::new(release("foretell"))
-        .arg(command)
-        .args(args)
-        .status()
-        .map_err(|error| format!("cannot run foretell: {error}"))?;
-    let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(2);
-    Ok(ExitCode::from(code))
+    exit_code_of(Command::new(release("foretell")).arg(command).args(args))
+}
+
+/// Builds the experiments and runs the one that the first argument names; its exit code becomes ours.
+pub fn run_lab(args: &[String]) -> Result<ExitCode, String> {
+    must("cargo", &["build", "--quiet", "--release", "--package", "foretell-lab"])?;
+    exit_code_of(Command::new(release("lab")).args(args))
+}
+
+/// Runs a program; its exit code becomes ours.
+fn exit_code_of(command: &mut Command) -> Result<ExitCode, String> {
+    let status = command.status();
+    let status =
+        status.map_err(|error| format!("cannot run {}: {error}", command.get_program().display()))?;
+    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(2)))
+}
+
+/// How a command of ours ends; an error is printed.
+pub fn exit_code(program: &str, result: Result<ExitCode, String>) -> ExitCode {
+    result.unwrap_or_else(|message| {
+        eprintln!("{program}: {message}");
+        ExitCode::from(2)
+    })
 }
 
 /// Where the release build of a program is.
-pub(crate) fn release(program: &str) -> PathBuf {
+pub fn release(program: &str) -> PathBuf {
     built("release", program)
 }
 
 /// Where a program is that was built like this: `release` or `debug`.
-pub(crate) fn built(how: &str, program: &str) -> PathBuf {
+pub fn built(how: &str, program: &str) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     target.join(how).join(program)
 }

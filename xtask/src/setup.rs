@@ -21,14 +21,14 @@ const NEEDS: [Need; 5] = [
 ];
 
 /// Installs what is missing, by apt where we are root; otherwise says what to install.
-pub(crate) fn run() -> Result<ExitCode, String> {
+pub fn run() -> Result<ExitCode, String> {
     install()?;
     install_browser()?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Installs what is needed to build, record and test, but for the browser.
-pub(crate) fn install() -> Result<(), String> {
+pub fn install() -> Result<(), String> {
     for need in NEEDS.iter().filter(|need| !is_there(need.program)) {
         if !is_there("apt-get") || !is_root() {
             return Err(format!(

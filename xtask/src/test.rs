@@ -2,8 +2,10 @@
 
 use std::process::ExitCode;
 
-use crate::process::must;
-use crate::{setup, tidy};
+use xtask::process::must;
+use xtask::setup;
+
+use crate::tidy;
 
 /// Formatting, lints, house rules, then all tests.
 pub(crate) fn run() -> Result<ExitCode, String> {

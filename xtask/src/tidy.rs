@@ -10,13 +10,13 @@ use std::process::{Command, ExitCode};
 
 use serde_json::Value;
 
-use crate::process::root;
+use xtask::process::root;
 
 /// A room and those that it may depend on.
 type Rule = (&'static str, &'static [&'static str]);
 
 /// In dependency order. The referee knows no finder: its independence is the proof.
-const ROOMS: [Rule; 21] = [
+const ROOMS: [Rule; 22] = [
     ("foretell-wire", &[]),
     ("foretell-schedule", &[]),
     ("foretell-online", &["foretell-wire"]),
@@ -53,9 +53,11 @@ const ROOMS: [Rule; 21] = [
     ),
     ("foretell-testkit", &["foretell-trace"]),
     ("foretell-smt", &["foretell-trace", "foretell-arithmetic"]),
+    ("xtask", &[]),
     (
-        "xtask",
+        "foretell-lab",
         &[
+            "xtask",
             "foretell-trace",
             "foretell-wire",
             "foretell-witness",

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::pairs::{Decision, median};
-use crate::process::root;
+use xtask::process::root;
 
 /// What a figure should be.
 #[derive(Clone, Copy)]

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::cpu::CpuTime;
 use super::record::{Record, Row, Target};
-use crate::process::{release, root};
+use xtask::process::{release, root};
 
 /// Steps of the plain walk, where it would never come to an end.
 const STEPS: &str = "60000000";

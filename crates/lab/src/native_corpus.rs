@@ -7,8 +7,8 @@ use std::process::{Command, ExitCode};
 
 use foretell_testkit::native::{Lines, Program, programs};
 
-use crate::process::{must, release, root};
-use crate::setup;
+use xtask::process::{must, release, root};
+use xtask::setup;
 
 /// So many seeds unless told otherwise.
 const SEEDS: u64 = 20;

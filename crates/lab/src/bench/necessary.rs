@@ -15,7 +15,7 @@ use super::asked::{ready_for_programs, report};
 use super::cpu::CpuTime;
 use super::programs::build_all;
 use super::record::{Record, Row, Target};
-use crate::process::release;
+use xtask::process::release;
 
 /// The folders of the programs.
 const SETS: [&str; 3] = ["mixed", "hidden", "values"];

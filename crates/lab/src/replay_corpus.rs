@@ -9,7 +9,7 @@ use foretell_testkit::native::{Program, programs};
 use serde_json::Value;
 
 use crate::native_corpus::{build, prepare};
-use crate::process::{release, root};
+use xtask::process::{release, root};
 
 /// So many seeds unless told otherwise.
 const SEEDS: u64 = 3;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::process::root;
+use xtask::process::root;
 
 /// The files with this ending in a folder of the repository, in the order of their names.
 pub(crate) fn sources(folder: &str, ending: &str) -> Result<Vec<PathBuf>, String> {

@@ -8,7 +8,7 @@ use foretell_testkit::locked::{LockedTrace, Shape};
 use foretell_trace::format::{Compression, Format, writer};
 use foretell_trace::{Batch, Source};
 
-use crate::process::root;
+use xtask::process::root;
 
 /// A generated trace in a file.
 pub(crate) struct TraceFile(PathBuf);

@@ -16,7 +16,7 @@ use foretell_cimp::explore::{self, explore};
 use foretell_testkit::program::{PROGRAM_FILE, Program, Shape, program, shrink};
 use serde_json::Value;
 
-use crate::process::{built, must};
+use xtask::process::{built, must};
 
 /// A program with more states than this is left out: it would take too long.
 const STATES: usize = 60_000;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::process::{must, release};
+use xtask::process::{must, release};
 
 /// Builds what goes into programs that are recorded; foretell itself is there already.
 pub(crate) fn ready_for_programs() -> Result<(), String> {

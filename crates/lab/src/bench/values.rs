@@ -15,7 +15,7 @@ use super::asked::{ready_for_programs, report};
 use super::cpu::CpuTime;
 use super::programs::{build_all, sources};
 use super::record::{Record, Row, Target};
-use crate::process::release;
+use xtask::process::release;
 
 /// Under how many seeds native programs run.
 const SEEDS: u32 = 5;

@@ -21,9 +21,9 @@ use std::{fs, thread};
 
 use foretell_testkit::program::{Program, Shape, program, shrink};
 
-use crate::process::root;
 use experiment::{Kind, Wrong, examine};
 use tally::Tally;
+use xtask::process::root;
 
 /// How often progress is told.
 const NEWS: Duration = Duration::from_secs(10);

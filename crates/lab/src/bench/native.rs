@@ -17,7 +17,7 @@ use foretell_wire::site::{Site, Table};
 use super::asked::ready_for_programs;
 use super::cpu::CpuTime;
 use super::record::{Record, Row, Target};
-use crate::process::{release, root};
+use xtask::process::{release, root};
 
 /// How many rounds each thread of the program makes: some seconds when it is recorded.
 const ROUNDS: &str = "200";

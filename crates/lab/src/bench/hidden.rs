@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::asked::{ready_for_programs, report};
 use super::programs::build_all;
 use super::record::{Record, Row, Target};
-use crate::process::release;
+use xtask::process::release;
 
 /// How often each program runs under each strategy.
 const RUNS: usize = 10;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::asked::ready_for_programs;
 use super::native::{Program, Way};
 use super::record::{Record, Row, Target};
-use crate::process::{release, root};
+use xtask::process::{release, root};
 
 /// How much each program has to do at least,
 const WORK: u32 = 200;

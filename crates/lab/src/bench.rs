@@ -29,10 +29,10 @@ use foretell_trace::{Batch, EventId, Trace};
 use foretell_witness::{Claim, Model, Proof, Referee, UnorderedReferee};
 use serde_json::Value;
 
-use crate::process::{must, release};
 use cpu::CpuTime;
 use files::TraceFile;
 use record::{Record, Row, Target};
+use xtask::process::{must, release};
 
 /// A measurement that can be asked for by name.
 type Measurement = (&'static str, fn(&mut Record) -> Result<(), String>);
@@ -65,10 +65,7 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
     {
         return Err(format!("there is no benchmark named `{unknown}`"));
     }
-    must("cargo", &["build", "--quiet", "--release", "--package", "foretell", "--package", "xtask"])?;
-    if cfg!(debug_assertions) {
-        return rerun_optimised(args);
-    }
+    must("cargo", &["build", "--quiet", "--release", "--package", "foretell"])?;
     let mut record = Record::new(args);
     for (name, measure) in MEASUREMENTS {
         if names.is_empty() || names.iter().any(|wanted| *wanted == name) {
@@ -79,16 +76,6 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
         record.save()?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// `cargo xtask` builds without optimisation, which is no way to measure.
-fn rerun_optimised(args: &[String]) -> Result<ExitCode, String> {
-    let status = Command::new(release("xtask")).arg("bench").args(args).status();
-    match status {
-        Ok(status) if status.success() => Ok(ExitCode::SUCCESS),
-        Ok(status) => Err(format!("the measurement failed: {status}")),
-        Err(error) => Err(format!("cannot run the optimised xtask: {error}")),
-    }
 }
 
 /// Reading and checking alone.
