@@ -2,6 +2,7 @@
 //!
 //! As long as a variable has not raced, its writes are ordered, so the last one stands for all (an *epoch*: a thread and
 //! its local time); the same holds for reads until two of them are concurrent, and only then is a time per thread kept.
+//! Atomic writes need not be ordered, so of them a time per thread is kept, too, and none stands for what it is not ordered after.
 //!
 //! **Changed:** happens-before honours the memory order of atomics ([`crate::happens_before`]); atomic accesses have
 //! epochs of their own, which plain accesses are compared with, but not atomic ones. Each access is reported with the
@@ -39,8 +40,8 @@ struct Shadow {
 /// The last accesses of one kind of a variable.
 #[derive(Debug, Default)]
 struct Epochs {
-    write: Option<Epoch>,
-    reads: Reads,
+    writes: Latest,
+    reads: Latest,
 }
 
 /// An access, by who made it and when.
@@ -58,14 +59,48 @@ impl Epoch {
     }
 }
 
+/// Those accesses of a kind that no later one stands for.
 #[derive(Debug, Default)]
-enum Reads {
+enum Latest {
     #[default]
     None,
-    /// All reads since the last write are ordered before this one.
-    Last(Epoch),
-    /// The last read of each thread that read since the last write; at least two are concurrent.
+    /// All others are ordered before this one.
+    One(Epoch),
+    /// The last one of each thread; at least two are, or were, concurrent.
     Concurrent(Vec<Epoch>),
+}
+
+impl Latest {
+    fn as_slice(&self) -> &[Epoch] {
+        match self {
+            Latest::None => &[],
+            Latest::One(only) => std::slice::from_ref(only),
+            Latest::Concurrent(all) => all,
+        }
+    }
+
+    fn add(&mut self, now: Epoch, clock: &Clock) {
+        match self {
+            Latest::One(last) if last.thread != now.thread && !last.is_before(clock) => {
+                *self = Latest::Concurrent(vec![*last, now]);
+            }
+            Latest::None | Latest::One(_) => *self = Latest::One(now),
+            Latest::Concurrent(all) => match all.iter_mut().find(|access| access.thread == now.thread) {
+                Some(access) => *access = now,
+                None => all.push(now),
+            },
+        }
+    }
+
+    /// Forgets what an access with this clock stands for.
+    fn forget_before(&mut self, thread: ThreadId, clock: &Clock) {
+        let stands_for = |access: &Epoch| access.thread == thread || access.is_before(clock);
+        match self {
+            Latest::One(only) if stands_for(only) => *self = Latest::None,
+            Latest::None | Latest::One(_) => {}
+            Latest::Concurrent(all) => all.retain(|access| !stands_for(access)),
+        }
+    }
 }
 
 impl Detector for FastTrack {
@@ -84,7 +119,7 @@ impl Shadow {
     fn access(&mut self, access: Access, now: Epoch, clock: &Clock, reports: &mut Reports) {
         self.plain.compare(access, now, clock, reports);
         if access.atomic {
-            self.atomic.get_or_insert_default().record(access, now, clock);
+            self.atomic.get_or_insert_default().record_atomic(access, now, clock);
         } else {
             if let Some(atomic) = &self.atomic {
                 atomic.compare(access, now, clock, reports);
@@ -101,37 +136,28 @@ impl Epochs {
                 reports.push((earlier.event, earlier.loc), (now.event, now.loc));
             }
         };
-        self.write.iter().for_each(&mut races_with);
+        self.writes.as_slice().iter().for_each(&mut races_with);
         if access.kind.writes() {
-            match &self.reads {
-                Reads::None => {}
-                Reads::Last(read) => races_with(read),
-                Reads::Concurrent(reads) => reads.iter().for_each(races_with),
-            }
+            self.reads.as_slice().iter().for_each(races_with);
         }
     }
 
     fn record(&mut self, access: Access, now: Epoch, clock: &Clock) {
         if access.kind.writes() {
-            self.write = Some(now);
-            // What reads before this write would race with, this write races with as well.
-            self.reads = Reads::None;
-        }
-        if access.kind.reads() {
-            self.record_read(now, clock);
+            // What earlier accesses would race with, this write races with as well, or they have raced already.
+            *self = Epochs { writes: Latest::One(now), reads: Latest::None };
+        } else {
+            self.reads.add(now, clock);
         }
     }
 
-    fn record_read(&mut self, now: Epoch, clock: &Clock) {
-        match &mut self.reads {
-            Reads::Last(last) if last.thread != now.thread && !last.is_before(clock) => {
-                self.reads = Reads::Concurrent(vec![*last, now]);
-            }
-            Reads::None | Reads::Last(_) => self.reads = Reads::Last(now),
-            Reads::Concurrent(reads) => match reads.iter_mut().find(|read| read.thread == now.thread) {
-                Some(read) => *read = now,
-                None => reads.push(now),
-            },
+    /// Nothing orders atomic accesses among each other: this one stands only for those that are ordered before it.
+    fn record_atomic(&mut self, access: Access, now: Epoch, clock: &Clock) {
+        if access.kind.writes() {
+            self.reads.forget_before(now.thread, clock);
+            self.writes.add(now, clock);
+        } else {
+            self.reads.add(now, clock);
         }
     }
 }

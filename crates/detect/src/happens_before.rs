@@ -1,9 +1,9 @@
 //! Happens-before of the observed run, as C11, C++20 and Rust define it.
 //!
 //! Order of each thread, unlock before lock, [`MustOrder`], and atomics by their memory order: a release store is seen
-//! by an acquire load that reads from it or from its release sequence (read-modify-writes that follow it, and stores of
-//! its own thread), fences lend
-//! their order to relaxed operations, and relaxed operations alone order nothing.
+//! by an acquire load that reads from it or from its release sequence (read-modify-writes that follow it; in C11 and C17
+//! also stores of its own thread, [`MemOrder::RelaxedC11`]), fences lend their order to relaxed operations, and relaxed
+//! operations alone order nothing.
 //!
 //! Local time advances only where a thread publishes what it did, so that accesses between two such points share a time.
 
@@ -94,8 +94,8 @@ impl HappensBefore {
         }
         match event.op {
             Op::Store { var, order, .. } => {
-                // C11 lets later stores of the same thread continue its sequence. C++20 does not; more order is careful.
-                at(&mut self.released, var.index()).retain(|head| head.0 == thread);
+                let continues = order == MemOrder::RelaxedC11;
+                at(&mut self.released, var.index()).retain(|head| continues && head.0 == thread);
                 self.publish(thread, var, order);
             }
             // Continues the release sequence that it reads from: what was published stays published.

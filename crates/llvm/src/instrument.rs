@@ -2,7 +2,7 @@
 
 mod primitive;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use foretell_wire::hook::{self, PREFIX, Update};
 use foretell_wire::library;
@@ -11,6 +11,7 @@ use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
 
 use crate::hooks::{Hooks, Shape};
 use crate::ir::{Block, Module, Opcode, Type, Value};
+use crate::lives;
 use crate::manner::Manner;
 use crate::needless;
 use crate::primitives::{self, Primitives};
@@ -56,6 +57,8 @@ pub(crate) fn module(module: Module) -> bool {
     let mut sites = Sites::new(module);
     let mut primitives = Primitives::default();
     let telling = Telling::of(&functions);
+    let ends: HashMap<Value, Vec<Value>> =
+        functions.iter().map(|&function| (function, known_locals(module, function))).collect();
     withdraw_promises(module);
     for &function in &functions {
         primitive::separate(function);
@@ -73,6 +76,7 @@ pub(crate) fn module(module: Module) -> bool {
             stack: None,
             returns: HashSet::new(),
         };
+        walk.end_locals(&instructions, ends.get(&function).map_or(&[], Vec::as_slice));
         if function.is_handed_on() {
             walk.be_called_back(&instructions);
         }
@@ -473,6 +477,22 @@ impl Walk<'_> {
         }
     }
 
+    /// The frame of the function is no more after it.
+    fn end_locals(&mut self, instructions: &[Value], locals: &[Value]) {
+        if locals.is_empty() {
+            return;
+        }
+        let is_end = |end: &&Value| matches!(end.opcode(), Some(Opcode::LLVMRet | Opcode::LLVMResume));
+        for &end in instructions.iter().filter(is_end) {
+            let site = self.hooks.site(self.sites.add(end, &self.described));
+            self.hooks.build.before(end.before_return());
+            for &local in locals {
+                let size = self.hooks.types.int64.constant(self.hooks.size(local.allocated_type()));
+                self.hooks.tell(hook::LOCAL_END, &[site, local, size]);
+            }
+        }
+    }
+
     /// A function that others know by its address may be called by code that is not instrumented.
     fn be_called_back(&mut self, instructions: &[Value]) {
         self.hooks.build.before(self.function.first_instruction());
@@ -492,6 +512,21 @@ impl Walk<'_> {
             self.hooks.ask(hook::STACK, &[])
         })
     }
+}
+
+/// The local variables of a function whose address others may know. They are looked for before any hook is there.
+fn known_locals(module: Module, function: Value) -> Vec<Value> {
+    let entry = function.blocks().first().copied();
+    let is_local = |value: &Value| {
+        value.opcode() == Some(Opcode::LLVMAlloca)
+            && value.operand(0).constant_number() == Some(1)
+            && entry == Some(value.block())
+    };
+    let has_end = |&variable: &Value| {
+        let size = module.store_size(variable.allocated_type());
+        (1..=lives::LARGEST).contains(&size) && lives::may_be_known(variable)
+    };
+    function.instructions().into_iter().filter(is_local).filter(has_end).collect()
 }
 
 /// Whether the callee is a function that is instrumented as part of this module.

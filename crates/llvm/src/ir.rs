@@ -90,6 +90,21 @@ impl Module {
             .collect()
     }
 
+    /// The descriptions of what the module was compiled from, as LLVM writes them.
+    pub(crate) fn compile_units(self) -> Vec<String> {
+        let name = c"llvm.dbg.cu".as_ptr();
+        let length = unsafe { LLVMGetNamedMetadataNumOperands(self.0, name) } as usize;
+        let mut units: Vec<LLVMValueRef> = vec![std::ptr::null_mut(); length];
+        unsafe { LLVMGetNamedMetadataOperands(self.0, name, units.as_mut_ptr()) };
+        let written = |unit| unsafe {
+            let start = LLVMPrintValueToString(unit);
+            let found = text(start, std::ffi::CStr::from_ptr(start).to_bytes().len());
+            LLVMDisposeMessage(start);
+            found
+        };
+        units.into_iter().filter(|unit| !unit.is_null()).map(written).collect()
+    }
+
     pub(crate) fn has_function(self, name: &str) -> bool {
         CString::new(name).is_ok_and(|name| !unsafe { LLVMGetNamedFunction(self.0, name.as_ptr()) }.is_null())
     }

@@ -2,11 +2,12 @@
 //!
 //! * `ir`: LLVM's C interface, as far as it is needed, behind safe functions
 //! * `reads`: which values of a function depend on what it has read
-//! * `private`: memory that no other thread can know of
+//! * `private`: memory that no other thread can know of; `lives`: local variables that others may know of
 //! * `primitives`: functions of Rust's libraries that synchronise; `rust_name`: how they are called
 //! * `manner`: what a called function may do to memory unseen
 //! * `telling`: which functions record anything that one wants to know the calls of
 //! * `sites`: the table of places in the source, with the code; `detail`: what is told of an instruction beside its operands
+//! * `language`: what a module is written in
 //! * `hooks`: calls of the functions that the runtime provides
 //! * `instrument`: the walk over a module that puts them in; `needless`: those of them that would never record anything;
 //!   `implied`: those that tell what the accesses around them tell, too; `inline`: accesses that are recorded in place
@@ -26,6 +27,10 @@ mod inline;
 mod instrument;
 #[cfg(has_llvm)]
 mod ir;
+#[cfg(has_llvm)]
+mod language;
+#[cfg(has_llvm)]
+mod lives;
 #[cfg(has_llvm)]
 mod manner;
 #[cfg(has_llvm)]

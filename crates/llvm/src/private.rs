@@ -19,7 +19,7 @@ pub(crate) fn is_local(pointer: Value) -> bool {
 }
 
 /// The variable that a pointer is computed from, as far as that is plain to see.
-fn base(pointer: Value) -> Value {
+pub(crate) fn base(pointer: Value) -> Value {
     let mut base = pointer;
     while let Some(Opcode::LLVMGetElementPtr | Opcode::LLVMBitCast) = base.opcode() {
         base = base.operand(0);

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use foretell_wire::code::{Code, Function, Operand, Position};
-use foretell_wire::site::{Global, Site};
+use foretell_wire::site::{Global, Site, Table};
 
 use crate::detail;
 use crate::ir::{Block, Module, Opcode, Place, Type, Value};
+use crate::language;
 
 /// A table in the making. Sites are numbered in the order in which they are asked for.
 pub(crate) struct Sites {
@@ -32,7 +33,9 @@ impl Described {
 
 impl Sites {
     pub(crate) fn new(module: Module) -> Sites {
-        Sites { module, code: Code::default(), texts: HashMap::new(), types: HashMap::new() }
+        let table = Table { language: language::of(module), ..Table::default() };
+        let code = Code { table, ..Code::default() };
+        Sites { module, code, texts: HashMap::new(), types: HashMap::new() }
     }
 
     /// Describes a function as it is now.

@@ -1,6 +1,7 @@
 //! The calls that a thread is in: as the log tells them, by the sites of the calls, and as the trace does, by the functions.
 
 use foretell_trace::{LabelId, Loc};
+use foretell_wire::site::Language;
 
 use crate::LogError;
 
@@ -23,6 +24,8 @@ pub(crate) struct Spot {
     pub(crate) is_decided: bool,
     /// The site of the decision that follows the access.
     pub(crate) decides: Option<u64>,
+    /// What it is written in.
+    pub(crate) language: Language,
 }
 
 /// A call that has not ended.
@@ -140,7 +143,8 @@ mod tests {
             let function = names.labels.get(&format!("f{}", site / 100)).unwrap();
             let loc = Loc(Symbol::number(u32::try_from(site).unwrap()).unwrap());
             let caller = (site % 10 == 9).then_some(site / 10 * 10 - 100);
-            Ok(Spot { loc, function, caller, is_decided: false, decides: None })
+            let language = Language::Other;
+            Ok(Spot { loc, function, caller, is_decided: false, decides: None, language })
         };
         let text = |change: &Change| match change {
             Change::Enter(Frame { loc: None, function }) => format!("+{}", names.labels.name(*function)),

@@ -13,7 +13,7 @@ use crate::held::Held;
 use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::for_each;
 use crate::places::Places;
-use crate::records::{Entry, Part, Touch, mask, parts, touches};
+use crate::records::{Entry, Part, Touch, mask, parts, site_of, touches};
 
 /// More than one thread has touched the byte. Threads are counted from 1 on here, 0 is nobody.
 const SHARED: u32 = u32::MAX;
@@ -33,6 +33,12 @@ pub(crate) struct Word {
     written_late: u8,
     /// Those of them that nobody had touched before.
     overwritten: u8,
+    /// The bytes that were written at all.
+    written: u8,
+    /// Those that another thread touched than the one that had allocated them, before they were written.
+    foreign: u8,
+    /// Those that were part of a local variable when it ended.
+    ended: u8,
 }
 
 /// A run of bytes of a word that are one variable.
@@ -49,6 +55,27 @@ impl Cell {
         mask(self.first, self.end)
     }
 }
+
+/// The bytes of a word that an access has.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Extent {
+    /// The first byte.
+    pub(crate) first: u32,
+    /// The byte after the last one.
+    pub(crate) end: u32,
+}
+
+impl Extent {
+    pub(crate) fn overlaps(self, other: Extent) -> bool {
+        mask(self.first, self.end) & mask(other.first, other.end) != 0
+    }
+}
+
+/// Which bytes of a word are accessed atomically at once, where accesses of different sizes race, and by whom.
+pub(crate) type Sizes = Vec<(Extent, Vec<u32>)>;
+
+/// Of so many threads it is remembered that they access some bytes at once; races of all others among each other are missed.
+const MOST_USERS: usize = 16;
 
 /// What a thread finds in some bytes of a word.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -86,6 +113,10 @@ impl Word {
         }
     }
 
+    fn note_write(&mut self, part: Part) {
+        self.written |= part.mask();
+    }
+
     /// Whether cells would split an atomic access.
     pub(crate) fn is_mixed(&self) -> bool {
         self.bounds & self.inseparable != 0
@@ -94,6 +125,33 @@ impl Word {
     /// Whether the first that is seen of these bytes is that one of several threads writes there: what they held before nobody tells.
     pub(crate) fn is_overwritten(&self, cell: Cell) -> bool {
         self.overwritten & mask(cell.first, cell.end) != 0
+    }
+
+    /// Whether another thread touched these bytes than the one that had allocated them, before they were written.
+    pub(crate) fn is_foreign(&self, cell: Cell) -> bool {
+        self.foreign & cell.mask() != 0
+    }
+
+    /// Whether a local variable ever ended here.
+    pub(crate) fn is_ended(&self, part: Part) -> bool {
+        self.ended & part.mask() != 0
+    }
+
+    /// A thread touches memory that was allocated by another.
+    fn touch_foreign(&mut self, part: Part) {
+        self.foreign |= part.mask() & !self.written;
+    }
+
+    /// A local variable of this thread is no more. Accesses that come too late conflict with that, too.
+    fn end(&mut self, thread: u32, part: Part) {
+        let ended = part.mask() & self.touched;
+        for (byte, owner) in (0..).zip(&mut self.owners) {
+            if ended & bound(byte) != 0 && *owner != thread {
+                *owner = SHARED;
+            }
+        }
+        self.written_late |= ended;
+        self.ended |= ended;
     }
 
     /// Whether these bytes can matter to more than one thread.
@@ -126,14 +184,24 @@ impl Word {
 
     /// The cells among these bytes that are to be kept. Of a mixed word it is the whole.
     pub(crate) fn kept_cells(self, first: u32, end: u32) -> impl Iterator<Item = Cell> {
-        let mut from = if self.is_mixed() { 0 } else { first };
-        let until = if self.is_mixed() { 8 } else { end };
+        match self.is_mixed() {
+            true => self.cells_between(0, 8, 0),
+            false => self.cells_between(first, end, self.bounds),
+        }
+    }
+
+    /// The same, but each access of a mixed word is split.
+    pub(crate) fn separate_cells(self, first: u32, end: u32) -> impl Iterator<Item = Cell> {
+        self.cells_between(first, end, self.bounds)
+    }
+
+    fn cells_between(self, first: u32, end: u32, bounds: u8) -> impl Iterator<Item = Cell> {
+        let mut from = first;
         std::iter::from_fn(move || {
-            if from >= until {
+            if from >= end {
                 return None;
             }
-            let inside = |&byte: &u32| !self.is_mixed() && self.bounds & bound(byte) != 0;
-            let next = (from + 1..until).find(inside).unwrap_or(until);
+            let next = (from + 1..end).find(|&byte| bounds & bound(byte) != 0).unwrap_or(end);
             let cell = Cell { first: from, end: next };
             from = next;
             Some(cell)
@@ -161,6 +229,10 @@ pub(crate) struct Survey {
     taken: FxHashSet<Era>,
     /// The eras that were still used after that.
     used_after: FxHashSet<Era>,
+    /// Who has allocated each block of the heap.
+    allocators: FxHashMap<Era, u32>,
+    /// Which bytes are accessed atomically at once, by the address of the word.
+    sizes: FxHashMap<(Era, u64), Sizes>,
     /// Whether anything happened that the recorder does not understand, as far as can be told before the events are made.
     pub(crate) has_opaque: bool,
     /// The locks that the first thread holds from the beginning.
@@ -182,6 +254,21 @@ impl Survey {
             let word = self.word(era, address).unwrap_or_default();
             word.kept_cells(0, 8).map(move |cell| (address, cell))
         })
+    }
+
+    /// Which bytes of a word are accessed atomically at once, where accesses of different sizes race, and by whom.
+    pub(crate) fn sizes(&self, era: Era, word: u64) -> &[(Extent, Vec<u32>)] {
+        self.sizes.get(&(era, word)).map_or(&[], Vec::as_slice)
+    }
+
+    fn note_size(&mut self, era: Era, thread: u32, part: Part) {
+        let sizes = self.sizes.entry((era, part.word)).or_default();
+        let extent = Extent { first: part.first, end: part.end };
+        match sizes.iter_mut().find(|(known, _)| *known == extent) {
+            Some((_, users)) if users.len() < MOST_USERS && !users.contains(&thread) => users.push(thread),
+            Some(_) => {}
+            None => sizes.push((extent, vec![thread])),
+        }
     }
 
     /// Whether the era was still used after its memory had been given back.
@@ -220,7 +307,7 @@ impl Survey {
         }
     }
 
-    fn touch(&mut self, memory: &Memory, thread: u32, touch: Touch, forked: bool) {
+    fn touch(&mut self, memory: &Memory, thread: u32, touch: Touch, site: u64, forked: bool) {
         let era = memory.era(touch.addr);
         if memory.about(era).purpose == Purpose::Shared {
             self.has_opaque = true;
@@ -231,6 +318,17 @@ impl Survey {
         }
         for part in parts(touch.addr, touch.length) {
             self.touch_part(era, thread, part, touch.writes && forked, touch.atomic);
+            if let Some(word) = self.words.get_mut(&(era, part.word)) {
+                if self.allocators.get(&era).is_some_and(|&allocator| allocator != thread) {
+                    word.touch_foreign(part);
+                }
+                if touch.writes {
+                    word.note_write(part);
+                }
+            }
+            if touch.atomic && forked && self.places.language(site).mixed_sizes_race() {
+                self.note_size(era, thread, part);
+            }
         }
     }
 
@@ -243,6 +341,16 @@ impl Survey {
         word.touch(thread + 1, part, writes_late, atomic);
         if let Some((other, late)) = given_back {
             word.touch(other + 1, part, late, false);
+        }
+    }
+
+    /// A local variable of the thread is no more.
+    fn end_local(&mut self, memory: &Memory, thread: u32, addr: u64, bytes: u64) {
+        let era = memory.era(addr);
+        for part in parts(addr, bytes) {
+            if let Some(word) = self.words.get_mut(&(era, part.word)) {
+                word.end(thread + 1, part);
+            }
         }
     }
 
@@ -289,11 +397,19 @@ pub(crate) fn survey(log: &[u8]) -> Result<Survey, LogError> {
             matches!(record, Record::Opaque { .. }) || is_torn_atomic(&record) || record.is_vague();
         match memory.follow(thread, &record) {
             Some(Change::Ends(era)) => survey.give_back(era, thread, forked),
-            Some(Change::Begins(era)) => survey.take_over(&memory, era, thread),
+            Some(Change::Begins(era)) => {
+                survey.take_over(&memory, era, thread);
+                if matches!(memory.about(era).purpose, Purpose::Heap(_)) {
+                    survey.allocators.insert(era, thread);
+                }
+            }
             None => {}
         }
+        if let Record::Sync { op: SyncOp::LocalEnd, object, other, .. } = record {
+            survey.end_local(&memory, thread, object, other);
+        }
         for touch in touches(&record).into_iter().flatten().filter(|_| !record.is_vague()) {
-            survey.touch(&memory, thread, touch, forked);
+            survey.touch(&memory, thread, touch, site_of(&record), forked);
         }
         Ok(())
     })?;

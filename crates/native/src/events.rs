@@ -1,6 +1,8 @@
 //! The second pass: events.
 
 mod ahead;
+mod lives;
+mod mixed;
 mod unseen;
 
 use std::collections::BTreeSet;
@@ -18,7 +20,7 @@ use foretell_wire::record::{Record, SyncOp};
 
 use crate::LogError;
 use crate::calls::{Calls, Change as CallChange, Spot};
-use crate::cells::{Cell, Survey, is_torn_atomic};
+use crate::cells::{Cell, Extent, Survey, is_torn_atomic};
 use crate::contents::Contents;
 use crate::counter::Counter;
 use crate::detours::Limits;
@@ -26,7 +28,7 @@ use crate::follow::{Follower, GivenUp, Kept, Seed, ValueCounts};
 use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::for_each;
 use crate::places::{Place, Places};
-use crate::records::{Entry, Part, mask, parts};
+use crate::records::{Entry, Part, mask, parts, site_of};
 use ahead::Exploring;
 use unseen::{Doubted, Touched};
 
@@ -157,6 +159,8 @@ struct Writer<'a> {
     events: Vec<Event>,
     /// The variables that were named so far, by the addresses of their cells.
     vars: FxHashMap<(Era, u64), VarId>,
+    /// Those beside them that accesses of mixed words are compared by.
+    mixed: MixedVars,
     /// What is known of each site that was met so far.
     spots: FxHashMap<u64, Spot>,
     /// The calls that each thread is in.
@@ -206,6 +210,15 @@ struct Writer<'a> {
     loc: Loc,
 }
 
+/// The variables of words that atomics access as a whole and others in parts, see `mixed`.
+#[derive(Default)]
+struct MixedVars {
+    /// By the address of the bytes.
+    bytes: FxHashMap<(Era, u64), VarId>,
+    /// By the word, the sizes and who uses the smaller one.
+    sizes: FxHashMap<(Era, u64, [Extent; 2], u32), VarId>,
+}
+
 /// How an access to a cell is to be told.
 #[derive(Clone, Copy)]
 enum Access {
@@ -214,6 +227,21 @@ enum Access {
     Load(MemOrder),
     Store(MemOrder),
     Update(MemOrder),
+}
+
+impl Access {
+    /// Whether it reads, and whether it writes.
+    fn kind(self) -> (bool, bool) {
+        match self {
+            Access::Read | Access::Load(_) => (true, false),
+            Access::Write | Access::Store(_) => (false, true),
+            Access::Update(_) => (true, true),
+        }
+    }
+
+    fn is_atomic(self) -> bool {
+        !matches!(self, Access::Read | Access::Write)
+    }
 }
 
 impl<'a> Writer<'a> {
@@ -228,6 +256,7 @@ impl<'a> Writer<'a> {
             names: Names::default(),
             events: Vec::new(),
             vars: FxHashMap::default(),
+            mixed: MixedVars::default(),
             spots: FxHashMap::default(),
             calls: FxHashMap::default(),
             holders: Holders::default(),
@@ -301,7 +330,8 @@ impl<'a> Writer<'a> {
                 self.word(addr, size, Access::Load(order_of(order)), value, 0)
             }
             Record::AtomicStore { addr, size, value, order, .. } => {
-                self.word(addr, size, Access::Store(order_of(order)), 0, value)
+                let order = self.order_of_store(order)?;
+                self.word(addr, size, Access::Store(order), 0, value)
             }
             Record::Rmw { addr, size, read, written, order, .. } => {
                 self.word(addr, size, Access::Update(order_of(order)), read, written)
@@ -332,7 +362,8 @@ impl<'a> Writer<'a> {
         match change {
             Some(Change::Begins(era)) => {
                 self.take_over(era)?;
-                self.all_kept(era, Op::Alloc)
+                self.all_kept(era, Op::Alloc)?;
+                self.write_for_allocator(era)
             }
             _ => Ok(()),
         }
@@ -508,19 +539,17 @@ impl<'a> Writer<'a> {
     fn part(&mut self, era: Era, part: Part, access: Access, read: &[u8], written: &[u8]) -> Done {
         let Some(word) = self.survey.word(era, part.word) else { return Ok(()) };
         self.note_content(era, part, access, read, written);
-        let (mixed, mut left) = (word.is_mixed(), part.mask());
+        if word.is_mixed() {
+            return self.mixed_part(era, part, word, access);
+        }
+        let mut left = part.mask();
         for cell in word.kept_cells(part.first, part.end) {
             let var = self.variable(era, part.word, cell)?;
-            let values = (!mixed).then(|| {
-                let bytes = (cell.first - part.first) as usize..(cell.end - part.first) as usize;
-                [read, written].map(|of| little_endian(of.get(bytes.clone()).unwrap_or_default()))
-            });
-            let op = match values {
-                Some([read, written]) => exact_op(var, access, self.value(read)?, self.value(written)?),
-                None => mixed_op(var, access),
-            };
-            let (reads, writes) =
-                op.access().map_or((false, false), |of| (of.kind.reads(), of.kind.writes()));
+            let bytes = (cell.first - part.first) as usize..(cell.end - part.first) as usize;
+            let [read, written] =
+                [read, written].map(|of| little_endian(of.get(bytes.clone()).unwrap_or_default()));
+            let op = exact_op(var, access, self.value(read)?, self.value(written)?);
+            let (reads, writes) = access.kind();
             if reads {
                 self.note_read();
             }
@@ -530,23 +559,28 @@ impl<'a> Writer<'a> {
             let before = self.events.len();
             self.push(op)?;
             if !self.has_forked && era == Era::STATIC {
-                self.seen.insert(var, values.map(|[read, written]| if writes { written } else { read }));
+                self.seen.insert(var, Some(if writes { written } else { read }));
             }
-            let (first, end) = (cell.first.max(part.first), cell.end.min(part.end));
-            left &= !mask(first, end);
+            left &= !mask(cell.first, cell.end);
             if let Some(event) = self.last().filter(|event| event.index() >= before) {
                 let offset = |byte: u32| part.offset + u64::from(byte - part.first);
-                let kept = Kept { event, reads, writes, bytes: offset(first)..offset(end), values };
+                let (bytes, values) = (offset(cell.first)..offset(cell.end), Some([read, written]));
+                let kept = Kept { event, reads, writes, bytes, values };
                 self.follow(|follower| follower.kept(&kept));
             }
         }
-        let (reads, writes) = match access {
-            Access::Read | Access::Load(_) => (true, false),
-            Access::Write | Access::Store(_) => (false, true),
-            Access::Update(_) => (true, true),
-        };
+        let (reads, writes) = access.kind();
         self.follow(|follower| follower.left_out(reads, writes, part, left));
         Ok(())
+    }
+
+    /// What the order of a store means where it is made.
+    fn order_of_store(&mut self, order: Order) -> Result<MemOrder, LogError> {
+        let continues = self.spot(self.site)?.language.stores_continue_sequences();
+        Ok(match order_of(order) {
+            MemOrder::Relaxed if continues => MemOrder::RelaxedC11,
+            order => order,
+        })
     }
 
     fn note_read(&mut self) {
@@ -662,6 +696,7 @@ impl<'a> Writer<'a> {
                 let barrier = self.barrier(object)?;
                 self.push(Op::Depart(barrier))
             }
+            SyncOp::LocalEnd => self.end_local(object, other),
             SyncOp::Alloc | SyncOp::Free | SyncOp::Shared => Ok(()),
         }
     }
@@ -825,7 +860,10 @@ impl<'a> Writer<'a> {
         if let Some(&var) = self.vars.get(&(era, addr)) {
             return Ok(var);
         }
-        let name = self.survey.places.address(addr, self.memory.about(era));
+        let mut name = self.survey.places.address(addr, self.memory.about(era));
+        if self.survey.word(era, word).is_some_and(|word| word.is_mixed()) {
+            name.push_str(" as a whole");
+        }
         // Two eras may have the same name, where nothing but the address is known.
         let var = self.names.vars.renew(name.as_bytes())?;
         self.vars.insert((era, addr), var);
@@ -839,8 +877,8 @@ impl<'a> Writer<'a> {
         let place = self.places.site(site);
         let loc = Loc(self.names.symbol(place.location.as_bytes())?);
         let function = self.names.labels.intern(place.function.as_bytes())?;
-        let Place { caller, is_decided, decides, .. } = place;
-        let spot = Spot { loc, function, caller, is_decided, decides };
+        let Place { caller, is_decided, decides, language, .. } = place;
+        let spot = Spot { loc, function, caller, is_decided, decides, language };
         self.spots.insert(site, spot);
         Ok(spot)
     }
@@ -876,17 +914,6 @@ fn exact_op(var: VarId, access: Access, read: Value, written: Value) -> Op {
     }
 }
 
-/// A word that is accessed atomically as a whole and also in parts. Whatever writes a part leaves the rest, so it counts as
-/// an update of the whole; whose values are not told, so that each read keeps to the write that it saw. Nothing races.
-fn mixed_op(var: VarId, access: Access) -> Op {
-    match access {
-        Access::Read | Access::Load(_) => Op::Load { var, value: None, order: MemOrder::SeqCst },
-        Access::Write | Access::Store(_) | Access::Update(_) => {
-            Op::Rmw { var, read: None, written: None, order: MemOrder::SeqCst }
-        }
-    }
-}
-
 fn order_of(order: Order) -> MemOrder {
     match order {
         Order::Relaxed => MemOrder::Relaxed,
@@ -904,24 +931,4 @@ fn has_calls(op: Op) -> bool {
 
 fn number(wide: u64) -> u32 {
     u32::try_from(wide).unwrap_or(u32::MAX)
-}
-
-fn site_of(record: &Record<'_>) -> u64 {
-    match *record {
-        Record::Read { site, .. }
-        | Record::Write { site, .. }
-        | Record::AtomicLoad { site, .. }
-        | Record::AtomicStore { site, .. }
-        | Record::Rmw { site, .. }
-        | Record::ReadRange { site, .. }
-        | Record::Scan { site, .. }
-        | Record::WriteRange { site, .. }
-        | Record::Copy { site, .. }
-        | Record::Fill { site, .. }
-        | Record::Branch { site, .. }
-        | Record::Opaque { site }
-        | Record::Enter { site }
-        | Record::Sync { site, .. } => site,
-        Record::Clock(_) | Record::Ahead(_) | Record::Fence { .. } | Record::Exit { .. } => 0,
-    }
 }

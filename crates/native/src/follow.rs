@@ -220,6 +220,8 @@ impl Follower {
             Record::Sync { op: SyncOp::End, .. } => self.end(),
             // Of the others that wait at a barrier only the last one tells that they leave it.
             Record::Sync { op: SyncOp::Depart, .. } => {}
+            // Nobody reads or writes anything.
+            Record::Sync { op: SyncOp::LocalEnd, .. } => {}
             Record::Sync { site, op, .. } => {
                 self.has_forked |= op == SyncOp::Fork;
                 self.come_to(site, record);

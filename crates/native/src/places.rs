@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use foretell_wire::log::module::Module;
-use foretell_wire::site::{Site, Table};
+use foretell_wire::site::{Language, Site, Table};
 
 use crate::LogError;
 use crate::demangle::demangle;
@@ -23,6 +23,8 @@ pub(crate) struct Place {
     pub(crate) is_decided: bool,
     /// The site of the decision that follows the access.
     pub(crate) decides: Option<u64>,
+    /// What it is written in.
+    pub(crate) language: Language,
 }
 
 /// What the modules of the program tell about themselves.
@@ -71,6 +73,7 @@ impl Places {
                 caller: None,
                 is_decided: false,
                 decides: None,
+                language: Language::Other,
             };
         };
         let function = demangle(table.text(found.function));
@@ -85,7 +88,13 @@ impl Places {
             caller: found.caller.map(beside),
             is_decided: found.is_decided,
             decides: found.decides.map(beside),
+            language: table.language,
         }
+    }
+
+    /// What the code at a site is written in.
+    pub(crate) fn language(&self, site: u64) -> Language {
+        self.find(site).map_or(Language::Other, |(_, table, _)| table.language)
     }
 
     fn find(&self, site: u64) -> Option<(u64, &Table, &Site)> {
@@ -121,6 +130,7 @@ mod tests {
     #[test]
     fn variables_of_the_same_name_in_two_modules_are_two() {
         let table = Table {
+            language: Language::Cpp,
             texts: vec!["total".to_string()],
             sites: Vec::new(),
             globals: vec![Global { name: 0, size: 4 }],

@@ -178,7 +178,8 @@ mod tests {
             site(3, 33, None),
             site(1, 12, Some(3)),
         ];
-        let table = Table { texts, sites, globals: vec![Global { name: 4, size: 8 }] }.encode();
+        let table =
+            Table { texts, sites, globals: vec![Global { name: 4, size: 8 }], ..Table::default() }.encode();
         let content = Module { address: 0x1000, table: &table, globals: vec![0x9000] }.encode();
         let length = (HEADER + content.len()).next_multiple_of(PAGE);
         let chunk = Chunk { thread: 0, clock: 1, content: Content::Module(&content) };

@@ -50,6 +50,27 @@ pub(crate) fn touches(record: &Record<'_>) -> [Option<Touch>; 2] {
     }
 }
 
+/// The site that a record tells; 0 if it tells none.
+pub(crate) fn site_of(record: &Record<'_>) -> u64 {
+    match *record {
+        Record::Read { site, .. }
+        | Record::Write { site, .. }
+        | Record::AtomicLoad { site, .. }
+        | Record::AtomicStore { site, .. }
+        | Record::Rmw { site, .. }
+        | Record::ReadRange { site, .. }
+        | Record::Scan { site, .. }
+        | Record::WriteRange { site, .. }
+        | Record::Copy { site, .. }
+        | Record::Fill { site, .. }
+        | Record::Branch { site, .. }
+        | Record::Opaque { site }
+        | Record::Enter { site }
+        | Record::Sync { site, .. } => site,
+        Record::Clock(_) | Record::Ahead(_) | Record::Fence { .. } | Record::Exit { .. } => 0,
+    }
+}
+
 /// How many bytes a word has: cells do not reach across words.
 pub(crate) const WORD: u64 = 8;
 

@@ -62,7 +62,7 @@ fn code() -> Vec<u8> {
     let sites = vec![site(1, None, 7), site(2, Some(0), 7), site(3, Some(1), 2), site(4, None, 2)];
     let globals = vec![Global { name: 2, size: 8 }];
     let texts = ["file.c", "_ZN4name8functionEv", "variable", "i32"].map(str::to_string).to_vec();
-    Code { table: Table { texts, sites, globals }, functions: vec![function()] }.encode()
+    Code { table: Table { texts, sites, globals, ..Table::default() }, functions: vec![function()] }.encode()
 }
 
 fn sync(op: SyncOp, object: u64, other: u64) -> Record<'static> {

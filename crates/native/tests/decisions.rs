@@ -12,8 +12,7 @@ const ADDRESS: u64 = 0x20_0000;
 
 /// A log in which the second thread reads a word and then writes it, at sites like these.
 fn log(read: Site, write: Site) -> Vec<u8> {
-    let table =
-        Table { texts: vec!["f".to_string()], sites: vec![read, write], globals: Vec::new() }.encode();
+    let table = Table { texts: vec!["f".to_string()], sites: vec![read, write], ..Table::default() }.encode();
     let module = Module { address: TABLE, table: &table, globals: Vec::new() }.encode();
     let sync = |op, object| Record::Sync { site: 0, op, object, other: 0 };
     let access = |site, value| Record::Write { site, addr: ADDRESS, size: 4, value };

@@ -5,9 +5,10 @@
 //! accesses are kept apart: plain ones are compared with them, but they are not compared with each other, and need not be ordered.
 
 use foretell_wire::hook;
+use foretell_wire::site::Language;
 
 use crate::clock::Epoch;
-use crate::order::Released;
+use crate::order::{Ends, Released};
 use crate::place::Place;
 use crate::scene::Scene;
 
@@ -41,6 +42,8 @@ pub(crate) enum How {
         reads: bool,
         writes: bool,
         order: hook::Order,
+        /// Where this language rules.
+        language: Language,
     },
 }
 
@@ -71,12 +74,29 @@ impl Cell {
     /// The access that is being made touches these bytes, which begin at this address.
     pub(crate) fn access(&mut self, how: How, addr: u64, scene: &mut Scene<'_>) {
         match how {
-            How::Atomic { reads, writes, order } => self.access_atomically(reads, writes, order, addr, scene),
+            How::Atomic { reads, writes, order, language } => {
+                let atomic = self.atomic.get_or_insert_default();
+                if reads {
+                    scene.order.load(scene.thread, &atomic.released, order);
+                }
+                self.note_atomic(writes, addr, scene);
+                if writes {
+                    let atomic = self.atomic.get_or_insert_default();
+                    let ends = Ends::of(reads, language);
+                    scene.order.store(scene.thread, &mut atomic.released, order, ends);
+                    scene.now = scene.order.now(scene.thread);
+                }
+            }
             How::Read | How::Write => self.access_plainly(how.writes(), addr, scene),
         }
     }
 
-    fn access_plainly(&mut self, writes: bool, addr: u64, scene: &mut Scene<'_>) {
+    /// What an acquire load of the bytes would learn.
+    pub(crate) fn take_released(&mut self) -> Released {
+        self.atomic.as_mut().map(|atomic| std::mem::take(&mut atomic.released)).unwrap_or_default()
+    }
+
+    pub(crate) fn access_plainly(&mut self, writes: bool, addr: u64, scene: &mut Scene<'_>) {
         match &mut self.atomic {
             Some(atomic) => {
                 atomic.accesses.compare(writes, addr, scene);
@@ -92,23 +112,22 @@ impl Cell {
         self.plain.record(writes, scene);
     }
 
-    fn access_atomically(
-        &mut self,
-        reads: bool,
-        writes: bool,
-        order: hook::Order,
-        addr: u64,
-        scene: &mut Scene<'_>,
-    ) {
-        let atomic = self.atomic.get_or_insert_default();
-        if reads {
-            scene.order.load(scene.thread, &atomic.released, order);
-        }
+    /// An atomic access, whose order others know of.
+    pub(crate) fn note_atomic(&mut self, writes: bool, addr: u64, scene: &mut Scene<'_>) {
         self.plain.compare(writes, addr, scene);
-        atomic.accesses.record(writes, scene);
-        if writes {
-            scene.order.store(scene.thread, &mut atomic.released, order, reads);
-            scene.now = scene.order.now(scene.thread);
+        self.atomic.get_or_insert_default().accesses.record_atomic(writes, scene);
+    }
+
+    /// An atomic access races with those of other sizes, where the language says so.
+    pub(crate) fn compare_sizes(&self, writes: bool, addr: u64, scene: &mut Scene<'_>) {
+        let Some(atomic) = &self.atomic else { return };
+        let reads = atomic.accesses.reads.iter().filter(|_| writes);
+        for access in atomic.accesses.writes.iter().chain(reads) {
+            if access.place.bytes != scene.place.bytes
+                && scene.languages.at(access.place.site).mixed_sizes_race()
+            {
+                scene.compare(access.epoch, &access.place, addr);
+            }
         }
     }
 }
@@ -124,6 +143,22 @@ impl Accesses {
         self.writes.iter().for_each(|write| scene.compare(write.epoch, &write.place, addr));
         if writes {
             self.reads.iter().for_each(|read| scene.compare(read.epoch, &read.place, addr));
+        }
+    }
+
+    /// Keeps an atomic access, which stands for none of another size: it does not conflict with the same ones.
+    fn record_atomic(&mut self, writes: bool, scene: &Scene<'_>) {
+        let now = Access { epoch: scene.now, place: scene.place };
+        let stands_for = |access: &Access| {
+            access.place.bytes == now.place.bytes
+                && (access.epoch.thread() == scene.thread || scene.is_before(access.epoch))
+        };
+        self.reads.retain(|read| !stands_for(read));
+        if writes {
+            self.writes.retain(|write| !stands_for(write));
+            self.writes.push(now);
+        } else {
+            self.reads.push(now);
         }
     }
 

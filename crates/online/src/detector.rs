@@ -6,11 +6,13 @@ use foretell_wire::holders::Mode;
 use foretell_wire::hook::Order as MemoryOrder;
 use foretell_wire::races::{Kind, Race};
 use foretell_wire::record::{Record, SyncOp};
+use foretell_wire::site::Language;
 
 use crate::blocks::{Block, Blocks, End, Purpose};
 use crate::calls::{Calls, Position};
 use crate::cell::How;
 use crate::clock::{Epoch, MOST_THREADS};
+use crate::languages::Languages;
 use crate::order::Order;
 use crate::place::Place;
 use crate::reports::Reports;
@@ -56,6 +58,7 @@ struct State {
     blocks: Blocks,
     shadow: Shadow,
     calls: Calls,
+    languages: Languages,
     reports: Reports,
     /// Where each thread is that is not looked at now.
     positions: Vec<Position>,
@@ -105,6 +108,11 @@ impl Detector {
                 self.state.calls.enter(&mut self.state.position, site);
             }
         }
+    }
+
+    /// A module was loaded whose sites are these, and where this language rules. Wherever nobody told, it is none.
+    pub fn module(&mut self, sites: &Range<u64>, language: Language) {
+        self.state.languages.add(sites, language);
     }
 
     /// Looks at a record of the thread.
@@ -210,13 +218,16 @@ impl State {
                 self.sized(addr, size, site, How::Write);
             }
             Record::AtomicLoad { site, addr, size, order, .. } => {
-                self.atomic(addr, size, site, How::Atomic { reads: true, writes: false, order });
+                let language = self.languages.at(site);
+                self.atomic(addr, size, site, How::Atomic { reads: true, writes: false, order, language });
             }
             Record::AtomicStore { site, addr, size, order, .. } => {
-                self.atomic(addr, size, site, How::Atomic { reads: false, writes: true, order });
+                let language = self.languages.at(site);
+                self.atomic(addr, size, site, How::Atomic { reads: false, writes: true, order, language });
             }
             Record::Rmw { site, addr, size, order, .. } => {
-                self.atomic(addr, size, site, How::Atomic { reads: true, writes: true, order });
+                let language = self.languages.at(site);
+                self.atomic(addr, size, site, How::Atomic { reads: true, writes: true, order, language });
             }
             Record::ReadRange { site, addr, bytes } | Record::Scan { site, addr, bytes } => {
                 self.range(addr, bytes.len() as u64, site, How::Read);
@@ -312,6 +323,7 @@ impl State {
             order: &mut self.order,
             blocks: &self.blocks,
             calls: &self.calls,
+            languages: &self.languages,
             reports: &mut self.reports,
         };
         act(&mut self.shadow, &mut scene);
@@ -369,6 +381,7 @@ impl State {
                 self.allocate(place, object..object.saturating_add(other), Purpose::Mapped);
             }
             SyncOp::Free => self.give_back(place, object),
+            SyncOp::LocalEnd => self.end_local(place, object..object.saturating_add(other)),
             SyncOp::Shared => {
                 self.allocate(place, object..object.saturating_add(other), Purpose::Outside);
             }
@@ -426,6 +439,13 @@ impl State {
             return self.shadow.renew(&(start..until), self.now);
         }
         self.scene(place, |shadow, scene| shadow.give_back(&(start..until), scene));
+    }
+
+    /// A local variable of the thread is no more; its memory is the thread's own again.
+    fn end_local(&mut self, place: Place, range: Range<u64>) {
+        if !self.is_ignored {
+            self.scene(place, |shadow, scene| shadow.end_local(&range, scene));
+        }
     }
 
     /// The stack of a thread that has ended can become another's.
@@ -512,6 +532,73 @@ mod tests {
             (1, read(X + 8, 14)),
         ];
         assert_eq!(pairs(&records), [], "what nobody understands takes effect when the thread goes on");
+    }
+
+    /// The races among these records, after two threads were started, of a module that is written in this language.
+    fn pairs_in(language: Language, records: &[(u32, Record<'_>)]) -> Vec<(u64, u64)> {
+        let mut detector = Detector::new();
+        detector.module(&(0..100), language);
+        for child in [1, 2] {
+            detector.record(0, &sync(Fork, child, 0));
+        }
+        for (thread, record) in records {
+            detector.record(*thread, record);
+        }
+        detector.take_races().iter().map(|race| (race.first.site, race.second.site)).collect()
+    }
+
+    fn load(site: u64, addr: u64, size: u8, order: MemoryOrder) -> Record<'static> {
+        Record::AtomicLoad { site, addr, size, value: 0, order }
+    }
+
+    fn store(site: u64, addr: u64, size: u8, order: MemoryOrder) -> Record<'static> {
+        Record::AtomicStore { site, addr, size, value: 0, order }
+    }
+
+    #[test]
+    fn atomics_of_different_sizes_race_in_rust_unless_both_read() {
+        let order = MemoryOrder::SeqCst;
+        let writes = [(1, store(10, X, 4, order)), (2, load(11, X + 2, 2, order))];
+        assert_eq!(pairs_in(Language::Rust, &writes), [(10, 11)], "even if the one has seen the other");
+        assert_eq!(pairs_in(Language::Cpp, &writes), []);
+        let reads = [(1, load(10, X, 4, order)), (2, load(11, X, 1, order)), (2, store(12, X, 4, order))];
+        assert_eq!(pairs_in(Language::Rust, &reads), []);
+        let hidden = [(1, load(10, X, 4, order)), (1, load(11, X, 1, order)), (2, store(12, X, 1, order))];
+        assert_eq!(
+            pairs_in(Language::Rust, &hidden),
+            [(10, 12)],
+            "the load of one byte does not stand for it"
+        );
+        let beside =
+            [(1, store(10, X, 4, order)), (1, store(11, X, 1, order)), (2, store(12, X + 4, 4, order))];
+        assert_eq!(pairs_in(Language::Rust, &beside), []);
+    }
+
+    #[test]
+    fn plain_accesses_of_words_in_parts_race_with_atomic_ones() {
+        let (rlx, acq, rel) = (MemoryOrder::Relaxed, MemoryOrder::Acquire, MemoryOrder::Release);
+        let byte = |site| Record::Write { site, addr: X + 1, size: 1, value: 0 };
+        assert_eq!(pairs(&[(1, store(10, X, 4, rlx)), (2, byte(11))]), [(10, 11)]);
+        assert_eq!(pairs(&[(1, byte(10)), (1, store(11, X, 4, rel)), (2, load(12, X, 4, acq))]), []);
+        assert_eq!(pairs(&[(1, byte(10)), (1, store(11, X, 4, rlx)), (2, load(12, X, 4, acq))]), [(10, 12)]);
+        let others =
+            [(1, store(10, X, 4, rlx)), (2, Record::Write { site: 11, addr: X + 4, size: 1, value: 0 })];
+        assert_eq!(pairs(&others), []);
+    }
+
+    #[test]
+    fn stores_end_release_sequences_as_the_language_says() {
+        let (rlx, acq, rel) = (MemoryOrder::Relaxed, MemoryOrder::Acquire, MemoryOrder::Release);
+        let records = [
+            (1, write(X, 10)),
+            (1, store(11, X + 8, 8, rel)),
+            (1, store(12, X + 8, 8, rlx)),
+            (2, load(13, X + 8, 8, acq)),
+            (2, read(X, 14)),
+        ];
+        assert_eq!(pairs_in(Language::Other, &records), []);
+        assert_eq!(pairs_in(Language::Cpp, &records), [(10, 14)]);
+        assert_eq!(pairs_in(Language::Rust, &records), [(10, 14)]);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! * `order`: happens-before; `clock`: vector clocks and moments
 //! * `blocks`: which memory was allocated when; `shadow`: what is remembered of each word; `parts`: of those that are complicated;
 //!   `cell`: what races with what
-//! * `calls`: the calls that threads are in; `scene`: an access that is being made; `reports`: what was found
+//! * `languages`: which language rules where; `calls`: the calls that threads are in; `scene`: an access that is being made; `reports`: what was found
 //!
 //! **Changed:** as in the offline technique of the same name, happens-before honours the memory order of atomics, and atomic
 //! accesses have epochs of their own. Races are decided byte by byte. An access that only repeats what its thread did before, with nobody
@@ -24,6 +24,7 @@ mod calls;
 mod cell;
 mod clock;
 mod detector;
+mod languages;
 mod order;
 mod parts;
 mod place;

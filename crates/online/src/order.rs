@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use foretell_wire::holders::{Holders, Mode};
 use foretell_wire::hook;
+use foretell_wire::site::Language;
 
 use crate::clock::{Clock, Epoch, LAST_TIME, MOST_THREADS, Time};
 
@@ -57,6 +58,27 @@ struct Barrier {
 
 /// What an acquire load of a variable learns: its release sequences, by the thread that heads them.
 pub(crate) type Released = Vec<(u32, Clock)>;
+
+/// Which release sequences a write ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ends {
+    /// An update continues those that it reads from.
+    None,
+    /// By the rules of C11 a store continues those that its own thread heads.
+    Others,
+    /// By those of C++20 and Rust it does not.
+    All,
+}
+
+impl Ends {
+    pub(crate) fn of(updates: bool, language: Language) -> Ends {
+        match language {
+            _ if updates => Ends::None,
+            language if language.stores_continue_sequences() => Ends::Others,
+            _ => Ends::All,
+        }
+    }
+}
 
 /// What comes before the present moment of a thread.
 pub(crate) struct Past<'a> {
@@ -328,11 +350,12 @@ impl Order {
         }
     }
 
-    /// A store, or the storing part of an update, which continues the release sequences that it reads from. C11 lets later stores of
-    /// the same thread continue its sequence, too. C++20 does not; more order is careful.
-    pub(crate) fn store(&mut self, thread: u32, released: &mut Released, order: hook::Order, updates: bool) {
-        if !updates {
-            released.retain(|head| head.0 == thread);
+    /// A store, or the storing part of an update.
+    pub(crate) fn store(&mut self, thread: u32, released: &mut Released, order: hook::Order, ends: Ends) {
+        match ends {
+            Ends::None => {}
+            Ends::Others => released.retain(|head| head.0 == thread),
+            Ends::All => released.clear(),
         }
         let known = of(&mut self.threads, thread);
         let published = if releases(order) { &known.clock } else { &known.released };

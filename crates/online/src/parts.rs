@@ -2,13 +2,15 @@
 //! several threads read it at the same time.
 //!
 //! The word falls into cells, such that every access has either all bytes of a cell or none. A part of an atomic access alone
-//! would be an access that the machine cannot make. If cells would split one, the word is *mixed*: from then on all accesses to it
-//! count as atomic accesses to the whole, in the strictest order, so that nothing races there.
+//! would be an access that the machine cannot make. If cells would split one, the word is *mixed*: from then on whatever is
+//! released by a write to it is learnt by all who acquire any of it, so that there is at least as much order as there can be. Plain
+//! accesses race as everywhere, and where Rust rules, atomic ones of different sizes do so, too.
 
 use foretell_wire::hook;
 
 use crate::cell::{Cell, How};
 use crate::clock::Epoch;
+use crate::order::{Ends, Released};
 use crate::scene::Scene;
 use crate::shadow::first_byte;
 
@@ -25,7 +27,8 @@ pub(crate) struct Parts {
     bounds: u8,
     /// The bytes that some atomic access has together with the byte before.
     inseparable: u8,
-    is_mixed: bool,
+    /// If the word is mixed, what an acquire load of any part of it learns.
+    whole: Option<Released>,
     /// The last plain write, as long as it would be nothing new, with its bytes.
     rewritten: Epoch,
     /// The same of reads, by the remainders of threads' numbers.
@@ -51,7 +54,7 @@ impl Parts {
         }
         self.access_anew(word, bytes, how, scene);
         match how {
-            _ if self.is_mixed => {}
+            _ if self.whole.is_some() => {}
             How::Read => self.reread[reader] = now,
             How::Write => (self.rewritten, self.reread) = (now, [Epoch::NONE; READERS]),
             How::Atomic { .. } => {}
@@ -62,11 +65,11 @@ impl Parts {
         if !scene.is_before(self.birth) {
             scene.learn_birth(word);
         }
-        if !self.is_mixed {
-            self.note(bytes, how, scene);
+        if self.whole.is_none() {
+            self.note(bytes, how);
         }
-        if self.is_mixed {
-            return self.access_whole(word, how, scene);
+        if self.whole.is_some() {
+            return self.access_mixed(word, bytes, how, scene);
         }
         if let Some(cell) = self.cells.iter_mut().find(|cell| cell.bytes == bytes) {
             return cell.access(how, first_byte(word, bytes), scene);
@@ -83,33 +86,55 @@ impl Parts {
         if !scene.is_before(self.birth) {
             scene.learn_birth(word);
         }
-        if !self.is_mixed {
-            self.separate(u8::MAX);
-        }
+        self.separate(u8::MAX);
         for cell in &mut self.cells {
             cell.access(How::Write, first_byte(word, cell.bytes), scene);
         }
     }
 
-    fn note(&mut self, bytes: u8, how: How, scene: &mut Scene<'_>) {
+    fn note(&mut self, bytes: u8, how: How) {
         self.bounds |= bounds(bytes);
         if how.is_atomic() {
             self.inseparable |= bytes & !first(bytes);
         }
         if self.bounds & self.inseparable != 0 {
-            self.is_mixed = true;
-            // Those who touched the word before were to be ordered by that already: now they are.
-            scene.fence();
-            self.cells = vec![Cell::new(u8::MAX, <_>::default())];
+            self.whole = Some(self.cells.iter_mut().flat_map(Cell::take_released).collect());
         }
     }
 
-    /// Whatever writes a part of a mixed word leaves the rest, so it counts as an update of the whole.
-    fn access_whole(&mut self, word: u64, how: How, scene: &mut Scene<'_>) {
+    /// Whatever writes a part of a mixed word leaves the rest, so it counts as an update of the whole. What an access of another size
+    /// releases does not make up for that.
+    fn access_mixed(&mut self, word: u64, bytes: u8, how: How, scene: &mut Scene<'_>) {
         scene.orders = true;
-        let how = How::Atomic { reads: true, writes: how.writes(), order: hook::Order::SeqCst };
-        for cell in &mut self.cells {
-            cell.access(how, word, scene);
+        self.separate(bytes);
+        let whole = self.whole.get_or_insert_default();
+        let mut touched: Vec<&mut Cell> =
+            self.cells.iter_mut().filter(|cell| cell.bytes & bytes != 0).collect();
+        let (reads, order) = match how {
+            How::Read => (true, hook::Order::Relaxed),
+            How::Write => (false, hook::Order::Relaxed),
+            How::Atomic { reads, writes, order, language } => {
+                if language.mixed_sizes_race() {
+                    for cell in &touched {
+                        cell.compare_sizes(writes, first_byte(word, cell.bytes), scene);
+                    }
+                }
+                (reads, order)
+            }
+        };
+        if reads {
+            scene.order.load(scene.thread, whole, order);
+        }
+        for cell in &mut touched {
+            let addr = first_byte(word, cell.bytes);
+            match how {
+                How::Atomic { writes, .. } => cell.note_atomic(writes, addr, scene),
+                How::Read | How::Write => cell.access_plainly(how.writes(), addr, scene),
+            }
+        }
+        if how.writes() {
+            scene.order.store(scene.thread, whole, order, Ends::None);
+            scene.now = scene.order.now(scene.thread);
         }
     }
 

@@ -5,6 +5,7 @@ use foretell_wire::races::{self, Race};
 use crate::blocks::Blocks;
 use crate::calls::Calls;
 use crate::clock::Epoch;
+use crate::languages::Languages;
 use crate::order::Order;
 use crate::place::Place;
 use crate::reports::Reports;
@@ -20,6 +21,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) order: &'a mut Order,
     pub(crate) blocks: &'a Blocks,
     pub(crate) calls: &'a Calls,
+    pub(crate) languages: &'a Languages,
     pub(crate) reports: &'a mut Reports,
 }
 

@@ -77,6 +77,14 @@ struct Page {
 }
 
 impl Page {
+    /// Whether anybody has touched the word that begins with this half.
+    fn is_touched(&self, first: usize) -> bool {
+        [first, first | 1].into_iter().any(|half| {
+            let Moments { write, read } = self.moments[half];
+            !write.is_moment() || write.bytes() != 0 || read.bytes() != 0
+        })
+    }
+
     /// Tells whether anything races with a plain access to a half of a word, whose first byte is at this address.
     #[inline(always)]
     fn compare(&self, half: usize, addr: u64, how: How, scene: &mut Scene<'_>) {
@@ -254,6 +262,18 @@ impl Shadow {
             let Some(&number) = self.numbers.get(&page) else { continue };
             for word in words_within(page, range) {
                 self.give_word_back(number, word, scene);
+            }
+        }
+    }
+
+    /// Local variables are no more. Whatever else is in the same words is in the same frame, which ends as well.
+    pub(crate) fn end_local(&mut self, range: &Range<u64>, scene: &mut Scene<'_>) {
+        for page in self.pages_within(range) {
+            let Some(&number) = self.numbers.get(&page) else { continue };
+            for word in words_within(page, range) {
+                if self.pages.get(number).is_some_and(|page| page.is_touched(half_of(word))) {
+                    self.give_word_back(number, word, scene);
+                }
             }
         }
     }

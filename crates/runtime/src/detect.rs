@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use foretell_online::{Detector, Step};
 use foretell_wire::races::{Entry, MAGIC};
 use foretell_wire::record::Record;
+use foretell_wire::site::Table;
 
 use crate::arena;
 use crate::file;
@@ -99,6 +100,13 @@ pub(crate) fn steps(thread: u32, steps: &[Step]) {
         detection.detector.steps(thread, steps);
         detection.tell_news();
     });
+}
+
+/// A module was loaded whose site table is this, at this address.
+pub(crate) fn module(address: u64, table: &[u8]) {
+    let language = Table::language_of(table).unwrap_or_default();
+    let sites = address..address.saturating_add(table.len() as u64);
+    with(|detection| detection.detector.module(&sites, language));
 }
 
 /// The thread has done this.

@@ -12,13 +12,13 @@
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use foretell_wire::hook::{Order, Update};
-use foretell_wire::record::Record;
+use foretell_wire::record::{Record, SyncOp};
 
 use crate::detect;
 use crate::functions;
 use crate::log::LONGEST_RANGE;
 use crate::stack::Calls;
-use crate::thread::{Thread, me};
+use crate::thread::{self, Thread, me};
 use crate::turn::Turn;
 
 macro_rules! words {
@@ -236,6 +236,19 @@ unsafe extern "C" fn __foretell_fill(site: u64, addr: *mut u8, byte: u32, length
             turn.log(&Record::Fill { site, addr: addr as u64, byte, length: length as u64 });
         }
     });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __foretell_local_end(site: u64, addr: usize, bytes: usize) {
+    // Without a thread that was started and never waited for, everybody else comes before or after.
+    if !thread::has_unjoined() {
+        return;
+    }
+    if let Some(turn) = enter().map(Turn::of) {
+        turn.due_to_free(addr, bytes);
+        let (object, other) = (addr as u64, bytes as u64);
+        turn.at(addr, bytes, || turn.log(&Record::Sync { site, op: SyncOp::LocalEnd, object, other }));
+    }
 }
 
 #[unsafe(no_mangle)]

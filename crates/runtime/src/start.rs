@@ -229,6 +229,7 @@ unsafe extern "C" fn __foretell_module(
     let globals = unsafe { std::slice::from_raw_parts(globals, globals_count) };
     let module = Module { address: table as u64, table: content, globals: globals.to_vec() };
     scheduler::note_module(&module);
+    detect::module(module.address, content);
     modules::add(&turn, module.encode());
 }
 

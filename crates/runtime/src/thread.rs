@@ -16,6 +16,25 @@ use crate::order::is_striped;
 use crate::stack::{Calls, Stack};
 use crate::system::stack_end;
 
+/// How many threads were started that nobody has waited for.
+static UNJOINED: AtomicU32 = AtomicU32::new(0);
+
+/// A thread was started.
+pub(crate) fn note_start() {
+    UNJOINED.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Somebody has waited for the end of a thread.
+pub(crate) fn note_join() {
+    UNJOINED.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// Whether there are threads that were started and that nobody has waited for.
+#[inline]
+pub(crate) fn has_unjoined() -> bool {
+    UNJOINED.load(Ordering::Relaxed) > 0
+}
+
 /// What a thread runs.
 pub(crate) type Start = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 

@@ -265,6 +265,11 @@ impl Checker {
             Op::Store { order: MemOrder::Acquire | MemOrder::AcqRel, .. } => {
                 wrong!("an atomic write cannot acquire")
             }
+            Op::Load { order: MemOrder::RelaxedC11, .. }
+            | Op::Rmw { order: MemOrder::RelaxedC11, .. }
+            | Op::Fence { order: MemOrder::RelaxedC11 } => {
+                wrong!("only an atomic write can be relaxed by the rules of C11")
+            }
             Op::Read { var, value } | Op::Load { var, value, .. } => {
                 let content = self.usable(var, names)?;
                 event.unexplained = self.read(id, var, content, value);

@@ -45,6 +45,9 @@ pub enum MemOrder {
     AcqRel,
     /// Both, and part of one total order of all such operations.
     SeqCst,
+    /// As [`MemOrder::Relaxed`], by the rules of C11 and C17: a store with it leaves the release sequences that its own
+    /// thread heads as they are. By those of C++20 and Rust, any store that is no read-modify-write ends them.
+    RelaxedC11,
 }
 
 impl MemOrder {

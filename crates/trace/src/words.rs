@@ -78,7 +78,7 @@ pub fn value_words(value: &str) -> String {
 
 fn name(order: MemOrder) -> &'static str {
     match order {
-        MemOrder::Relaxed => "relaxed",
+        MemOrder::Relaxed | MemOrder::RelaxedC11 => "relaxed",
         MemOrder::Acquire => "acquire",
         MemOrder::Release => "release",
         MemOrder::AcqRel => "acq_rel",

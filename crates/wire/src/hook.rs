@@ -15,6 +15,7 @@
 //! | [`WRITE_RANGE`] | `void (site, addr, const void *from, u64 bytes)`: a store of any size |
 //! | [`COPY`] | `void (site, to, from, u64 bytes)`: both sides are the program's memory; they may overlap |
 //! | [`FILL`] | `void (site, addr, u32 byte, u64 bytes)` |
+//! | [`LOCAL_END`] | `void (site, addr, u64 bytes)`: a local variable is no more whose address others may know |
 //! | [`FENCE`] | `void (u32 order)` |
 //! | [`BRANCH`] | `void (site)`: what the thread has read decides what it does next |
 //! | [`BRANCH_BY`] | `void (site, u64 value)`: as [`BRANCH`], with the condition, the value of a switch, or the target |
@@ -51,6 +52,8 @@ pub const WRITE_RANGE: &str = "__foretell_write_range";
 pub const COPY: &str = "__foretell_copy";
 /// `memset`.
 pub const FILL: &str = "__foretell_fill";
+/// The end of a local variable whose address others may know.
+pub const LOCAL_END: &str = "__foretell_local_end";
 /// A memory fence.
 pub const FENCE: &str = "__foretell_fence";
 /// A decision, or an address that was computed from what was read.

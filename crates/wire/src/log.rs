@@ -18,7 +18,7 @@
 use crate::Malformed;
 
 /// How every log begins; the last byte is the version.
-pub const MAGIC: [u8; 8] = *b"ftrawlg\x05";
+pub const MAGIC: [u8; 8] = *b"ftrawlg\x06";
 
 /// Chunks begin at multiples of this, the first one right here.
 pub const PAGE: usize = 4096;

@@ -79,9 +79,10 @@ impl Record<'_> {
             | Record::Copy { .. }
             | Record::Fill { .. }
             | Record::Fence { .. } => true,
-            Record::Sync { op, .. } => {
-                !matches!(op, SyncOp::Alloc | SyncOp::Free | SyncOp::Shared | SyncOp::Depart)
-            }
+            Record::Sync { op, .. } => !matches!(
+                op,
+                SyncOp::Alloc | SyncOp::Free | SyncOp::Shared | SyncOp::Depart | SyncOp::LocalEnd
+            ),
             Record::Clock(_)
             | Record::Ahead(_)
             | Record::Branch { .. }
@@ -174,6 +175,8 @@ sync_ops! {
     Free = 20,
     /// So many bytes (other) of memory from this address on have other addresses as well, or are seen by other processes.
     Shared = 21,
+    /// So many bytes (other) of the thread's own stack from this address on are given up: a local variable is no more.
+    LocalEnd = 22,
 }
 
 /// The kinds of records; those with sizes take four numbers each, one per power of two.

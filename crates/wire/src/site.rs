@@ -96,9 +96,46 @@ pub struct Global {
     pub size: u64,
 }
 
+/// The language that a module was written in, as far as its rules for atomics go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Language {
+    /// C, or nobody knows.
+    #[default]
+    Other = 0,
+    /// C++.
+    Cpp = 1,
+    /// Rust.
+    Rust = 2,
+}
+
+impl Language {
+    fn from_code(code: u64) -> Result<Language, Malformed> {
+        match code {
+            0 => Ok(Language::Other),
+            1 => Ok(Language::Cpp),
+            2 => Ok(Language::Rust),
+            _ => Err(Malformed),
+        }
+    }
+
+    /// Whether a store leaves the release sequences that its own thread heads as they are: so it is in C11 and C17.
+    pub fn stores_continue_sequences(self) -> bool {
+        self == Language::Other
+    }
+
+    /// Whether atomic accesses of different sizes race, unless both read. C and C++ do not have these at all: who makes
+    /// them there relies on more than the language.
+    pub fn mixed_sizes_race(self) -> bool {
+        self == Language::Rust
+    }
+}
+
 /// What a module tells about itself.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Table {
+    /// What it was written in.
+    pub language: Language,
     /// File, function and variable names.
     pub texts: Vec<String>,
     /// The places of the hooks.
@@ -111,6 +148,7 @@ impl Table {
     /// The table as bytes, at least one for each site.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
+        push(u64::from(self.language as u8), &mut out);
         push(self.texts.len() as u64, &mut out);
         for text in &self.texts {
             push(text.len() as u64, &mut out);
@@ -135,9 +173,14 @@ impl Table {
         Table::take(&mut bytes)
     }
 
+    /// What the module behind the bytes was written in. Allocates nothing.
+    pub fn language_of(mut bytes: &[u8]) -> Result<Language, Malformed> {
+        Language::from_code(take(&mut bytes)?)
+    }
+
     /// Takes the table from the beginning of the bytes.
     pub(crate) fn take(bytes: &mut &[u8]) -> Result<Table, Malformed> {
-        let mut table = Table::default();
+        let mut table = Table { language: Language::from_code(take(bytes)?)?, ..Table::default() };
         for _ in 0..take(bytes)? {
             let length = usize::try_from(take(bytes)?).map_err(|_| Malformed)?;
             let (text, rest) = bytes.split_at_checked(length).ok_or(Malformed)?;
@@ -175,6 +218,7 @@ mod tests {
     #[test]
     fn tables_come_back_and_have_a_byte_for_each_site() {
         let table = Table {
+            language: Language::Rust,
             texts: vec!["bank.c".to_string(), "main".to_string(), "balance".to_string()],
             sites: (0..9_u32)
                 .map(|index| {

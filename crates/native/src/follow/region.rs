@@ -607,7 +607,7 @@ mod tests {
             }
             made.push(code);
         }
-        let table = Table { texts: NAMES.map(str::to_string).to_vec(), sites, globals: Vec::new() };
+        let table = Table { texts: NAMES.map(str::to_string).to_vec(), sites, ..Table::default() };
         let table = Code { table, functions: made }.encode();
         let mut functions = Functions::default();
         functions.add(&Module { address: 0x100, table: &table, globals: Vec::new() });

@@ -183,7 +183,7 @@ impl Program {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let names = (0..self.functions.len()).map(|index| format!("f{index}"));
         let texts = TEXTS.iter().map(ToString::to_string).chain(names).collect();
-        let table = Table { texts, sites: self.sites.clone(), globals: Vec::new() };
+        let table = Table { texts, sites: self.sites.clone(), ..Table::default() };
         Code { table, functions: self.functions.clone() }.encode()
     }
 

@@ -16,7 +16,7 @@ use crate::home;
 use crate::scheduler::{self, Helper, Reason, State, wake_waiters};
 use crate::statics;
 use crate::system::{is_alive, kernel_id, say, yield_processor};
-use crate::thread::{Start, Thread, set_me};
+use crate::thread::{self, Start, Thread, set_me};
 use crate::turn::Turn;
 
 /// The key of the thread-specific value whose destructor ends the recording of a thread.
@@ -72,6 +72,7 @@ unsafe extern "C" fn pthread_create(
             statics::tell(&turn);
         }
         received(&turn, handle.cast(), size_of::<pthread_t>());
+        thread::note_start();
         turn.log_sync(SyncOp::Fork, thread.id as usize, 0);
         turn.me.adopt(thread);
         scheduler::add(thread);
@@ -175,6 +176,7 @@ unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *mut *mut c_
     let outcome = unsafe { original(handle, result) };
     if outcome == 0 {
         thread.handle.store(0, Ordering::Relaxed);
+        thread::note_join();
         turn.log_sync(SyncOp::Join, thread.id as usize, 0);
         if !result.is_null() {
             received(&turn, result.cast(), size_of::<*mut c_void>());

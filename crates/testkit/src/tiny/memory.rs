@@ -4,7 +4,7 @@ use super::World;
 
 /// The orders that each operation can have. Relaxed counts twice: it orders least, so much is to be seen.
 const LOAD_ORDERS: &[&str] = &["", ".rlx", ".acq", ".rlx"];
-const STORE_ORDERS: &[&str] = &["", ".rlx", ".rel", ".rlx"];
+const STORE_ORDERS: &[&str] = &["", ".rlx", ".rel", ".rlx", ".rlx11"];
 const UPDATE_ORDERS: &[&str] = &["", ".rlx", ".acq", ".rel", ".acqrel", ".rlx"];
 /// A relaxed fence does nothing.
 const FENCE_ORDERS: &[&str] = &["", ".acq", ".rel", ".acqrel"];

@@ -841,6 +841,7 @@ fn order(byte: u8) -> Result<MemOrder, Fault> {
         2 => Ok(MemOrder::Release),
         3 => Ok(MemOrder::AcqRel),
         4 => Ok(MemOrder::SeqCst),
+        5 => Ok(MemOrder::RelaxedC11),
         _ => Err(Fault::Order),
     }
 }
@@ -852,6 +853,7 @@ fn order_byte(order: MemOrder) -> u8 {
         MemOrder::Release => 2,
         MemOrder::AcqRel => 3,
         MemOrder::SeqCst => 4,
+        MemOrder::RelaxedC11 => 5,
     }
 }
 

@@ -357,16 +357,18 @@ fn parse_order((at, text): Piece<'_>) -> Result<MemOrder, Problem> {
     match text {
         b"" | b".sc" => Ok(MemOrder::SeqCst),
         b".rlx" => Ok(MemOrder::Relaxed),
+        b".rlx11" => Ok(MemOrder::RelaxedC11),
         b".acq" => Ok(MemOrder::Acquire),
         b".rel" => Ok(MemOrder::Release),
         b".acqrel" => Ok(MemOrder::AcqRel),
-        _ => Err(Problem::expected(at, "a memory order: .rlx .acq .rel .acqrel .sc, or none for .sc")),
+        _ => Err(Problem::expected(at, "a memory order: .rlx .rlx11 .acq .rel .acqrel .sc, or none for .sc")),
     }
 }
 
 fn order_text(order: MemOrder) -> &'static str {
     match order {
         MemOrder::Relaxed => ".rlx",
+        MemOrder::RelaxedC11 => ".rlx11",
         MemOrder::Acquire => ".acq",
         MemOrder::Release => ".rel",
         MemOrder::AcqRel => ".acqrel",

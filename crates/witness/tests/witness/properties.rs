@@ -6,7 +6,7 @@ use std::sync::Arc;
 use foretell_testkit::depending;
 use foretell_testkit::random::Random;
 use foretell_testkit::tiny::{self, Features, Shape};
-use foretell_trace::{Event, EventId, Op, ThreadId, Trace};
+use foretell_trace::{Event, EventId, MemOrder, Op, ThreadId, Trace};
 use foretell_witness::observed::Observed;
 use foretell_witness::oracle::{self, Pair};
 use foretell_witness::{Claim, Machine, Model, Proof, Referee, UnorderedReferee};
@@ -387,10 +387,12 @@ fn synchronise(events: &[Event], a: usize, b: usize) -> bool {
         let mut write = last_atomic_write(events, load);
         let mut later = Vec::new();
         while let Some(place) = write {
-            // Updates continue a release sequence, and stores of the thread that heads it.
+            // Updates continue a release sequence, and by the rules of C11 stores of the thread that heads it.
             let head = events[place].thread;
-            let continues =
-                |&at: &usize| events[at].thread == head || matches!(events[at].op, Op::Rmw { .. });
+            let continues = |&at: &usize| match events[at].op {
+                Op::Store { order, .. } => order == MemOrder::RelaxedC11 && events[at].thread == head,
+                op => matches!(op, Op::Rmw { .. }),
+            };
             if stores.contains(&place) && later.iter().all(continues) {
                 return true;
             }

@@ -80,13 +80,23 @@ fn an_acquire_load_is_ordered_after_the_release_store_that_it_sees() {
 }
 
 #[test]
-fn updates_and_stores_of_its_thread_continue_a_release_sequence() {
+fn updates_continue_a_release_sequence_and_stores_end_it() {
     ordered("a|w(x)\na|astore.rel(f,1)\nc|rmw.rlx(f,1,2)\nb|aload.acq(f,2)\nb|r(x)", 1, 5);
     unordered("a|w(x)\na|astore.rel(f,1)\nc|astore.rlx(f,2)\nb|aload.acq(f,2)\nb|r(x)", 1, 5);
-    ordered("a|w(x)\na|astore.rel(f,1)\na|astore.rlx(f,2)\nb|aload.acq(f,2)\nb|r(x)", 1, 5);
-    ordered("a|w(x)\na|astore.rel(f)\nc|rmw.rlx(f)\na|astore.rlx(f)\nb|aload.acq(f)\nb|r(x)", 1, 6);
-    unordered("c|w(x)\na|astore.rel(f)\nc|rmw.rel(f)\na|astore.rlx(f)\nb|aload.acq(f)\nb|r(x)", 1, 6);
+    unordered("a|w(x)\na|astore.rel(f,1)\na|astore.rlx(f,2)\nb|aload.acq(f,2)\nb|r(x)", 1, 5);
+    unordered("a|w(x)\na|astore.rel(f)\nc|rmw.rlx(f)\na|astore.rlx(f)\nb|aload.acq(f)\nb|r(x)", 1, 6);
+    ordered("a|w(x)\na|astore.rel(f,1)\na|astore.rel(f,2)\nb|aload.acq(f,2)\nb|r(x)", 1, 5);
+    ordered("a|w(x)\na|fence.rel\na|astore.rlx(f,1)\na|astore.rlx(f,2)\nb|aload.acq(f,2)\nb|r(x)", 1, 6);
     ordered("a|w(x)\na|astore.rel(f,1)\nc|rmw.rel(f,1,2)\nb|rmw.acq(f,2,3)\nb|r(x)", 1, 5);
+}
+
+#[test]
+fn by_the_rules_of_c11_stores_of_its_thread_continue_a_release_sequence() {
+    ordered("a|w(x)\na|astore.rel(f,1)\na|astore.rlx11(f,2)\nb|aload.acq(f,2)\nb|r(x)", 1, 5);
+    ordered("a|w(x)\na|astore.rel(f)\nc|rmw.rlx(f)\na|astore.rlx11(f)\nb|aload.acq(f)\nb|r(x)", 1, 6);
+    unordered("a|w(x)\na|astore.rel(f,1)\nc|astore.rlx11(f,2)\nb|aload.acq(f,2)\nb|r(x)", 1, 5);
+    unordered("c|w(x)\na|astore.rel(f)\nc|rmw.rel(f)\na|astore.rlx11(f)\nb|aload.acq(f)\nb|r(x)", 1, 6);
+    unordered("a|astore.rel(f,1)\na|w(x)\na|astore.rlx11(f,2)\nb|aload.acq(f,2)\nb|r(x)", 2, 5);
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn code(globals: Vec<Global>) -> Code {
     };
     let sites = places.into_iter().map(site).collect();
     let texts = TEXTS.map(str::to_string).to_vec();
-    Code { table: Table { texts, sites, globals }, functions: vec![main(), half()] }
+    Code { table: Table { texts, sites, globals, ..Table::default() }, functions: vec![main(), half()] }
 }
 
 fn read(site: u64, addr: u64, value: u64) -> Record<'static> {

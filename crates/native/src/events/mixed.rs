@@ -1,0 +1,171 @@
+//! Words that atomics access as a whole and others in parts.
+//!
+//! A part of an atomic access alone would be an access that the machine cannot make, so the word is one variable, the
+//! *whole*. Whatever writes a part leaves the rest, so it counts as an update of the whole; whose values are not told, so
+//! that each read keeps to the write that it saw. It keeps the memory orders of its accesses, and as it is only ever updated, no
+//! release sequence ends: more order than the languages promise.
+//!
+//! The whole never races but with the end of its memory. Beside it stand variables that do nothing else:
+//!
+//! * one for each run of bytes that all accesses have either all of or none of: plain accesses of it race with atomic ones, and
+//!   with each other, as everywhere. An access comes there after what it acquires and before what it releases.
+//! * where Rust rules, one for each two sizes and each thread that uses the smaller one: the accesses of that thread with that size
+//!   count as plain there, and those of all others with the other size as atomic. So two atomic accesses race if and only if
+//!   they are of different sizes. An access comes there before anything else: what it acquires itself does not
+//!   make up for its size.
+//!
+//! A thread that has come to one of these and not to the next is still about to make its access: it has published nothing.
+
+use foretell_trace::{MemOrder, Op, VarId};
+
+use super::{Access, Done, Writer};
+use crate::LogError;
+use crate::cells::{Cell, Extent, Word};
+use crate::follow::Kept;
+use crate::memory::Era;
+use crate::records::Part;
+
+impl Writer<'_> {
+    /// The part of an access that lies in such a word.
+    pub(super) fn mixed_part(&mut self, era: Era, part: Part, word: Word, access: Access) -> Done {
+        let Some(whole) = word.kept_cells(part.first, part.end).next() else {
+            let (reads, writes) = access.kind();
+            self.follow(|follower| follower.left_out(reads, writes, part, part.mask()));
+            return Ok(());
+        };
+        let var = self.variable(era, part.word, whole)?;
+        self.compare_sizes(era, part, access)?;
+        match access {
+            Access::Load(_) => {
+                self.access_whole(var, part, access)?;
+                self.compare_bytes(era, part, word, access)
+            }
+            Access::Update(order) if order.acquires() => {
+                let order = MemOrder::Acquire;
+                self.push_invented_read(Op::Load { var, value: None, order })?;
+                self.compare_bytes(era, part, word, access)?;
+                self.access_whole(var, part, access)
+            }
+            _ => {
+                self.compare_bytes(era, part, word, access)?;
+                self.access_whole(var, part, access)
+            }
+        }
+    }
+
+    fn access_whole(&mut self, var: VarId, part: Part, access: Access) -> Done {
+        let op = whole_op(var, access);
+        let writes = matches!(op, Op::Rmw { .. });
+        self.note_read();
+        if !self.holders.is_waiting(self.thread) {
+            self.touch(op)?;
+        }
+        let before = self.events.len();
+        self.push(op)?;
+        if !self.has_forked {
+            self.seen.insert(var, None);
+        }
+        if let Some(event) = self.last().filter(|event| event.index() >= before) {
+            let bytes = part.offset..part.offset + u64::from(part.end - part.first);
+            let kept = Kept { event, reads: true, writes, bytes, values: None };
+            self.follow(|follower| follower.kept(&kept));
+        }
+        let (reads, writes) = access.kind();
+        self.follow(|follower| follower.left_out(reads, writes, part, 0));
+        Ok(())
+    }
+
+    /// Plain accesses to some of the bytes race with all others.
+    fn compare_bytes(&mut self, era: Era, part: Part, word: Word, access: Access) -> Done {
+        let (value, order) = (None, MemOrder::Relaxed);
+        for cell in word.separate_cells(part.first, part.end) {
+            let var = self.bytes_of_mixed(era, part.word, cell)?;
+            match access {
+                Access::Read => self.push_invented_read(Op::Read { var, value }),
+                Access::Load(_) => self.push_invented_read(Op::Load { var, value, order }),
+                Access::Write => self.push_invented_write(Op::Write { var, value }),
+                Access::Store(_) | Access::Update(_) => {
+                    self.push_invented_write(Op::Store { var, value, order })
+                }
+            }?;
+        }
+        Ok(())
+    }
+
+    /// Atomic accesses of different sizes race, where Rust rules.
+    fn compare_sizes(&mut self, era: Era, part: Part, access: Access) -> Done {
+        let survey = self.survey;
+        let (reads_only, thread) = (matches!(access, Access::Load(_)), self.thread);
+        if !access.is_atomic() || !self.spot(self.site)?.language.mixed_sizes_race() {
+            return Ok(());
+        }
+        let own = Extent { first: part.first, end: part.end };
+        let sizes = survey.sizes(era, part.word);
+        let is_counted = sizes.iter().any(|(extent, threads)| *extent == own && threads.contains(&thread));
+        let (value, order) = (None, MemOrder::Relaxed);
+        for (other, threads) in sizes.iter().filter(|(other, _)| other.overlaps(own) && *other != own) {
+            let mut others = threads.iter().copied().filter(|&other| other != thread);
+            if own < *other {
+                if !is_counted || others.next().is_none() {
+                    continue;
+                }
+                let var = self.sizes_of_mixed(era, part.word, [own, *other], thread)?;
+                match reads_only {
+                    true => self.push_invented_read(Op::Read { var, value }),
+                    false => self.push_invented_write(Op::Write { var, value }),
+                }?;
+                continue;
+            }
+            for user in others {
+                let var = self.sizes_of_mixed(era, part.word, [*other, own], user)?;
+                match reads_only {
+                    true => self.push_invented_read(Op::Load { var, value, order }),
+                    false => self.push_invented_write(Op::Store { var, value, order }),
+                }?;
+            }
+        }
+        Ok(())
+    }
+
+    fn bytes_of_mixed(&mut self, era: Era, word: u64, cell: Cell) -> Result<VarId, LogError> {
+        let addr = word + u64::from(cell.first);
+        if let Some(&var) = self.mixed.bytes.get(&(era, addr)) {
+            return Ok(var);
+        }
+        let name = self.survey.places.address(addr, self.memory.about(era));
+        let var = self.names.vars.renew(name.as_bytes())?;
+        self.mixed.bytes.insert((era, addr), var);
+        Ok(var)
+    }
+
+    fn sizes_of_mixed(
+        &mut self,
+        era: Era,
+        word: u64,
+        extents: [Extent; 2],
+        user: u32,
+    ) -> Result<VarId, LogError> {
+        let key = (era, word, extents, user);
+        if let Some(&var) = self.mixed.sizes.get(&key) {
+            return Ok(var);
+        }
+        let first = word + u64::from(extents[0].first.max(extents[1].first));
+        let name = self.survey.places.address(first, self.memory.about(era));
+        let [one, other] = extents.map(|extent| extent.end - extent.first);
+        let name = format!("{name} in atomics of {one} and {other} bytes");
+        let var = self.names.vars.renew(name.as_bytes())?;
+        self.mixed.sizes.insert(key, var);
+        Ok(var)
+    }
+}
+
+fn whole_op(var: VarId, access: Access) -> Op {
+    let relaxed = MemOrder::Relaxed;
+    let update = |order| Op::Rmw { var, read: None, written: None, order };
+    match access {
+        Access::Read => Op::Load { var, value: None, order: relaxed },
+        Access::Load(order) => Op::Load { var, value: None, order },
+        Access::Write | Access::Store(MemOrder::RelaxedC11) => update(relaxed),
+        Access::Store(order) | Access::Update(order) => update(order),
+    }
+}
