@@ -473,5 +473,29 @@ mod tests {
         let word = word(&[(1, 0, 8, true, true), (2, 0, 4, true, false)]);
         assert!(word.is_mixed());
         assert_eq!(cells(word, 0, 4), [(0, 8)]);
+        let separate: Vec<_> = word.separate_cells(0, 8).map(|cell| (cell.first, cell.end)).collect();
+        assert_eq!(separate, [(0, 4)], "the rest is one thread's own");
+    }
+
+    #[test]
+    fn the_end_of_a_local_variable_is_a_write_to_what_was_touched() {
+        let mut word = word(&[(1, 0, 4, false, false), (2, 0, 4, false, false), (1, 4, 8, true, false)]);
+        let whole = Part { word: 0, first: 0, end: 8, offset: 0 };
+        assert!(cells(word, 0, 8).is_empty() && !word.is_ended(whole));
+        word.end(1, whole);
+        assert_eq!(cells(word, 0, 8), [(0, 4)]);
+        assert!(word.is_ended(whole));
+        word.touch(2, Part { first: 4, ..whole }, false, false);
+        assert_eq!(cells(word, 0, 8), [(0, 4), (4, 8)], "also to what others touch too late");
+    }
+
+    #[test]
+    fn memory_is_foreign_until_it_is_written() {
+        let part = |first, end| Part { word: 0, first, end, offset: 0 };
+        let mut word = Word::default();
+        word.note_write(part(0, 4));
+        word.touch_foreign(part(0, 8));
+        let is_foreign = [(0, 4), (4, 8)].map(|(first, end)| word.is_foreign(Cell { first, end }));
+        assert_eq!(is_foreign, [false, true]);
     }
 }

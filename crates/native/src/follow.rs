@@ -211,7 +211,7 @@ impl Follower {
             Record::Clock(_) | Record::Ahead(_) | Record::Branch { .. } => {}
             Record::Enter { site } => self.enter(site),
             Record::Exit { calls } => self.leave_calls(calls),
-            Record::Fence { .. } => self.look_ahead(),
+            Record::Fence { .. } | Record::Sync { op: SyncOp::LocalEnd, .. } => self.look_ahead(),
             Record::Opaque { site } => self.be_opaque(site),
             Record::Sync { op: SyncOp::Begin, .. } => {
                 self.spend_all();
@@ -220,8 +220,6 @@ impl Follower {
             Record::Sync { op: SyncOp::End, .. } => self.end(),
             // Of the others that wait at a barrier only the last one tells that they leave it.
             Record::Sync { op: SyncOp::Depart, .. } => {}
-            // Nobody reads or writes anything.
-            Record::Sync { op: SyncOp::LocalEnd, .. } => {}
             Record::Sync { site, op, .. } => {
                 self.has_forked |= op == SyncOp::Fork;
                 self.come_to(site, record);

@@ -91,6 +91,12 @@ impl Cell {
         }
     }
 
+    /// Whether anybody is known to have written here.
+    pub(crate) fn is_written(&self) -> bool {
+        let is_atomically = |atomic: &Atomic| !atomic.accesses.writes.is_empty();
+        !self.plain.writes.is_empty() || self.atomic.as_deref().is_some_and(is_atomically)
+    }
+
     /// What an acquire load of the bytes would learn.
     pub(crate) fn take_released(&mut self) -> Released {
         self.atomic.as_mut().map(|atomic| std::mem::take(&mut atomic.released)).unwrap_or_default()

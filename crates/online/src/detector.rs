@@ -421,6 +421,8 @@ impl State {
         self.order.forget(&range);
         let seen = if purpose == Purpose::Outside { Epoch::OUTSIDE } else { birth };
         self.shadow.renew(&range, seen);
+        // To allocate memory is to write it.
+        let place = Place { kind: Kind::Write, ..place };
         self.blocks.add(&range, Block::new(&range, purpose, birth, place, known));
     }
 
@@ -464,8 +466,8 @@ fn small(number: u64) -> u32 {
 mod tests {
     use foretell_wire::races::Memory;
     use foretell_wire::record::SyncOp::{
-        Alloc, Arrive, Begin, Depart, End, Fork, Free, Lock, Notify, Shared, TimedOut, TryFailed, Unlock,
-        Wait, Woken,
+        Alloc, Arrive, Begin, Depart, End, Fork, Free, LocalEnd, Lock, Notify, Shared, TimedOut, TryFailed,
+        Unlock, Wait, Woken,
     };
 
     use super::*;
@@ -584,6 +586,36 @@ mod tests {
         let others =
             [(1, store(10, X, 4, rlx)), (2, Record::Write { site: 11, addr: X + 4, size: 1, value: 0 })];
         assert_eq!(pairs(&others), []);
+    }
+
+    #[test]
+    fn who_comes_before_the_allocation_races_with_it() {
+        let order = MemoryOrder::Relaxed;
+        let handed_on = |order| {
+            [
+                (1, Record::Sync { site: 10, op: Alloc, object: X, other: 16 }),
+                (1, store(11, LOCK, 8, order)),
+                (2, load(12, LOCK, 8, MemoryOrder::Acquire)),
+                (2, write(X, 13)),
+                (2, read(X, 14)),
+                (2, load(15, X + 8, 4, order)),
+            ]
+        };
+        assert_eq!(pairs(&handed_on(order)), [(10, 13)], "what comes after that is ordered");
+        assert_eq!(pairs(&handed_on(MemoryOrder::Release)), []);
+    }
+
+    #[test]
+    fn local_variables_end_with_their_function_alone() {
+        let order = MemoryOrder::Relaxed;
+        let end = |length| Record::Sync { site: 20, op: LocalEnd, object: X, other: length };
+        let records = |length| [(1, read(X, 10)), (1, read(X + 8, 11)), (2, end(length)), (1, read(X, 12))];
+        assert_eq!(pairs(&records(4)), [(10, 20), (20, 12)]);
+        assert_eq!(pairs(&records(9)), [(10, 20), (11, 20), (20, 12)]);
+        let told = [(1, read(X, 10)), (1, store(11, LOCK, 8, MemoryOrder::Release))];
+        let told = told.into_iter().chain([(2, load(12, LOCK, 8, MemoryOrder::Acquire)), (2, end(8))]);
+        assert_eq!(pairs(&told.collect::<Vec<_>>()), []);
+        assert_eq!(pairs(&[(1, load(10, X, 8, order)), (2, end(8))]), [(10, 20)]);
     }
 
     #[test]

@@ -63,7 +63,11 @@ impl Parts {
 
     fn access_anew(&mut self, word: u64, bytes: u8, how: How, scene: &mut Scene<'_>) {
         if !scene.is_before(self.birth) {
-            scene.learn_birth(word);
+            let is_written = |cell: &Cell| cell.bytes & bytes != 0 && cell.is_written();
+            match self.cells.iter().any(is_written) {
+                true => scene.learn_birth(word),
+                false => scene.meet_birth(first_byte(word, bytes)),
+            }
         }
         if self.whole.is_none() {
             self.note(bytes, how);

@@ -2,7 +2,7 @@
 
 use foretell_wire::races::{self, Race};
 
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, Purpose};
 use crate::calls::Calls;
 use crate::clock::Epoch;
 use crate::languages::Languages;
@@ -49,6 +49,19 @@ impl Scene<'_> {
         }
     }
 
+    /// The access is to bytes that nobody has written since they were allocated. If nothing orders it after the allocation of a block, that
+    /// is a race: to allocate is to write. What comes after it is ordered.
+    #[cold]
+    pub(crate) fn meet_birth(&mut self, addr: u64) {
+        let blocks = self.blocks;
+        if let Some(block) = blocks.at(addr).filter(|block| block.purpose == Purpose::Heap)
+            && !self.is_before(block.birth)
+        {
+            self.report(block.birth, &block.place, addr);
+        }
+        self.learn_birth(addr);
+    }
+
     /// It is a race with an earlier access to these bytes, unless something orders the two.
     #[inline(always)]
     pub(crate) fn compare(&mut self, earlier: Epoch, there: &Place, addr: u64) {
@@ -60,9 +73,12 @@ impl Scene<'_> {
     #[cold]
     fn compare_with_care(&mut self, earlier: Epoch, there: &Place, addr: u64) {
         self.learn_birth(addr);
-        if self.is_before(earlier) {
-            return;
+        if !self.is_before(earlier) {
+            self.report(earlier, there, addr);
         }
+    }
+
+    fn report(&mut self, earlier: Epoch, there: &Place, addr: u64) {
         let (calls, blocks) = (self.calls, self.blocks);
         let told = |epoch: Epoch, place: &Place| races::Access {
             thread: epoch.thread(),

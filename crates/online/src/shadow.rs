@@ -92,7 +92,7 @@ impl Page {
         if moments.write.bytes() != 0 {
             scene.compare(moments.write, &places.write, addr);
         } else if !scene.is_before(moments.write) {
-            scene.learn_birth(addr);
+            scene.meet_birth(addr);
         }
         if how.writes() {
             scene.compare(moments.read, &places.read, addr);
