@@ -1,4 +1,4 @@
-// What LLVM offers in C++ only: registering the pass, running SROA before it, module constructors, what calls do to memory,
+// What LLVM offers in C++ only: registering the pass, what runs before it, module constructors, what calls do to memory,
 // and the function that a place in the source belongs to.
 
 #include "llvm-c/Core.h"
@@ -32,21 +32,29 @@ struct Instrument : PassInfoMixin<Instrument> {
   static bool isRequired() { return true; }
 };
 
+// Coroutines become the ordinary functions that LLVM makes of them anyway: the thread that resumes one runs a function, and what
+// the coroutine keeps is memory like any other.
+void splitCoroutines(PassBuilder &Builder, ModulePassManager &Passes) {
+  cantFail(Builder.parsePassPipeline(Passes, "coro-cond(coro-early,cgscc(coro-split),coro-cleanup)"));
+}
+
 // Local variables whose address is not taken leave memory first: what remains is what other threads could see.
 // Functions that stand for instructions become them, and what these are told by constants is settled. Accesses that are
 // recorded in place are calls of functions that the pass has made.
-void addTo(ModulePassManager &Passes) {
+void addTo(PassBuilder &Builder, ModulePassManager &Passes) {
   Passes.addPass(Prepare());
   Passes.addPass(AlwaysInlinerPass());
   Passes.addPass(createModuleToFunctionPassAdaptor(SROAPass(SROAOptions::PreserveCFG)));
   Passes.addPass(createModuleToFunctionPassAdaptor(SCCPPass()));
+  splitCoroutines(Builder, Passes);
   Passes.addPass(Instrument());
   Passes.addPass(AlwaysInlinerPass());
 }
 } // namespace
 
 extern "C" void foretell_register(PassBuilder &Builder) {
-  Builder.registerPipelineStartEPCallback([](ModulePassManager &Passes, OptimizationLevel) { addTo(Passes); });
+  Builder.registerPipelineStartEPCallback(
+      [&Builder](ModulePassManager &Passes, OptimizationLevel) { addTo(Builder, Passes); });
 }
 
 extern "C" void foretell_add_constructor(LLVMModuleRef M, LLVMValueRef F) {

@@ -40,7 +40,7 @@ const IDLE_INTRINSICS: [&str; 12] = [
     "llvm.x86.sse2.pause",
 ];
 
-/// Functions that stay as they are, and count as code that is not instrumented. Coroutines are taken apart later: a call within
+/// Functions that stay as they are, and count as uninstrumented code. Coroutines are split before, so there are none left: a call within
 /// one may begin on one thread and end on another.
 const UNWANTED: [&str; 3] = ["naked", "disable_sanitizer_instrumentation", "presplitcoroutine"];
 
@@ -48,7 +48,8 @@ const UNWANTED: [&str; 3] = ["naked", "disable_sanitizer_instrumentation", "pres
 pub(crate) fn module(module: Module) -> bool {
     // Templates that a library has instantiated, say: ours tell what they do, those in the library do not.
     module.functions().into_iter().for_each(Value::adopt);
-    let functions: Vec<Value> = module.defined_functions().into_iter().filter(|&f| is_wanted(f)).collect();
+    let is_new = |function: &Value| is_wanted(*function) && !is_instrumented(*function);
+    let functions: Vec<Value> = module.defined_functions().into_iter().filter(is_new).collect();
     if functions.is_empty() {
         return false;
     }
@@ -105,6 +106,11 @@ pub(crate) fn module(module: Module) -> bool {
 pub(crate) fn is_wanted(function: Value) -> bool {
     let unwanted = UNWANTED.iter().any(|attribute| function.has_attribute(attribute));
     !unwanted && !function.name().starts_with(PREFIX) && !primitives::is_unseen(&function.name())
+}
+
+/// Whether the function has its hooks already: the module was read from bitcode that we have made.
+pub(crate) fn is_instrumented(function: Value) -> bool {
+    function.number_in_front() == Some(hook::MARK)
 }
 
 /// A function that calls hooks, be it in another module, has effects. Nobody may move or drop calls of it.
@@ -398,6 +404,10 @@ impl Walk<'_> {
         }
         match manner {
             Manner::Unknown => self.leave(call, site),
+            Manner::Twice => {
+                let before = self.hooks.ask(hook::ENTER, &[site]);
+                self.come_back(call, before);
+            }
             _ => self.hooks.tell(hook::CALL, &[site]),
         }
     }

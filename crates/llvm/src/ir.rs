@@ -501,6 +501,12 @@ impl Value {
         }
     }
 
+    /// The number that stands in memory right before the function, if there is one.
+    pub(crate) fn number_in_front(self) -> Option<u64> {
+        let constant = unsafe { (LLVMHasPrefixData(self.0) != 0).then(|| LLVMGetPrefixData(self.0)) }?;
+        unsafe { (!LLVMIsAConstantInt(constant).is_null()).then(|| LLVMConstIntGetZExtValue(constant)) }
+    }
+
     /// Whether the function's address is used for anything but direct calls and hooks.
     pub(crate) fn is_handed_on(self) -> bool {
         let calls = |user: Value| {

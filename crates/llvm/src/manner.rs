@@ -3,6 +3,7 @@
 //! Whatever is not named here counts as unknown: it may read and write everything.
 
 use foretell_wire::library;
+use foretell_wire::threads::{self, Known};
 
 use crate::ir::{Opcode, Value};
 use crate::rust_name;
@@ -18,43 +19,38 @@ pub(crate) enum Manner {
     Performed,
     /// As [`Manner::Quiet`], but it reads the word behind this argument, which tells it what to do.
     Reads(u32),
+    /// As [`Manner::Quiet`], but it may come back a second time, from wherever the thread is by then.
+    Twice,
     /// Anything.
     Unknown,
 }
 
-/// The runtime stands in for these and tells what they do.
+/// The runtime stands in for these and tells what they do. Functions that are about threads: see [`threads`].
 const TOLD: &[&str] = &[
     "_Exit __cxa_end_catch __cxa_guard_abort __cxa_guard_acquire __cxa_guard_release _exit abort accept accept4 aligned_alloc calloc",
     "clock_nanosleep connect epoll_ctl epoll_pwait epoll_wait fdatasync flock free fsync malloc memalign munmap nanosleep pause poll posix_memalign",
-    "ppoll pselect pthread_barrier_init pthread_barrier_wait pthread_cond_broadcast pthread_cond_clockwait",
-    "pthread_cond_destroy pthread_cond_signal pthread_cond_timedwait pthread_cond_wait pthread_create pthread_join",
-    "pthread_mutex_clocklock pthread_mutex_lock pthread_mutex_timedlock pthread_mutex_trylock pthread_mutex_unlock",
-    "pthread_once pthread_rwlock_rdlock pthread_rwlock_timedrdlock pthread_rwlock_timedwrlock pthread_rwlock_tryrdlock",
-    "pthread_rwlock_trywrlock pthread_rwlock_unlock pthread_rwlock_wrlock pthread_spin_lock pthread_spin_trylock",
-    "pthread_spin_unlock read realloc reallocarray recv recvfrom recvmsg sched_yield select sem_clockwait sem_getvalue",
-    "sem_init sem_post sem_timedwait sem_trywait sem_wait send sendmsg sendto sigsuspend sigwait sleep syscall usleep wait4",
-    "waitpid write writev pread pread64 pwrite pwrite64 readv",
+    "ppoll pread pread64 pselect pwrite pwrite64 read readv realloc reallocarray recv recvfrom recvmsg select send sendmsg sendto",
+    "sigsuspend sigwait sleep syscall usleep wait4 waitpid write writev",
 ];
 
-/// These touch at most memory that is theirs: the objects of the threads library, the allocator's, the stream's.
+/// These touch at most memory that is theirs: the allocator's, the stream's.
 const HARMLESS: &[&str] = &[
     "__ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __errno_location getpagesize isalnum isalpha isdigit islower isprint",
     "ispunct isspace isupper isxdigit malloc_usable_size sysconf tolower toupper",
-    "exit quick_exit pthread_exit pthread_self pthread_equal pthread_detach getpid getppid gettid putchar",
-    "pthread_attr_destroy pthread_attr_init pthread_attr_setdetachstate pthread_attr_setstacksize pthread_barrier_destroy",
-    "pthread_cond_init pthread_condattr_destroy pthread_condattr_init pthread_condattr_setclock pthread_mutex_destroy",
-    "pthread_mutex_init pthread_mutexattr_destroy pthread_mutexattr_init pthread_mutexattr_settype",
-    "pthread_rwlock_destroy pthread_rwlock_init pthread_spin_destroy pthread_spin_init sem_destroy",
+    "exit quick_exit getpid getppid gettid putchar",
     "abs labs llabs acos acosf asin asinf atan atan2 atan2f atanf cbrt cbrtf ceil ceilf cos cosf cosh coshf exp exp2 exp2f expf",
     "fabs fabsf floor floorf fmax fmaxf fmin fminf fmod fmodf hypot hypotf log log10 log10f log2 log2f logf pow powf round roundf",
     "sin sinf sinh sinhf sqrt sqrtf tan tanf tanh tanhf trunc truncf __assert_fail __stack_chk_fail",
     // C++: new and delete in all sizes, exceptions, the beginning and the end of the process, and waking who waits for a condition.
     "_Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t _ZnwmSt11align_val_t _ZnamSt11align_val_t _ZdlPv _ZdaPv _ZdlPvm",
     "_ZdaPvm _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t __cxa_atexit",
-    "__clang_call_terminate __cxa_allocate_exception __cxa_begin_catch __cxa_free_exception __cxa_get_exception_ptr __cxa_throw",
+    "__cxa_thread_atexit __clang_call_terminate __cxa_allocate_exception __cxa_begin_catch __cxa_free_exception __cxa_get_exception_ptr __cxa_throw",
     "_ZSt9terminatev _ZNSt18condition_variable10notify_oneEv _ZNSt18condition_variable10notify_allEv",
     "_ZNSt18condition_variableC1Ev _ZNSt18condition_variableD1Ev _ZNSt6thread6detachEv _ZNSt6thread6_StateD2Ev",
 ];
+
+/// These write down where the thread is, for it to come back to.
+const TWICE: &[&str] = &["_setjmp setjmp sigsetjmp __sigsetjmp"];
 
 /// Functions of Rust's libraries that touch at most memory that is theirs, or whose effects the runtime sees.
 const RUST: &[&str] = &[
@@ -111,8 +107,16 @@ impl Manner {
         if can_be_replaced && library::hook(&name, call.arguments().len()).is_some() {
             return Manner::Performed;
         }
+        match threads::known(&name) {
+            Some(Known::Modelled | Known::Harmless) => return Manner::Quiet,
+            Some(Known::Fence) => return Manner::Unknown,
+            None => {}
+        }
         if is_listed(TOLD, &name) || is_listed(HARMLESS, &name) {
             return Manner::Quiet;
+        }
+        if is_listed(TWICE, &name) {
+            return Manner::Twice;
         }
         if let Some(path) = rust_name::path(&name)
             && (is_listed(RUST, &path) || is_panic(callee, &path))

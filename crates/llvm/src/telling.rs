@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::instrument::{is_ours, is_told};
+use crate::instrument::{is_instrumented, is_ours, is_told};
 use crate::ir::{Opcode, Value};
 use crate::manner::Manner;
 
@@ -34,8 +34,9 @@ impl Telling {
         Telling(found)
     }
 
+    /// A function that was instrumented before may record anything.
     pub(crate) fn contains(&self, function: Value) -> bool {
-        self.0.contains(&function)
+        self.0.contains(&function) || is_instrumented(function)
     }
 }
 

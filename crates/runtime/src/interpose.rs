@@ -5,6 +5,7 @@
 //!
 //! Safety of all of them: they hand their arguments on to the original, which has the same requirements.
 
+mod asking;
 pub(crate) mod blocking;
 pub(crate) mod condition;
 pub(crate) mod ending;
@@ -20,6 +21,7 @@ pub(crate) mod once;
 mod processor;
 pub(crate) mod signal;
 pub(crate) mod sleep;
+mod standard;
 pub(crate) mod thread;
 
 use std::ffi::{CStr, c_void};

@@ -362,6 +362,25 @@ impl Turn {
         self.log_branch(site, None);
     }
 
+    /// Something changes that others can ask for: whoever learns of it learns all that was done before.
+    pub(crate) fn publish(&self, what: &'static AtomicU64) {
+        let (site, addr) = (self.me.site.get(), what.as_ptr() as u64);
+        self.at(what.as_ptr() as usize, size_of::<u64>(), || {
+            let value = what.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+            self.log(&Record::AtomicStore { site, addr, size: 8, value, order: Order::Release });
+        });
+    }
+
+    /// The thread asks for something that others may have changed.
+    pub(crate) fn look_at(&self, what: &'static AtomicU64) {
+        let (site, addr) = (self.me.site.get(), what.as_ptr() as u64);
+        self.at(what.as_ptr() as usize, size_of::<u64>(), || {
+            let value = what.load(Ordering::Relaxed);
+            self.log(&Record::AtomicLoad { site, addr, size: 8, value, order: Order::Acquire });
+        });
+        self.log_branch(site, None);
+    }
+
     /// A thread that hands over while it is in code that is not instrumented (it was called back, or a library has met one
     /// of the functions that we replace) may have touched any memory before, and will after it comes back.
     fn fence_if_outside(&self) {

@@ -10,6 +10,7 @@
 //! * [`races`]: what a program leaves that looks for races itself while it runs
 //! * [`log`]: how records are put into a file such that it can be read after a crash
 //! * [`schedule`]: in which order the threads of a program are to make their steps
+//! * [`threads`]: the functions of the C library that are about threads, and what is known of each
 //! * [`varint`]: numbers in as few bytes as they need
 //!
 //! All of it depends on the standard library alone, because it is loaded into other people's programs.
@@ -25,6 +26,7 @@ pub mod races;
 pub mod record;
 pub mod schedule;
 pub mod site;
+pub mod threads;
 pub mod varint;
 
 /// The bytes end before what they should hold, or hold something that no writer of this version writes.

@@ -39,7 +39,7 @@ fn world(turn: &Turn) {
 }
 
 /// The kernel has read so many bytes, or is about to.
-fn sent(turn: &Turn, from: Any, bytes: usize) {
+pub(super) fn sent(turn: &Turn, from: Any, bytes: usize) {
     let (site, addr) = (turn.me.site.get(), from as u64);
     turn.at(from as usize, bytes, || {
         let content = content(from.cast(), bytes);

@@ -78,7 +78,7 @@ fn clock_of(time: *const timespec) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn pthread_cond_wait(condition: Object, mutex: Object) -> c_int {
+pub(super) unsafe extern "C-unwind" fn pthread_cond_wait(condition: Object, mutex: Object) -> c_int {
     let original = original!(c"pthread_cond_wait" of c"GLIBC_2.3.2": fn(Object, Object) -> c_int);
     let Some(turn) = Turn::alone() else { return unsafe { original(condition, mutex) } };
     if is_shared(condition, mutex) {
@@ -88,7 +88,7 @@ unsafe extern "C-unwind" fn pthread_cond_wait(condition: Object, mutex: Object) 
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn pthread_cond_timedwait(
+pub(super) unsafe extern "C-unwind" fn pthread_cond_timedwait(
     condition: Object,
     mutex: Object,
     time: *const timespec,
@@ -127,7 +127,7 @@ fn notify_unseen(condition: Object, count: usize) {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_cond_signal(condition: Object) -> c_int {
+pub(super) unsafe extern "C" fn pthread_cond_signal(condition: Object) -> c_int {
     let original = original!(c"pthread_cond_signal" of c"GLIBC_2.3.2": fn(Object) -> c_int);
     let Some(turn) = Turn::alone() else {
         notify_unseen(condition, 1);
@@ -143,7 +143,7 @@ unsafe extern "C" fn pthread_cond_signal(condition: Object) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_cond_broadcast(condition: Object) -> c_int {
+pub(super) unsafe extern "C" fn pthread_cond_broadcast(condition: Object) -> c_int {
     let original = original!(c"pthread_cond_broadcast" of c"GLIBC_2.3.2": fn(Object) -> c_int);
     let Some(turn) = Turn::alone() else {
         notify_unseen(condition, usize::MAX);
@@ -157,7 +157,7 @@ unsafe extern "C" fn pthread_cond_broadcast(condition: Object) -> c_int {
 
 /// The original would wait for those who are still inside it, and nobody is who is recorded.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_cond_destroy(condition: Object) -> c_int {
+pub(super) unsafe extern "C" fn pthread_cond_destroy(condition: Object) -> c_int {
     match Turn::alone() {
         Some(_turn) => 0,
         None => unsafe {

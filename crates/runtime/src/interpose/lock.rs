@@ -152,7 +152,7 @@ unsafe extern "C" fn pthread_spin_init(lock: Lock, shared: c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_mutex_lock(mutex: Lock) -> c_int {
+pub(super) unsafe extern "C" fn pthread_mutex_lock(mutex: Lock) -> c_int {
     let Some(turn) = Turn::alone() else {
         return unsafe { original!(c"pthread_mutex_lock": fn(Lock) -> c_int)(mutex) };
     };
@@ -177,14 +177,14 @@ pub(super) fn unlock_mutex(mutex: Lock) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_mutex_trylock(mutex: Lock) -> c_int {
+pub(super) unsafe extern "C" fn pthread_mutex_trylock(mutex: Lock) -> c_int {
     let Some(turn) = Turn::alone() else { return try_mutex(mutex) };
     turn.meeting_at(mutex as usize);
     try_once(&turn, mutex, try_mutex(mutex), SyncOp::Lock, SyncOp::TryFailed)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_mutex_timedlock(mutex: Lock, time: *const timespec) -> c_int {
+pub(super) unsafe extern "C" fn pthread_mutex_timedlock(mutex: Lock, time: *const timespec) -> c_int {
     let Some(turn) = Turn::alone() else {
         return unsafe {
             original!(c"pthread_mutex_timedlock": fn(Lock, *const timespec) -> c_int)(mutex, time)
@@ -208,7 +208,7 @@ pub(super) fn deadline(clock: c_int, time: *const timespec) -> u64 {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_mutex_unlock(mutex: Lock) -> c_int {
+pub(super) unsafe extern "C" fn pthread_mutex_unlock(mutex: Lock) -> c_int {
     let Some(turn) = Turn::alone() else { return unseen(|| unlock_mutex(mutex)) };
     give_up(&turn, mutex, || unlock_mutex(mutex), wake_any)
 }
@@ -280,6 +280,26 @@ unsafe extern "C" fn pthread_rwlock_timedrdlock(lock: Lock, time: *const timespe
         return unsafe { original(lock, time) };
     };
     let until = Some(deadline(libc::CLOCK_REALTIME, time));
+    take(&turn, lock, || try_read(lock), SyncOp::LockShared, SyncOp::TrySharedFailed, until)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_rwlock_clockwrlock(lock: Lock, clock: c_int, time: *const timespec) -> c_int {
+    let Some(turn) = Turn::alone() else {
+        let original = original!(c"pthread_rwlock_clockwrlock": fn(Lock, c_int, *const timespec) -> c_int);
+        return unsafe { original(lock, clock, time) };
+    };
+    let until = Some(deadline(clock, time));
+    take(&turn, lock, || try_write(lock), SyncOp::Lock, SyncOp::TryFailed, until)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_rwlock_clockrdlock(lock: Lock, clock: c_int, time: *const timespec) -> c_int {
+    let Some(turn) = Turn::alone() else {
+        let original = original!(c"pthread_rwlock_clockrdlock": fn(Lock, c_int, *const timespec) -> c_int);
+        return unsafe { original(lock, clock, time) };
+    };
+    let until = Some(deadline(clock, time));
     take(&turn, lock, || try_read(lock), SyncOp::LockShared, SyncOp::TrySharedFailed, until)
 }
 

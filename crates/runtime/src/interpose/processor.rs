@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use libc::{pid_t, pthread_t};
 
+use super::asking::tell;
 use super::original;
 use crate::home;
 use crate::scheduler;
@@ -40,17 +41,29 @@ pub(super) fn let_go_by_kernel_id(kernel_id: pid_t) {
     }
 }
 
+/// The mask was written if the call has succeeded.
+fn told(mask: Any, bytes: usize, result: c_int) -> c_int {
+    if result == 0 {
+        tell(&[(mask, bytes)]);
+    }
+    result
+}
+
 /// Calls that ask where a thread may run.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sched_getaffinity(thread: pid_t, bytes: usize, mask: Any) -> c_int {
     let_go_by_kernel_id(thread);
-    unsafe { original!(c"sched_getaffinity": fn(pid_t, usize, Any) -> c_int)(thread, bytes, mask) }
+    told(mask, bytes, unsafe {
+        original!(c"sched_getaffinity": fn(pid_t, usize, Any) -> c_int)(thread, bytes, mask)
+    })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_getaffinity_np(thread: pthread_t, bytes: usize, mask: Any) -> c_int {
     let_go_by_handle(thread);
-    unsafe { original!(c"pthread_getaffinity_np": fn(pthread_t, usize, Any) -> c_int)(thread, bytes, mask) }
+    told(mask, bytes, unsafe {
+        original!(c"pthread_getaffinity_np": fn(pthread_t, usize, Any) -> c_int)(thread, bytes, mask)
+    })
 }
 
 #[unsafe(no_mangle)]

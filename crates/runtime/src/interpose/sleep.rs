@@ -9,12 +9,17 @@ use crate::system::{nanoseconds, until};
 use crate::turn::Turn;
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn sched_yield() -> c_int {
+pub(super) unsafe extern "C-unwind" fn sched_yield() -> c_int {
     match Turn::take() {
         Some(turn) => turn.yield_turn(),
         None => crate::system::yield_processor(),
     }
     0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_yield() -> c_int {
+    unsafe { sched_yield() }
 }
 
 #[unsafe(no_mangle)]
@@ -40,7 +45,7 @@ unsafe extern "C-unwind" fn usleep(microseconds: c_uint) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn nanosleep(time: *const timespec, rest: *mut timespec) -> c_int {
+pub(super) unsafe extern "C-unwind" fn nanosleep(time: *const timespec, rest: *mut timespec) -> c_int {
     match Turn::alone() {
         Some(turn) => {
             turn.sleep(nanoseconds(unsafe { &*time }));

@@ -4,10 +4,10 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use foretell_wire::record::SyncOp;
-use libc::pthread_t;
+use libc::{pthread_t, timespec};
 
 use super::blocking::received;
-use super::lock::abandon_locks;
+use super::lock::{abandon_locks, deadline};
 use super::original;
 use super::processor::attributes;
 use super::signal::expect_handlers;
@@ -43,7 +43,7 @@ pub(crate) fn set_end(thread: &'static Thread) {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_create(
+pub(super) unsafe extern "C" fn pthread_create(
     handle: *mut pthread_t,
     how: *const c_void,
     start: Start,
@@ -158,18 +158,96 @@ fn waiting_place(thread: &'static Thread) -> usize {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *mut *mut c_void) -> c_int {
+    let joined = unsafe { wait_for_end(handle, result, None) };
+    tell_result(joined, result);
+    joined
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_timedjoin_np(
+    handle: pthread_t,
+    result: *mut *mut c_void,
+    time: *const timespec,
+) -> c_int {
+    unsafe { pthread_clockjoin_np(handle, result, libc::CLOCK_REALTIME, time) }
+}
+
+/// Without a time this is a join like any other.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_clockjoin_np(
+    handle: pthread_t,
+    result: *mut *mut c_void,
+    clock: c_int,
+    time: *const timespec,
+) -> c_int {
+    let joined = unsafe { wait_for_end(handle, result, time.as_ref().map(|time| (clock, time))) };
+    tell_result(joined, result);
+    joined
+}
+
+/// That a thread has not ended yet is something that its end would change: nothing is reordered around that.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_tryjoin_np(handle: pthread_t, result: *mut *mut c_void) -> c_int {
+    let original = original!(c"pthread_tryjoin_np": fn(pthread_t, *mut *mut c_void) -> c_int);
+    let Some(turn) = Turn::alone() else { return unsafe { original(handle, result) } };
+    turn.yield_turn();
+    match scheduler::by_handle(handle) {
+        Some(thread) if scheduler::is_done(thread) => {
+            drop(turn);
+            unsafe { pthread_join(handle, result) }
+        }
+        Some(_) => {
+            turn.fence(turn.me.site.get());
+            libc::EBUSY
+        }
+        None => {
+            turn.fence(turn.me.site.get());
+            unsafe { original(handle, result) }
+        }
+    }
+}
+
+/// What a thread has returned was written where the caller wants it.
+fn tell_result(joined: c_int, result: *mut *mut c_void) {
+    if joined == 0
+        && !result.is_null()
+        && let Some(turn) = Turn::alone()
+    {
+        received(&turn, result.cast(), size_of::<*mut c_void>());
+    }
+}
+
+/// Waits for the end of a thread, at most until a time on a clock. What it has returned is written, but not told.
+pub(super) unsafe fn wait_for_end(
+    handle: pthread_t,
+    result: *mut *mut c_void,
+    limit: Option<(c_int, &timespec)>,
+) -> c_int {
     let original = original!(c"pthread_join": fn(pthread_t, *mut *mut c_void) -> c_int);
-    let Some(mut turn) = Turn::alone() else { return unsafe { original(handle, result) } };
-    turn.meeting();
-    let Some(thread) = scheduler::by_handle(handle) else {
-        return turn.away(|| unsafe { original(handle, result) });
+    let join = || match limit {
+        None => unsafe { original(handle, result) },
+        Some((clock, time)) => unsafe {
+            original!(
+                c"pthread_clockjoin_np": fn(pthread_t, *mut *mut c_void, c_int, *const timespec) -> c_int
+            )(handle, result, clock, time)
+        },
     };
+    let Some(mut turn) = Turn::alone() else { return join() };
+    turn.meeting();
+    let Some(thread) = scheduler::by_handle(handle) else { return turn.away(join) };
     if thread.id == turn.me.id {
         return libc::EDEADLK;
     }
+    let deadline = limit.map(|(clock, time)| deadline(clock, time));
     while !scheduler::is_done(thread) {
-        if turn.wait_or_end(waiting_place(thread), None, Helper::Threads) == Reason::Cancelled {
-            turn = turn.end_if_cancelled();
+        match turn.wait_or_end(waiting_place(thread), deadline, Helper::Threads) {
+            Reason::Woken => {}
+            Reason::TimedOut if scheduler::is_done(thread) => {}
+            Reason::TimedOut => {
+                turn.fence(turn.me.site.get());
+                return libc::ETIMEDOUT;
+            }
+            Reason::Cancelled => turn = turn.end_if_cancelled(),
         }
     }
     // It has handed over for the last time: what is left of its end takes no turn.
@@ -178,9 +256,6 @@ unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *mut *mut c_
         thread.handle.store(0, Ordering::Relaxed);
         thread::note_join();
         turn.log_sync(SyncOp::Join, thread.id as usize, 0);
-        if !result.is_null() {
-            received(&turn, result.cast(), size_of::<*mut c_void>());
-        }
     }
     outcome
 }
