@@ -1,7 +1,9 @@
 //! Programs in C, C++ and Rust: built with the compiler pass, run with the recorder inside, and looked at like any other trace.
 
 mod cargo;
+mod command_line;
 mod compiler;
+mod folder;
 pub(crate) mod processes;
 pub(crate) mod record;
 mod replay;

@@ -5,6 +5,7 @@ mod check;
 mod code;
 pub(crate) mod convert;
 mod stats;
+mod unfinished;
 mod view;
 
 use std::fs;

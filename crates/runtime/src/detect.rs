@@ -5,7 +5,6 @@
 
 use std::alloc::Layout;
 use std::cell::UnsafeCell;
-use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use foretell_online::{Detector, Step};
@@ -14,17 +13,16 @@ use foretell_wire::record::Record;
 use foretell_wire::site::Table;
 
 use crate::arena;
-use crate::file;
+use crate::file::{self, write_at};
+use crate::kept::RACES;
 use crate::log::Seen;
-use crate::system::{close, say, without_signals, write_all};
+use crate::system::{close, say, without_signals};
 
 static ON: AtomicBool = AtomicBool::new(false);
 
 struct Detection {
     detector: Detector,
-    /// Where races are told, as soon as they are found.
-    file: c_int,
-    /// How long that is.
+    /// How long the file is where races are told, as soon as they are found.
     written: usize,
     /// It was told that nothing is looked at any more.
     is_blind: bool,
@@ -44,12 +42,14 @@ pub(crate) fn is_on() -> bool {
     ON.load(Ordering::Relaxed)
 }
 
-/// Looks for races from now on, and tells them in the file that is opened; if there is none, nothing is looked for.
-pub(crate) fn begin(open: impl FnOnce() -> Option<c_int>) {
+/// Looks for races from now on, and tells them in the file that is made; if there is none, nothing is looked for.
+pub(crate) fn begin(make: impl FnOnce() -> Option<()>) {
     arena::begin();
     arena::within(|| {
-        let Some(file) = open() else { return say("races are not looked for: there is no file for them") };
-        let mut detection = Detection { detector: Detector::new(), file, written: 0, is_blind: false };
+        if make().is_none() {
+            return say("races are not looked for: there is no file for them");
+        }
+        let mut detection = Detection { detector: Detector::new(), written: 0, is_blind: false };
         detection.tell(&MAGIC);
         // There is one thread.
         unsafe { *DETECTION.0.get() = Some(detection) };
@@ -132,10 +132,8 @@ pub(crate) fn tell_counts() {
 pub(crate) fn forget() {
     if ON.swap(false, Ordering::SeqCst) {
         // There is one thread. All that this points to goes at once.
-        let detection = std::mem::ManuallyDrop::new(unsafe { (*DETECTION.0.get()).take() });
-        if let Some(detection) = &*detection {
-            close(detection.file);
-        }
+        let _detection = std::mem::ManuallyDrop::new(unsafe { (*DETECTION.0.get()).take() });
+        RACES.give_up().into_iter().for_each(close);
         arena::forget();
     }
 }
@@ -167,8 +165,10 @@ impl Detection {
 
     /// If that fails, there is nobody to tell: the log may not be writable either.
     fn tell(&mut self, bytes: &[u8]) {
-        if file::may_grow(self.written, bytes.len()).is_ok() {
-            let _ = write_all(self.file, bytes);
+        if file::may_grow(self.written, bytes.len()).is_ok()
+            && let Some(file) = RACES.descriptor()
+        {
+            let _ = write_at(file, self.written, bytes);
             self.written += bytes.len();
         }
     }

@@ -5,24 +5,23 @@
 //! the log is cut: the program goes on, and nothing that depends on a record that could not be written is taken for true.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use foretell_wire::log::{CUT, ENDED, MAGIC, PAGE, WHY, Why};
 
+use crate::kept::LOG;
 use crate::system::{self, errno, kernel, say};
 
 /// Ask the kernel to bring pages in at once; writing to them one by one would cost a fault each.
 const POPULATE_WRITE: usize = 23;
 
-static FILE: AtomicI32 = AtomicI32::new(-1);
 /// Where in the file the next pages are taken from.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 /// The first page.
 static FIRST: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Begins a log in this file, which is empty; says whether that worked.
-pub(crate) fn open(file: c_int) -> bool {
-    FILE.store(file, Ordering::Relaxed);
+/// Begins a log in the file that is kept for it, which is empty; says whether that worked.
+pub(crate) fn open() -> bool {
     NEXT.store(0, Ordering::Relaxed);
     FIRST.store(std::ptr::null_mut(), Ordering::Relaxed);
     let Some(first) = map(PAGE, 0) else { return false };
@@ -101,16 +100,16 @@ fn foresee(file: c_int, offset: usize, bytes: usize) {
 
 /// Does something with so many new bytes of the file. If that fails, the user is told once.
 fn take<R>(bytes: usize, clock: u64, act: impl FnOnce(c_int, usize) -> Result<R, c_int>) -> Option<R> {
-    let file = FILE.load(Ordering::Relaxed);
-    if file < 0 {
+    if !LOG.is_there() {
         cut(clock);
         return None;
     }
-    let result = act(file, NEXT.fetch_add(bytes, Ordering::Relaxed));
+    let file = LOG.descriptor().ok_or(libc::EBADF);
+    let result = file.and_then(|file| act(file, NEXT.fetch_add(bytes, Ordering::Relaxed)));
     if let Err(error) = result {
         cut(clock);
         set_why(Why::NotWritten(error.unsigned_abs()));
-        if FILE.swap(-1, Ordering::Relaxed) >= 0 {
+        if LOG.abandon() {
             let error = std::io::Error::from_raw_os_error(error);
             say(&format!("the recording ends here, it cannot be written: {error}"));
         }
@@ -140,7 +139,7 @@ fn allocate(file: c_int, offset: usize, bytes: usize) -> Result<(), c_int> {
     }
 }
 
-fn write_at(file: c_int, mut offset: usize, mut bytes: &[u8]) -> Result<(), c_int> {
+pub(crate) fn write_at(file: c_int, mut offset: usize, mut bytes: &[u8]) -> Result<(), c_int> {
     while !bytes.is_empty() {
         let arguments = [system::word(file), bytes.as_ptr() as usize, bytes.len(), offset, 0, 0];
         match usize::try_from(kernel(libc::SYS_pwrite64, arguments)) {
@@ -171,11 +170,8 @@ pub(crate) fn unmap(start: *mut u8, bytes: usize) {
     kernel(libc::SYS_munmap, [start as usize, bytes, 0, 0, 0, 0]);
 }
 
-/// The process is a copy: the file belongs to the original.
-pub(crate) fn disown() {
-    let file = FILE.swap(-1, Ordering::Relaxed);
-    if file >= 0 {
-        system::close(file);
-    }
+/// The process is a copy: the file belongs to the original. Returns its descriptor, if it is there.
+pub(crate) fn disown() -> Option<c_int> {
     FIRST.store(std::ptr::null_mut(), Ordering::Relaxed);
+    LOG.give_up()
 }

@@ -8,6 +8,7 @@
 mod asking;
 pub(crate) mod blocking;
 pub(crate) mod condition;
+mod descriptor;
 pub(crate) mod ending;
 pub(crate) mod exception;
 pub(crate) mod futex;

@@ -31,6 +31,7 @@ mod functions;
 mod home;
 mod hooks;
 mod interpose;
+mod kept;
 mod library;
 mod log;
 mod modules;

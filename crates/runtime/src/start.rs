@@ -12,6 +12,7 @@ use crate::detect;
 use crate::file;
 use crate::home;
 use crate::interpose::thread::{make_end_key, set_end};
+use crate::kept::{Kept, LOG, RACES};
 use crate::modules;
 use crate::order::{is_striped, set_striped};
 use crate::scheduler::{self, given};
@@ -43,7 +44,7 @@ static PROCESS: AtomicI32 = AtomicI32::new(0);
 static BEGIN: extern "C" fn(c_int, *const *const c_char) = begin;
 
 extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
-    let Some(folder) = variable(LOG_FOLDER) else { return };
+    let Some(folder) = variable(LOG_FOLDER).map(absolute) else { return };
     fix_addresses(arguments);
     let detects = is_one(DETECT);
     let striped = variable(ORDER).as_deref() == Some("striped");
@@ -63,6 +64,12 @@ extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
             libc::pthread_atfork(None, Some(shared::begin_to_share), Some(begin_copy));
         }
     }
+}
+
+/// The same folder wherever the process goes.
+fn absolute(folder: String) -> String {
+    let path = std::path::absolute(&folder);
+    path.ok().and_then(|path| path.into_os_string().into_string().ok()).unwrap_or(folder)
 }
 
 /// What the environment said at the start.
@@ -87,12 +94,12 @@ static SETTINGS: SettingsCell = SettingsCell(UnsafeCell::new(None));
 fn record(main: &'static Thread) -> bool {
     // Nobody writes to it any more.
     let Some(settings) = (unsafe { &*SETTINGS.0.get() }) else { return false };
-    let Some((name, log)) = open_log(&settings.folder) else { return false };
-    if !file::open(log) {
+    let Some(name) = open_log(&settings.folder) else { return false };
+    if !file::open() {
         return false;
     }
     if settings.detects {
-        detect::begin(|| create(&name, "races").map(make_high));
+        detect::begin(|| create(&RACES, &name, "races"));
     }
     PROCESS.store(process_id(), Ordering::SeqCst);
     scheduler::prepare();
@@ -205,7 +212,8 @@ extern "C" fn begin_copy() {
     let Some(me) = me() else { return };
     set_me(None);
     RECORDING.store(false, Ordering::SeqCst);
-    file::disown();
+    // As long as this is open, it can be seen that there is somebody who will go on with a log of its own.
+    let original = file::disown();
     detect::forget();
     stripes::forget();
     shared::forget();
@@ -213,6 +221,7 @@ extern "C" fn begin_copy() {
     home::begin_copy();
     given::let_go();
     record(me.copy());
+    original.into_iter().for_each(close);
 }
 
 /// A module of the program tells where its hooks stand.
@@ -251,43 +260,39 @@ fn fix_addresses(arguments: *const *const c_char) {
     }
 }
 
-/// The file for the log of this process, and its name without the ending. A process that has become another program has more than
-/// one.
-fn open_log(folder: &str) -> Option<(String, c_int)> {
+/// Makes the file for the log of this process; returns its name without the ending. A process that has become another program has more
+/// than one.
+fn open_log(folder: &str) -> Option<String> {
     let name = |number: u32| match number {
         0 => format!("{folder}/{}", process_id()),
         _ => format!("{folder}/{}-{number}", process_id()),
     };
     let mut number = 0;
-    let mut created = create(&name(number), "ftraw");
+    let mut created = create(&LOG, &name(number), "ftraw");
     while created.is_none() && errno() == libc::EEXIST {
         number += 1;
-        created = create(&name(number), "ftraw");
+        created = create(&LOG, &name(number), "ftraw");
     }
     if created.is_none() {
         let error = std::io::Error::from_raw_os_error(errno());
         say(&format!("nothing is recorded: cannot write to {folder}: {error}"));
     }
-    created.map(|file| (name(number), make_high(file)))
+    created.map(|()| name(number))
 }
 
-/// The same file with a number that the program does not use itself.
-fn make_high(low: c_int) -> c_int {
-    const HIGH: c_int = 900;
-    let high = unsafe { libc::fcntl(low, libc::F_DUPFD_CLOEXEC, HIGH) };
-    if high < 0 {
-        return low;
-    }
-    close(low);
-    high
-}
-
-/// A new file.
-fn create(name: &str, ending: &str) -> Option<c_int> {
-    let name = CString::new(format!("{name}.{ending}")).ok()?;
+/// Makes a new file, which is the user's alone: what the program does may be a secret.
+fn create(kept: &Kept, name: &str, ending: &str) -> Option<()> {
+    const PRIVATE: libc::mode_t = 0o600;
+    let path = CString::new(format!("{name}.{ending}")).ok()?;
     let how = libc::O_CREAT | libc::O_EXCL | libc::O_RDWR | libc::O_CLOEXEC;
-    let file = unsafe { libc::open(name.as_ptr(), how, 0o644) };
-    (file >= 0).then_some(file)
+    let file = unsafe { libc::open(path.as_ptr(), how, PRIVATE) };
+    if file < 0 {
+        return None;
+    }
+    // The process may have been told not to let even itself in.
+    unsafe { libc::fchmod(file, PRIVATE) };
+    kept.keep(file, path);
+    Some(())
 }
 
 /// Whether the variable is `1`. Asks without allocating anything: that would move what the program allocates later.

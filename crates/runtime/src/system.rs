@@ -192,7 +192,7 @@ pub(crate) fn exists(path: &CStr) -> bool {
 
 fn open(path: &CStr, how: c_int) -> Option<c_int> {
     let (path, how) = (path.as_ptr() as usize, word(how | libc::O_CLOEXEC));
-    let opened = kernel(libc::SYS_openat, [word(libc::AT_FDCWD), path, how, 0o644, 0, 0]);
+    let opened = kernel(libc::SYS_openat, [word(libc::AT_FDCWD), path, how, 0o600, 0, 0]);
     c_int::try_from(opened).ok().filter(|&file| file >= 0)
 }
 

@@ -1,6 +1,7 @@
 //! What the compiler pass, the runtime inside the recorded program, and the reader of its log agree on.
 //!
 //! * [`hook`]: the names of the functions that instrumented code calls, and the codes that it passes to them
+//! * [`mark`]: how an instrumented function is told from others by its address
 //! * [`library`]: the functions of the C library whose calls become hooks
 //! * [`site`]: the table that every instrumented module carries: where in the source each hook stands
 //! * [`code`]: what follows in that table: every instruction of the instrumented functions
@@ -20,6 +21,7 @@ pub mod holders;
 pub mod hook;
 pub mod library;
 pub mod log;
+pub mod mark;
 pub mod pack;
 pub mod primitive;
 pub mod races;

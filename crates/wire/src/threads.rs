@@ -23,6 +23,7 @@ const MODELLED: &[&str] = &[
     "pthread_mutexattr_getprotocol pthread_mutexattr_getpshared pthread_mutexattr_getrobust pthread_mutexattr_getrobust_np",
     "pthread_mutexattr_gettype pthread_rwlockattr_getkind_np pthread_rwlockattr_getpshared",
     "sched_getaffinity sched_getparam sched_rr_get_interval",
+    "sigemptyset sigfillset sigaddset sigdelset sigismember",
 ];
 
 /// These touch at most the object that they are given, which is the library's, and tell no other thread anything.

@@ -68,7 +68,7 @@ impl Native<'_> {
         let child = command.spawn().map_err(failed)?;
         let process = child.id();
         let presses = || u32::from(stop::is_requested());
-        let waited = watch::wait_unless(child, manner.stop_after, presses);
+        let waited = watch::wait_unless(child, manner.stop_after, folder.path(), presses);
         end_left(folder.path());
         let (status, by) = waited.map_err(failed)?;
         Ok(Ended { process, status, by })

@@ -6,6 +6,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
+use super::command_line::CommandLine;
 use crate::error::Failure;
 use crate::native::tools::Tools;
 
@@ -35,18 +36,20 @@ impl Language {
     }
 }
 
-/// Options with which the compiler does not link.
-const NOT_LINKING: [&str; 8] = ["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", "--precompile"];
-
-/// Whether the compiler would link something: there is something to link, and nothing keeps it from that.
-fn links(arguments: &[OsString]) -> bool {
-    let is_input = |argument: &OsString| argument == "-" || !argument.to_string_lossy().starts_with('-');
-    let forbids = |argument: &OsString| NOT_LINKING.iter().any(|option| argument == option);
-    arguments.iter().any(is_input) && !arguments.iter().any(forbids)
+/// The recorder takes the place of functions of the C library, which it can only where programs find these when they start.
+fn refuse_static(option: &str) -> Failure {
+    Failure::Usage(format!(
+        "{option}: a program without shared libraries cannot be recorded, because the recorder is a shared library that stands \
+         in for functions of the C library; link without {option} (static libraries of your own may stay)"
+    ))
 }
 
 /// The compiler as we call it. Our library comes first, so that its functions are found before those of the C library.
-fn command(tools: &Tools, language: Language, arguments: &[OsString]) -> Command {
+fn command(tools: &Tools, language: Language, arguments: &[OsString]) -> Result<Command, Failure> {
+    let line = CommandLine::of(arguments);
+    if let Some(option) = line.is_static.filter(|_| line.links) {
+        return Err(refuse_static(&option));
+    }
     let joined = |start: &str, path: &Path| {
         let mut option = OsString::from(start);
         option.push(path);
@@ -56,12 +59,12 @@ fn command(tools: &Tools, language: Language, arguments: &[OsString]) -> Command
     command.arg("-Qunused-arguments").arg("-g").arg(joined("-fpass-plugin=", &tools.pass()));
     // Without optimisation, the pass could not take local variables out of memory.
     command.args(["-Xclang", "-disable-O0-optnone"]);
-    if links(arguments) {
+    if line.links {
         command.arg("-Wl,--push-state,--no-as-needed").arg(tools.runtime()).arg("-Wl,--pop-state");
         command.arg(joined("-Wl,-rpath,", tools.folder())).arg("-pthread");
     }
     command.args(arguments);
-    command
+    Ok(command)
 }
 
 fn cannot_run(language: Language, error: &io::Error) -> Failure {
@@ -76,7 +79,10 @@ fn cannot_run(language: Language, error: &io::Error) -> Failure {
 
 /// This process becomes the compiler; comes back only if that fails.
 pub(crate) fn become_compiler(tools: &Tools, language: Language, arguments: &[OsString]) -> Failure {
-    cannot_run(language, &command(tools, language, arguments).exec())
+    match command(tools, language, arguments) {
+        Ok(mut command) => cannot_run(language, &command.exec()),
+        Err(failure) => failure,
+    }
 }
 
 /// Builds one source file into a program.
@@ -84,7 +90,7 @@ pub(crate) fn build(tools: &Tools, language: Language, source: &Path, program: &
     let arguments = [OsStr::new("-O1"), source.as_os_str(), OsStr::new("-o"), program.as_os_str()];
     let arguments = arguments.map(OsStr::to_os_string);
     let status =
-        command(tools, language, &arguments).status().map_err(|error| cannot_run(language, &error))?;
+        command(tools, language, &arguments)?.status().map_err(|error| cannot_run(language, &error))?;
     if status.success() {
         return Ok(());
     }
@@ -94,16 +100,6 @@ pub(crate) fn build(tools: &Tools, language: Language, source: &Path, program: &
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn linking_is_told_from_compiling() {
-        let links_with = |line: &str| links(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
-        assert!(links_with("a.c -o a"));
-        assert!(links_with("-O2 a.o b.o -lm"));
-        assert!(links_with("-x c - -o a"));
-        assert!(!links_with("-c a.c"));
-        assert!(!links_with("--version"));
-    }
 
     #[test]
     fn languages_are_told_by_names() {

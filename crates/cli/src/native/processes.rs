@@ -27,12 +27,17 @@ pub(super) fn descendants(root: u32) -> Vec<u32> {
 
 /// Ends whatever a run has left behind: all processes that were told to record into this folder, wherever they are in the family.
 pub(crate) fn end_left(folder: &Path) {
+    of_run(folder).for_each(|process| send(process, Signal::SIGKILL));
+}
+
+/// All processes that were told to record into this folder.
+pub(super) fn of_run(folder: &Path) -> impl Iterator<Item = u32> {
     let told = [b"FORETELL_LOG=", folder.as_os_str().as_bytes()].concat();
-    let is_of_run = |process: &u32| {
+    let is_of_run = move |process: &u32| {
         let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
         environment.split(|&byte| byte == 0).any(|variable| variable == told)
     };
-    all().filter(is_of_run).for_each(|process| send(process, Signal::SIGKILL));
+    all().filter(is_of_run)
 }
 
 /// Whether the process still does something: the dead whom nobody has asked for do not.

@@ -13,8 +13,8 @@ use foretell_native::{Follow, LogError, OnlineRace, Why, convert_with};
 use foretell_schedule::Name;
 use foretell_trace::{Ending, Trace, TraceError};
 use nix::sys::signal::Signal;
-use tempfile::TempDir;
 
+use super::folder::Private;
 use super::watch::{self, EndedBy};
 use crate::analysis::time_text;
 use crate::args::Order;
@@ -43,15 +43,15 @@ const LESSONS_ENDING: &str = "triggers";
 
 /// A new folder that goes away with its content.
 pub(crate) struct Folder {
-    made: TempDir,
+    made: Private,
     /// How far threads are followed.
     follow: Follow,
 }
 
 impl Folder {
     pub(crate) fn new() -> Result<Folder, Failure> {
-        let made = tempfile::Builder::new().prefix("foretell-").tempdir();
-        made.map(|made| Folder { made, follow: Follow::Values })
+        Private::new()
+            .map(|made| Folder { made, follow: Follow::Values })
             .map_err(|error| Failure::file(&env::temp_dir(), "make a folder in", error))
     }
 
@@ -155,7 +155,7 @@ pub(crate) fn run(
         Failure::Usage(format!("cannot run {}: {error}; {known}", name.display()))
     })?;
     let process = child.id();
-    let waited = watch::wait(child, manner.stop_after);
+    let waited = watch::wait(child, manner.stop_after, folder.path());
     let (status, by) =
         waited.map_err(|error| Failure::Usage(format!("cannot wait for {}: {error}", name.display())))?;
     if let Some(ending) = ending(status, by) {

@@ -94,7 +94,7 @@ fn run(how: Drive<'_>, draft: &Draft, folder: &Folder) -> Result<Ended, Failure>
     let process = child.id();
     let debugging = how.gdb.then(|| Debugging::begin(folder, &child));
     let limit = if how.gdb { None } else { Some(how.stop_after.unwrap_or(LONGEST)) };
-    let waited = watch::wait(child, limit);
+    let waited = watch::wait(child, limit, folder.path());
     if let Some(debugging) = debugging {
         debugging.end();
     }

@@ -197,7 +197,7 @@ fn record_test(
         .spawn()
         .map_err(|error| Failure::Usage(format!("cannot run {}: {error}", program.path.display())))?;
     let process = child.id();
-    let waited = watch::wait(child, stop_after);
+    let waited = watch::wait(child, stop_after, folder.path());
     let (status, by) = waited.map_err(|error| Failure::Usage(format!("cannot wait for a test: {error}")))?;
     Ok(Ended { process, status, by })
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::path::Path;
 use std::process::{Child, ExitStatus};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -9,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use super::processes::{descendants, is_alive, send};
+use super::folder::recorders;
+use super::processes::{descendants, is_alive, of_run, send};
+use crate::output::note;
 use crate::stop::Presses;
 
 /// How often to look whether somebody wants the program to end.
@@ -31,19 +34,30 @@ pub(crate) enum EndedBy {
 }
 
 /// Waits for the program, at most as long as it may run. Ctrl-C is meant for it alone.
-pub(crate) fn wait(child: Child, limit: Option<Duration>) -> io::Result<(ExitStatus, EndedBy)> {
+pub(crate) fn wait(
+    child: Child,
+    limit: Option<Duration>,
+    folder: &Path,
+) -> io::Result<(ExitStatus, EndedBy)> {
     let presses = Presses::of_program();
-    wait_unless(child, limit, || presses.count())
+    wait_unless(child, limit, folder, || presses.count())
 }
 
-/// Waits for the program, at most as long as it may run, and until somebody has pressed Ctrl-C so often.
+/// Waits for the program, at most as long as it may run, and until somebody has pressed Ctrl-C so often. A program that goes on in the background
+/// after its first process has ended, as daemons do, runs for as long as one of its processes records into the folder.
 pub(crate) fn wait_unless(
     child: Child,
     limit: Option<Duration>,
+    folder: &Path,
     presses: impl Fn() -> u32,
 ) -> io::Result<(ExitStatus, EndedBy)> {
-    let mut ending =
-        Ending { root: child.id(), ended_by: EndedBy::Itself, asked: None, known: BTreeSet::new() };
+    let mut ending = Ending {
+        root: Some(child.id()),
+        folder,
+        ended_by: EndedBy::Itself,
+        asked: None,
+        known: BTreeSet::new(),
+    };
     let (sender, receiver) = mpsc::channel();
     let mut child = child;
     // Nobody is left to tell only if this function has returned.
@@ -51,8 +65,10 @@ pub(crate) fn wait_unless(
     thread::Builder::new().name("waits for the program".to_string()).spawn(waiter)?;
     let begin = Instant::now();
     let mut first_press = None;
+    let mut background = Background::new(folder);
     loop {
-        match receiver.recv_timeout(TICK) {
+        match background.wait(|| receiver.recv_timeout(TICK)) {
+            Ok(_) if ending.may_wait() && background.goes_on() => ending.root = None,
             Ok(status) => {
                 let status = status?;
                 ending.wait_for_others();
@@ -80,9 +96,54 @@ pub(crate) fn wait_unless(
     }
 }
 
+/// What the first process of a program leaves running.
+struct Background<'a> {
+    folder: &'a Path,
+    /// How the first process has ended, and when.
+    ended: Option<(ExitStatus, Instant)>,
+    /// The user was told what is waited for.
+    is_told: bool,
+}
+
+impl Background<'_> {
+    fn new(folder: &Path) -> Background<'_> {
+        Background { folder, ended: None, is_told: false }
+    }
+
+    /// Waits a while for the first process; if it has ended, for the others.
+    fn wait(
+        &mut self,
+        first: impl FnOnce() -> Result<io::Result<ExitStatus>, RecvTimeoutError>,
+    ) -> Result<io::Result<ExitStatus>, RecvTimeoutError> {
+        if let Some((status, _)) = self.ended {
+            thread::sleep(TICK);
+            return Ok(Ok(status));
+        }
+        let outcome = first()?;
+        self.ended = outcome.as_ref().ok().map(|&status| (status, Instant::now()));
+        Ok(outcome)
+    }
+
+    /// Whether others go on. If that takes a while, the user is told.
+    fn goes_on(&mut self) -> bool {
+        let processes = recorders(self.folder).len();
+        let is_long = self.ended.is_some_and(|(_, ended)| ended.elapsed() > GRACE);
+        if processes > 0 && is_long && !std::mem::replace(&mut self.is_told, true) {
+            note(&format!(
+                "the program goes on in the background, in {processes} processes that are recorded; Ctrl-C ends \
+                 them, and --stop-after says how long they may run"
+            ));
+        }
+        processes > 0
+    }
+}
+
 /// The end of a program and of all processes that it has started.
-struct Ending {
-    root: u32,
+struct Ending<'a> {
+    /// The first process, until it has ended: then its number may be another's.
+    root: Option<u32>,
+    /// Where they record.
+    folder: &'a Path,
     ended_by: EndedBy,
     /// When they were asked to end.
     asked: Option<Instant>,
@@ -90,7 +151,7 @@ struct Ending {
     known: BTreeSet<u32>,
 }
 
-impl Ending {
+impl Ending<'_> {
     /// Asks the processes to end, once.
     fn ask(&mut self, by: EndedBy) {
         if self.asked.is_none() {
@@ -107,15 +168,23 @@ impl Ending {
     }
 
     fn send(&mut self, signal: Signal) {
-        self.known.insert(self.root);
-        self.known.extend(descendants(self.root));
+        if let Some(root) = self.root {
+            self.known.insert(root);
+            self.known.extend(descendants(root));
+        }
+        self.known.extend(of_run(self.folder));
         self.known.iter().for_each(|&process| send(process, signal));
+    }
+
+    /// Whether processes that are left may still come to their end.
+    fn may_wait(&self) -> bool {
+        self.asked.is_none_or(|asked| asked.elapsed() < 2 * GRACE)
     }
 
     /// The program has ended; what it has started was asked to as well, and may still be about to.
     fn wait_for_others(&mut self) {
         let Some(asked) = self.asked else { return };
-        self.known.remove(&self.root);
+        self.known.retain(|&process| Some(process) != self.root);
         while self.known.iter().any(|&process| is_alive(process)) {
             if asked.elapsed() > GRACE {
                 self.known.iter().for_each(|&process| send(process, Signal::SIGKILL));

@@ -1,6 +1,5 @@
 //! `foretell trace convert`: the same trace in another format.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -11,6 +10,7 @@ use foretell_trace::{EventId, Trace, TraceError};
 use foretell_view::Timeline;
 use foretell_view::races::Reports;
 
+use super::unfinished;
 use crate::Outcome;
 use crate::args::Form;
 use crate::error::Failure;
@@ -185,9 +185,8 @@ impl Target {
         } else if path.metadata().is_ok_and(|data| !data.is_file()) {
             Target::InPlace(path.to_path_buf())
         } else {
-            let mut name = OsString::from(path);
-            name.push(format!(".{}.part", std::process::id()));
-            Target::Unfinished(name.into())
+            unfinished::remove_stale(path);
+            Target::Unfinished(unfinished::name(path))
         }
     }
 
@@ -195,7 +194,7 @@ impl Target {
         match self {
             Target::Stdout => Ok(Box::new(io::stdout())),
             Target::InPlace(path) => Ok(Box::new(File::options().write(true).open(path)?)),
-            Target::Unfinished(path) => Ok(Box::new(File::create(path)?)),
+            Target::Unfinished(path) => Ok(Box::new(unfinished::create(path)?)),
         }
     }
 

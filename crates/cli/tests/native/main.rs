@@ -17,6 +17,7 @@ mod recipe;
 mod recording;
 mod replay;
 mod stress;
+mod threads;
 mod untaken;
 mod values;
 mod wrappers;

@@ -72,16 +72,49 @@ answering! {
     pthread_setcanceltype, c"pthread_setcanceltype"(kind: c_int, before: Answer) writes before: NUMBER;
     pthread_key_create, c"pthread_key_create"(key: *mut libc::pthread_key_t, destructor: Any) writes key: NUMBER;
     sched_getparam, c"sched_getparam"(process: c_int, answer: Answer) writes answer: NUMBER;
+    sigemptyset, c"sigemptyset"(set: Answer) writes set: SIGNALS;
+    sigfillset, c"sigfillset"(set: Answer) writes set: SIGNALS;
     sched_rr_get_interval, c"sched_rr_get_interval"(process: c_int, answer: Answer) writes answer: size_of::<libc::timespec>();
+}
+
+/// Functions that change one signal of a set.
+macro_rules! changing {
+    ($($name:ident, $text:literal;)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C-unwind" fn $name(set: Answer, signal: c_int) -> c_int {
+            read(set, SIGNALS);
+            let result = unsafe { original!($text: fn(Answer, c_int) -> c_int)(set, signal) };
+            if result == 0 {
+                tell(&[(set, SIGNALS)]);
+            }
+            result
+        }
+    )*};
+}
+
+changing! {
+    sigaddset, c"sigaddset";
+    sigdelset, c"sigdelset";
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn sigismember(set: Any, signal: c_int) -> c_int {
+    read(set, SIGNALS);
+    unsafe { original!(c"sigismember": fn(Any, c_int) -> c_int)(set, signal) }
+}
+
+/// The library is about to read so many bytes of the program's.
+fn read(what: Any, bytes: usize) {
+    if let Some(turn) = Turn::alone().filter(|_| !what.is_null()) {
+        turn.due();
+        sent(&turn, what, bytes);
+    }
 }
 
 /// The handler of a signal that is let through may run before this returns.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_sigmask(how: c_int, new: Any, before: Answer) -> c_int {
-    if let Some(turn) = Turn::alone().filter(|_| !new.is_null()) {
-        turn.due();
-        sent(&turn, new, SIGNALS);
-    }
+    read(new, SIGNALS);
     let result = unsafe { original!(c"pthread_sigmask": fn(c_int, Any, Answer) -> c_int)(how, new, before) };
     if result == 0 {
         tell(&[(before, SIGNALS)]);

@@ -8,12 +8,15 @@ use crate::system::exit_now;
 
 #[unsafe(no_mangle)]
 extern "C" fn _exit(code: c_int) -> ! {
-    end();
-    exit_now(code)
+    end_now(code)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn _Exit(code: c_int) -> ! {
+    end_now(code)
+}
+
+pub(super) fn end_now(code: c_int) -> ! {
     end();
     exit_now(code)
 }

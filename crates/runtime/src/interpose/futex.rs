@@ -4,14 +4,17 @@
 //! for is a word that is read; to be woken orders nothing, as it may happen without a reason. What a library that is
 //! not instrumented synchronises is not known, hence nothing may be reordered around its calls.
 
+use std::ffi::{c_int, c_uint};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use foretell_wire::hook::Order;
 use foretell_wire::record::Record;
 use libc::timespec;
 
+use super::descriptor::{close, close_range};
 use super::processor::let_go_by_kernel_id;
 use super::signal::expect_handlers;
+use crate::kept;
 use crate::primitives;
 use crate::scheduler::{self, Helper, Reason, wake_waiters};
 use crate::system::{kernel, nanoseconds, set_errno, until};
@@ -23,6 +26,11 @@ unsafe extern "C" fn syscall(number: i64, a: usize, b: usize, c: usize, d: usize
     match number {
         libc::SYS_sched_getaffinity => let_go_by_kernel_id(i32::try_from(a).unwrap_or(0)),
         libc::SYS_sched_setaffinity => scheduler::leave_processors_alone(),
+        libc::SYS_close if kept::is_ours(number_of(a)) => return unsafe { close(number_of(a)) }.into(),
+        libc::SYS_close_range => return close_some(a, b, c).into(),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_dup2 => kept::make_way(number_of(b)),
+        libc::SYS_dup3 => kept::make_way(number_of(b)),
         _ => {}
     }
     let Some(turn) = Turn::alone() else { return kernel(number, arguments) };
@@ -40,6 +48,16 @@ unsafe extern "C" fn syscall(number: i64, a: usize, b: usize, c: usize, d: usize
         }
         _ => kernel(number, arguments),
     }
+}
+
+/// A descriptor as the kernel is told it.
+fn number_of(argument: usize) -> c_int {
+    c_int::try_from(argument).unwrap_or(-1)
+}
+
+fn close_some(first: usize, last: usize, flags: usize) -> c_int {
+    let number = |argument: usize| c_uint::try_from(argument).unwrap_or(c_uint::MAX);
+    unsafe { close_range(number(first), number(last), number_of(flags)) }
 }
 
 /// Any other call: it may tell somebody anything, but for those that only ask who one is.

@@ -29,7 +29,10 @@ fn log_done(turn: &Turn, addr: usize, size: u8, value: u64) {
 }
 
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C-unwind" fn pthread_once(once: *mut u32, work: unsafe extern "C-unwind" fn()) -> c_int {
+pub(super) unsafe extern "C-unwind" fn pthread_once(
+    once: *mut u32,
+    work: unsafe extern "C-unwind" fn(),
+) -> c_int {
     let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_once": fn(*mut u32, unsafe extern "C-unwind" fn()) -> c_int);
         return unsafe { original(once, work) };

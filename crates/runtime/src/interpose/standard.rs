@@ -7,11 +7,10 @@ use libc::{pthread_t, timespec};
 use super::asking::pthread_key_create;
 use super::blocking::received;
 use super::condition::{
-    pthread_cond_broadcast, pthread_cond_destroy, pthread_cond_signal, pthread_cond_timedwait, pthread_cond_wait,
+    pthread_cond_broadcast, pthread_cond_destroy, pthread_cond_signal, pthread_cond_timedwait,
+    pthread_cond_wait,
 };
-use super::lock::{
-    pthread_mutex_lock, pthread_mutex_timedlock, pthread_mutex_trylock, pthread_mutex_unlock,
-};
+use super::lock::{pthread_mutex_lock, pthread_mutex_timedlock, pthread_mutex_trylock, pthread_mutex_unlock};
 use super::once::pthread_once;
 use super::sleep::{nanosleep, sched_yield};
 use super::thread::{pthread_create, wait_for_end};
