@@ -25,10 +25,11 @@ use crate::{implied, inline};
 const BROKEN_PROMISES: [&str; 3] = ["memory", "nosync", "speculatable"];
 
 /// Intrinsics that LLVM takes for accesses to memory, but that touch none which others may see.
-const IDLE_INTRINSICS: [&str; 12] = [
+const IDLE_INTRINSICS: [&str; 13] = [
     "llvm.annotation",
     "llvm.dbg",
     "llvm.eh",
+    "llvm.instrprof",
     "llvm.invariant",
     "llvm.lifetime",
     "llvm.prefetch",

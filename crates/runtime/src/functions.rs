@@ -1,6 +1,7 @@
 //! Which functions tell what they do: all that have the mark of the compiler pass in front of them.
 
 use std::ffi::CStr;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use foretell_wire::hook::MARK;
 use foretell_wire::mark;
@@ -10,10 +11,26 @@ use crate::system::peek;
 /// Libraries whose threads do nothing but call what the program gave them: the standard library of C++.
 const THREADING: &[u8] = b"libstdc++.so";
 
+const C_LIBRARY: &[u8] = b"libc.so";
+
 /// Smaller than every page of a processor that we know.
 const PAGE: u64 = 4096;
 
-/// Whether the function at this address is instrumented.
+/// What `-finstrument-functions` calls, if that is the C library's: these do nothing.
+static IDLE: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+
+/// Looks for functions that do nothing. The program may have others by these names.
+pub(crate) fn find_idle() {
+    const NAMES: [&CStr; 2] = [c"__cyg_profile_func_enter", c"__cyg_profile_func_exit"];
+    for (name, place) in NAMES.into_iter().zip(&IDLE) {
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as u64;
+        if library(found).is_some_and(|name| name.starts_with(C_LIBRARY)) {
+            place.store(found, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Whether the function at this address is instrumented, or does nothing.
 pub(crate) fn is_instrumented(function: u64) -> bool {
     let read = |place: u64| {
         let ends_in_page = (place + size_of::<u64>() as u64 - 1) / PAGE == function / PAGE;
@@ -27,7 +44,9 @@ pub(crate) fn is_instrumented(function: u64) -> bool {
     let Some(place) = function.checked_sub(size_of::<u64>() as u64).filter(|&place| place >= PAGE) else {
         return false;
     };
-    read(place) == Some(MARK) || mark::is_at(function, read)
+    read(place) == Some(MARK)
+        || mark::is_at(function, read)
+        || IDLE.iter().any(|idle| idle.load(Ordering::Relaxed) == function)
 }
 
 /// Whether a thread that begins with this function does nothing unseen on its way to instrumented code.

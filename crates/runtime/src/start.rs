@@ -10,6 +10,7 @@ use foretell_wire::schedule::{self, Schedule};
 
 use crate::detect;
 use crate::file;
+use crate::functions;
 use crate::home;
 use crate::interpose::thread::{make_end_key, set_end};
 use crate::kept::{Kept, LOG, RACES};
@@ -57,6 +58,7 @@ extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
     let wanted = scheduler::Wanted::read(variable);
     unsafe { *SETTINGS.0.get() = Some(Settings { folder, seed, wanted, detects }) };
     make_end_key();
+    functions::find_idle();
     follow_schedule();
     if record(Thread::new(0, None)) {
         unsafe {

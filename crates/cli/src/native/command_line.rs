@@ -68,6 +68,28 @@ const HEADERS: [&str; 8] = ["h", "hh", "hpp", "hxx", "h++", "hp", "H", "tcc"];
 /// Options that make a program without shared libraries.
 const STATIC: [&str; 5] = ["-static", "--static", "-static-pie", "-Wl,-static", "-Wl,--static"];
 
+/// How a sanitizer is asked for.
+const SANITIZE: &str = "-fsanitize=";
+
+/// Sanitizers whose libraries replace the allocator, the functions of threads, or the stack, as the recorder does.
+const REPLACING: [&str; 12] = [
+    "address",
+    "hwaddress",
+    "memory",
+    "thread",
+    "leak",
+    "dataflow",
+    "safe-stack",
+    "scudo",
+    "type",
+    "realtime",
+    "numerical",
+    "alloc-token",
+];
+
+/// Other options with which a program cannot be recorded: stacks in pieces have threads of their own, and the recorder has 64 bits.
+const UNUSABLE: [&str; 3] = ["-fsplit-stack", "-m32", "-mx32"];
+
 /// What there is to do.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct CommandLine {
@@ -75,6 +97,8 @@ pub(super) struct CommandLine {
     pub(super) links: bool,
     /// The option that asks for a program without shared libraries, if there is one.
     pub(super) is_static: Option<String>,
+    /// Options with which a program cannot be recorded.
+    pub(super) rivals: Vec<String>,
 }
 
 impl CommandLine {
@@ -87,6 +111,7 @@ impl CommandLine {
         CommandLine {
             links: found.has_input && !found.has_header && !found.forbids,
             is_static: found.is_static,
+            rivals: found.rivals,
         }
     }
 }
@@ -98,6 +123,7 @@ struct Found {
     has_header: bool,
     forbids: bool,
     is_static: Option<String>,
+    rivals: Vec<String>,
     /// The language of what follows, if it does not go by names.
     language: Option<String>,
 }
@@ -105,6 +131,17 @@ struct Found {
 impl Found {
     fn add(&mut self, argument: &str, rest: &mut impl Iterator<Item = String>) {
         let is = |options: &[&str]| options.contains(&argument);
+        if let Some(names) = argument.strip_prefix(SANITIZE) {
+            let rivals = names.split(',').filter(|name| REPLACING.contains(name));
+            return self.rivals.extend(rivals.map(|name| format!("{SANITIZE}{name}")));
+        }
+        if let Some(names) = argument.strip_prefix("-fno-sanitize=") {
+            let is_off = |rival: &str| names.split(',').any(|name| name == rival || name == "all");
+            return self.rivals.retain(|rival| !rival.strip_prefix(SANITIZE).is_some_and(is_off));
+        }
+        if is(&UNUSABLE) {
+            return self.rivals.push(argument.to_string());
+        }
         if argument == "-x" {
             self.language = rest.next().filter(|language| language != "none");
         } else if let Some(language) = argument.strip_prefix("-x").filter(|_| !argument.starts_with("-xray"))
@@ -216,6 +253,19 @@ mod tests {
         for line in ["a.c -static-libgcc", "a.c -o -static", "-Wl,-Bstatic a.c"] {
             assert_eq!(of(line).is_static, None, "{line}");
         }
+    }
+
+    #[test]
+    fn options_with_which_nothing_can_be_recorded_are_recognised() {
+        let rivals = |line: &str| of(line).rivals;
+        assert_eq!(
+            rivals("-fsanitize=undefined,address a.c -fsanitize=leak"),
+            ["-fsanitize=address", "-fsanitize=leak"]
+        );
+        assert_eq!(rivals("-c -fsanitize=thread a.c"), ["-fsanitize=thread"]);
+        assert!(rivals("-fsanitize=undefined,function,cfi,kcfi,bounds a.c").is_empty());
+        assert!(rivals("-fsanitize=address -fno-sanitize=address a.c").is_empty());
+        assert_eq!(rivals("-m32 -fsanitize=address,thread -fno-sanitize=all a.c"), ["-m32"]);
     }
 
     #[test]

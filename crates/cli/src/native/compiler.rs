@@ -44,11 +44,22 @@ fn refuse_static(option: &str) -> Failure {
     ))
 }
 
+/// Two libraries cannot both replace the same functions, nor can the recorder be in every kind of program.
+fn refuse_rival(option: &str) -> Failure {
+    Failure::Usage(format!(
+        "{option}: a program that is built so cannot be recorded, because its stacks, threads or memory are not those of the C library \
+         that the recorder stands in for; build it without {option} for foretell (-fsanitize=undefined and -fsanitize=cfi may stay)"
+    ))
+}
+
 /// The compiler as we call it. Our library comes first, so that its functions are found before those of the C library.
 fn command(tools: &Tools, language: Language, arguments: &[OsString]) -> Result<Command, Failure> {
     let line = CommandLine::of(arguments);
     if let Some(option) = line.is_static.filter(|_| line.links) {
         return Err(refuse_static(&option));
+    }
+    if let Some(option) = line.rivals.first() {
+        return Err(refuse_rival(option));
     }
     let joined = |start: &str, path: &Path| {
         let mut option = OsString::from(start);
@@ -61,7 +72,7 @@ fn command(tools: &Tools, language: Language, arguments: &[OsString]) -> Result<
     command.args(["-Xclang", "-disable-O0-optnone"]);
     if line.links {
         command.arg("-Wl,--push-state,--no-as-needed").arg(tools.runtime()).arg("-Wl,--pop-state");
-        command.arg(joined("-Wl,-rpath,", tools.folder())).arg("-pthread");
+        command.arg(joined("-Wl,-rpath,", tools.folder())).arg("-lpthread");
     }
     command.args(arguments);
     Ok(command)
