@@ -3,7 +3,7 @@
 //! Paper: the hybrid filter ("QC") that RVPredict runs before its solver (Huang, Meredith, Rosu: Maximal sound predictive
 //! race detection with control flow abstraction, PLDI 2014), itself after O'Callahan and Choi (PPoPP 2003).
 //!
-//! **Changed:** the weak order is what every schedule keeps ([`MustOrder::certain`]), so barriers and allocation count too;
+//! **Changed:** the weak order is what every schedule keeps ([`MustOrder::certain`]), so allocation counts too;
 //! a lock that both hold shared keeps nothing apart; lock sets are interned, and accesses are kept once for each
 //! variable, lock set, thread and location, so that memory is bounded by the program and not by the length of the run.
 //!

@@ -7,7 +7,8 @@
 //! By default deliberately careful where a finer order would be possible: operations on one semaphore, condition or
 //! barrier stay in the order of the trace, and an attempt to lock that failed comes after all that the owner did so far.
 //! That is right for a technique that must not report too much. One that must not miss anything wants only what holds in
-//! every schedule: [`MustOrder::certain`].
+//! every schedule: [`MustOrder::certain`]. Barriers order nothing there: who meets whom may be another in each schedule,
+//! unless always the same threads do, and that is not known before the end of the trace.
 
 use foretell_trace::{CondId, Event, LockId, LockMode, Op, ThreadId, VarId};
 
@@ -78,8 +79,7 @@ impl MustOrder {
             }
             Op::Arrive(barrier) => {
                 let barrier = at(&mut self.barriers, barrier.index());
-                let before = if self.certain { &barrier.complete } else { &barrier.arrivals };
-                clocks.of(thread).join(before);
+                clocks.of(thread).join(&barrier.arrivals);
             }
             Op::Depart(barrier) => {
                 let barrier = at(&mut self.barriers, barrier.index());
@@ -181,6 +181,8 @@ fn is_negotiable(op: Op) -> bool {
             | Op::Notify(_)
             | Op::NotifyAll(_)
             | Op::Woken { .. }
+            | Op::Arrive(_)
+            | Op::Depart(_)
             | Op::TryAcquireFailed(_)
             | Op::TryAcquireSharedFailed(_)
     )

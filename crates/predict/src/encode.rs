@@ -8,6 +8,7 @@
 //! Events that do not run count as coming after all that do, in the order of the trace.
 
 mod demands;
+mod meetings;
 
 use std::collections::BTreeMap;
 
@@ -23,6 +24,7 @@ use crate::kept::Kept;
 use crate::replay::{Obstacle, Replay, Subjects};
 use crate::values;
 use crate::verdict::Pinning;
+use crate::window::meetings::Role;
 use crate::window::{BEFORE, BEYOND, Border, Domain, Section, Window};
 
 /// With so many choices of sources together a search is given up.
@@ -57,6 +59,8 @@ pub(crate) struct Search<'w> {
     /// What has been stated.
     stated: FxHashSet<Statement>,
     sources: usize,
+    /// The booleans for "this notification comes between this return from a wait and its wait".
+    wakeups: FxHashMap<(u32, u32), Lit>,
     /// Who is asked about arithmetic, and how many demands have not held so far.
     pool: &'w Pool,
     refuted: u64,
@@ -111,6 +115,7 @@ impl<'w> Search<'w> {
             views: FxHashMap::default(),
             stated: FxHashSet::default(),
             sources: 0,
+            wakeups: FxHashMap::default(),
             pool,
             refuted: 0,
             violated: false,
@@ -203,6 +208,9 @@ impl<'w> Search<'w> {
             Obstacle::NotHeld(_) | Obstacle::NoPermit(_) if self.window.border == Border::Open => {}
             Obstacle::NotHeld(attempt) => self.state_attempt(attempt),
             Obstacle::NoPermit(sem) => self.state_permits(sem, event, earlier),
+            Obstacle::InVain(Role::Return(number)) => self.state_wakeups(number, event, earlier),
+            Obstacle::InVain(Role::Depart(number)) => self.state_arrivals(number, event, earlier),
+            Obstacle::InVain(_) => {}
         }
     }
 
@@ -460,7 +468,7 @@ impl<'w> Search<'w> {
         self.solver.clause(&clause);
     }
 
-    /// A notification that wakes somebody comes after the wait.
+    /// The only notification that can wake somebody comes after the wait.
     fn state_notifications(&mut self) {
         for (&woken, &notification) in &self.window.notifications {
             if let Some(wait) = self.window.before(woken) {

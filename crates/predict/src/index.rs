@@ -3,7 +3,7 @@
 //!
 //! The referee has its own code for the same purpose, on purpose.
 
-use foretell_trace::{CondId, Event, Op, ThreadId, Trace, Value, VarId};
+use foretell_trace::{BarrierId, CondId, Event, Op, ThreadId, Trace, Value, VarId};
 use rustc_hash::FxHashMap;
 
 use crate::flow::Flow;
@@ -21,7 +21,7 @@ pub(crate) struct Index<'t> {
     pub(crate) place: Vec<u32>,
     /// The events of each thread.
     pub(crate) threads: Vec<Vec<u32>>,
-    /// For a read: the write that it saw, or [`NONE`]. For a return from a wait: the notification that caused it, or
+    /// For a read: the write that it saw, or [`NONE`]. For a return from a wait: a notification that explains it, or
     /// [`NONE`]. For an arrival or a departure: its generation. Otherwise meaningless.
     source: Vec<u32>,
     /// For the beginning of a section: its end, or [`NONE`]. Otherwise meaningless.
@@ -35,8 +35,13 @@ pub(crate) struct Index<'t> {
     /// The fork of each thread, or [`NONE`].
     forks: Vec<u32>,
     sems: Vec<Semaphore>,
+    /// For each condition, how many notifications there are.
+    notified: Vec<u32>,
     /// For each barrier and generation, the arrivals.
     generations: Vec<Vec<Vec<u32>>>,
+    /// For each barrier, who meets whom.
+    gathering: Vec<Gathering>,
+    unknown: Unknown,
     /// The events that no recorded write explains.
     pub(crate) fences: Vec<u32>,
     /// Which reads matter to what, if the trace tells.
@@ -78,6 +83,26 @@ struct Semaphore {
     at_last: Option<u64>,
 }
 
+/// Who meets whom at a barrier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Gathering {
+    /// Who met: there is nobody else, so it cannot be otherwise.
+    Same,
+    /// As many as this, whoever they are.
+    Any(u32),
+    /// Generations differ in size, so nobody knows; those who met are taken, or, to be sure of a "no", nobody waits.
+    Unknown,
+}
+
+/// What is taken to hold where the trace does not tell who meets whom at a barrier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unknown {
+    /// Those meet who met.
+    AsRecorded,
+    /// Nobody waits for anybody.
+    Open,
+}
+
 /// Which sections a thread is in, as it changes. A thread may be in many at once, so not every change keeps them all.
 #[derive(Clone, Debug, Default)]
 struct Held {
@@ -117,7 +142,7 @@ pub(crate) struct Content {
 }
 
 impl<'t> Index<'t> {
-    pub(crate) fn new(trace: &'t Trace) -> Index<'t> {
+    pub(crate) fn new(trace: &'t Trace, unknown: Unknown) -> Index<'t> {
         let names = trace.names();
         let events = trace.events().len();
         let mut index = Index {
@@ -132,7 +157,10 @@ impl<'t> Index<'t> {
             writers: Vec::new(),
             forks: vec![NONE; trace.thread_count()],
             sems: vec![Semaphore::default(); names.sems.len()],
+            notified: vec![0; names.conds.len()],
             generations: vec![vec![Vec::new()]; names.barriers.len()],
+            gathering: Vec::new(),
+            unknown,
             fences: Vec::new(),
             flow: Flow::new(trace),
             pinned: Vec::new(),
@@ -177,18 +205,81 @@ impl<'t> Index<'t> {
         self.mate[event as usize]
     }
 
-    /// The notification that caused a return from a wait, or [`NONE`] if it needs none.
+    /// A notification that explains a return from a wait, or [`NONE`] if it needs none. Others may wake it as well.
     pub(crate) fn notification(&self, woken: u32) -> u32 {
         self.source[woken as usize]
     }
 
-    /// The arrivals that must have happened before an arrival or a departure.
+    /// The only notification that can cause a return from a wait, or [`NONE`] if it needs none, or there are several.
+    pub(crate) fn only_notification(&self, woken: u32) -> u32 {
+        match self.event(woken).op {
+            Op::Woken { cond, .. } if self.notified[cond.index()] == 1 => self.notification(woken),
+            _ => NONE,
+        }
+    }
+
+    /// Whether the condition has more than one notification.
+    pub(crate) fn has_many_notifications(&self, cond: CondId) -> bool {
+        self.notified[cond.index()] > 1
+    }
+
+    /// Who meets whom at the barrier.
+    pub(crate) fn gathering(&self, barrier: BarrierId) -> Gathering {
+        self.gathering[barrier.index()]
+    }
+
+    /// Whether there are barriers of which nobody knows who can meet there.
+    pub(crate) fn has_unknown_barriers(&self) -> bool {
+        self.gathering.contains(&Gathering::Unknown)
+    }
+
+    /// How many have arrived at the barrier in the observed run before `event`.
+    pub(crate) fn arrivals_until(&self, barrier: BarrierId, event: u32) -> usize {
+        let generations = self.generations[barrier.index()].iter();
+        generations.map(|arrivals| arrivals.partition_point(|&arrival| arrival < event)).sum()
+    }
+
+    /// The arrival of a thread that departs.
+    pub(crate) fn arrival_of(&self, depart: u32) -> u32 {
+        let Op::Depart(barrier) = self.event(depart).op else { return NONE };
+        let generation = self.source[depart as usize] as usize;
+        let mut arrivals = self.generations[barrier.index()].get(generation).into_iter().flatten().copied();
+        arrivals.find(|&arrival| self.event(arrival).thread == self.event(depart).thread).unwrap_or(NONE)
+    }
+
+    /// The generation of an arrival or a departure in the observed run.
+    pub(crate) fn generation(&self, event: u32) -> u32 {
+        self.source[event as usize]
+    }
+
+    /// The arrivals of other threads that came before an arrival or a departure, as far as it waited for them.
     fn arrivals_before(&self, event: u32) -> &[u32] {
         let generation = self.source[event as usize] as usize;
         match self.event(event).op {
             Op::Depart(barrier) => &self.generations[barrier.index()][generation],
             Op::Arrive(barrier) if generation > 0 => &self.generations[barrier.index()][generation - 1],
             _ => &[],
+        }
+    }
+
+    /// Whether all schedules keep to what the arrival or departure waited for, as far as is known.
+    fn waits_as_observed(&self, event: u32) -> bool {
+        let (Op::Arrive(barrier) | Op::Depart(barrier)) = self.event(event).op else { return false };
+        match self.gathering(barrier) {
+            Gathering::Same => true,
+            Gathering::Any(_) => false,
+            Gathering::Unknown => self.unknown == Unknown::AsRecorded,
+        }
+    }
+
+    /// What else the event waited for in the observed run, where something else might have done.
+    pub(crate) fn for_each_habit(&self, event: u32, mut habit: impl FnMut(u32)) {
+        match self.event(event).op {
+            Op::Arrive(_) | Op::Depart(_) if !self.waits_as_observed(event) => {
+                self.arrivals_before(event).iter().copied().filter(|&other| other < event).for_each(habit);
+            }
+            Op::Woken { .. } if self.notification(event) != NONE => habit(self.notification(event)),
+            _ => {}
         }
     }
 
@@ -208,8 +299,10 @@ impl<'t> Index<'t> {
                 known(self.forks[child.index()]);
                 known(self.threads[child.index()].last().copied().unwrap_or(NONE));
             }
-            Op::Arrive(_) | Op::Depart(_) => self.arrivals_before(event).iter().copied().for_each(known),
-            Op::Woken { .. } => known(self.notification(event)),
+            Op::Arrive(_) | Op::Depart(_) if self.waits_as_observed(event) => {
+                self.arrivals_before(event).iter().copied().for_each(known);
+            }
+            Op::Woken { .. } => known(self.only_notification(event)),
             Op::SemPost(sem) | Op::SemWait(sem) => known(self.creation(sem.index())),
             op => {
                 if let Some(access) = op.access() {
@@ -452,12 +545,34 @@ impl<'t> Index<'t> {
                 _ => {}
             }
         }
+        self.gathering = self.generations.iter().map(|generations| self.who_meets(generations)).collect();
     }
 
-    /// A notification wakes the waiter that returns first, among those whose return says that it was notified.
+    /// Who meets whom at a barrier with these generations; nobody has departed from the last one.
+    fn who_meets(&self, generations: &[Vec<u32>]) -> Gathering {
+        let [complete @ .., last] = generations else { return Gathering::Same };
+        let [first, others @ ..] = complete else { return Gathering::Same };
+        if last.len() > first.len() || others.iter().any(|other| other.len() != first.len()) {
+            return Gathering::Unknown;
+        }
+        // Each thread of a generation arrives once in it. If nobody else ever comes, all of them meet every time.
+        let mut members: Vec<usize> = first.iter().map(|&arrival| self.event(arrival).thread.index()).collect();
+        members.sort_unstable();
+        let is_member = |&arrival: &u32| members.binary_search(&self.event(arrival).thread.index()).is_ok();
+        match others.iter().chain([last]).flatten().all(is_member) {
+            true => Gathering::Same,
+            // There are fewer than 2^32 events.
+            false => Gathering::Any(u32::try_from(first.len()).unwrap_or(NONE)),
+        }
+    }
+
+    /// A notification explains the return that comes first, among those that say they were notified.
     fn go_through_notifications(&mut self) {
         let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); self.trace.names().conds.len()];
         for (index, event) in self.indexed() {
+            if let Op::Notify(cond) | Op::NotifyAll(cond) = event.op {
+                self.notified[cond.index()] += 1;
+            }
             match event.op {
                 Op::Wait { cond, .. } => {
                     let place = self.place[index as usize] as usize;
@@ -547,7 +662,7 @@ mod tests {
     fn sections_are_known_at_every_place() {
         for last_first in [false, true] {
             let trace = nested(100, last_first);
-            let index = Index::new(&trace);
+            let index = Index::new(&trace, Unknown::AsRecorded);
             let mut open: Vec<u32> = Vec::new();
             for event in 0..index.len() {
                 assert_eq!(index.sections_after(0, event), open);
@@ -565,7 +680,7 @@ mod tests {
     fn many_sections_at_once_cost_no_more_than_their_number() {
         for last_first in [false, true] {
             let trace = nested(5000, last_first);
-            let index = Index::new(&trace);
+            let index = Index::new(&trace, Unknown::AsRecorded);
             let kept = index.held[0].kept.len();
             assert!(kept <= 2 * trace.events().len(), "{kept}");
         }

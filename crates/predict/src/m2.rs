@@ -7,7 +7,8 @@
 //! section of that thread may need one of the two accesses.
 //!
 //! **Changed:** semaphores and failed attempts to lock, which the papers do not have, are not ordered by rules; a schedule
-//! that breaks them is not reported. Where single reads matter, one that finds the same value whichever write it sees does not
+//! that breaks them is not reported. Who returned from a wait does so by the notification that the trace suggests, and those meet at
+//! a barrier who met. Where single reads matter, one that finds the same value whichever write it sees does not
 //! ([`crate::settled`]).
 //! **Guarantee:** every report is a race, and what is called impossible is impossible (by the same rules without the ends
 //! of other sections); between the two it says that it does not know.
@@ -144,6 +145,7 @@ impl<'w> Ideal<'w> {
                 for &need in window.needs(event) {
                     self.add(need)?;
                 }
+                self.add_habits(event)?;
             }
             let reads = window.steering(number, from..until).iter();
             self.demands
@@ -156,6 +158,18 @@ impl<'w> Ideal<'w> {
             }
         }
         Some(before != self.running)
+    }
+
+    /// Where others could have woken the thread or met it at a barrier, those who did are added.
+    fn add_habits(&mut self, event: u32) -> Option<()> {
+        let window = self.window;
+        let mut added = Some(());
+        window.index.for_each_habit(window.begin + event, |other| {
+            if other >= window.begin && added.is_some() {
+                added = self.add(other - window.begin);
+            }
+        });
+        added
     }
 
     /// Adds what those that must be faithful see.

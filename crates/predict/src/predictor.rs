@@ -15,7 +15,7 @@ use crate::closure::{Closure, Contradiction, Patience};
 use crate::encode::{Outcome, Search};
 use crate::explain;
 use crate::greedy::{Care, Plan};
-use crate::index::Index;
+use crate::index::{Index, Unknown};
 use crate::m2;
 use crate::replay::Subjects;
 use crate::technique::Technique;
@@ -41,6 +41,8 @@ pub struct Predictor<'t> {
     pool: Pool,
     /// Windows begin no later than here: from there on nobody has observed anything.
     observed: u32,
+    /// The same without barriers of which nobody knows who can meet there, if there are any: a "no" is asked again here.
+    doubt: Option<Box<Predictor<'t>>>,
 }
 
 /// A point of the grid of techniques: which reads are pinned, to what, and how the question is decided.
@@ -102,8 +104,21 @@ impl<'t> Predictor<'t> {
     /// A predictor for the technique, if it decides pairs one at a time. With a `window`, only schedules are looked
     /// for that leave the trace as it is outside one window of that many events.
     pub fn new(trace: &'t Trace, technique: Technique, window: Option<usize>) -> Option<Predictor<'t>> {
+        let mut predictor = Predictor::given(trace, technique, window, Unknown::AsRecorded)?;
+        if predictor.index.has_unknown_barriers() {
+            predictor.doubt = Predictor::given(trace, technique, window, Unknown::Open).map(Box::new);
+        }
+        Some(predictor)
+    }
+
+    fn given(
+        trace: &'t Trace,
+        technique: Technique,
+        window: Option<usize>,
+        unknown: Unknown,
+    ) -> Option<Predictor<'t>> {
         let point = Point::of(technique, trace)?;
-        let mut index = Index::new(trace);
+        let mut index = Index::new(trace, unknown);
         if point.same_write && point.pinning == Pinning::Necessary {
             // Who compares values finds by itself that these see what they must see.
             index.let_settled_reads_go();
@@ -114,7 +129,7 @@ impl<'t> Predictor<'t> {
         let causal = Causal::new(&index, point.pinning, point.same_write);
         let window = window.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
         let observed = if point.pinning == Pinning::Values { first_hidden(trace) } else { u32::MAX };
-        Some(Predictor { index, causal, point, window, pool: Pool::default(), observed })
+        Some(Predictor { index, causal, point, window, pool: Pool::default(), observed, doubt: None })
     }
 
     /// The trace that this is about.
@@ -125,6 +140,9 @@ impl<'t> Predictor<'t> {
     /// The last event of `thread` that runs before `event` in every schedule of the model that gets as far as
     /// `event`, as far as a glance tells. No access up to it can race with `event`.
     pub fn last_before(&self, event: EventId, thread: ThreadId) -> Option<EventId> {
+        if let Some(doubt) = &self.doubt {
+            return doubt.last_before(event, thread);
+        }
         let of = self.index.event(number(event)).thread.index();
         let place = self.index.place[event.index()];
         let count = self.causal.before(of, place, thread.index()).checked_sub(1)?;
@@ -155,12 +173,25 @@ impl<'t> Predictor<'t> {
             None => self.decide_in_all(pair, &mut effort),
             Some(size) => self.decide_in_windows(pair, size, &mut effort),
         };
+        let verdict = match (verdict, &self.doubt) {
+            (Verdict::NoRace(why), Some(doubt)) => doubt.decide_without(pair, budget, why),
+            (verdict, _) => verdict,
+        };
         match verdict {
             Verdict::Undecided(_) if budget.is_stopped() => Verdict::Undecided(Limit::Stopped),
             Verdict::Undecided(Limit::Budget) if self.pool.is_of_no_use() => {
                 Verdict::Undecided(Limit::Solver)
             }
             verdict => verdict,
+        }
+    }
+
+    /// A pair was refuted, for this reason. That holds if it is impossible even without the barriers in doubt.
+    fn decide_without(&self, pair: Pair, budget: &Budget<'_>, why: Refutation) -> Verdict {
+        match self.decide(pair, budget) {
+            Verdict::NoRace(_) => Verdict::NoRace(why),
+            Verdict::Race(_) | Verdict::NotInWindow => Verdict::Undecided(Limit::Meeting),
+            undecided => undecided,
         }
     }
 

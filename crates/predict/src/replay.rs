@@ -3,6 +3,8 @@
 //! Tells what stands in the way of an event, in terms of other events, so that a search can learn from it. The order of
 //! threads, forks, joins and the like is not looked at: whoever makes a schedule keeps it.
 
+mod meetings;
+
 use foretell_trace::Op;
 use foretell_trace::dependence::Reads;
 
@@ -10,7 +12,9 @@ use rustc_hash::FxHashSet;
 
 use crate::closure::{Closure, ENTRY, OUTSIDE};
 use crate::flow::Searched;
+use self::meetings::Gathered;
 use crate::index::{NONE, permits_after};
+use crate::window::meetings::Role;
 use crate::window::{Border, Domain, Window};
 
 /// The state after some events of a window have run.
@@ -29,6 +33,8 @@ pub(crate) struct Replay<'w> {
     /// For each lock, the sections that hold it.
     holders: Vec<Vec<u32>>,
     permits: Vec<Option<u64>>,
+    /// Who waits at conditions and barriers, if anybody ever does.
+    gathered: Option<Gathered<'w>>,
     /// For each event that begins a section or works on a semaphore, the section or the semaphore.
     subjects: &'w Subjects,
 }
@@ -86,6 +92,8 @@ pub(crate) enum Obstacle {
     NotHeld(u32),
     /// The semaphore has no permit.
     NoPermit(u32),
+    /// What the event does at a condition or a barrier cannot be done yet.
+    InVain(Role),
 }
 
 impl<'w> Replay<'w> {
@@ -99,6 +107,7 @@ impl<'w> Replay<'w> {
             searched: Searched::default(),
             holders: window.locks.iter().map(|lock| lock.held.clone()).collect(),
             permits: window.semaphores.iter().map(|sem| sem.permits).collect(),
+            gathered: (!window.meetings.are_none()).then(|| Gathered::new(&window.meetings)),
             subjects,
         }
     }
@@ -133,6 +142,14 @@ impl<'w> Replay<'w> {
 
     /// What stands in the way of the event, besides what it reads.
     pub(crate) fn obstacle(&self, event: u32) -> Option<Obstacle> {
+        let in_vain = || {
+            let role = self.gathered.as_ref()?.in_vain(event, self.window.thread[event as usize])?;
+            Some(Obstacle::InVain(role))
+        };
+        self.obstacle_at_object(event).or_else(in_vain)
+    }
+
+    fn obstacle_at_object(&self, event: u32) -> Option<Obstacle> {
         match self.subjects.subject[event as usize] {
             Subject::Nothing => None,
             Subject::Section(number) => {
@@ -167,6 +184,9 @@ impl<'w> Replay<'w> {
                 self.foreign[var] = self.stray_behind(event, thread);
             }
             return;
+        }
+        if let Some(gathered) = &mut self.gathered {
+            gathered.step(event, window.thread[event as usize]);
         }
         match self.subjects.subject[event as usize] {
             Subject::Section(number) => {

@@ -144,7 +144,7 @@ mod tests {
     /// The numbers of the reads of a trace in text that are settled.
     fn settled(text: &str) -> Vec<usize> {
         let trace = foretell_testkit::trace(text);
-        let index = Index::new(&trace);
+        let index = Index::new(&trace, crate::index::Unknown::AsRecorded);
         let found = settled_reads(&index, trace.dependence().expect("the text tells"));
         (1..).zip(found).filter_map(|(number, is_settled)| is_settled.then_some(number)).collect()
     }

@@ -66,6 +66,8 @@ pub enum Limit {
     Memory,
     /// What the technique can do: its answer is neither yes nor no.
     Technique,
+    /// What the trace tells: it is impossible only if those meet at a barrier who met, and others might.
+    Meeting,
 }
 
 impl fmt::Display for Limit {
@@ -78,6 +80,9 @@ impl fmt::Display for Limit {
             Limit::Stopped => "the analysis was stopped",
             Limit::Memory => "deciding it would take too much memory",
             Limit::Technique => "the technique finds neither a schedule nor a contradiction",
+            Limit::Meeting => {
+                "impossible if the same threads as recorded meet at a barrier; but how many it takes is not known, so others might"
+            }
         })
     }
 }

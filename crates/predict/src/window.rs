@@ -9,6 +9,7 @@
 //! For a window that is the whole trace the two are the same.
 
 mod build;
+pub(crate) mod meetings;
 
 use std::ops::Range;
 
@@ -17,6 +18,7 @@ use foretell_trace::{Event, LockMode, Op, Values};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::build::Builder;
+use self::meetings::Meetings;
 use crate::causal::Causal;
 use crate::flow::Flow;
 use crate::index::{Index, NONE};
@@ -97,8 +99,10 @@ pub(crate) struct Window<'i> {
     /// Attempts to lock that failed.
     pub(crate) attempts: Vec<Attempt>,
     pub(crate) semaphores: Vec<Semaphore>,
-    /// For a return from a wait, the notification that must come after the wait.
+    /// For a return from a wait, the only notification that can wake it: it must come after the wait.
     pub(crate) notifications: FxHashMap<u32, u32>,
+    /// Where others wait of whom it does not matter who they are.
+    pub(crate) meetings: Meetings,
     /// The events that no recorded write explains.
     pub(crate) fences: Vec<u32>,
 }
@@ -230,6 +234,7 @@ impl<'i> Window<'i> {
             attempts: Vec::new(),
             semaphores: Vec::new(),
             notifications: FxHashMap::default(),
+            meetings: Meetings::default(),
             fences: index
                 .fences
                 .iter()

@@ -77,6 +77,8 @@ struct World {
     semaphore: Semaphore,
     /// The generation that the next arrival at the barrier belongs to.
     generation: usize,
+    /// How many cross the barrier together, if always as many do.
+    together: Option<usize>,
     text: String,
     made: usize,
 }
@@ -87,6 +89,7 @@ impl World {
         let threads = threads::start(&mut random, shape.threads, shape.features.forks);
         let locks = 1 + random.below(shape.locks);
         let memory = vec![Variable::default(); 2 * (1 + random.below(shape.vars))];
+        let together = shape.features.crowds.then(|| 1 + random.below(threads.len().min(3)));
         World {
             random,
             shape,
@@ -96,6 +99,7 @@ impl World {
             memory,
             semaphore: Semaphore::default(),
             generation: 0,
+            together,
             text: String::new(),
             made: 0,
         }

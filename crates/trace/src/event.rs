@@ -115,29 +115,37 @@ pub enum Op {
 
     /// Creates the semaphore with this many permits. Without it the least count that explains the trace is assumed.
     SemInit { sem: SemId, permits: u32 },
-    /// Takes a permit (`P`); can run only if there is one.
+    /// Takes a permit (`P`); can run only if there is one. Which post gave it does not matter.
     SemWait(SemId),
     /// Gives a permit (`V`).
     SemPost(SemId),
 
     /// Gives up the lock entirely and begins to wait for a notification.
     Wait { cond: CondId, lock: LockId },
-    /// Returns from the wait because of a notification, holding the lock again. Can run only if the notification that
-    /// woke it has run since the wait, and the lock is free. Each [`Op::Notify`] wakes at most one waiter, the one
-    /// whose return comes first in the trace among those that wait and return so. A return that no notification is left
-    /// for counts as [`Op::WaitTimeout`].
+    /// Returns from the wait because of a notification, holding the lock again. Can run only if the lock is free and the
+    /// thread was woken since the wait, by whichever notification.
+    ///
+    /// A return that no notification of the trace explains counts as [`Op::WaitTimeout`]. Which these are: each
+    /// [`Op::Notify`] of the trace is taken to explain the return that comes first in the trace among those whose thread
+    /// waits there and which nothing explains yet, each [`Op::NotifyAll`] all returns whose thread waits there.
     Woken { cond: CondId, lock: LockId },
-    /// Returns from the wait without a notification (timeout or spurious); can run if the lock is free.
+    /// Returns from the wait without a notification (timeout or spurious); can run if the lock is free, whether the
+    /// thread was woken or not.
     WaitTimeout { cond: CondId, lock: LockId },
-    /// Wakes one waiter, if there is any.
+    /// Wakes one of those that wait and were not woken yet, any of them, if there is any.
     Notify(CondId),
-    /// Wakes all waiters.
+    /// Wakes all that wait.
     NotifyAll(CondId),
 
-    /// Comes to the barrier; can run only if all arrivals of the generation before have run. Arrivals up to the first
-    /// departure form a generation, so a recorder must show a departure before the first arrival of the next one.
+    /// Comes to the barrier. Arrivals up to the first departure of one of them form a generation of the trace, so a
+    /// recorder must show a departure before the first arrival of the next one.
+    ///
+    /// If all generations of the trace that somebody departs from have the same size, and the arrivals after them are no
+    /// more than that, this is the size of the barrier, and the arrivals of a schedule form generations of that size in
+    /// the order in which they run, whoever they are. Otherwise nobody knows the size, and who meets whom is as in the
+    /// trace: then an arrival can run only if all arrivals of the generation before have run.
     Arrive(BarrierId),
-    /// Leaves the barrier; can run only if all arrivals of its generation have run.
+    /// Leaves the barrier; can run only if all arrivals of the generation that its thread arrived with have run.
     Depart(BarrierId),
 
     /// The variable's memory becomes usable; each of its accesses can run only afterwards. What it holds then is

@@ -39,7 +39,7 @@ pub enum Blocked {
     NotCreated(SemId),
     /// The semaphore has no permit.
     NoPermit(SemId),
-    /// The notification that woke the thread has not run since it began to wait.
+    /// No notification has come since the thread began to wait, but for those that others have returned by.
     NotNotified(CondId),
     /// Arrivals of the generation (counted from 0) at the barrier are missing.
     ArrivalsMissing(BarrierId, u32),
@@ -87,7 +87,7 @@ impl Blocked {
             Blocked::NotCreated(s) => format!("the semaphore {} is not created yet", sem(s)),
             Blocked::NoPermit(s) => format!("the semaphore {} has no permit", sem(s)),
             Blocked::NotNotified(cond) => {
-                format!("its notification on {} has not come since the wait", names.conds.name(cond))
+                format!("no notification on {} is left for it since the wait", names.conds.name(cond))
             }
             Blocked::ArrivalsMissing(barrier, generation) => {
                 let barrier = names.barriers.name(barrier);

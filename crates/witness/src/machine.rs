@@ -40,6 +40,8 @@ pub struct Machine<'t> {
     locks: Vec<Lock>,
     /// The permits of each semaphore; `None` until its creation has run.
     sems: Vec<Option<u64>>,
+    /// Who waits for a notification of each condition. Short: searched linearly.
+    waiting: Vec<Vec<ThreadId>>,
     /// How far each barrier is.
     barriers: Vec<Barrier>,
     /// How many events have run. Only grows.
@@ -60,8 +62,10 @@ struct Thread {
     unborn: bool,
     /// It has read something else than observed. Stays.
     deviated: bool,
-    /// It waits, and the notification that woke it in the trace has come. Reset when it returns.
+    /// It waits, and all that waited were woken. Reset when it returns.
     notified: bool,
+    /// It waits, and this many notifications of one thread have come since that nobody has returned by.
+    signals: u32,
 }
 
 /// A variable.
@@ -97,12 +101,14 @@ struct Lock {
     readers: Vec<ThreadId>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Barrier {
     /// The generation that gathers: all before it are complete.
     generation: u32,
     /// How many have arrived for it.
     arrived: u32,
+    /// Who has arrived and not departed, and with which generation. Short: searched linearly.
+    inside: Vec<(ThreadId, u32)>,
 }
 
 impl<'t> Machine<'t> {
@@ -117,6 +123,7 @@ impl<'t> Machine<'t> {
             vars: (0..names.vars.len()).map(|var| initial_cell(&observed, var)).collect(),
             locks: vec![Lock::default(); names.locks.len()],
             sems: observed.permits.clone(),
+            waiting: vec![Vec::new(); names.conds.len()],
             barriers: vec![Barrier::default(); names.barriers.len()],
             ran: 0,
             deviated: 0,
@@ -148,6 +155,7 @@ impl<'t> Machine<'t> {
             unborn: start.forked,
             deviated: false,
             notified: false,
+            signals: 0,
         }));
         self.ran = 0;
         self.deviated = 0;
@@ -169,6 +177,8 @@ impl<'t> Machine<'t> {
             self.sems[sem.index()] = self.observed.permits[sem.index()];
         } else if let Op::Arrive(barrier) = op {
             self.barriers[barrier.index()] = Barrier::default();
+        } else if let Op::Wait { cond, .. } = op {
+            self.waiting[cond.index()].clear();
         }
     }
 
@@ -258,18 +268,22 @@ impl<'t> Machine<'t> {
     /// The state as far as it is not a function of itself: what can happen from here on depends on this alone.
     ///
     /// How far the threads are tells who holds which lock, the permits, the arrivals, and what is allocated or freed,
-    /// because each of these is a count or a set over the events that have run. Memory, deviations and notifications
-    /// depend on the order, too.
+    /// because each of these is a count or a set over the events that have run. Memory, deviations, notifications and who
+    /// meets whom depend on the order, too.
     pub fn key(&self) -> Box<[u32]> {
-        let threads = self
-            .threads
-            .iter()
-            .flat_map(|thread| [thread.next, u32::from(thread.deviated) | u32::from(thread.notified) << 1]);
+        let threads = self.threads.iter().flat_map(|thread| {
+            [thread.next, u32::from(thread.deviated) | u32::from(thread.notified) << 1, thread.signals]
+        });
+        let inside = self.barriers.iter().flat_map(|barrier| {
+            let mut inside = barrier.inside.clone();
+            inside.sort_unstable();
+            inside.into_iter().map(|(_, generation)| generation)
+        });
         let vars =
             self.vars.iter().flat_map(|cell| [cell.writer, u32::from(cell.content == Content::Foreign)]);
         let strays = self.strays.iter().flat_map(|strays| strays.reads().map(EventId::number));
         let computed = self.computed.iter().flat_map(Computed::key);
-        threads.chain(vars).chain(strays).chain(computed).collect()
+        threads.chain(vars).chain(inside).chain(strays).chain(computed).collect()
     }
 
     /// The index of the thread's next event, if the thread can take any step at all.
@@ -330,15 +344,13 @@ impl<'t> Machine<'t> {
                 self.notified(index, thread, cond)?;
                 self.lock_free(lock, thread)
             }
-            Op::Arrive(barrier) => {
-                let generation = self.observed.link(index).source;
-                self.gathering(barrier, generation)
-            }
+            Op::Arrive(barrier) => self.gathering(barrier, self.generation(index, barrier)),
             Op::Depart(barrier) => {
-                let generation = self.observed.link(index).source;
-                let complete = self.barriers[barrier.index()].generation > generation
-                    || self.arrivals_are_complete(barrier, generation);
-                require(complete, Blocked::ArrivalsMissing(barrier, generation))
+                let inside = &self.barriers[barrier.index()].inside;
+                let with = inside.iter().find(|inside| inside.0 == thread).map_or(NONE, |inside| inside.1);
+                let complete = self.barriers[barrier.index()].generation > with
+                    || self.arrivals_are_complete(barrier, with);
+                require(complete, Blocked::ArrivalsMissing(barrier, with))
             }
             Op::Release(_)
             | Op::ReleaseShared(_)
@@ -450,8 +462,18 @@ impl<'t> Machine<'t> {
     }
 
     fn notified(&self, index: u32, thread: ThreadId, cond: CondId) -> Result<(), Blocked> {
-        let spurious = self.observed.link(index).source == NONE;
-        require(spurious || self.threads[thread.index()].notified, Blocked::NotNotified(cond))
+        let spurious = !self.observed.is_notified(index);
+        let Thread { notified, signals, .. } = self.threads[thread.index()];
+        require(spurious || notified || signals > 0, Blocked::NotNotified(cond))
+    }
+
+    /// The generation that an arrival would belong to now.
+    fn generation(&self, arrival: u32, barrier: BarrierId) -> u32 {
+        let state = &self.barriers[barrier.index()];
+        match self.observed.sizes[barrier.index()] {
+            Some(size) => state.generation + u32::from(state.arrived == size),
+            None => self.observed.link(arrival).source,
+        }
     }
 
     fn gathering(&self, barrier: BarrierId, generation: u32) -> Result<(), Blocked> {
@@ -462,8 +484,9 @@ impl<'t> Machine<'t> {
 
     fn arrivals_are_complete(&self, barrier: BarrierId, generation: u32) -> bool {
         let state = &self.barriers[barrier.index()];
-        let needed = self.observed.arrivals[barrier.index()].get(generation as usize);
-        state.generation == generation && needed == Some(&state.arrived)
+        let recorded = || self.observed.arrivals[barrier.index()].get(generation as usize).copied();
+        let needed = self.observed.sizes[barrier.index()].or_else(recorded);
+        state.generation == generation && needed == Some(state.arrived)
     }
 
     /// What the event at `index`, which can run, does.
@@ -481,11 +504,15 @@ impl<'t> Machine<'t> {
             Op::Acquire(lock) | Op::WaitTimeout { lock, .. } => {
                 self.locks[lock.index()].writer = Some(thread);
             }
-            Op::Woken { lock, .. } => {
-                self.threads[thread.index()].notified = false;
+            Op::Woken { cond, lock } => {
+                self.return_woken(index, thread, cond);
                 self.locks[lock.index()].writer = Some(thread);
             }
-            Op::Release(lock) | Op::Wait { lock, .. } => self.locks[lock.index()].writer = None,
+            Op::Release(lock) => self.locks[lock.index()].writer = None,
+            Op::Wait { cond, lock } => {
+                self.locks[lock.index()].writer = None;
+                self.wait(index, thread, cond);
+            }
             Op::AcquireShared(lock) => self.locks[lock.index()].readers.push(thread),
             Op::ReleaseShared(lock) => self.locks[lock.index()].readers.retain(|&reader| reader != thread),
             Op::Fork(child) => self.threads[child.index()].unborn = false,
@@ -496,10 +523,15 @@ impl<'t> Machine<'t> {
             Op::SemWait(sem) => {
                 self.sems[sem.index()] = self.sems[sem.index()].map(|permits| permits.saturating_sub(1));
             }
-            Op::Notify(_) | Op::NotifyAll(_) => self.notify(index),
-            Op::Arrive(barrier) => self.arrive(barrier, self.observed.link(index).source),
-            Op::Depart(_)
-            | Op::AcquireAgain(_)
+            Op::Notify(cond) => self.notify(cond, |waiter| waiter.signals += u32::from(!waiter.notified)),
+            Op::NotifyAll(cond) => {
+                self.notify(cond, |waiter| (waiter.notified, waiter.signals) = (true, 0));
+            }
+            Op::Arrive(barrier) => self.arrive(thread, barrier, self.generation(index, barrier)),
+            Op::Depart(barrier) => {
+                self.barriers[barrier.index()].inside.retain(|inside| inside.0 != thread);
+            }
+            Op::AcquireAgain(_)
             | Op::ReleaseAgain(_)
             | Op::AcquireSharedAgain(_)
             | Op::ReleaseSharedAgain(_)
@@ -556,20 +588,43 @@ impl<'t> Machine<'t> {
         };
     }
 
-    /// Wakes those whom this notification woke in the trace, if they wait now. Who does not wait yet has lost it.
-    fn notify(&mut self, notification: u32) {
-        for back in self.observed.woken_by(notification) {
-            let waiter = &mut self.threads[self.observed.event(back).thread.index()];
-            waiter.notified |= waiter.next == back;
+    /// Does something to all who wait for a notification of the condition.
+    fn notify(&mut self, cond: CondId, act: impl Fn(&mut Thread)) {
+        for &waiter in &self.waiting[cond.index()] {
+            act(&mut self.threads[waiter.index()]);
         }
     }
 
-    fn arrive(&mut self, barrier: BarrierId, generation: u32) {
+    /// Who will not return because of a notification does not care for any.
+    fn wait(&mut self, index: u32, thread: ThreadId, cond: CondId) {
+        let back = self.observed.link(index).next;
+        if back != NONE && self.observed.is_notified(back) {
+            self.waiting[cond.index()].push(thread);
+        }
+    }
+
+    /// The thread returns because of a notification. Which of those since its wait that was need not be said before: the
+    /// first is the best, since all who could return by it could return by each later one. So it is one less for those
+    /// who have waited at least as long.
+    fn return_woken(&mut self, index: u32, thread: ThreadId, cond: CondId) {
+        if !self.observed.is_notified(index) {
+            return;
+        }
+        self.waiting[cond.index()].retain(|&waiter| waiter != thread);
+        let own = &mut self.threads[thread.index()];
+        let (notified, signals) = (std::mem::take(&mut own.notified), std::mem::take(&mut own.signals));
+        if !notified {
+            self.notify(cond, |waiter| waiter.signals -= u32::from(waiter.signals >= signals));
+        }
+    }
+
+    fn arrive(&mut self, thread: ThreadId, barrier: BarrierId, generation: u32) {
         let state = &mut self.barriers[barrier.index()];
         if state.generation != generation {
-            *state = Barrier { generation, arrived: 0 };
+            (state.generation, state.arrived) = (generation, 0);
         }
         state.arrived += 1;
+        state.inside.push((thread, generation));
     }
 }
 

@@ -22,8 +22,8 @@ pub struct Observed<'t> {
     pub(crate) permits: Vec<Option<u64>>,
     /// Per barrier and generation, how many arrive.
     pub(crate) arrivals: Vec<Vec<u32>>,
-    /// The notifications that woke somebody, each with the event that returned from the wait. Sorted.
-    wakes: Vec<(u32, u32)>,
+    /// Per barrier, how many cross it together, if the trace tells; otherwise those who did cross it together.
+    pub(crate) sizes: Vec<Option<u32>>,
     /// The indices of the events that no recorded write explains. Sorted.
     pub(crate) unexplained: Vec<u32>,
     /// Per term, the last of the reads that it is made of.
@@ -36,7 +36,7 @@ pub(crate) struct Link {
     /// The index of the thread's next event, or [`NONE`].
     pub(crate) next: u32,
     /// For a read: the index of the write that it saw, or [`NONE`] for the initial content. For an arrival or a
-    /// departure: its generation. For a return from a wait: the notification that caused it, or [`NONE`]. Otherwise
+    /// departure: its generation. For a return from a wait: a notification that explains it, or [`NONE`]. Otherwise
     /// meaningless.
     pub(crate) source: u32,
     /// For a read: both it and the write that it saw show their values, so that values can be compared.
@@ -72,7 +72,7 @@ impl<'t> Observed<'t> {
             initial: vec![Initial::default(); names.vars.len()],
             permits: vec![Some(0); names.sems.len()],
             arrivals: vec![vec![0]; names.barriers.len()],
-            wakes: Vec::new(),
+            sizes: Vec::new(),
             unexplained: Vec::new(),
             newest: newest_reads(trace),
         };
@@ -104,10 +104,9 @@ impl<'t> Observed<'t> {
         self.links[read.index()].source
     }
 
-    /// The returns from waits that the notification at this index caused.
-    pub(crate) fn woken_by(&self, notification: u32) -> impl Iterator<Item = u32> {
-        let begin = self.wakes.partition_point(|wake| wake.0 < notification);
-        self.wakes[begin..].iter().take_while(move |wake| wake.0 == notification).map(|wake| wake.1)
+    /// Whether the event at this index is a return from a wait that a notification explains.
+    pub(crate) fn is_notified(&self, index: u32) -> bool {
+        matches!(self.event(index).op, Op::Woken { .. }) && self.links[index as usize].source != NONE
     }
 
     /// All events with their indices.
@@ -216,6 +215,7 @@ impl<'t> Observed<'t> {
                 _ => {}
             }
         }
+        self.sizes = self.arrivals.iter().map(|generations| size(generations)).collect();
     }
 
     fn match_notifications(&mut self) {
@@ -234,26 +234,27 @@ impl<'t> Observed<'t> {
                     let waiting = &mut waiting[cond.index()];
                     if let Some(place) = (0..waiting.len()).min_by_key(|&place| waiting[place]) {
                         let back = waiting.swap_remove(place);
-                        self.notified(index, back);
+                        self.links[back as usize].source = index;
                     }
                 }
                 Op::NotifyAll(cond) => self.notify_all(index, cond, &mut waiting),
                 _ => {}
             }
         }
-        self.wakes.sort_unstable();
     }
 
     fn notify_all(&mut self, notification: u32, cond: CondId, waiting: &mut [Vec<u32>]) {
         for back in waiting[cond.index()].drain(..) {
-            self.notified(notification, back);
+            self.links[back as usize].source = notification;
         }
     }
+}
 
-    fn notified(&mut self, notification: u32, back: u32) {
-        self.links[back as usize].source = notification;
-        self.wakes.push((notification, back));
-    }
+/// How many cross a barrier together whose generations have so many arrivals; nobody has departed from the last one.
+fn size(generations: &[u32]) -> Option<u32> {
+    let (&last, complete) = generations.split_last()?;
+    let (&size, others) = complete.split_first()?;
+    (last <= size && others.iter().all(|&other| other == size)).then_some(size)
 }
 
 /// What a variable holds at some point of the observed run.

@@ -3,6 +3,7 @@
 use foretell_trace::{Event, LockId, LockMode, Op, Value, VarId};
 use rustc_hash::FxHashMap;
 
+use super::meetings::Member;
 use super::{
     Attempt, BEFORE, BEYOND, Border, Domain, Lock, NEVER, Outside, Section, Semaphore, Variable, Window,
 };
@@ -240,7 +241,7 @@ impl<'w, 'i> Builder<'w, 'i> {
                 self.window.semaphores[sem as usize].ops.push(event);
             }
             Op::Woken { .. } => {
-                let notification = self.window.index.notification(global);
+                let notification = self.window.index.only_notification(global);
                 if notification != NONE
                     && notification >= self.window.begin
                     && self.window.before(event).is_some()
@@ -249,6 +250,10 @@ impl<'w, 'i> Builder<'w, 'i> {
                 }
             }
             _ => {}
+        }
+        if self.window.border == Border::Fixed {
+            let Window { index, begin, ref thread, ref mut meetings, .. } = *self.window;
+            meetings.add(index, Member { begin, event, thread: thread[event as usize] }, step.op);
         }
     }
 

@@ -21,6 +21,9 @@ pub struct Features {
     pub semaphores: bool,
     /// Conditions and barriers.
     pub waiting: bool,
+    /// Much of that: several waiters and notifications, a barrier that a fixed number of threads cross again and again,
+    /// many operations on the semaphore.
+    pub crowds: bool,
     /// Memory that is allocated and freed, also at an address that was used before.
     pub heap: bool,
     /// Atomic accesses and fences in all memory orders.
@@ -39,6 +42,7 @@ impl Features {
         failed_attempts: false,
         semaphores: false,
         waiting: false,
+        crowds: false,
         heap: false,
         atomics: false,
     };
@@ -109,20 +113,21 @@ pub(super) enum Step {
 
 /// The steps to draw from; the more often a step is in it, the more often it is taken.
 pub(super) fn steps(features: Features, decisive: bool) -> Vec<Step> {
+    let crowd = |few, many| if features.crowds { many } else { few };
     let weights = [
         (true, Step::Access, 8),
-        (true, Step::Acquire, 5),
-        (true, Step::Release, 5),
+        (true, Step::Acquire, crowd(5, 2)),
+        (true, Step::Release, crowd(5, 8)),
         (features.atomics, Step::Atomic, 4),
         (features.atomics, Step::Fence, 1),
         (features.heap, Step::Heap, 1),
         (features.branches, Step::Branch, if decisive { 6 } else { 1 }),
         (features.shared_locks, Step::AcquireShared, 3),
         (features.failed_attempts, Step::Attempt, 2),
-        (features.semaphores, Step::Semaphore, 2),
-        (features.waiting, Step::Wait, 2),
-        (features.waiting, Step::Notify, 3),
-        (features.waiting, Step::Arrive, 1),
+        (features.semaphores, Step::Semaphore, crowd(2, 6)),
+        (features.waiting, Step::Wait, crowd(2, 8)),
+        (features.waiting, Step::Notify, crowd(3, 6)),
+        (features.waiting, Step::Arrive, crowd(1, 8)),
         (features.forks, Step::End, 1),
         (features.forks, Step::Join, 1),
     ];

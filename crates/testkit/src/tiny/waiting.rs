@@ -40,6 +40,9 @@ impl World {
 
     /// Gives up a lock that is held exclusively, however often.
     pub(super) fn wait(&mut self, thread: usize) {
+        if self.shape.features.crowds && self.threads[thread].held.is_empty() {
+            self.acquire(thread);
+        }
         let held = &mut self.threads[thread].held;
         if held.is_empty() {
             return;
@@ -67,17 +70,23 @@ impl World {
     }
 
     pub(super) fn notify(&mut self, thread: usize) {
-        let all = self.random.once_in(2);
+        let all = self.random.once_in(if self.shape.features.crowds { 4 } else { 2 });
         let waiting = self.threads.iter_mut().filter_map(|state| state.waiting.as_mut());
-        let unnotified = waiting.filter(|waiting| !waiting.notified);
-        for waiting in unnotified.take(if all { usize::MAX } else { 1 }) {
+        let mut unnotified: Vec<&mut Waiting> = waiting.filter(|waiting| !waiting.notified).collect();
+        if self.shape.features.crowds && !unnotified.is_empty() {
+            let first = self.random.below(unnotified.len());
+            unnotified.rotate_left(first);
+        }
+        for waiting in unnotified.into_iter().take(if all { usize::MAX } else { 1 }) {
             waiting.notified = true;
         }
         self.event(thread, if all { "notifyall(c)" } else { "notify(c)" });
     }
 
     pub(super) fn arrive(&mut self, thread: usize) {
-        if self.threads[thread].inside.is_none() {
+        let gathered = self.threads.iter().filter(|state| state.inside == Some(self.generation)).count();
+        // A barrier that is full opens before anybody comes again.
+        if self.threads[thread].inside.is_none() && self.together != Some(gathered) {
             self.threads[thread].inside = Some(self.generation);
             self.event(thread, "arrive(b)");
         }
@@ -88,7 +97,9 @@ impl World {
         let Some(generation) = self.threads[thread].inside else { return };
         if generation == self.generation {
             let inside = || self.threads.iter().filter_map(|state| state.inside);
-            if inside().count() < 2 || inside().any(|other| other < generation) {
+            let gathered = inside().filter(|&other| other == generation).count();
+            let opens = self.together.map_or(gathered >= 2, |together| gathered == together);
+            if !opens || inside().any(|other| other < generation) {
                 return;
             }
             self.generation += 1;

@@ -96,10 +96,11 @@ const TWO_WAITERS: &str = "a|acq(l)\na|wait(c,l)\nb|acq(l)\nb|wait(c,l)
     m|notify(c)\nb|woken(c,l)\nb|rel(l)\nm|notify(c)\na|woken(c,l)\na|rel(l)";
 
 #[test]
-fn a_notification_wakes_the_waiter_whose_return_comes_first() {
+fn a_notification_wakes_any_one_of_those_that_wait() {
+    assert_eq!(run(TWO_WAITERS, &[1, 2, 3, 4, 5, 9, 10]), Ok(()));
     assert_eq!(
-        run(TWO_WAITERS, &[1, 2, 3, 4, 5, 9]),
-        blocked("9: its notification on c has not come since the wait")
+        run(TWO_WAITERS, &[1, 2, 3, 4, 5, 9, 10, 6]),
+        blocked("6: no notification on c is left for it since the wait")
     );
     assert_eq!(run(TWO_WAITERS, &[3, 4, 5, 6, 7]), Ok(()));
     assert_eq!(run(TWO_WAITERS, &[1, 2, 3, 4, 5, 8, 9, 6]), blocked("6: a holds l"));
@@ -107,10 +108,27 @@ fn a_notification_wakes_the_waiter_whose_return_comes_first() {
 }
 
 #[test]
+fn who_began_to_wait_later_needs_a_later_notification() {
+    assert_eq!(run(TWO_WAITERS, &[1, 2, 5, 3, 4, 8, 6, 7, 9]), Ok(()));
+    assert_eq!(run(TWO_WAITERS, &[1, 2, 5, 3, 4, 8, 9, 10, 6]), Ok(()));
+    assert_eq!(
+        run(TWO_WAITERS, &[1, 2, 5, 8, 3, 4, 6]),
+        blocked("6: no notification on c is left for it since the wait")
+    );
+}
+
+#[test]
+fn whoever_returns_in_time_takes_no_notification() {
+    let text = "a|acq(l)\na|wait(c,l)\nb|acq(l)\nb|wait(c,l)\nm|notify(c)\nb|timeout(c,l)\nb|rel(l)\na|woken(c,l)";
+    assert_eq!(run(text, &[1, 2, 3, 4, 5, 6, 7, 8]), Ok(()));
+    assert_eq!(run(text, &[3, 4, 5, 6, 7, 1, 2, 8]), blocked("8: no notification on c is left for it since the wait"));
+}
+
+#[test]
 fn a_notification_before_the_wait_is_lost() {
     assert_eq!(
         run(TWO_WAITERS, &[1, 2, 5, 3, 4, 6]),
-        blocked("6: its notification on c has not come since the wait")
+        blocked("6: no notification on c is left for it since the wait")
     );
 }
 
@@ -119,7 +137,7 @@ fn each_wait_needs_a_notification_of_its_own() {
     let text = "a|acq(l)\na|wait(c,l)\nm|notify(c)\na|woken(c,l)\na|wait(c,l)\nm|notify(c)\na|woken(c,l)";
     assert_eq!(
         run(text, &[1, 2, 3, 4, 5, 7]),
-        blocked("7: its notification on c has not come since the wait")
+        blocked("7: no notification on c is left for it since the wait")
     );
     assert_eq!(run(text, &[1, 2, 3, 4, 5, 6, 7]), Ok(()));
 }
@@ -139,7 +157,7 @@ fn notify_all_wakes_everybody_who_waits() {
     assert_eq!(run(text, &[1, 2, 3, 4, 5, 8, 9, 6]), Ok(()));
     assert_eq!(
         run(text, &[3, 4, 5, 1, 2, 8, 9, 6]),
-        blocked("6: its notification on c has not come since the wait")
+        blocked("6: no notification on c is left for it since the wait")
     );
 }
 
@@ -163,10 +181,21 @@ fn a_barrier_is_crossed_by_all_of_a_generation() {
 }
 
 #[test]
-fn an_arrival_waits_for_the_generation_before_it() {
-    let text = "a|arrive(b)\nc|arrive(b)\na|depart(b)\nc|depart(b)\nd|arrive(b)";
+fn who_meets_whom_at_a_barrier_is_a_matter_of_numbers() {
+    let text = "a|arrive(b)\nc|arrive(b)\na|depart(b)\nc|depart(b)\nd|arrive(b)\ne|arrive(b)\ne|depart(b)";
+    assert_eq!(run(text, &[1, 5, 3]), Ok(()));
+    assert_eq!(run(text, &[1, 2, 6, 3, 7]), blocked("7: not all have arrived at b for its crossing number 2"));
+    assert_eq!(run(text, &[2, 6, 1, 7, 4]), Ok(()));
+    assert_eq!(run(text, &[2, 6, 1, 3]), blocked("3: not all have arrived at b for its crossing number 2"));
+}
+
+#[test]
+fn where_generations_differ_in_size_those_meet_who_met() {
+    let text = "a|arrive(b)\nc|arrive(b)\na|depart(b)\nc|depart(b)\nd|arrive(b)\nd|depart(b)\ne|arrive(b)";
     assert_eq!(run(text, &[1, 5]), blocked("5: not all have arrived at b for its crossing number 1"));
-    assert_eq!(run(text, &[1, 2, 5]), Ok(()));
+    assert_eq!(run(text, &[1, 2, 5, 6, 7]), Ok(()));
+    let more = "a|arrive(b)\na|depart(b)\nc|arrive(b)\nd|arrive(b)";
+    assert_eq!(run(more, &[3]), blocked("3: not all have arrived at b for its crossing number 1"));
 }
 
 #[test]
