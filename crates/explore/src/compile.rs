@@ -43,7 +43,7 @@ pub(crate) fn is_silent(op: Op) -> bool {
 pub(crate) fn compile(trace: &Trace, watched: &[VarId]) -> Option<Program> {
     let memory = Memory::new(trace);
     let sync = Sync::new(trace);
-    let cells = Cells::new(trace)?;
+    let cells = Cells::new(trace, &sync)?;
     let mut compiler = Compiler::new(trace, &memory, &sync, &cells);
     for thread in trace.threads() {
         compiler.thread(thread)?;
@@ -63,6 +63,7 @@ pub(crate) fn compile(trace: &Trace, watched: &[VarId]) -> Option<Program> {
         counts_progress: trace.events().iter().any(|event| event.unexplained),
         contents: contents(trace, &memory, &cells),
         layout,
+        specials: compiled.specials,
         steps: compiled.steps,
         places: compiled.places,
     })
@@ -156,6 +157,16 @@ impl Plan<'_> {
         }
         for barrier in (0..names.barriers.len()).filter_map(foretell_trace::BarrierId::from_index) {
             layout.add(self.cells.barrier(barrier), 0, self.sync.arrivals[barrier.index()]);
+        }
+        for (barrier, cell) in self.cells.meetings() {
+            let size = self.sync.sizes[barrier.index()].unwrap_or(0);
+            layout.add(cell, 0, self.sync.arrivals[barrier.index()].saturating_add(size));
+        }
+        for cond in (0..names.conds.len()).filter_map(foretell_trace::CondId::from_index) {
+            let waiters = self.cells.waiters(cond, self.sync.signals[cond.index()]);
+            for cell in waiters.first..waiters.first + waiters.count {
+                layout.add(cell, 0, waiters.woken);
+            }
         }
         for var in (0..names.vars.len()).filter_map(VarId::from_index) {
             if let Some(life) = self.cells.life(var) {

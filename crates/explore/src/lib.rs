@@ -27,6 +27,7 @@ mod property;
 mod run;
 mod schedule;
 mod sights;
+mod special;
 mod system;
 mod table;
 mod walk;

@@ -6,10 +6,11 @@
 //! it back, costs a few look-ups, and nothing is there for the processor to guess.
 //!
 //! What waits for somebody else stands at a *wall*, a position of its own that cannot be left by a step of the thread:
-//! before its first step (until its fork), before it returns from a wait (until the notification), before what comes
-//! after a read that no recorded write explains (until that read). The event in question lifts all who stand there. So
-//! where a thread is tells all about it. A read that sees another value than observed leads to a place from which no
+//! before its first step (until its fork), before what comes after a read that no recorded write explains (until that
+//! read). The event in question lifts all who stand there. So where a thread is tells all about it. A read that sees another value than observed leads to a place from which no
 //! step leads on.
+//!
+//! Conditions and barriers look at several cells, see [`crate::special`].
 //!
 //! Operations that do nothing to others by themselves (branches, the begin and end of threads and methods, fences,
 //! repeated acquires) are no steps. They run together with the step before them, those at the beginning of a thread as
@@ -18,6 +19,7 @@
 use foretell_trace::{Value, VarId};
 
 use crate::pack::Layout;
+use crate::special::Special;
 
 /// Stands for "no event".
 pub(crate) const NONE: u32 = u32::MAX;
@@ -80,6 +82,8 @@ pub(crate) struct Step {
     pub(crate) lift_count: u32,
     /// The variable that it accesses and how, for races.
     pub(crate) access: PackedAccess,
+    /// What else it does: the number of one of the program's specials, or [`NONE`].
+    pub(crate) special: u32,
 }
 
 impl Step {
@@ -98,6 +102,7 @@ impl Step {
         lifts: 0,
         lift_count: 0,
         access: PackedAccess::NONE,
+        special: NONE,
     };
 
     /// A step that adds to a cell.
@@ -169,6 +174,8 @@ pub(crate) struct Program {
     pub(crate) places: Vec<Place>,
     /// The walls that steps lift.
     pub(crate) lifts: Vec<Lift>,
+    /// What some steps do besides.
+    pub(crate) specials: Vec<Special>,
     /// The cells before anything has run.
     pub(crate) initial: Vec<u32>,
     /// How many threads there are.

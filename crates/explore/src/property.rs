@@ -32,7 +32,7 @@ impl State<'_> {
     }
 
     /// The next step of the thread. `None` at its end, if it has read something else than observed, and while it waits
-    /// to be forked or notified.
+    /// to be forked.
     pub fn next(&self, thread: ThreadId) -> Option<EventId> {
         let place = self.place(thread);
         if place.event == NONE { None } else { EventId::from_index(place.event as usize) }

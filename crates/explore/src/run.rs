@@ -1,6 +1,6 @@
 //! A run of a [`Program`]: takes steps, and takes them back.
 
-use crate::program::{FIRST_THREAD, PROGRESS, Program, Step};
+use crate::program::{FIRST_THREAD, NONE, PROGRESS, Program, Step};
 use crate::system::{System, Undo};
 
 /// Some state of a program.
@@ -9,12 +9,14 @@ pub(crate) struct Run<'p> {
     program: &'p Program,
     steps: &'p [Step],
     cells: Vec<u32>,
+    /// What special steps have overwritten.
+    saved: Vec<u32>,
 }
 
 impl<'p> Run<'p> {
     /// Nothing has run.
     pub(crate) fn new(program: &'p Program) -> Run<'p> {
-        Run { program, steps: &program.steps, cells: program.initial.clone() }
+        Run { program, steps: &program.steps, cells: program.initial.clone(), saved: Vec::new() }
     }
 
     pub(crate) fn program(&self) -> &'p Program {
@@ -51,6 +53,21 @@ impl<'p> Run<'p> {
     }
 
     #[cold]
+    fn is_special_enabled(&self, step: &Step) -> bool {
+        self.program.specials[step.special as usize].is_enabled(&self.cells)
+    }
+
+    #[cold]
+    fn act(&mut self, step: &Step) {
+        self.program.specials[step.special as usize].act(&mut self.cells, &mut self.saved);
+    }
+
+    #[cold]
+    fn take_back(&mut self, step: &Step) {
+        self.program.specials[step.special as usize].undo(&mut self.cells, &mut self.saved);
+    }
+
+    #[cold]
     fn lift(&mut self, step: &Step) {
         for lift in &self.program.lifts[step.lifts as usize..][..step.lift_count as usize] {
             let position = &mut self.cells[lift.cell as usize];
@@ -76,13 +93,17 @@ impl System for Run<'_> {
 
     #[inline]
     fn is_enabled(&self, thread: usize) -> bool {
-        self.next(thread).guard.holds(&self.cells)
+        let step = self.next(thread);
+        step.guard.holds(&self.cells) && (step.special == NONE || self.is_special_enabled(step))
     }
 
     #[inline]
     fn step(&mut self, thread: usize) -> Undo {
         let position = self.position(thread);
         let step = &self.steps[position as usize];
+        if step.special != NONE {
+            self.act(step);
+        }
         let content = self.cells[step.put as usize];
         let as_observed = step.look.holds(&self.cells);
         let (next, new) = if as_observed {
@@ -112,6 +133,9 @@ impl System for Run<'_> {
         }
         self.cells[FIRST_THREAD as usize + thread] = undo.position;
         self.cells[step.put as usize] = undo.content;
+        if step.special != NONE {
+            self.take_back(step);
+        }
     }
 
     fn key_words(&self) -> usize {

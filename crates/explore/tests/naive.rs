@@ -163,6 +163,7 @@ fn shape(seed: u64) -> Shape {
         values: !seed.is_multiple_of(3),
         unexplained: seed.is_multiple_of(5),
         branches: seed.is_multiple_of(2),
+        crowds: seed % 3 == 1,
         ..if seed % 4 == 3 { Features::BASIC } else { Features::ALL }
     };
     let threads = 2 + usize::try_from(seed % 3).expect("small");

@@ -1,10 +1,14 @@
 //! Which cell of a state is what.
 
-use foretell_trace::{BarrierId, LockId, Op, SemId, Trace, VarId};
+use std::collections::hash_map::Entry;
+
+use foretell_trace::{BarrierId, CondId, LockId, Op, SemId, ThreadId, Trace, VarId};
+use rustc_hash::FxHashMap;
 
 use super::contents::Memory;
 use super::sync::Sync;
 use crate::program::{FIRST_THREAD, NONE, Range};
+use crate::special::Waiters;
 
 /// The numbers of all cells.
 #[derive(Debug)]
@@ -19,6 +23,12 @@ pub(super) struct Cells {
     allocated: Vec<bool>,
     /// Per lock, what exclusive ownership adds to its cell; shared ownership adds 1 for each owner.
     exclusive: Vec<u32>,
+    /// Per condition, the first of the cells of those who ever wait on it for a notification.
+    waiters: Vec<u32>,
+    /// Who they are.
+    waiting: Vec<Vec<ThreadId>>,
+    /// The cells of those who come to barriers that any may cross together.
+    meeting: FxHashMap<(BarrierId, ThreadId), u32>,
     count: usize,
 }
 
@@ -29,7 +39,7 @@ pub(super) const FREED: u32 = 2;
 
 impl Cells {
     /// `None` if there are too many.
-    pub(super) fn new(trace: &Trace) -> Option<Cells> {
+    pub(super) fn new(trace: &Trace, sync: &Sync) -> Option<Cells> {
         let names = trace.names();
         let after = |begin: u32, length: usize| begin.checked_add(u32::try_from(length).ok()?);
         let vars = after(FIRST_THREAD, trace.thread_count())?;
@@ -54,7 +64,55 @@ impl Cells {
                 _ => {}
             }
         }
-        Some(Cells { vars, locks, sems, barriers, lives, allocated, exclusive, count: next as usize })
+        let mut waiting: Vec<Vec<ThreadId>> = vec![Vec::new(); names.conds.len()];
+        let mut meeting = FxHashMap::default();
+        for (index, event) in trace.events().iter().enumerate() {
+            match event.op {
+                Op::Woken { cond, .. } if sync.notified.contains(&index) => {
+                    waiting[cond.index()].push(event.thread);
+                }
+                Op::Arrive(barrier) if sync.sizes[barrier.index()].is_some() => {
+                    if let Entry::Vacant(vacant) = meeting.entry((barrier, event.thread)) {
+                        vacant.insert(next);
+                        next = next.checked_add(1)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut waiters = Vec::with_capacity(waiting.len());
+        for threads in &mut waiting {
+            threads.sort_unstable();
+            threads.dedup();
+            waiters.push(next);
+            next = after(next, threads.len())?;
+        }
+        let count = next as usize;
+        Some(Cells { vars, locks, sems, barriers, lives, allocated, exclusive, waiters, waiting, meeting, count })
+    }
+
+    /// The cells of those who ever wait on the condition for one of `signals` notifications, or for one of all.
+    pub(super) fn waiters(&self, cond: CondId, signals: u32) -> Waiters {
+        let count = u32::try_from(self.waiting[cond.index()].len()).unwrap_or(0);
+        Waiters { first: self.waiters[cond.index()], count, woken: signals.saturating_add(2) }
+    }
+
+    /// The cell of one of them.
+    pub(super) fn waiter(&self, cond: CondId, thread: ThreadId) -> Option<u32> {
+        let place = self.waiting[cond.index()].binary_search(&thread).ok()?;
+        Some(nth(self.waiters[cond.index()], place))
+    }
+
+    /// The cell of a thread at a barrier that any may cross together.
+    pub(super) fn meeting(&self, barrier: BarrierId, thread: ThreadId) -> Option<u32> {
+        self.meeting.get(&(barrier, thread)).copied()
+    }
+
+    /// All of these cells.
+    pub(super) fn meetings(&self) -> impl Iterator<Item = (BarrierId, u32)> {
+        let mut all: Vec<_> = self.meeting.iter().map(|(&(barrier, _), &cell)| (cell, barrier)).collect();
+        all.sort_unstable();
+        all.into_iter().map(|(cell, barrier)| (barrier, cell))
     }
 
     /// All cells before anything has run, but for the positions of threads.

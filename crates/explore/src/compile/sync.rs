@@ -1,7 +1,7 @@
 //! What the observed run says about semaphores, barriers and notifications.
 
 use foretell_trace::{Op, Trace};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What synchronisation has in common with itself across threads.
 #[derive(Debug)]
@@ -15,8 +15,12 @@ pub(super) struct Sync {
     pub(super) arrivals: Vec<u32>,
     /// By arrival or departure: how many arrivals must have come before.
     pub(super) gathered: FxHashMap<usize, u32>,
-    /// By return from a wait: the notification that woke it.
-    pub(super) woken_by: FxHashMap<usize, usize>,
+    /// Per barrier: how many cross it together, if any may; `None` if those do who did.
+    pub(super) sizes: Vec<Option<u32>>,
+    /// The returns from waits that a notification explains.
+    pub(super) notified: FxHashSet<usize>,
+    /// Per condition: how many notifications of one thread there are.
+    pub(super) signals: Vec<u32>,
 }
 
 impl Sync {
@@ -28,7 +32,9 @@ impl Sync {
             posts: vec![0; names.sems.len()],
             arrivals: vec![0; names.barriers.len()],
             gathered: FxHashMap::default(),
-            woken_by: FxHashMap::default(),
+            sizes: Vec::new(),
+            notified: FxHashSet::default(),
+            signals: vec![0; names.conds.len()],
         };
         sync.semaphores(trace);
         sync.barriers(trace);
@@ -84,9 +90,19 @@ impl Sync {
         }
         self.gathered
             .extend(departures.iter().filter_map(|(index, key)| Some((*index, *complete.get(key)?))));
+        self.sizes = (0..before.len()).map(|barrier| self.size(barrier, before[barrier], &complete)).collect();
     }
 
-    /// Each notification wakes at most one waiter, the one whose return comes first; or all.
+    /// How many cross the barrier together, if all complete generations have the same size and no more than that have come
+    /// after them. `before` is how many have come up to then.
+    fn size(&self, barrier: usize, before: u32, complete: &FxHashMap<(usize, u32), u32>) -> Option<u32> {
+        let mut generations = complete.iter().filter(|(key, _)| key.0 == barrier);
+        let &size = complete.get(&(barrier, 0))?;
+        let same = generations.all(|(&(_, first), &after)| after - first == size);
+        (same && self.arrivals[barrier] - before <= size).then_some(size)
+    }
+
+    /// Each notification explains at most one return, the one that comes first; or all.
     fn notifications(&mut self, trace: &Trace) {
         // Per thread: where its wait will return because of a notification, if it waits. Found from the end.
         let mut returns = vec![None; trace.thread_count()];
@@ -105,14 +121,13 @@ impl Sync {
             match event.op {
                 Op::Wait { cond, .. } => waiting[cond.index()].extend(back_of.get(&index)),
                 Op::Woken { cond, .. } => waiting[cond.index()].retain(|&back| back != index),
-                Op::NotifyAll(cond) => {
-                    self.woken_by.extend(waiting[cond.index()].drain(..).map(|back| (back, index)));
-                }
+                Op::NotifyAll(cond) => self.notified.extend(waiting[cond.index()].drain(..)),
                 Op::Notify(cond) => {
+                    self.signals[cond.index()] += 1;
                     let waiting = &mut waiting[cond.index()];
                     if let Some(&first) = waiting.iter().min() {
                         waiting.retain(|&back| back != first);
-                        self.woken_by.insert(first, index);
+                        self.notified.insert(first);
                     }
                 }
                 _ => {}

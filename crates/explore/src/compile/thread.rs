@@ -1,6 +1,6 @@
 //! The steps of one thread.
 
-use foretell_trace::{Event, LockId, Op, ThreadId, Trace, VarId};
+use foretell_trace::{CondId, Event, LockId, Op, ThreadId, Trace, VarId};
 use rustc_hash::FxHashSet;
 
 use super::cells::Cells;
@@ -8,6 +8,7 @@ use super::contents::Memory;
 use super::is_silent;
 use super::sync::Sync;
 use crate::program::{NONE, PROGRESS, PackedAccess, Place, Range, Step};
+use crate::special::Special;
 
 /// What has become of all threads.
 #[derive(Debug, Default)]
@@ -18,6 +19,7 @@ pub(super) struct Compiled {
     pub(super) walls: Vec<Wall>,
     /// Per thread, its positions.
     pub(super) blocks: Vec<Block>,
+    pub(super) specials: Vec<Special>,
     /// Who waits for the end of which thread: the position of the join, and the thread.
     joins: Vec<(usize, ThreadId)>,
     /// By variable and thread, the last position at which the thread asks what the variable holds.
@@ -98,16 +100,16 @@ impl<'a> Compiler<'a> {
         let mut held = Held::default();
         let mut fences = Fences { passed: 0, thread };
         let mut reads = Vec::new();
-        for &index in &events {
+        for (place, &index) in events.iter().enumerate() {
             let event = self.trace.events()[index];
-            if let Some(&notification) = self.sync.woken_by.get(&index) {
-                fences.pass(notification, self)?;
-                self.wall(number, notification, index)?;
-            }
             fences.pass(index, self)?;
             if !is_silent(event.op) {
                 let position = self.position()?;
-                let step = self.step(index, &event, &mut held)?;
+                let mut step = self.step(index, &event, &mut held)?;
+                if let Some(special) = self.special(index, events.get(place + 1), &event) {
+                    step.special = u32::try_from(self.compiled.specials.len()).ok()?;
+                    self.compiled.specials.push(special);
+                }
                 if let Some(access) = event.op.access()
                     && access.kind.reads()
                     && !event.unexplained
@@ -220,6 +222,10 @@ impl<'a> Compiler<'a> {
             Op::SemWait(sem) => {
                 Step::adding(Range::at_least(cells.sem(sem), 2), cells.sem(sem), 1_u32.wrapping_neg())
             }
+            Op::Arrive(barrier) | Op::Depart(barrier) if self.sync.sizes[barrier.index()].is_some() => {
+                let comes = u32::from(matches!(event.op, Op::Arrive(_)));
+                Step::adding(Range::ALWAYS, cells.barrier(barrier), comes)
+            }
             Op::Arrive(barrier) => {
                 let gathered = *self.sync.gathered.get(&index)?;
                 Step::adding(Range::at_least(cells.barrier(barrier), gathered), cells.barrier(barrier), 1)
@@ -232,7 +238,7 @@ impl<'a> Compiler<'a> {
                 self.compiled.joins.push((self.compiled.steps.len(), child));
                 Step::IDLE
             }
-            // What these do is to lift walls.
+            // What these do is to lift walls, or special.
             Op::Fork(_) | Op::Notify(_) | Op::NotifyAll(_) => Step::IDLE,
             Op::Branch
             | Op::Begin
@@ -247,6 +253,31 @@ impl<'a> Compiler<'a> {
             | Op::ReleaseSharedAgain(_) => Step::IDLE,
         };
         Some(step)
+    }
+
+    /// What the event does at a condition or a barrier.
+    fn special(&self, index: usize, next: Option<&usize>, event: &Event) -> Option<Special> {
+        let (cells, thread) = (self.cells, event.thread);
+        let waiters = |cond: CondId| cells.waiters(cond, self.sync.signals[cond.index()]);
+        Some(match event.op {
+            // Who returns for another reason does not care for notifications.
+            Op::Wait { cond, .. } if next.is_some_and(|back| self.sync.notified.contains(back)) => {
+                Special::Wait { own: cells.waiter(cond, thread)? }
+            }
+            Op::Woken { cond, .. } if self.sync.notified.contains(&index) => {
+                Special::Return { own: cells.waiter(cond, thread)?, waiters: waiters(cond) }
+            }
+            Op::Notify(cond) => Special::NotifyOne(waiters(cond)),
+            Op::NotifyAll(cond) => Special::NotifyAll(waiters(cond)),
+            Op::Arrive(barrier) => {
+                let size = self.sync.sizes[barrier.index()]?;
+                Special::Arrive { own: cells.meeting(barrier, thread)?, barrier: cells.barrier(barrier), size }
+            }
+            Op::Depart(barrier) => {
+                Special::Depart { own: cells.meeting(barrier, thread)?, barrier: cells.barrier(barrier) }
+            }
+            _ => return None,
+        })
     }
 
     fn access(&self, index: usize, event: &Event, var: VarId) -> Option<Step> {
