@@ -409,6 +409,9 @@ impl Walk<'_> {
                 let before = self.hooks.ask(hook::ENTER, &[site]);
                 self.come_back(call, before);
             }
+            Manner::Quiet if tells_of_others(callee) && call.users().is_empty() => {
+                self.hooks.tell(hook::UNASKED, &[site]);
+            }
             _ => self.hooks.tell(hook::CALL, &[site]),
         }
     }
@@ -538,6 +541,11 @@ fn known_locals(module: Module, function: Value) -> Vec<Value> {
         (1..=lives::LARGEST).contains(&size) && lives::may_be_known(variable)
     };
     function.instructions().into_iter().filter(is_local).filter(has_end).collect()
+}
+
+/// Whether the function returns something that depends on who else has called it.
+fn tells_of_others(callee: Value) -> bool {
+    callee.name() == "pthread_barrier_wait"
 }
 
 /// Whether the callee is a function that is instrumented as part of this module.

@@ -237,6 +237,8 @@ pub(crate) struct Survey {
     pub(crate) has_opaque: bool,
     /// The locks that the first thread holds from the beginning.
     pub(crate) held: Vec<u64>,
+    /// The barriers at which somebody is told whether it is the one that tells the others.
+    pub(crate) led: FxHashSet<(u64, u64)>,
     /// Names of variables.
     pub(crate) places: Places,
 }
@@ -391,6 +393,9 @@ pub(crate) fn survey(log: &[u8]) -> Result<Survey, LogError> {
         };
         if let Record::Sync { op, object, other, .. } = record {
             held.follow(thread, op, object, other);
+            if op == SyncOp::Arrive && other % 2 == 1 {
+                survey.led.insert((object, other / 2));
+            }
         }
         forked |= matches!(record, Record::Sync { op: SyncOp::Fork, .. });
         survey.has_opaque |=

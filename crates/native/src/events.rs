@@ -2,6 +2,7 @@
 
 mod ahead;
 mod lives;
+mod meeting;
 mod mixed;
 mod unseen;
 
@@ -18,6 +19,7 @@ use foretell_wire::holders::{Holders, Mode};
 use foretell_wire::hook::Order;
 use foretell_wire::record::{Record, SyncOp};
 
+use self::meeting::Meeting;
 use crate::LogError;
 use crate::calls::{Calls, Change as CallChange, Spot};
 use crate::cells::{Cell, Extent, Survey, is_torn_atomic};
@@ -173,6 +175,8 @@ struct Writer<'a> {
     stacks: FxHashMap<u32, Era>,
     /// Where each thread has come to its last barrier: that is where it leaves it, whoever tells so.
     arrivals: FxHashMap<u32, u64>,
+    /// The barriers at each address.
+    barriers: FxHashMap<u64, Meeting>,
     /// How often semaphores were created at each address.
     semaphores: FxHashMap<u64, u32>,
     /// How many permits each of those has whose creation was seen.
@@ -263,6 +267,7 @@ impl<'a> Writer<'a> {
             owed: BTreeSet::new(),
             stacks: FxHashMap::default(),
             arrivals: FxHashMap::default(),
+            barriers: FxHashMap::default(),
             semaphores: FxHashMap::default(),
             permits: FxHashMap::default(),
             has_read: Vec::new(),
@@ -686,6 +691,8 @@ impl<'a> Writer<'a> {
             SyncOp::SemInit | SyncOp::SemWait | SyncOp::SemPost => self.semaphore_op(op, object, other),
             SyncOp::Arrive => {
                 self.arrivals.insert(self.thread, self.site);
+                let led = self.survey.led.contains(&(object, other / 2));
+                self.barriers.entry(object).or_default().arrive(other / 2, led);
                 let barrier = self.barrier(object)?;
                 self.push(Op::Arrive(barrier))
             }
@@ -693,6 +700,7 @@ impl<'a> Writer<'a> {
                 if let Some(&site) = self.arrivals.get(&self.thread) {
                     (self.site, self.loc) = (site, self.spot(site)?.loc);
                 }
+                self.barriers.entry(object).or_default().depart();
                 let barrier = self.barrier(object)?;
                 self.push(Op::Depart(barrier))
             }
@@ -841,7 +849,10 @@ impl<'a> Writer<'a> {
     }
 
     fn barrier(&mut self, object: u64) -> Result<BarrierId, LogError> {
-        let name = self.name(object);
+        let name = match self.barriers.get(&object).map_or(0, Meeting::count) {
+            0 => self.name(object),
+            count => format!("{}#{}", self.name(object), count + 1),
+        };
         Ok(self.names.barriers.intern(name.as_bytes())?)
     }
 

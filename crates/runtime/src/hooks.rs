@@ -300,6 +300,14 @@ extern "C" fn __foretell_call(site: u64) {
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn __foretell_unasked(site: u64) {
+    if let Some(me) = me() {
+        me.site.set(site);
+        me.unasked.set(true);
+    }
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn __foretell_stack() -> u64 {
     me().map_or(0, |me| me.stack.calls().into())
 }

@@ -257,7 +257,8 @@ fn begin_barrier(turn: &Turn, object: u64) {
         return turn.fence(turn.me.site.get());
     }
     turn.meeting();
-    turn.log_sync(SyncOp::Arrive, object as usize, 0);
+    // Whoever comes last is told that it leads.
+    turn.log_sync(SyncOp::Arrive, object as usize, 1);
     known().barriers.entry(object).or_default().push(turn.me.id);
 }
 

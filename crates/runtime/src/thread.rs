@@ -84,6 +84,8 @@ pub(crate) struct Thread {
     pub(crate) children: Cell<u32>,
     /// How often it has passed a point at which it neither made a step nor handed over, see [`crate::scheduler::given`].
     pub(crate) silence: Cell<u32>,
+    /// What the call that it is about to make returns is not looked at.
+    pub(crate) unasked: Cell<bool>,
     /// How many steps it had made when it was last about to make one.
     pub(crate) began: Cell<u64>,
     /// Until it has made so many steps it need not ask.
@@ -163,6 +165,7 @@ impl Thread {
             descent: Cell::new(None),
             children: Cell::new(0),
             silence: Cell::new(0),
+            unasked: Cell::new(false),
             began: Cell::new(0),
             allowed: Cell::new(0),
         }

@@ -20,6 +20,7 @@
 //! | [`BRANCH`] | `void (site)`: what the thread has read decides what it does next |
 //! | [`BRANCH_BY`] | `void (site, u64 value)`: as [`BRANCH`], with the condition, the value of a switch, or the target |
 //! | [`CALL`] | `void (site)`: code out of the module is called that the runtime may want to know the caller of |
+//! | [`UNASKED`] | `void (site)`: as [`CALL`], and what the call returns is not looked at |
 //! | [`STACK`] | `u64 ()`: which calls the thread is in |
 //! | [`ENTER`] | `u64 (site)`: an instrumented function is called; returns which calls the thread was in before |
 //! | [`LEAVE`] | `u64 (site, callee)`: as [`ENTER`], but the callee may not be instrumented |
@@ -62,6 +63,8 @@ pub const BRANCH: &str = "__foretell_branch";
 pub const BRANCH_BY: &str = "__foretell_branch_by";
 /// A call out of the module, of a function that is known to touch no memory of the program unseen.
 pub const CALL: &str = "__foretell_call";
+/// Such a call whose result is not looked at, of a function whose result tells of other threads.
+pub const UNASKED: &str = "__foretell_unasked";
 /// Asks which calls the thread is in.
 pub const STACK: &str = "__foretell_stack";
 /// A call of an instrumented function.

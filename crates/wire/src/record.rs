@@ -165,7 +165,8 @@ sync_ops! {
     SemWait = 15,
     /// Gives a permit.
     SemPost = 16,
-    /// Comes to a barrier.
+    /// Comes to a barrier. The other is twice the number of the barrier, which is another one each time that one is made;
+    /// and one more if the thread is told whether it is the one that tells the others.
     Arrive = 17,
     /// Leaves a barrier.
     Depart = 18,

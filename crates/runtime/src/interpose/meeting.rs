@@ -11,6 +11,7 @@ use super::original;
 use crate::scheduler::{Helper, Reason, wake_any, wake_waiters};
 use crate::shared;
 use crate::system::{errno, set_errno};
+use crate::thread::me;
 use crate::turn::Turn;
 
 type Object = *mut c_void;
@@ -18,6 +19,8 @@ type Object = *mut c_void;
 /// A barrier of the program; the original is not touched while recording.
 struct Barrier {
     address: usize,
+    /// Another one each time that a barrier is made.
+    number: u64,
     /// How many threads cross it together.
     needed: usize,
     /// Those who have come so far.
@@ -49,8 +52,9 @@ unsafe extern "C" fn pthread_barrier_init(barrier: Object, how: *const c_void, c
     {
         let all = BARRIERS.get(&turn);
         let address = barrier as usize;
+        let number = all.iter().map(|known| known.number + 1).max().unwrap_or(0);
         all.retain(|known| known.address != address);
-        all.push(Barrier { address, needed: count as usize, waiting: Vec::new() });
+        all.push(Barrier { address, number, needed: count as usize, waiting: Vec::new() });
     }
     result
 }
@@ -59,6 +63,8 @@ unsafe extern "C" fn pthread_barrier_init(barrier: Object, how: *const c_void, c
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_barrier_wait(barrier: Object) -> c_int {
     let original = original!(c"pthread_barrier_wait": fn(Object) -> c_int);
+    // Who looks at the result learns whether it was the last one to come.
+    let asked = me().is_none_or(|me| !me.unasked.replace(false));
     let Some(turn) = Turn::alone() else { return unsafe { original(barrier) } };
     turn.meeting_at(barrier as usize);
     let address = barrier as usize;
@@ -70,7 +76,7 @@ unsafe extern "C" fn pthread_barrier_wait(barrier: Object) -> c_int {
         turn.fence(turn.me.site.get());
         return result;
     };
-    turn.log_sync(SyncOp::Arrive, address, 0);
+    turn.log_sync(SyncOp::Arrive, address, 2 * known.number + u64::from(asked));
     known.waiting.push(turn.me.id);
     if known.waiting.len() < known.needed {
         turn.wait(address, None, Helper::Waker);

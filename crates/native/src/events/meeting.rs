@@ -1,0 +1,60 @@
+//! Barriers that come one after the other at one address.
+//!
+//! In a trace any threads may cross a barrier together, as long as they are as many. Where a thread is told that it is the
+//! one of those who crossed that tells the others, that is not so: in every crossing one thread is, so those who met have
+//! to stay together. Each such crossing is told as a barrier of its own.
+
+/// What is known of an address.
+#[derive(Debug, Default)]
+pub(super) struct Meeting {
+    /// The barrier that is there now.
+    number: u64,
+    /// How many came before it, as far as they have other names.
+    count: u64,
+    /// Those who came have left.
+    is_over: bool,
+    /// Somebody is told that it leads.
+    is_led: bool,
+}
+
+impl Meeting {
+    /// Somebody comes to the barrier with this number.
+    pub(super) fn arrive(&mut self, number: u64, is_led: bool) {
+        let is_next = self.is_over && (self.is_led || number != self.number);
+        self.count += u64::from(is_next);
+        (self.number, self.is_led, self.is_over) = (number, is_led, false);
+    }
+
+    /// Somebody leaves it.
+    pub(super) fn depart(&mut self) {
+        self.is_over = true;
+    }
+
+    /// How many barriers with other names were there before.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cross(meeting: &mut Meeting, number: u64, is_led: bool) -> u64 {
+        for _ in 0..2 {
+            meeting.arrive(number, is_led);
+        }
+        for _ in 0..2 {
+            meeting.depart();
+        }
+        meeting.count()
+    }
+
+    #[test]
+    fn a_barrier_that_is_led_is_another_one_each_time() {
+        let mut plain = Meeting::default();
+        assert_eq!([0, 0, 1, 1].map(|number| cross(&mut plain, number, false)), [0, 0, 1, 1]);
+        let mut led = Meeting::default();
+        assert_eq!([0, 0, 1, 1].map(|number| cross(&mut led, number, true)), [0, 1, 2, 3]);
+    }
+}
