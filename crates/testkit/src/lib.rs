@@ -1,6 +1,7 @@
 //! Traces and programs made to measure, for tests and benchmarks. Never shipped.
 //!
 //! * [`adversarial`]: long traces that drive up one quantity each: same-value writers, sections, threads
+//! * [`brute`]: all races of tiny traces, found in the plainest way
 //! * [`busy`]: windows of a busy program with values and branches, for exact prediction
 //! * [`computed`]: a judge of how values are said to be computed
 //! * [`corpus`]: small traces with known answers, kept as data
@@ -13,6 +14,7 @@
 //! * [`random`]: the seeded generator behind all of them
 
 pub mod adversarial;
+pub mod brute;
 pub mod busy;
 pub mod computed;
 pub mod corpus;
