@@ -13,7 +13,8 @@ usage: cargo xtask COMMAND
   run FILE… [OPTIONS]    build foretell and predict on traces, or run a program, e.g. cargo xtask run examples/bank.std
   test                   install what the tests need, then formatting, lints, house rules and all tests
   bench [NAME…]          measure; names: read detect syncp referee predict memory exact auto explore z3 native online necessary recipe hidden (all unless given); --save adds to bench/RESULTS.md
-  fuzz-exact [SECONDS [SEED]]  exact techniques against the exhaustive oracle on random traces, for ever unless told
+  fuzz-exact [SECONDS [SEED]]  exact techniques and exploration against oracle and brute force on random traces, for ever unless told;
+                               or traces COUNT [SEED]
   soundness [SECONDS [SEED]]   predicted races against all executions of random programs, for ever unless told
   native-corpus [SEEDS [PART OF A NAME]]  record and predict every program of corpus/native, with 20 seeds unless told
   replay-corpus [SEEDS [PART OF A NAME]]  drive every program of corpus/native into its races, with 3 seeds unless told, and ten times each

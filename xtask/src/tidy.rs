@@ -62,6 +62,7 @@ const ROOMS: [Rule; 22] = [
             "foretell-wire",
             "foretell-witness",
             "foretell-detect",
+            "foretell-explore",
             "foretell-native",
             "foretell-predict",
             "foretell-depend",

@@ -1,16 +1,20 @@
-//! `cargo xtask fuzz-exact`: the exact techniques before the exhaustive oracle, on random traces, for as long as one
-//! likes. The test suite does the same with fixed seeds.
+//! `cargo xtask fuzz-exact`: the exact techniques and the exploration of traces before the exhaustive oracle, and all of
+//! them before a brute force that knows only the description of the trace format. On random traces, every other of which is
+//! crowded: several waiters and notifications, barriers that are crossed again and again, semaphores with several posts.
+//! For as long as one likes, or for so many traces. The test suite does the same with fixed seeds.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use foretell_predict::{Budget, Pinning, Predictor, Technique, Verdict, conflicting_pairs};
+use foretell_explore::{self as exploring, Closure};
+use foretell_predict::{Budget, Limit, Pinning, Predictor, Technique, Verdict, conflicting_pairs};
+use foretell_testkit::brute::{self, Rules};
 use foretell_testkit::depending;
 use foretell_testkit::random::Random;
 use foretell_testkit::tiny::{self, Features, Shape};
-use foretell_trace::{EventId, Trace};
+use foretell_trace::{EventId, Op, Trace};
 use foretell_witness::{Claim, Model, Proof, Referee, oracle};
 
 const MODELS: [(Technique, Model); 4] = [
@@ -19,31 +23,44 @@ const MODELS: [(Technique, Model); 4] = [
     (Technique::Rv, Model::ControlFlow),
     (Technique::RvNre, Model::Necessary),
 ];
+const RULES: [(Model, Rules); 3] = [
+    (Model::SameWrite, Rules::SameWrite),
+    (Model::SameValue, Rules::SameValue),
+    (Model::ControlFlow, Rules::ControlFlow),
+];
 /// A trace with more states than this is left out: it would take too long.
 const STATES: usize = 300_000;
+/// The brute force has more, and is slower.
+const BRUTE_STATES: usize = 20_000;
 /// How often progress is told.
 const NEWS: Duration = Duration::from_secs(10);
 
 /// Runs for a number of seconds, or until a disagreement or Ctrl-C.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
-    let (seconds, seed) = match args {
-        [] => (None, None),
-        [seconds] => (Some(number(seconds)?), None),
-        [seconds, seed] => (Some(number(seconds)?), Some(number(seed)?)),
-        _ => return Err("usage: cargo xtask fuzz-exact [SECONDS [SEED]]".to_string()),
+    let usage = "usage: cargo xtask fuzz-exact [SECONDS [SEED]], or traces COUNT [SEED]";
+    let (seconds, traces, seed) = match args {
+        [] => (None, None, None),
+        [word, count] if word == "traces" => (None, Some(number(count)?), None),
+        [word, count, seed] if word == "traces" => (None, Some(number(count)?), Some(number(seed)?)),
+        [seconds] => (Some(number(seconds)?), None, None),
+        [seconds, seed] => (Some(number(seconds)?), None, Some(number(seed)?)),
+        _ => return Err(usage.to_string()),
     };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
     let mut seeds = Random::new(seed.unwrap_or(now));
     let begin = Instant::now();
     let mut told = Duration::ZERO;
     let mut tally = Tally::default();
-    while seconds.is_none_or(|seconds| begin.elapsed() < Duration::from_secs(seconds)) {
+    while seconds.is_none_or(|seconds| begin.elapsed() < Duration::from_secs(seconds))
+        && traces.is_none_or(|traces| tally.traces - tally.too_large < traces)
+    {
         let seed = seeds.bits();
         let text = tiny::trace(seed, shape(&mut Random::new(seed)));
         // Every other trace tells which reads matter.
         let complete = if seed.is_multiple_of(2) { depending::at_random } else { |_, trace| trace };
         let trace = complete(seed, foretell_testkit::trace(&text));
-        compare(&trace, &mut tally).map_err(|wrong| format!("{wrong}\n{text}{:?}", trace.dependence()))?;
+        compare(&text, &trace, &mut tally)
+            .map_err(|wrong| format!("{wrong}\n{text}{:?}", trace.dependence()))?;
         if begin.elapsed() > told + NEWS {
             told = begin.elapsed();
             println!("{tally} in {} s", told.as_secs());
@@ -57,14 +74,59 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
 struct Tally {
     traces: u64,
     too_large: u64,
+    crowded: Crowded,
     races: usize,
     refuted: usize,
 }
 
+/// How many traces have several of what threads wait for.
+#[derive(Default)]
+struct Crowded {
+    notifications: u64,
+    crossings: u64,
+    posts: u64,
+    /// At least one of these.
+    any: u64,
+}
+
+impl Crowded {
+    fn add(&mut self, trace: &Trace) {
+        let count = |is: fn(&Op) -> bool| trace.events().iter().filter(|event| is(&event.op)).count();
+        let waits = count(|op| matches!(op, Op::Wait { .. }));
+        let notifications = count(|op| matches!(op, Op::Notify(_) | Op::NotifyAll(_)));
+        let posts = count(|op| matches!(op, Op::SemPost(_)));
+        let has = [waits > 1 && notifications > 1, crossings(trace) > 1, posts > 1];
+        self.notifications += u64::from(has[0]);
+        self.crossings += u64::from(has[1]);
+        self.posts += u64::from(has[2]);
+        self.any += u64::from(has.contains(&true));
+    }
+}
+
+/// How many generations the barriers of the trace have.
+fn crossings(trace: &Trace) -> usize {
+    let (mut count, mut arriving) = (0, false);
+    for event in trace.events() {
+        match event.op {
+            Op::Arrive(_) => {
+                count += usize::from(!std::mem::replace(&mut arriving, true));
+            }
+            Op::Depart(_) => arriving = false,
+            _ => {}
+        }
+    }
+    count
+}
+
 impl std::fmt::Display for Tally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Tally { traces, too_large, races, refuted } = self;
-        write!(f, "{traces} traces ({too_large} too large), {races} races, {refuted} pairs refuted")
+        let Tally { traces, too_large, races, refuted, crowded } = self;
+        let Crowded { notifications, crossings, posts, any } = crowded;
+        write!(
+            f,
+            "{traces} traces ({too_large} too large; of the others {any} with several notifications ({notifications}), \
+             crossings ({crossings}) or posts ({posts})), {races} races, {refuted} pairs refuted"
+        )
     }
 }
 
@@ -74,6 +136,7 @@ fn number(text: &str) -> Result<u64, String> {
 
 /// Any features, any size that the oracle can go through.
 fn shape(random: &mut Random) -> Shape {
+    let crowds = !random.once_in(3);
     let mut some = || random.once_in(2);
     let features = Features {
         values: some(),
@@ -84,7 +147,8 @@ fn shape(random: &mut Random) -> Shape {
         upgrades: some(),
         failed_attempts: some(),
         semaphores: some(),
-        waiting: some(),
+        waiting: crowds || some(),
+        crowds,
         heap: some(),
         atomics: some(),
     };
@@ -97,8 +161,13 @@ fn shape(random: &mut Random) -> Shape {
     }
 }
 
-fn compare(trace: &Trace, tally: &mut Tally) -> Result<(), String> {
+fn compare(text: &str, trace: &Trace, tally: &mut Tally) -> Result<(), String> {
     tally.traces += 1;
+    if !compare_with_description(text, trace)? {
+        tally.too_large += 1;
+        return Ok(());
+    }
+    tally.crowded.add(trace);
     for (technique, model) in MODELS {
         let Some(races) = oracle::races(trace, model, STATES) else {
             tally.too_large += 1;
@@ -120,6 +189,33 @@ fn compare(trace: &Trace, tally: &mut Tally) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Whether oracle and exploration say what the description of the trace format says; false if that is too much to find out.
+fn compare_with_description(text: &str, trace: &Trace) -> Result<bool, String> {
+    for (model, rules) in RULES {
+        let Some(expected) = brute::races(text, rules, BRUTE_STATES) else { return Ok(false) };
+        let Some(races) = oracle::races(trace, model, STATES) else { return Ok(false) };
+        let races = numbers(&races);
+        if races != expected {
+            return Err(format!("{model:?}: the oracle says {races:?}, but by brute force it is {expected:?}"));
+        }
+        if model == Model::SameValue {
+            let closure = Closure::new(trace, Vec::new()).ok_or("the trace has too many names")?;
+            let stop = AtomicBool::new(false);
+            let limits = exploring::Limits { memory: 1 << 30, max_steps: None, stop: &stop };
+            let found = closure.explore(limits, &exploring::Progress::default());
+            let found: Races = found.races.iter().map(|race| (race.first, race.second)).collect();
+            if numbers(&found) != expected {
+                return Err(format!("explored: {found:?}, but by brute force it is {expected:?}"));
+            }
+        }
+    }
+    Ok(true)
+}
+
+fn numbers(races: &Races) -> brute::Races {
+    races.iter().map(|(first, second)| (first.number(), second.number())).collect()
 }
 
 type Races = BTreeSet<(EventId, EventId)>;
@@ -151,6 +247,7 @@ fn answers(technique: Technique, trace: &Trace, window: Option<usize>) -> Result
                 refuted.insert(events);
             }
             Verdict::NotInWindow if window.is_some() => {}
+            Verdict::Undecided(Limit::Meeting) => {}
             other => return Err(format!("{technique:?} {pair:?}: {other:?}")),
         }
     }
