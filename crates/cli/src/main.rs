@@ -58,6 +58,9 @@ impl From<Outcome> for ExitCode {
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = native::become_guard() {
+        return code;
+    }
     if let Some(failure) = native::become_compiler() {
         output::note(&failure.to_string());
         return ExitCode::from(2);

@@ -4,6 +4,7 @@ mod cargo;
 mod command_line;
 mod compiler;
 mod folder;
+mod guard;
 pub(crate) mod processes;
 pub(crate) mod record;
 mod replay;
@@ -21,6 +22,7 @@ use foretell_wire::schedule::Draft;
 
 pub(crate) use cargo::run as cargo;
 pub(crate) use compiler::Language;
+pub(crate) use guard::become_guard;
 pub(crate) use replay::Drive;
 pub(crate) use rust::become_compiler;
 

@@ -26,8 +26,10 @@ pub(super) fn descendants(root: u32) -> Vec<u32> {
 }
 
 /// Ends whatever a run has left behind: all processes that were told to record into this folder, wherever they are in the family.
-pub(crate) fn end_left(folder: &Path) {
-    of_run(folder).for_each(|process| send(process, Signal::SIGKILL));
+/// Says how many there were.
+pub(crate) fn end_left(folder: &Path) -> usize {
+    let left = of_run(folder).filter(|&process| is_alive(process));
+    left.inspect(|&process| send(process, Signal::SIGKILL)).count()
 }
 
 /// All processes that were told to record into this folder.

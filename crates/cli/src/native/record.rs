@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use foretell_native::{Follow, LogError, OnlineRace, Why, convert_with};
+use foretell_native::{Follow, LogError, OnlineRace, Timed, Timing, Why, convert_with};
 use foretell_schedule::Name;
 use foretell_trace::{Ending, Trace, TraceError};
 use nix::sys::signal::Signal;
 
 use super::folder::Private;
+use super::guard::Guarded;
 use super::watch::{self, EndedBy};
 use crate::analysis::time_text;
 use crate::args::Order;
@@ -46,12 +47,14 @@ pub(crate) struct Folder {
     made: Private,
     /// How far threads are followed.
     follow: Follow,
+    /// If we are killed, somebody else cleans up.
+    _guarded: Guarded,
 }
 
 impl Folder {
     pub(crate) fn new() -> Result<Folder, Failure> {
         Private::new()
-            .map(|made| Folder { made, follow: Follow::Values })
+            .map(|made| Folder { _guarded: Guarded::new(made.path()), made, follow: Follow::Values })
             .map_err(|error| Failure::file(&env::temp_dir(), "make a folder in", error))
     }
 
@@ -129,6 +132,8 @@ pub(crate) struct Recording {
     pub(crate) cut_because: Option<String>,
     /// All its threads waited for each other.
     pub(crate) is_deadlock: bool,
+    /// Why the same seed may give another run, if the recorder knows.
+    pub(crate) not_repeatable: Option<String>,
     /// The log, as long as its folder is there.
     pub(crate) log: PathBuf,
 }
@@ -162,7 +167,11 @@ pub(crate) fn run(
         output::note(&format!("{}: {ending}", name.display()));
     }
     manner.hunting.keep_lessons(folder, process)?;
-    collect(name, folder, Ended { process, status, by })
+    let recordings = collect(name, folder, Ended { process, status, by })?;
+    if let Some(why) = recordings.iter().find_map(|recording| recording.not_repeatable.as_ref()) {
+        output::note(&format!("{}: {why}", name.display()));
+    }
+    Ok(recordings)
 }
 
 /// A command whose processes write down what they do.
@@ -293,6 +302,21 @@ fn why_cut(log: &Path, told: Option<Why>, ended: Ended) -> String {
     }
 }
 
+/// Why the same seed may give another run.
+fn timing_text(timed: &Timed) -> String {
+    let why = match timed.timing {
+        Timing::Overtaken => "ran uninstrumented code for long, or was blocked there, and others went on without it",
+        Timing::CameBack => "was blocked in the kernel while others went on",
+        Timing::Unseen => "waited for what uninstrumented threads, other processes or signal handlers may give up",
+        Timing::Handler => "was kept from going on by a signal handler",
+        Timing::Ending => "was still busy ending when others went on",
+        Timing::Exit => "called exit, and other threads were not done in time",
+    };
+    let place = Some(&timed.location).filter(|place| *place != "?");
+    let place = place.map(|place| format!(" (last at {place})")).unwrap_or_default();
+    format!("the same seed may give another run: {}{place} {why}", timed.thread)
+}
+
 /// Whether the log is that of this process.
 fn is_of(log: &Path, process: u32) -> bool {
     let name = log.file_stem().unwrap_or_default().to_string_lossy();
@@ -325,6 +349,7 @@ fn read(log: &Path, program: &Path, follow: Follow, ended: Ended) -> Result<Opti
         }
     };
     let told = foretell_native::why_cut(&bytes);
+    let not_repeatable = foretell_native::timed(&bytes).map(|timed| timing_text(&timed));
     drop(bytes);
     let failed = |error: TraceError| Failure::Trace { file: program.display().to_string(), error };
     let mut trace = Trace::check(recording.events).map_err(failed)?;
@@ -333,7 +358,7 @@ fn read(log: &Path, program: &Path, follow: Follow, ended: Ended) -> Result<Opti
     }
     let cut_because = (trace.ending() == Ending::CutShort).then(|| why_cut(log, told, ended));
     let is_deadlock = told == Some(Why::Deadlock);
-    Ok(Some(Recording { trace, cut_because, is_deadlock, log: log.to_path_buf() }))
+    Ok(Some(Recording { trace, cut_because, is_deadlock, not_repeatable, log: log.to_path_buf() }))
 }
 
 /// What the process did that was given a schedule, if it has written that down.
