@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use foretell_wire::record::{Record, SyncOp};
 
 use crate::LogError;
+use crate::handed::{Following, HandedOver};
 use crate::held::Held;
 use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::for_each;
@@ -239,6 +240,8 @@ pub(crate) struct Survey {
     pub(crate) held: Vec<u64>,
     /// The barriers at which somebody is told whether it is the one that tells the others.
     pub(crate) led: FxHashSet<(u64, u64)>,
+    /// The locks that are not given up by their holders.
+    pub(crate) handed: HandedOver,
     /// Names of variables.
     pub(crate) places: Places,
 }
@@ -385,7 +388,7 @@ impl Survey {
 /// Goes through the log for the first time.
 pub(crate) fn survey(log: &[u8]) -> Result<Survey, LogError> {
     let (mut survey, mut memory, mut forked) = (Survey::default(), Memory::default(), false);
-    let mut held = Held::default();
+    let (mut held, mut handed) = (Held::default(), Following::default());
     for_each(log, |entry| {
         let (thread, record) = match entry {
             Entry::Module(module) => return survey.places.add(&module),
@@ -396,6 +399,7 @@ pub(crate) fn survey(log: &[u8]) -> Result<Survey, LogError> {
             if op == SyncOp::Arrive && other % 2 == 1 {
                 survey.led.insert((object, other / 2));
             }
+            handed.follow(&memory, thread, op, object, other);
         }
         forked |= matches!(record, Record::Sync { op: SyncOp::Fork, .. });
         survey.has_opaque |=
@@ -419,6 +423,7 @@ pub(crate) fn survey(log: &[u8]) -> Result<Survey, LogError> {
         Ok(())
     })?;
     survey.held = held.since_the_beginning();
+    survey.handed = handed.finish();
     survey.sort();
     Ok(survey)
 }

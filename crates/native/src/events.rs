@@ -17,7 +17,7 @@ use foretell_trace::{
 };
 use foretell_wire::holders::{Holders, Mode};
 use foretell_wire::hook::Order;
-use foretell_wire::record::{Record, SyncOp};
+use foretell_wire::record::{EXIT, Record, SyncOp};
 
 use self::meeting::Meeting;
 use crate::LogError;
@@ -47,6 +47,7 @@ pub(crate) fn write(log: &[u8], survey: &Survey, follow: Follow) -> Result<Optio
         writer.followers.push(Follower::explaining());
     }
     let ending = for_each(log, |entry| writer.entry(entry)).map(ending)?;
+    writer.finish()?;
     if writer.lacks_fence {
         return Ok(None);
     }
@@ -109,6 +110,7 @@ pub(crate) fn explore(log: &[u8], survey: &Survey, question: Question<'_>) -> Re
     if !is_in_time {
         return Ok(Ways::TooMuch);
     }
+    writer.finish()?;
     if writer.lacks_fence {
         return Ok(Ways::LacksFence);
     }
@@ -208,6 +210,8 @@ struct Writer<'a> {
     exploring: Option<Box<Exploring<'a>>>,
     /// How far each thread has come.
     counter: Counter,
+    /// Who has called `exit`. It ends with the process: handlers and destructors may still run.
+    exiting: Option<u32>,
     /// What is being told: who did it, and where.
     thread: u32,
     site: u64,
@@ -284,6 +288,7 @@ impl<'a> Writer<'a> {
             followers: Vec::new(),
             exploring: None,
             counter: Counter::default(),
+            exiting: None,
             thread: 0,
             site: 0,
             loc: Loc(Symbol::ZERO),
@@ -368,7 +373,8 @@ impl<'a> Writer<'a> {
             Some(Change::Begins(era)) => {
                 self.take_over(era)?;
                 self.all_kept(era, Op::Alloc)?;
-                self.write_for_allocator(era)
+                self.write_for_allocator(era)?;
+                self.create_handed_over(era)
             }
             _ => Ok(()),
         }
@@ -661,9 +667,15 @@ impl<'a> Writer<'a> {
     fn sync(&mut self, op: SyncOp, object: u64, other: u64) -> Done {
         match op {
             SyncOp::Begin => self.begin(),
+            SyncOp::End if object == EXIT => {
+                self.exiting = Some(self.thread);
+                self.branch()
+            }
             SyncOp::End => {
                 // What a thread returns goes to whoever waits for it.
                 self.branch()?;
+                self.abandon_locks()?;
+                self.exiting = self.exiting.filter(|&thread| thread != self.thread);
                 if let Some(&stack) = self.stacks.get(&self.thread) {
                     self.hand_on(stack)?;
                 }
@@ -728,10 +740,55 @@ impl<'a> Writer<'a> {
         for &lock in &self.survey.held {
             self.lock_op(SyncOp::Lock, lock)?;
         }
-        self.all_kept(Era::STATIC, Op::Alloc)
+        self.all_kept(Era::STATIC, Op::Alloc)?;
+        self.create_handed_over(Era::STATIC)
+    }
+
+    /// The process has ended, and with it who has called `exit`.
+    fn finish(&mut self) -> Done {
+        let Some(thread) = self.exiting.take() else { return Ok(()) };
+        self.thread = thread;
+        (self.site, self.loc) = (0, self.spot(0)?.loc);
+        self.follow(|follower| follower.turn_to(thread));
+        self.push(Op::End)
+    }
+
+    /// Memory becomes usable: so do the locks in it that are semaphores, really.
+    fn create_handed_over(&mut self, era: Era) -> Done {
+        for &lock in self.survey.handed.semaphores_of(era) {
+            self.semaphore_op(SyncOp::SemInit, lock, 1)?;
+        }
+        Ok(())
+    }
+
+    /// An operation on a lock that threads hand over. A failed attempt tells about all that had it.
+    fn handed_over_op(&mut self, op: SyncOp, object: u64) -> Done {
+        match op {
+            SyncOp::Lock => self.semaphore_op(SyncOp::SemWait, object, 0),
+            SyncOp::Unlock => self.semaphore_op(SyncOp::SemPost, object, 0),
+            _ => self.opaque(),
+        }
+    }
+
+    /// The thread ends with locks that are given up for it later. Nothing is reordered around its end, nor around that.
+    fn abandon_locks(&mut self) -> Done {
+        let survey = self.survey;
+        for &object in survey.handed.abandoned_by(self.thread) {
+            let lock: LockId = self.names.locks.intern(self.name(object).as_bytes())?;
+            while self.holders.holds(lock).iter().any(|&(holder, _)| holder == self.thread) {
+                self.opaque()?;
+                if let Some((_, mode)) = self.holders.give_up(lock, self.thread) {
+                    self.push(release(lock, mode))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn lock_op(&mut self, op: SyncOp, object: u64) -> Done {
+        if self.survey.handed.is_semaphore(self.memory.era(object), object) {
+            return self.handed_over_op(op, object);
+        }
         let name = self.name(object);
         let lock: LockId = self.names.locks.intern(name.as_bytes())?;
         match op {
@@ -857,8 +914,7 @@ impl<'a> Writer<'a> {
     }
 
     fn thread_id(&mut self, thread: u32) -> Result<ThreadId, LogError> {
-        let name = if thread == 0 { "main".to_string() } else { format!("T{thread}") };
-        Ok(self.names.threads.intern(name.as_bytes())?)
+        Ok(self.names.threads.intern(name_of(thread).as_bytes())?)
     }
 
     /// What an address is called now.
@@ -900,6 +956,11 @@ impl<'a> Writer<'a> {
             None => Ok(Value(self.names.symbol(number.to_string().as_bytes())?)),
         }
     }
+}
+
+/// What a thread is called.
+pub(crate) fn name_of(thread: u32) -> String {
+    if thread == 0 { "main".to_string() } else { format!("T{thread}") }
 }
 
 /// The number that these bytes are, the lowest first.

@@ -27,6 +27,7 @@ mod demangle;
 mod detours;
 mod events;
 mod follow;
+mod handed;
 mod held;
 mod memory;
 mod merge;
@@ -38,10 +39,11 @@ mod records;
 pub use detours::{Detours, Limits as DetourLimits, detours};
 pub use events::Follow;
 use foretell_trace::{Listed, Values};
-use foretell_wire::log::Chunks;
+use foretell_wire::log::module::Module;
+use foretell_wire::log::{Chunks, Content};
 
 pub use follow::{GivenUp, Recomputed, Tally, ValueCounts, WhyGivenUp};
-pub use foretell_wire::log::Why;
+pub use foretell_wire::log::{Timing, Why};
 pub use foretell_wire::races::Kind as OnlineKind;
 pub use program::{Definition, Program, Source};
 pub use races::{OnlineAccess, OnlineFrame, OnlinePlace, OnlineRace, OnlineRaces, races};
@@ -126,6 +128,32 @@ pub fn recompute(log: &[u8]) -> Result<Recomputed, LogError> {
         Ok(())
     })?;
     Ok(recomputation.finish())
+}
+
+/// What made a run depend on real time first, so that the same seed may give another one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Timed {
+    /// What it was.
+    pub timing: Timing,
+    /// What the thread is called.
+    pub thread: String,
+    /// Where it last called out of instrumented code; `?` if that is not known.
+    pub location: String,
+}
+
+/// What made the run depend on real time, if anything did.
+pub fn timed(log: &[u8]) -> Option<Timed> {
+    let mut chunks = Chunks::new(log).ok()?;
+    let (timing, thread, site) = chunks.timed?;
+    let mut places = places::Places::default();
+    while let Ok(Some(chunk)) = chunks.next_chunk() {
+        if let Content::Module(content) = chunk.content
+            && let Ok(module) = Module::decode(content)
+        {
+            places.add(&module).ok()?;
+        }
+    }
+    Some(Timed { timing, thread: events::name_of(thread), location: places.site(site).location })
 }
 
 /// Why the log of a program is not complete, as far as the program itself knew.

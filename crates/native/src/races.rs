@@ -5,6 +5,7 @@ use foretell_wire::log::module::Module;
 use foretell_wire::log::{Chunks, Content, is_begun};
 use foretell_wire::races::{Access, Entry, Kind, Memory, Race, read};
 
+use crate::events::name_of;
 use crate::LogError;
 use crate::memory::{About, Purpose};
 use crate::places::Places;
@@ -130,19 +131,15 @@ fn variable(places: &Places, race: &Race) -> String {
         Memory::Heap { start, bytes, .. } => {
             format!("byte {} of a block of {bytes} bytes", race.address.saturating_sub(*start))
         }
-        Memory::Stack(thread) => format!("{:#x} on the stack of {}", race.address, thread_name(*thread)),
+        Memory::Stack(thread) => format!("{:#x} on the stack of {}", race.address, name_of(*thread)),
     }
-}
-
-fn thread_name(thread: u32) -> String {
-    if thread == 0 { "main".to_string() } else { format!("T{thread}") }
 }
 
 fn place(places: &Places, thread: u32, site: u64, calls: &[u64]) -> OnlinePlace {
     // What happens at the site of the innermost call is that call itself.
     let calls = calls.strip_suffix(&[site]).unwrap_or(calls);
     let sites = std::iter::once(site).chain(calls.iter().rev().copied());
-    OnlinePlace { thread: thread_name(thread), stack: sites.flat_map(|site| frames(places, site)).collect() }
+    OnlinePlace { thread: name_of(thread), stack: sites.flat_map(|site| frames(places, site)).collect() }
 }
 
 /// The function of the site, and those that it had been inlined into.

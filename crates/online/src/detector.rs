@@ -5,7 +5,7 @@ use std::ops::Range;
 use foretell_wire::holders::Mode;
 use foretell_wire::hook::Order as MemoryOrder;
 use foretell_wire::races::{Kind, Race};
-use foretell_wire::record::{Record, SyncOp};
+use foretell_wire::record::{EXIT, Record, SyncOp};
 use foretell_wire::site::Language;
 
 use crate::blocks::{Block, Blocks, End, Purpose};
@@ -354,6 +354,8 @@ impl State {
         let place = Place { site, context: self.position.context, bytes: 0, kind: Kind::Free };
         match op {
             SyncOp::Begin => self.begin(place, object..other),
+            // Who has called `exit` still uses its stack.
+            SyncOp::End if object == EXIT => {}
             SyncOp::End => self.end_stack(place),
             SyncOp::Fork => self.order.fork(thread, small(object)),
             SyncOp::Join => self.order.join(thread, small(object)),
@@ -631,6 +633,20 @@ mod tests {
         assert_eq!(pairs_in(Language::Other, &records), []);
         assert_eq!(pairs_in(Language::Cpp, &records), [(10, 14)]);
         assert_eq!(pairs_in(Language::Rust, &records), [(10, 14)]);
+    }
+
+    #[test]
+    fn a_lock_that_another_thread_gives_up_orders_who_takes_it_next() {
+        let records = [
+            (1, sync(Lock, LOCK, 0)),
+            (1, write(X, 10)),
+            (2, write(X + 8, 11)),
+            (2, sync(Unlock, LOCK, 0)),
+            (2, write(X, 12)),
+            (3, sync(Lock, LOCK, 0)),
+            (3, write(X + 8, 13)),
+        ];
+        assert_eq!(pairs(&records), [(10, 12)]);
     }
 
     #[test]

@@ -231,8 +231,14 @@ impl Order {
     pub(crate) fn unlock(&mut self, thread: u32, lock: u64) {
         match self.holders.give_up(lock, thread) {
             Some((holder, mode)) if holder == thread => self.end_section(thread, lock, mode),
-            // Another thread's hold has ended, nobody knows when.
-            Some(_) => self.fence_at_once(),
+            // Whoever takes the lock next comes after this.
+            Some((_, Mode::Alone)) => {
+                // It was taken after all that had given it up before.
+                self.begin_section(thread, lock, Mode::Alone);
+                self.end_section(thread, lock, Mode::Alone);
+            }
+            // A reader's hold has ended, it is not known whose.
+            Some((_, Mode::Shared)) => self.fence_at_once(),
             None if thread == 0 && self.held_since_the_beginning.insert(lock) => {
                 self.end_section(thread, lock, Mode::Alone);
             }

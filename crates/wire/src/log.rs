@@ -3,6 +3,7 @@
 //! ```text
 //! log    = magic (8 bytes), 1 once the program has ended in good order (u64),
 //!          the clock from which on records are missing, or zero (u64), why it ends there, or zero (u64),
+//!          why the run may not repeat, or zero (u64), and where (u64),
 //!          zeros up to a page; chunk*
 //! chunk  = magic (8 bytes, the last one is its kind), length with all of this (u64, whole pages),
 //!          clock of its beginning (u64), thread (u32), length of the content unless it is records (u32); content
@@ -16,6 +17,10 @@
 //! the two, there are two chunks of the same thread with the same clock, and the first one counts.
 
 use crate::Malformed;
+
+mod timing;
+
+pub use timing::Timing;
 
 /// How every log begins; the last byte is the version.
 pub const MAGIC: [u8; 8] = *b"ftrawlg\x06";
@@ -31,6 +36,11 @@ pub const CUT: usize = 16;
 
 /// Where in the log it is told why it is not complete, see [`Why`].
 pub const WHY: usize = 24;
+
+/// Where in the log it is told why the run may not repeat, see [`Timing`], and the site.
+pub const TIMED: usize = 32;
+/// See [`TIMED`].
+pub const TIMED_SITE: usize = 40;
 
 /// Why a log is not complete, as far as the recorder knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -129,6 +139,8 @@ pub struct Chunks<'a> {
     pub cut: Option<u64>,
     /// Why the log is not complete, if the recorder knows.
     pub why: Option<Why>,
+    /// Why the run may not repeat, the thread by its number, and its site.
+    pub timed: Option<(Timing, u32, u64)>,
 }
 
 /// Whether anything is in the log. A program may have been killed right after it had made the file.
@@ -140,10 +152,15 @@ impl<'a> Chunks<'a> {
     /// The chunks of this log.
     pub fn new(log: &'a [u8]) -> Result<Chunks<'a>, Malformed> {
         let (first, rest) = log.split_at_checked(PAGE).ok_or(Malformed)?;
-        let header = first.strip_prefix(&MAGIC).and(first.first_chunk()).ok_or(Malformed)?;
-        let number = |at| field(header, at).map(|bytes| u64::from_le_bytes(*bytes));
+        let header = first.strip_prefix(&MAGIC).and(Some(first)).ok_or(Malformed)?;
+        let number = |at| {
+            let bytes = header.get(at..).and_then(<[u8]>::first_chunk).ok_or(Malformed)?;
+            Ok(u64::from_le_bytes(*bytes))
+        };
         let cut = Some(number(CUT)?).filter(|&cut| cut > 0);
-        Ok(Chunks { rest, ended: number(ENDED)? == 1, cut, why: Why::from_code(number(WHY)?) })
+        let site = number(TIMED_SITE)?;
+        let timed = Timing::from_code(number(TIMED)?).map(|(timing, thread)| (timing, thread, site));
+        Ok(Chunks { rest, ended: number(ENDED)? == 1, cut, why: Why::from_code(number(WHY)?), timed })
     }
 
     /// The next chunk. What is not complete is passed over, and so are pages of which nobody has begun to make one.

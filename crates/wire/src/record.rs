@@ -130,10 +130,13 @@ macro_rules! sync_ops {
     };
 }
 
+/// The object of [`SyncOp::End`] where the process is about to end.
+pub const EXIT: u64 = 1;
+
 sync_ops! {
     /// The thread begins; object and other are the bounds of its stack.
     Begin = 0,
-    /// The thread ends.
+    /// The thread ends; or it has called `exit`, if the object is [`EXIT`], and may still run handlers and destructors.
     End = 1,
     /// Starts the thread with this number.
     Fork = 2,
