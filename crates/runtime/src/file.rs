@@ -7,9 +7,10 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-use foretell_wire::log::{CUT, ENDED, MAGIC, PAGE, WHY, Why};
+use foretell_wire::log::{CUT, ENDED, MAGIC, PAGE, TIMED, TIMED_SITE, Timing, WHY, Why};
 
 use crate::kept::LOG;
+use crate::order::is_striped;
 use crate::system::{self, errno, kernel, say};
 
 /// Ask the kernel to bring pages in at once; writing to them one by one would cost a fault each.
@@ -50,6 +51,18 @@ pub(crate) fn set_why(why: Why) {
     if let Some(place) = number(WHY) {
         // There is nothing to change if something was told already.
         let _ = place.compare_exchange(0, why.code(), Ordering::SeqCst, Ordering::SeqCst);
+    }
+}
+
+/// What happens next depends on real time, because of what this thread did here. What is told first counts.
+pub(crate) fn set_timing(timing: Timing, thread: u32, site: u64) {
+    if is_striped() {
+        // Then everything does.
+        return;
+    }
+    let (Some(place), Some(site_place)) = (number(TIMED), number(TIMED_SITE)) else { return };
+    if place.compare_exchange(0, timing.code(thread), Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+        site_place.store(site, Ordering::SeqCst);
     }
 }
 

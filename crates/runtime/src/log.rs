@@ -221,6 +221,11 @@ impl Writer {
         self.calm.load(Ordering::SeqCst) == 0
     }
 
+    /// How much the thread has done.
+    pub(crate) fn time(&self) -> u64 {
+        self.time
+    }
+
     /// How far it has come: to be compared only.
     pub(crate) fn position(&self) -> u64 {
         self.time.wrapping_add(self.cursor as u64)

@@ -7,13 +7,18 @@
 //! Time is counted in steps, so that it does not depend on the machine: each choice takes a little. Only when everybody
 //! sleeps does time really pass: then the thread that has to wake first naps on the real clock, and the count jumps.
 
+mod ended;
 pub(crate) mod given;
+mod interrupted;
+mod leaving;
 mod overtake;
 mod parallel;
 mod places;
 mod strategy;
 mod unseen;
 
+pub(crate) use ended::{note_end, wait_for_ends};
+pub(crate) use leaving::let_others_go_on;
 pub(crate) use overtake::prepare;
 pub(crate) use strategy::{
     Wanted, hunt, is_hunting, note_block, note_lock, note_module, note_taken, save_lessons,
@@ -22,7 +27,7 @@ pub(crate) use unseen::{tell_unseen, wake_from_outside, was_told_unseen};
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use foretell_wire::log::Why;
+use foretell_wire::log::{Timing, Why};
 use foretell_wire::record::Record;
 
 use crate::file;
@@ -36,6 +41,8 @@ use crate::thread::Thread;
 const WAIT: u32 = 0;
 const RUN: u32 = 1;
 const NAP: u32 = 2;
+/// The thread knows that it is its turn. Until then the turn can be taken back, see [`interrupted`].
+const RUNS: u32 = 3;
 
 /// What a choice takes, in nanoseconds of counted time.
 const CHOICE: u64 = 10_000;
@@ -117,8 +124,9 @@ struct Scheduler {
     slots: Vec<Slot>,
     /// Whose turn it is.
     owner: Option<u32>,
-    /// Who naps on the real clock, if nobody can run.
+    /// Who naps on the real clock, if nobody can run, and when the nap ends there.
     napper: Option<u32>,
+    nap_ends: u64,
     /// Counted time.
     clock: u64,
     random: u64,
@@ -133,6 +141,14 @@ struct Scheduler {
     given: Option<given::Given>,
     /// Who was given the turn and has not been told yet.
     untold: Option<&'static Thread>,
+    /// How many turns were given.
+    turns: u64,
+    /// Who has called `exit`, and how far the others may still go.
+    leaving: Option<leaving::Leaving>,
+    /// What was last seen of an owner that does not know it.
+    unmet: Option<interrupted::Seen>,
+    /// How often in a row all looked again, and nobody unseen was there who could help.
+    alone: u32,
 }
 
 /// The scheduler, for one thread at a time.
@@ -161,6 +177,7 @@ static SCHEDULER: Shared = Shared(Spin::new(Scheduler {
     slots: Vec::new(),
     owner: None,
     napper: None,
+    nap_ends: 0,
     clock: 0,
     random: 1,
     waits: 0,
@@ -169,6 +186,10 @@ static SCHEDULER: Shared = Shared(Spin::new(Scheduler {
     hunt: None,
     given: None,
     untold: None,
+    turns: 0,
+    leaving: None,
+    unmet: None,
+    alone: 0,
 }));
 
 /// Begins with the calling thread alone, whose turn it is.
@@ -177,11 +198,13 @@ pub(crate) fn begin(main: &'static Thread, seed: u64) {
         scheduler.random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
         scheduler.slots.clear();
         scheduler.napper = None;
+        scheduler.leaving = None;
+        ended::forget();
         WAITING.store(0, Ordering::SeqCst);
         scheduler.add(main);
         scheduler.owner = Some(main.id);
     });
-    main.go.store(RUN, Ordering::SeqCst);
+    main.go.store(RUNS, Ordering::SeqCst);
 }
 
 /// The process is a copy: whoever held the lock is not here.
@@ -200,11 +223,12 @@ pub(crate) fn jump_back(me: &'static Thread) {
             && was_choosing
         {
             // It may not have been told yet.
-            scheduler.owner = None;
-            scheduler.give_turn(owner);
+            let _ = owner.go.compare_exchange(WAIT, RUN, Ordering::SeqCst, Ordering::SeqCst);
+            scheduler.untold = Some(owner);
         }
+        me.is_late.store(false, Ordering::SeqCst);
     });
-    if me.go.load(Ordering::SeqCst) != RUN {
+    if me.go.load(Ordering::SeqCst) != RUNS {
         come_back(me);
     }
 }
@@ -255,7 +279,10 @@ pub(crate) fn go_away(me: &'static Thread, state: State) {
         return parallel::set_state(me, state);
     }
     me.log().end_turn();
-    SCHEDULER.with(|scheduler| scheduler.leave(me, state));
+    SCHEDULER.with(|scheduler| {
+        me.left.set(scheduler.turns);
+        scheduler.leave(me, state);
+    });
 }
 
 /// The calling thread was away and waits for its turn.
@@ -264,11 +291,11 @@ pub(crate) fn come_back(me: &'static Thread) {
         return parallel::set_state(me, State::Ready);
     }
     SCHEDULER.with(|scheduler| {
-        scheduler.set_state(me, State::Ready);
-        if scheduler.owner.is_none() && !scheduler.choose_as_given() {
-            scheduler.wake_napper();
-            scheduler.give_turn(me);
+        if scheduler.turns != me.left.get() {
+            // How far the others have come meanwhile depends on real time.
+            file::set_timing(Timing::CameBack, me.id, me.site.get());
         }
+        scheduler.be_back(me);
     });
     wait_for_turn(me);
 }
@@ -338,35 +365,37 @@ pub(crate) fn leave_processors_alone() {
     SCHEDULER.0.with_unless_own(|scheduler| scheduler.slots.iter().for_each(|slot| home::free(slot.thread)));
 }
 
-/// The threads that have ended and that the kernel may still have. The first one it keeps until the process ends.
-pub(crate) fn ended() -> Vec<&'static Thread> {
-    SCHEDULER.with(|scheduler| {
-        let ended = scheduler.slots.iter().skip(1).filter(|slot| slot.state == State::Done);
-        let threads = ended.map(|slot| slot.thread);
-        threads.filter(|thread| thread.kernel_id.load(Ordering::Relaxed) != 0).collect()
-    })
-}
-
 /// Waits until it is the thread's turn.
 fn wait_for_turn(me: &'static Thread) {
     loop {
         match me.go.load(Ordering::SeqCst) {
             RUN => {
-                home::arrive(me);
-                return me.log().begin_turn();
+                let told = me.go.compare_exchange(RUN, RUNS, Ordering::SeqCst, Ordering::SeqCst);
+                if told.is_ok() {
+                    wait_for_ends();
+                    home::arrive(me);
+                    return me.log().begin_turn();
+                }
             }
+            RUNS => return,
             NAP => {
                 let (left, nap) = SCHEDULER.with(|scheduler| scheduler.left_to_sleep(me));
                 let begin = now();
+                me.is_interrupted.store(false, Ordering::Relaxed);
                 wait_on(&me.go, NAP, Some(nap));
                 let slept = now().saturating_sub(begin);
                 SCHEDULER.with(|scheduler| scheduler.nap_is_over(me, slept, slept >= left));
             }
             other => {
-                let patience = SCHEDULER.with(|scheduler| scheduler.patience(me));
+                let Some(patience) = SCHEDULER.with(|scheduler| scheduler.patience_unless_late(me)) else {
+                    continue;
+                };
                 home::depart(me);
+                me.is_interrupted.store(false, Ordering::Relaxed);
                 wait_on(&me.go, other, patience);
                 if me.go.load(Ordering::SeqCst) == WAIT {
+                    leaving::look(me);
+                    interrupted::look(me);
                     overtake::look(me);
                     unseen::look(me);
                     given::look();
@@ -464,6 +493,7 @@ impl Scheduler {
 
     fn give_turn(&mut self, thread: &'static Thread) {
         let is_other = self.owner != Some(thread.id);
+        self.turns += 1;
         self.owner = Some(thread.id);
         thread.go.store(RUN, Ordering::SeqCst);
         if is_other {
@@ -471,10 +501,19 @@ impl Scheduler {
         }
     }
 
+    /// The thread was away, and waits for its turn.
+    fn be_back(&mut self, me: &'static Thread) {
+        self.set_state(me, State::Ready);
+        if self.owner.is_none() && !self.choose_as_given() {
+            self.wake_napper();
+            self.give_turn(me);
+        }
+    }
+
     /// Gives the turn to somebody who can run.
     fn choose(&mut self) {
         self.clock += CHOICE;
-        if self.choose_as_given() {
+        if self.choose_as_given() || self.leave_if_others_went_on() {
             return;
         }
         self.end_sleep();
@@ -498,8 +537,12 @@ impl Scheduler {
 
     fn nobody_is_ready(&mut self) {
         self.owner = None;
-        if let Some((_, thread)) = self.next_to_wake() {
+        if self.leave_if_nobody_will_go_on() {
+            return;
+        }
+        if let Some((deadline, thread)) = self.next_to_wake() {
             self.napper = Some(thread.id);
+            self.nap_ends = now().saturating_add(deadline.saturating_sub(self.clock));
             thread.go.store(NAP, Ordering::SeqCst);
             wake(&thread.go);
         } else if !self.slots.iter().any(|slot| slot.state == State::Away) && self.somebody_waits() {
@@ -522,9 +565,16 @@ impl Scheduler {
         if stalled >= PATIENCE || look_again.is_empty() {
             if self.somebody_may_be_helped() {
                 // Those who wait look again by themselves, or somebody wakes them.
+                self.alone = 0;
                 return;
             }
-            self.report_deadlock();
+            self.alone += 1;
+            // Whoever has helped unseen may have gone since. So all look again, now that nobody is there.
+            if self.alone > 1 || look_again.is_empty() {
+                self.report_deadlock();
+            }
+        } else {
+            self.alone = 0;
         }
         for id in look_again {
             self.make_ready(id, Reason::Woken);
@@ -596,12 +646,11 @@ impl Scheduler {
     /// The napper has slept for so long, and if that was long enough, time jumps. Somebody else may have come back in between.
     fn nap_is_over(&mut self, me: &'static Thread, slept: u64, is_enough: bool) {
         let deadline = self.next_to_wake().map_or(self.clock, |(deadline, _)| deadline.max(self.clock));
-        if me.go.load(Ordering::SeqCst) != NAP {
+        if me.go.compare_exchange(NAP, WAIT, Ordering::SeqCst, Ordering::SeqCst).is_err() {
             self.clock = deadline.min(self.clock.saturating_add(slept));
             return;
         }
         self.napper = None;
-        me.go.store(WAIT, Ordering::SeqCst);
         if is_enough || !self.may_be_helped(me) {
             self.clock = deadline;
         } else {

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use foretell_wire::log::module::Module;
-use foretell_wire::record::SyncOp;
+use foretell_wire::record::{EXIT, SyncOp};
 use foretell_wire::schedule::{self, Schedule};
 
 use crate::detect;
@@ -19,7 +19,7 @@ use crate::order::{is_striped, set_striped};
 use crate::scheduler::{self, given};
 use crate::shared;
 use crate::stripes;
-use crate::system::{self, close, errno, kernel_id, process_id, say};
+use crate::system::{self, close, errno, kernel_id, process_id, say, wide};
 use crate::thread::{Thread, me, set_me};
 use crate::turn::Turn;
 
@@ -36,6 +36,8 @@ const DETECT: &CStr = c"FORETELL_DETECT";
 const STARTED_AGAIN: &CStr = c"FORETELL_STARTED_AGAIN";
 
 static RECORDING: AtomicBool = AtomicBool::new(false);
+/// The process has called `exit`, and what has to be told by then was told.
+static HAS_EXITED: AtomicBool = AtomicBool::new(false);
 /// The process that records.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 
@@ -104,6 +106,7 @@ fn record(main: &'static Thread) -> bool {
         detect::begin(|| create(&RACES, &name, "races"));
     }
     PROCESS.store(process_id(), Ordering::SeqCst);
+    HAS_EXITED.store(false, Ordering::SeqCst);
     scheduler::prepare();
     main.kernel_id.store(kernel_id(), Ordering::Relaxed);
     main.handle.store(unsafe { libc::pthread_self() }, Ordering::Relaxed);
@@ -159,8 +162,8 @@ pub(crate) fn write_file(name: &str, text: &str) {
     }
 }
 
-/// The process ends here. What follows is not recorded, be it the destructors of other libraries. A child that still shares
-/// our memory, as after `vfork`, is another process.
+/// The process ends in good order. Destructors of other libraries may follow, and threads that they wait for: all that is still
+/// recorded. A child that still shares our memory, as after `vfork`, is another process.
 pub(crate) extern "C" fn end() {
     if !is_recording_process() {
         return;
@@ -169,16 +172,26 @@ pub(crate) extern "C" fn end() {
     if turn.is_none() && !scheduler::all_are_done() {
         return;
     }
-    if RECORDING.swap(false, Ordering::SeqCst) {
+    if RECORDING.load(Ordering::SeqCst) && !HAS_EXITED.swap(true, Ordering::SeqCst) {
         given::end();
         if let Some(turn) = &turn {
-            turn.log_sync(SyncOp::End, 0, 0);
+            turn.log_sync(SyncOp::End, wide(EXIT), 0);
         }
         scheduler::save_lessons();
-        show_all(turn.as_ref());
         file::set_ended(true);
     }
-    set_me(None);
+    show_all(turn.as_ref());
+}
+
+/// The process is about to exit in good order: the other threads go on first, as far as they can.
+pub(crate) fn exit_soon() {
+    if RECORDING.load(Ordering::SeqCst)
+        && is_recording_process()
+        && !given::is_followed()
+        && let Some(turn) = Turn::alone()
+    {
+        scheduler::let_others_go_on(&turn);
+    }
 }
 
 /// Whether the caller is a thread of the process that is recorded. A child that still shares our memory, as after `vfork`, is not.

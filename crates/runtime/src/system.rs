@@ -322,27 +322,72 @@ pub(crate) fn processor_time(kernel_id: i32) -> u64 {
     read_clock(!kernel_id << 3 | 6)
 }
 
-/// Whether the thread sleeps in the kernel. When this is asked depends on real time, so it must not allocate: that would move what
-/// the program allocates later.
+// When the following is asked depends on real time, so it must not allocate: that would move what the program allocates later.
+
+/// Whether the thread sleeps in the kernel.
 pub(crate) fn sleeps(kernel_id: i32) -> bool {
-    let (mut path, mut stat) = ([0_u8; 48], [0_u8; 64]);
-    // There is room for the longest number, and a zero after it.
-    if write!(&mut path[..47], "/proc/self/task/{kernel_id}/stat").is_err() {
-        return false;
-    }
-    let path = CStr::from_bytes_until_nul(&path).ok();
-    let Some(file) = path.and_then(|path| open(path, libc::O_RDONLY)) else { return false };
-    kernel(libc::SYS_read, [word(file), stat.as_mut_ptr() as usize, stat.len(), 0, 0, 0]);
-    close(file);
-    // The state follows the name, which stands in parentheses.
-    let after_name = stat.iter().rposition(|&byte| byte == b')').map(|end| end + 2);
-    after_name.and_then(|at| stat.get(at)).is_some_and(|state| b"SD".contains(state))
+    state(kernel_id).is_some_and(|state| b"SD".contains(&state))
 }
 
-/// The numbers by which the kernel knows the threads of this process.
-pub(crate) fn thread_ids() -> Option<Vec<i32>> {
-    let tasks = std::fs::read_dir("/proc/self/task").ok()?;
-    tasks.map(|task| task.ok()?.file_name().to_str()?.parse().ok()).collect()
+/// Whether nothing is left of the thread but its number.
+pub(crate) fn is_zombie(kernel_id: i32) -> bool {
+    state(kernel_id).is_none_or(|state| b"ZX".contains(&state))
+}
+
+/// What the thread does, as the kernel says by a letter.
+fn state(kernel_id: i32) -> Option<u8> {
+    let (mut path, mut stat) = ([0_u8; 48], [0_u8; 64]);
+    // There is room for the longest number, and a zero after it.
+    write!(&mut path[..47], "/proc/self/task/{kernel_id}/stat").ok()?;
+    read_start(CStr::from_bytes_until_nul(&path).ok()?, &mut stat)?;
+    // The state follows the name, which stands in parentheses.
+    let after_name = stat.iter().rposition(|&byte| byte == b')').map(|end| end + 2)?;
+    stat.get(after_name).copied()
+}
+
+/// Reads what a file begins with, as far as there is room; says how much that is.
+fn read_start(path: &CStr, room: &mut [u8]) -> Option<usize> {
+    let file = open(path, libc::O_RDONLY)?;
+    let mut used = 0;
+    while let Some(rest) = room.get_mut(used..).filter(|rest| !rest.is_empty()) {
+        let read = kernel(libc::SYS_read, [word(file), rest.as_mut_ptr() as usize, rest.len(), 0, 0, 0]);
+        match usize::try_from(read) {
+            Ok(0) | Err(_) => break,
+            Ok(read) => used += read,
+        }
+    }
+    close(file);
+    Some(used)
+}
+
+/// Shows all numbers by which the kernel knows the threads of this process; none if that is not possible.
+pub(crate) fn each_thread(mut show: impl FnMut(i32)) -> Option<()> {
+    /// Where the length of an entry stands, and where its name begins.
+    const LENGTH: usize = 16;
+    const NAME: usize = 19;
+    let folder = open(c"/proc/self/task", libc::O_RDONLY | libc::O_DIRECTORY)?;
+    let mut room = [0_u8; 4096];
+    loop {
+        let arguments = [word(folder), room.as_mut_ptr() as usize, room.len(), 0, 0, 0];
+        let Ok(used) = usize::try_from(kernel(libc::SYS_getdents64, arguments)) else {
+            close(folder);
+            return None;
+        };
+        let mut entries = room.get(..used).unwrap_or_default();
+        if entries.is_empty() {
+            close(folder);
+            return Some(());
+        }
+        while let Some(&[low, high]) = entries.get(LENGTH..LENGTH + 2) {
+            let length = usize::from(u16::from_ne_bytes([low, high]));
+            let name = entries.get(NAME..length).and_then(|name| CStr::from_bytes_until_nul(name).ok());
+            // Two of them are no numbers: the folder itself, and the one that it is in.
+            if let Some(id) = name.and_then(|name| name.to_str().ok()?.parse().ok()) {
+                show(id);
+            }
+            entries = entries.get(length.max(1)..).unwrap_or_default();
+        }
+    }
 }
 
 /// Whether the program has handlers for signals that others may send it at any time.
@@ -359,7 +404,9 @@ pub(crate) fn catches_signals() -> Option<bool> {
         32,
         33,
     ];
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let mut room = [0_u8; 4096];
+    let used = read_start(c"/proc/self/status", &mut room)?;
+    let status = std::str::from_utf8(room.get(..used)?).ok()?;
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
     let caught = u64::from_str_radix(caught.trim(), 16).ok()?;
     let others = OTHERS.iter().fold(0_u64, |mask, signal| mask | 1 << (signal - 1));

@@ -58,10 +58,16 @@ pub(crate) struct Thread {
     pub(crate) handle: AtomicU64,
     /// Its turn was given to others while it ran code without hooks.
     pub(crate) is_overtaken: AtomicBool,
+    /// A handler of a signal has come to our code while the thread waited there, and may not have returned.
+    pub(crate) is_interrupted: AtomicBool,
+    /// Its turn, or its nap, was taken back because a handler keeps it from coming; it has to say when it is back.
+    pub(crate) is_late: AtomicBool,
     /// Somebody wants it to end where it can be cancelled.
     pub(crate) is_cancelled: AtomicBool,
     /// A signal handler has touched memory while the thread was in our code.
     pub(crate) has_missed: Cell<bool>,
+    /// How many turns had been given when it last went away.
+    pub(crate) left: Cell<u64>,
     /// How often it has handed over at the end of a quantum.
     pub(crate) changes: Cell<u32>,
     /// How often it has met others.
@@ -151,8 +157,11 @@ impl Thread {
             home: AtomicU32::new(NOWHERE),
             handle: AtomicU64::new(0),
             is_overtaken: AtomicBool::new(false),
+            is_interrupted: AtomicBool::new(false),
+            is_late: AtomicBool::new(false),
             is_cancelled: AtomicBool::new(false),
             has_missed: Cell::new(false),
+            left: Cell::new(0),
             changes: Cell::new(0),
             meetings: Cell::new(0),
             site: Cell::new(0),

@@ -74,6 +74,7 @@ impl Turn {
     pub(crate) fn take() -> Option<Turn> {
         let me = me()?;
         if !me.enter() {
+            me.is_interrupted.store(true, Ordering::Relaxed);
             return None;
         }
         let turn = Turn::of(me);

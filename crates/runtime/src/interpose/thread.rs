@@ -15,7 +15,7 @@ use crate::functions;
 use crate::home;
 use crate::scheduler::{self, Helper, Reason, State, wake_waiters};
 use crate::statics;
-use crate::system::{is_alive, kernel_id, say, yield_processor};
+use crate::system::{kernel_id, say};
 use crate::thread::{self, Start, Thread, set_me};
 use crate::turn::Turn;
 
@@ -56,7 +56,8 @@ pub(super) unsafe extern "C" fn pthread_create(
         return unsafe { original(handle, how, start, argument) };
     };
     turn.meeting();
-    wait_for_ends();
+    // Whether the stack of an ended thread can be used again shall not depend on how fast the kernel is.
+    scheduler::wait_for_ends();
     let thread = Thread::new(scheduler::next_id(), Some((start, argument)));
     thread.library.is_spawned.set(turn.me.library.spawns.get());
     if thread.id == FIRST {
@@ -79,17 +80,6 @@ pub(super) unsafe extern "C" fn pthread_create(
         turn.meeting();
     }
     result
-}
-
-/// Whether the stack of an ended thread can be used again shall not depend on how fast the kernel is.
-fn wait_for_ends() {
-    for thread in scheduler::ended() {
-        while is_alive(thread.kernel_id.load(Ordering::Relaxed)) {
-            yield_processor();
-        }
-        // The kernel will give the number to somebody else.
-        thread.kernel_id.store(0, Ordering::Relaxed);
-    }
 }
 
 /// What every thread runs first.
@@ -147,6 +137,7 @@ unsafe extern "C" fn ending(thread: *mut c_void) {
     set_me(None);
     wake_waiters(waiting_place(me), usize::MAX);
     home::end(me);
+    scheduler::note_end();
     scheduler::go_away(me, State::Done);
     me.log().give_back();
 }

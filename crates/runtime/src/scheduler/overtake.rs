@@ -7,9 +7,11 @@
 
 use std::sync::atomic::Ordering;
 
+use foretell_wire::log::Timing;
 use foretell_wire::record::Record;
 
-use super::{SCHEDULER, Scheduler, State};
+use super::{RUNS, SCHEDULER, Scheduler, State, Waiting};
+use crate::file;
 use crate::home;
 use crate::system::{self, kernel, processor_time, sleeps};
 use crate::thread::Thread;
@@ -18,6 +20,8 @@ use crate::thread::Thread;
 const INTERVAL: u64 = 50_000_000;
 /// A thread that has run for so long without a step is in no hurry to make one.
 const ENOUGH: u64 = 50_000_000;
+/// Those who sleep give it more time.
+const MUCH: u64 = 500_000_000;
 
 const REGISTER: i32 = 1 << 4;
 const BARRIER: i32 = 1 << 3;
@@ -43,12 +47,12 @@ fn make_all_pass_a_barrier() -> bool {
 /// Looks whether the owner is getting on; if not, goes on without it. `me` waits for its turn.
 pub(super) fn look(me: &'static Thread) {
     let owner =
-        SCHEDULER.with(|scheduler| scheduler.is_ready(me).then(|| scheduler.owner_thread()).flatten());
-    let Some(owner) = owner.filter(|owner| owner.id != me.id) else { return };
+        SCHEDULER.with(|scheduler| Some((scheduler.owner_thread()?, scheduler.wants_to_go_on(me)?)));
+    let Some((owner, enough)) = owner.filter(|(owner, _)| owner.id != me.id) else { return };
     let kernel_id = owner.kernel_id.load(Ordering::Relaxed);
     let (time, asleep) = (processor_time(kernel_id), sleeps(kernel_id));
     SCHEDULER.with(|scheduler| {
-        if scheduler.is_stuck(owner, time, asleep) {
+        if scheduler.is_stuck(owner, time, asleep, enough) {
             scheduler.overtake(owner);
         }
     });
@@ -59,6 +63,9 @@ impl Scheduler {
     pub(super) fn patience(&self, me: &Thread) -> Option<u64> {
         // A new thread may come before it is known.
         let state = self.slots.get(me.id as usize).map_or(State::Ready, |slot| slot.state);
+        if let Some(patience) = self.patience_of_leaving(me) {
+            return Some(patience);
+        }
         match state {
             State::Ready => Some(INTERVAL.saturating_mul(self.slots.len().max(2) as u64 - 1)),
             State::Waiting(_) => Some(self.patience_with_unseen()),
@@ -66,8 +73,16 @@ impl Scheduler {
         }
     }
 
-    fn is_ready(&self, me: &Thread) -> bool {
-        self.slots.get(me.id as usize).is_none_or(|slot| slot.state == State::Ready)
+    /// Whether the thread could go on, or its time will come once somebody else does; then for how long the owner may run without a
+    /// step.
+    fn wants_to_go_on(&self, me: &Thread) -> Option<u64> {
+        let state = self.slots.get(me.id as usize).map_or(State::Ready, |slot| slot.state);
+        match state {
+            _ if self.is_leaving(me) => Some(ENOUGH),
+            State::Ready => Some(ENOUGH),
+            State::Waiting(Waiting { deadline: Some(_), .. }) => Some(MUCH),
+            State::Waiting(_) | State::Away | State::Done => None,
+        }
     }
 
     pub(super) fn owner_thread(&self) -> Option<&'static Thread> {
@@ -75,8 +90,8 @@ impl Scheduler {
         Some(slot.thread)
     }
 
-    fn is_stuck(&mut self, owner: &'static Thread, time: u64, asleep: bool) -> bool {
-        if self.owner != Some(owner.id) {
+    fn is_stuck(&mut self, owner: &'static Thread, time: u64, asleep: bool, enough: u64) -> bool {
+        if self.owner != Some(owner.id) || owner.go.load(Ordering::SeqCst) != RUNS {
             return false;
         }
         let position = owner.log().position();
@@ -84,7 +99,7 @@ impl Scheduler {
             Some(seen) if (seen.owner, seen.position) == (owner.id, position) => {
                 // Who only wants for a processor neither runs nor sleeps.
                 seen.asleep = if asleep && seen.time == time { seen.asleep + 1 } else { 0 };
-                seen.asleep > 1 || time.saturating_sub(seen.time) > ENOUGH
+                seen.asleep > 1 || time.saturating_sub(seen.time) > enough
             }
             _ => {
                 self.seen = Some(Seen { owner: owner.id, position, time, asleep: 0 });
@@ -102,6 +117,7 @@ impl Scheduler {
             owner.is_overtaken.store(false, Ordering::SeqCst);
             return;
         }
+        file::set_timing(Timing::Overtaken, owner.id, owner.site.get());
         // It will not touch its log before it gets our lock. What it does meanwhile nobody sees.
         owner.log().put(&Record::Opaque { site: owner.site.get() });
         owner.log().end_turn();

@@ -69,7 +69,13 @@ impl Scheduler {
             }
         }
         let stalled = STALLED.fetch_add(1, Ordering::Relaxed);
-        if (looking == 0 || stalled > PATIENCE * waiting) && !self.somebody_may_be_helped() {
+        if looking > 0 && stalled <= PATIENCE * waiting || self.somebody_may_be_helped() {
+            self.alone = 0;
+            return;
+        }
+        self.alone += 1;
+        // Whoever has helped unseen may have gone since. So all look again, now that nobody is there.
+        if looking == 0 || self.alone > PATIENCE * waiting {
             self.report_deadlock();
         }
     }

@@ -5,10 +5,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use foretell_wire::log::Timing;
+
 use super::{Helper, Reason, SCHEDULER, Scheduler, State, WAIT, Waiting};
+use crate::file;
 use crate::order::is_striped;
 use crate::shared;
-use crate::system::{catches_signals, now, thread_ids};
+use crate::system::{catches_signals, each_thread, now};
 use crate::thread::{Thread, me};
 
 /// Who waits looks again after so many nanoseconds if somebody unseen may help,
@@ -70,6 +73,7 @@ pub(super) fn look(me: &'static Thread) {
             return;
         }
         if scheduler.may_be_helped(me) {
+            file::set_timing(Timing::Unseen, me.id, me.site.get());
             scheduler.make_ready(me.id, Reason::Woken);
             scheduler.go_on();
         } else if scheduler.owner.is_none() && scheduler.napper.is_none() && scheduler.given.is_none() {
@@ -113,18 +117,22 @@ impl Scheduler {
         }
     }
 
+    /// Whether the kernel has threads of this process that are not recorded. Those that have not begun to run have no number yet.
+    fn has_unknown_threads(&self) -> bool {
+        let living = self.slots.iter().filter(|slot| slot.state != State::Done);
+        let ids = living.map(|slot| slot.thread.kernel_id.load(Ordering::Relaxed));
+        let new = ids.clone().filter(|&id| id == 0).count();
+        let mut unknown = 0;
+        let all = each_thread(|found| unknown += usize::from(!ids.clone().any(|id| id == found)));
+        all.is_none() || unknown > new
+    }
+
     /// Finds out who there is, unless that was done not so long ago. What cannot be found out is taken to be there.
     fn look_for_unseen(&mut self, not_older: u64) {
         if self.unseen.looked != 0 && now().saturating_sub(self.unseen.looked) < not_older {
             return;
         }
-        let known: Vec<i32> = self
-            .slots
-            .iter()
-            .filter(|slot| slot.state != State::Done)
-            .map(|slot| slot.thread.kernel_id.load(Ordering::Relaxed))
-            .collect();
-        let threads = thread_ids().is_none_or(|ids| ids.iter().any(|id| !known.contains(id)));
+        let threads = self.has_unknown_threads();
         let handlers = catches_signals().unwrap_or(true);
         self.unseen = Unseen { threads, handlers, looked: now() };
     }
