@@ -185,11 +185,14 @@ pub(crate) extern "C" fn end() {
 
 /// The process is about to exit in good order: the other threads go on first, as far as they can.
 pub(crate) fn exit_soon() {
-    if RECORDING.load(Ordering::SeqCst)
-        && is_recording_process()
-        && !given::is_followed()
-        && let Some(turn) = Turn::alone()
-    {
+    if !RECORDING.load(Ordering::SeqCst) || !is_recording_process() {
+        return;
+    }
+    let Some(turn) = Turn::alone() else { return };
+    if given::is_followed() {
+        // Others may have to come to their accesses first.
+        given::wait(&turn, given::Point::Between);
+    } else {
         scheduler::let_others_go_on(&turn);
     }
 }

@@ -155,15 +155,25 @@ pub(crate) fn without_signals<R>(act: impl FnOnce() -> R) -> R {
     if !signal::may_interrupt() {
         return act();
     }
-    let (all, mut before) = (u64::MAX, 0_u64);
-    let set = |new: &u64, old: *mut u64| {
-        let (new, old) = (std::ptr::from_ref(new) as usize, old as usize);
-        kernel(libc::SYS_rt_sigprocmask, [word(libc::SIG_SETMASK), new, old, size_of::<u64>(), 0, 0]);
-    };
-    set(&all, &mut before);
+    let before = set_signals(u64::MAX);
     let result = act();
-    set(&before, std::ptr::null_mut());
+    set_signals(before);
     result
+}
+
+/// Keeps signals from the calling thread, and from those that it starts; not those that the C library sends itself. Returns what was
+/// kept from it before.
+pub(crate) fn block_signals() -> u64 {
+    const OF_LIBRARY: u64 = 0b11 << 31;
+    set_signals(!OF_LIBRARY)
+}
+
+/// These signals, a bit each, do not come to the calling thread. Returns those that did not before.
+pub(crate) fn set_signals(new: u64) -> u64 {
+    let mut old = 0_u64;
+    let (new, old_place) = (std::ptr::from_ref(&new) as usize, &raw mut old as usize);
+    kernel(libc::SYS_rt_sigprocmask, [word(libc::SIG_SETMASK), new, old_place, size_of::<u64>(), 0, 0]);
+    old
 }
 
 /// Lets other threads of the machine run.

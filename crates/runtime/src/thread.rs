@@ -84,6 +84,8 @@ pub(crate) struct Thread {
     pub(crate) endings: Cell<u32>,
     /// What it runs.
     pub(crate) start: Option<(Start, *mut c_void)>,
+    /// The signals that do not come to it, a bit each, once it runs code of the program.
+    pub(crate) signals: Cell<u64>,
     /// Who has started it, and as which of its children, counted from 1; the first thread is nobody's.
     pub(crate) descent: Cell<Option<(&'static Thread, u32)>>,
     /// How many threads it has started.
@@ -171,6 +173,7 @@ impl Thread {
             library: Library::default(),
             endings: Cell::new(0),
             start,
+            signals: Cell::new(0),
             descent: Cell::new(None),
             children: Cell::new(0),
             silence: Cell::new(0),

@@ -15,7 +15,7 @@ use crate::functions;
 use crate::home;
 use crate::scheduler::{self, Helper, Reason, State, wake_waiters};
 use crate::statics;
-use crate::system::{kernel_id, say};
+use crate::system::{block_signals, kernel_id, say, set_signals};
 use crate::thread::{self, Start, Thread, set_me};
 use crate::turn::Turn;
 
@@ -65,7 +65,11 @@ pub(super) unsafe extern "C" fn pthread_create(
     }
     // The new thread may run where this one may, and has no home yet.
     home::free(turn.me);
+    // A handler that came before the thread is known could wait for others, and nobody would notice.
+    let signals = block_signals();
+    thread.signals.set(signals);
     let result = unsafe { original(handle, how, run, (thread as *const Thread).cast_mut().cast()) };
+    set_signals(signals);
     if result == 0 {
         thread.handle.store(unsafe { handle.read() }, Ordering::Relaxed);
         // The new thread waits for its first turn, so until now nobody but this one has written anything.
@@ -102,6 +106,7 @@ unsafe extern "C-unwind" fn run(thread: *mut c_void) -> *mut c_void {
         me.call_outside(0);
     }
     drop(turn);
+    set_signals(me.signals.get());
     match me.start {
         Some((start, argument)) => unsafe { start(argument) },
         None => std::ptr::null_mut(),
