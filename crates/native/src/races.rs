@@ -5,8 +5,8 @@ use foretell_wire::log::module::Module;
 use foretell_wire::log::{Chunks, Content, is_begun};
 use foretell_wire::races::{Access, Entry, Kind, Memory, Race, read};
 
-use crate::events::name_of;
 use crate::LogError;
+use crate::events::name_of;
 use crate::memory::{About, Purpose};
 use crate::places::Places;
 

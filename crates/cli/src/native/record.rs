@@ -305,9 +305,13 @@ fn why_cut(log: &Path, told: Option<Why>, ended: Ended) -> String {
 /// Why the same seed may give another run.
 fn timing_text(timed: &Timed) -> String {
     let why = match timed.timing {
-        Timing::Overtaken => "ran uninstrumented code for long, or was blocked there, and others went on without it",
+        Timing::Overtaken => {
+            "ran uninstrumented code for long, or was blocked there, and others went on without it"
+        }
         Timing::CameBack => "was blocked in the kernel while others went on",
-        Timing::Unseen => "waited for what uninstrumented threads, other processes or signal handlers may give up",
+        Timing::Unseen => {
+            "waited for what uninstrumented threads, other processes or signal handlers may give up"
+        }
         Timing::Handler => "was kept from going on by a signal handler",
         Timing::Ending => "was still busy ending when others went on",
         Timing::Exit => "called exit, and other threads were not done in time",

@@ -13,6 +13,7 @@ use foretell_wire::hook::Order;
 use foretell_wire::record::Record;
 
 use super::original;
+use crate::system::{ask_kernel, timespec};
 use crate::turn::{Turn, content};
 
 type Any = *mut c_void;
@@ -26,6 +27,41 @@ fn comes_back(file: c_int) -> bool {
     let mut about: libc::stat = unsafe { std::mem::zeroed() };
     let known = unsafe { libc::fstat(file, &mut about) } == 0;
     !known || about.st_mode & libc::S_IFMT != libc::S_IFCHR
+}
+
+/// Whether the kernel may keep the thread waiting until somebody else does something. Files on a disk never do; and what is
+/// printed is not waited for as long as there is room for it.
+fn may_block(file: c_int, bytes: usize) -> bool {
+    let mut about: libc::stat = unsafe { std::mem::zeroed() };
+    if unsafe { libc::fstat(file, &mut about) } != 0 {
+        // There is no such file, which the call will say.
+        return false;
+    }
+    match about.st_mode & libc::S_IFMT {
+        libc::S_IFREG | libc::S_IFBLK | libc::S_IFDIR => false,
+        _ if file == libc::STDOUT_FILENO || file == libc::STDERR_FILENO => {
+            bytes > libc::PIPE_BUF || !has_room(file)
+        }
+        _ => true,
+    }
+}
+
+/// Whether a few bytes can be written there at once.
+fn has_room(file: c_int) -> bool {
+    let mut question = libc::pollfd { fd: file, events: libc::POLLOUT, revents: 0 };
+    let (place, timeout) =
+        (std::ptr::from_mut(&mut question) as usize, std::ptr::from_ref(&timespec(0)) as usize);
+    ask_kernel(libc::SYS_ppoll, [place, 1, timeout, 0, 0, 0]) == 1
+}
+
+/// Calls the kernel. If that may block, others go on meanwhile, and when the thread is back depends on real time; if not, they go on
+/// before it now and then.
+fn call<R>(turn: &Turn, blocks: bool, act: impl FnOnce() -> R) -> R {
+    if blocks {
+        return turn.away(act);
+    }
+    turn.meeting();
+    act()
 }
 
 fn fence(turn: &Turn) {
@@ -123,7 +159,7 @@ fn count(result: isize) -> usize {
 
 /// Calls of which all is told: what the kernel reads of the program's memory, and what it has written when it returns.
 macro_rules! told {
-    ($($name:ident, $text:literal ($($argument:ident: $type:ty),*) -> $result:ty, |$turn:ident| $before:expr, |$outcome:ident| $after:expr;)*) => {$(
+    ($($name:ident, $text:literal ($($argument:ident: $type:ty),*) -> $result:ty, $blocks:expr, |$turn:ident| $before:expr, |$outcome:ident| $after:expr;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
             let original = original!($text: fn($($type),*) -> $result);
@@ -132,7 +168,7 @@ macro_rules! told {
             $turn.due();
             let kept = $before;
             world($turn);
-            let $outcome = $turn.away(|| unsafe { original($($argument),*) });
+            let $outcome = call($turn, $blocks, || unsafe { original($($argument),*) });
             $turn.due();
             world($turn);
             ($after)(kept);
@@ -142,36 +178,36 @@ macro_rules! told {
 }
 
 told! {
-    read, c"read"(file: c_int, into: Any, bytes: usize) -> isize, |turn| (), |result| |()| received(turn, into, count(result));
-    pread, c"pread"(file: c_int, into: Any, bytes: usize, at: i64) -> isize, |turn| (), |result| |()| received(turn, into, count(result));
-    pread64, c"pread64"(file: c_int, into: Any, bytes: usize, at: i64) -> isize, |turn| (), |result| |()| received(turn, into, count(result));
-    readv, c"readv"(file: c_int, list: Any, parts: c_int) -> isize,
+    read, c"read"(file: c_int, into: Any, bytes: usize) -> isize, may_block(file, 0), |turn| (), |result| |()| received(turn, into, count(result));
+    pread, c"pread"(file: c_int, into: Any, bytes: usize, at: i64) -> isize, false, |turn| (), |result| |()| received(turn, into, count(result));
+    pread64, c"pread64"(file: c_int, into: Any, bytes: usize, at: i64) -> isize, false, |turn| (), |result| |()| received(turn, into, count(result));
+    readv, c"readv"(file: c_int, list: Any, parts: c_int) -> isize, may_block(file, 0),
         |turn| sent(turn, list, as_count(parts).saturating_mul(size_of::<libc::iovec>())),
         |result| |()| received_pieces(turn, list, as_count(parts), count(result));
-    recv, c"recv"(file: c_int, into: Any, bytes: usize, flags: c_int) -> isize, |turn| (), |result| |()| received(turn, into, count(result));
-    recvfrom, c"recvfrom"(file: c_int, into: Any, bytes: usize, flags: c_int, from: Any, length: Any) -> isize,
+    recv, c"recv"(file: c_int, into: Any, bytes: usize, flags: c_int) -> isize, true, |turn| (), |result| |()| received(turn, into, count(result));
+    recvfrom, c"recvfrom"(file: c_int, into: Any, bytes: usize, flags: c_int, from: Any, length: Any) -> isize, true,
         |turn| room_at(length),
         |result| |room| {
             received(turn, into, count(result));
             received_address(turn, from, length, room);
         };
-    pwrite, c"pwrite"(file: c_int, from: Any, bytes: usize, at: i64) -> isize, |turn| sent(turn, from, bytes), |result| |()| ();
-    pwrite64, c"pwrite64"(file: c_int, from: Any, bytes: usize, at: i64) -> isize, |turn| sent(turn, from, bytes), |result| |()| ();
-    send, c"send"(file: c_int, from: Any, bytes: usize, flags: c_int) -> isize, |turn| sent(turn, from, bytes), |result| |()| ();
-    sendmsg, c"sendmsg"(file: c_int, message: Any, flags: c_int) -> isize, |turn| sent_message(turn, message), |result| |()| ();
-    accept, c"accept"(file: c_int, from: Any, length: Any) -> c_int,
+    pwrite, c"pwrite"(file: c_int, from: Any, bytes: usize, at: i64) -> isize, false, |turn| sent(turn, from, bytes), |result| |()| ();
+    pwrite64, c"pwrite64"(file: c_int, from: Any, bytes: usize, at: i64) -> isize, false, |turn| sent(turn, from, bytes), |result| |()| ();
+    send, c"send"(file: c_int, from: Any, bytes: usize, flags: c_int) -> isize, true, |turn| sent(turn, from, bytes), |result| |()| ();
+    sendmsg, c"sendmsg"(file: c_int, message: Any, flags: c_int) -> isize, true, |turn| sent_message(turn, message), |result| |()| ();
+    accept, c"accept"(file: c_int, from: Any, length: Any) -> c_int, true,
         |turn| room_at(length), |result| |room| if result >= 0 { received_address(turn, from, length, room) };
-    accept4, c"accept4"(file: c_int, from: Any, length: Any, flags: c_int) -> c_int,
+    accept4, c"accept4"(file: c_int, from: Any, length: Any, flags: c_int) -> c_int, true,
         |turn| room_at(length), |result| |room| if result >= 0 { received_address(turn, from, length, room) };
-    poll, c"poll"(files: Any, many: usize, limit: c_int) -> c_int,
+    poll, c"poll"(files: Any, many: usize, limit: c_int) -> c_int, true,
         |turn| sent(turn, files, many.saturating_mul(size_of::<libc::pollfd>())),
         |result| |()| received_answers(turn, files, many);
-    epoll_wait, c"epoll_wait"(file: c_int, events: Any, many: c_int, limit: c_int) -> c_int,
+    epoll_wait, c"epoll_wait"(file: c_int, events: Any, many: c_int, limit: c_int) -> c_int, true,
         |turn| (), |result| |()| received(turn, events, as_count(result).saturating_mul(size_of::<libc::epoll_event>()));
-    epoll_ctl, c"epoll_ctl"(file: c_int, what: c_int, other: c_int, event: Any) -> c_int,
+    epoll_ctl, c"epoll_ctl"(file: c_int, what: c_int, other: c_int, event: Any) -> c_int, false,
         |turn| sent(turn, event, if event.is_null() { 0 } else { size_of::<libc::epoll_event>() }), |result| |()| ();
-    fsync, c"fsync"(file: c_int) -> c_int, |turn| (), |result| |()| ();
-    fdatasync, c"fdatasync"(file: c_int) -> c_int, |turn| (), |result| |()| ();
+    fsync, c"fsync"(file: c_int) -> c_int, false, |turn| (), |result| |()| ();
+    fdatasync, c"fdatasync"(file: c_int) -> c_int, false, |turn| (), |result| |()| ();
 }
 
 /// A number of things, none if it is negative.
@@ -184,29 +220,38 @@ fn as_count(number: c_int) -> usize {
 unsafe extern "C-unwind" fn write(file: c_int, from: Any, bytes: usize) -> isize {
     let original = original!(c"write": fn(c_int, Any, usize) -> isize);
     let Some(turn) = Turn::alone() else { return unsafe { original(file, from, bytes) } };
-    deliver(&turn, file, || sent(&turn, from, bytes), || unsafe { original(file, from, bytes) })
+    deliver(&turn, file, bytes, || sent(&turn, from, bytes), || unsafe { original(file, from, bytes) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn writev(file: c_int, list: Any, parts: c_int) -> isize {
     let original = original!(c"writev": fn(c_int, Any, c_int) -> isize);
     let Some(turn) = Turn::alone() else { return unsafe { original(file, list, parts) } };
+    let bytes =
+        pieces(list, as_count(parts)).iter().map(|piece| piece.iov_len).fold(0, usize::saturating_add);
     deliver(
         &turn,
         file,
+        bytes,
         || sent_pieces(&turn, list, as_count(parts)),
         || unsafe { original(file, list, parts) },
     )
 }
 
-fn deliver(turn: &Turn, file: c_int, tell: impl FnOnce(), act: impl FnOnce() -> isize) -> isize {
+fn deliver(
+    turn: &Turn,
+    file: c_int,
+    bytes: usize,
+    tell: impl FnOnce(),
+    act: impl FnOnce() -> isize,
+) -> isize {
     if !comes_back(file) {
-        return turn.away(act);
+        return call(turn, may_block(file, bytes), act);
     }
     turn.due();
     tell();
     world(turn);
-    let result = turn.away(act);
+    let result = call(turn, may_block(file, bytes), act);
     turn.due();
     world(turn);
     result

@@ -105,7 +105,8 @@ impl Scheduler {
         let others = self.slots.iter().filter(|slot| slot.thread.id != me.id);
         let is_alone = others.clone().all(|slot| slot.state == State::Done);
         let steps = self.done().wrapping_add(STEPS);
-        let (counted, real) = (super::CHOICE.saturating_add(self.clock + COUNTED), now().saturating_add(REAL));
+        let (counted, real) =
+            (super::CHOICE.saturating_add(self.clock + COUNTED), now().saturating_add(REAL));
         self.leaving = Some(Leaving {
             thread: me,
             is_gone: is_alone,
@@ -139,7 +140,8 @@ impl Scheduler {
     pub(super) fn leave_if_others_went_on(&mut self) -> bool {
         let done = self.done();
         let is_over = self.leaving.as_ref().is_some_and(|leaving| {
-            !leaving.is_gone && (leaving.is_out_of_time || done >= leaving.steps || self.clock >= leaving.counted)
+            !leaving.is_gone
+                && (leaving.is_out_of_time || done >= leaving.steps || self.clock >= leaving.counted)
         });
         if is_over {
             self.leave_now();

@@ -46,8 +46,7 @@ fn make_all_pass_a_barrier() -> bool {
 
 /// Looks whether the owner is getting on; if not, goes on without it. `me` waits for its turn.
 pub(super) fn look(me: &'static Thread) {
-    let owner =
-        SCHEDULER.with(|scheduler| Some((scheduler.owner_thread()?, scheduler.wants_to_go_on(me)?)));
+    let owner = SCHEDULER.with(|scheduler| Some((scheduler.owner_thread()?, scheduler.wants_to_go_on(me)?)));
     let Some((owner, enough)) = owner.filter(|(owner, _)| owner.id != me.id) else { return };
     let kernel_id = owner.kernel_id.load(Ordering::Relaxed);
     let (time, asleep) = (processor_time(kernel_id), sleeps(kernel_id));
