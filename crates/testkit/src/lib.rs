@@ -21,6 +21,7 @@ pub mod corpus;
 pub mod depending;
 pub mod locked;
 pub mod native;
+pub mod process;
 pub mod program;
 pub mod random;
 pub mod script;

@@ -20,7 +20,7 @@ fn folder(test: &str) -> PathBuf {
 /// The page that foretell makes of a trace with this text, by these techniques.
 fn page(folder: &Path, trace: &str, techniques: &str) -> PathBuf {
     std::fs::write(folder.join("t.std"), trace).expect("a file");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_foretell"));
+    let mut command = limited(env!("CARGO_BIN_EXE_foretell"));
     command.args(["predict", "--technique", techniques, "t.std", "--output", "report.html"]);
     let ran =
         command.current_dir(folder).env_remove("FORETELL_SUPPRESSIONS").output().expect("foretell runs");

@@ -25,6 +25,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use foretell_testkit::process::limited;
 use serde_json::Value;
 
 /// What a run of foretell came to.
@@ -60,7 +61,7 @@ impl From<Output> for Ran {
 
 /// Foretell, whatever the terminal is like that the tests run in.
 fn command() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_foretell"));
+    let mut command = limited(env!("CARGO_BIN_EXE_foretell"));
     for variable in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
         command.env_remove(variable);
     }

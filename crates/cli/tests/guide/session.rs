@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use crate::pages::{Block, Page};
 use crate::repository;
 use crate::shown::matches;
+use foretell_testkit::process::limited;
 
 /// What names stand for in commands without output: each is a file of the repository.
 const STANDING_IN: [(&str, &str); 6] = [
@@ -41,7 +42,7 @@ struct Shown<'a> {
 
 /// Runs foretell, and gives what it prints.
 pub(crate) fn foretell(args: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_foretell")).args(args).output().expect("foretell runs");
+    let output = limited(env!("CARGO_BIN_EXE_foretell")).args(args).output().expect("foretell runs");
     String::from_utf8(output.stdout).expect("text")
 }
 

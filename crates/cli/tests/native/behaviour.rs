@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::{is_ready, programs};
+use foretell_testkit::process::limited;
 
 /// The lowest level of optimisation and one at which everything is inlined.
 const LEVELS: [&str; 2] = ["-O0", "-O2"];
@@ -20,7 +21,7 @@ fn options(source: &Path) -> Vec<String> {
 fn compile(source: &Path, level: &str, instrumented: bool) -> PathBuf {
     let is_c = source.extension().is_some_and(|ending| ending == "c");
     let mut command = if instrumented {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_foretell"));
+        let mut command = limited(env!("CARGO_BIN_EXE_foretell"));
         command.arg(if is_c { "cc" } else { "c++" });
         command
     } else {
@@ -36,7 +37,7 @@ fn compile(source: &Path, level: &str, instrumented: bool) -> PathBuf {
 
 /// What a program prints and how it ends; recorded if there is a folder for that.
 fn run(program: &Path, log: Option<&Path>) -> (String, Option<i32>) {
-    let mut command = Command::new(program);
+    let mut command = limited(program);
     if let Some(folder) = log {
         command.env("FORETELL_LOG", folder);
     }

@@ -1,13 +1,14 @@
 //! `cargo foretell`: packages in Rust, their programs and their tests.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use crate::{is_ready, programs};
+use foretell_testkit::process::limited;
 
 /// Runs `cargo foretell` on the package of the corpus. What it builds is kept for the next time.
 fn cargo_foretell(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cargo-foretell"))
+    limited(env!("CARGO_BIN_EXE_cargo-foretell"))
         .arg("foretell")
         .args(args)
         .current_dir(programs().join("package"))

@@ -1,7 +1,13 @@
 //! Programs that do not end by themselves, or not well.
 
+use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
+
+use foretell_testkit::process::{
+    descendants, interruptible, is_alive, limited, name, send, wait_until, wait_until_busy,
+};
 
 use crate::{build, foretell, interrupted_by, is_ready};
 
@@ -33,7 +39,7 @@ fn ctrl_c_ends_the_program_and_not_foretell() {
     }
     let program = build("endless.c");
     // Whoever limits the time of foretell asks it to end; the program must not go on alone.
-    for signal in ["-INT", "-TERM", "-HUP"] {
+    for signal in ["INT", "TERM", "HUP"] {
         let output = interrupted_by(signal, &["run", "--no-progress", "--", &program]);
         let (out, err) = (text(&output.stdout), text(&output.stderr));
         assert!(err.contains("ended by Ctrl-C"), "{signal}: {err}");
@@ -67,4 +73,144 @@ fn a_recording_is_not_begun_in_vain() {
     }
     let output = foretell(&["record", "-o", "/dev/null", "--", "./no-such-program"]);
     assert!(text(&output.stderr).contains("cannot tell the format"), "{}", text(&output.stderr));
+}
+
+/// The folders for logs that are there.
+fn log_folders(temporary: &Path) -> usize {
+    fs::read_dir(temporary).expect("a folder").count()
+}
+
+#[test]
+fn no_program_outlives_foretell_and_no_folder_does() {
+    if !is_ready() {
+        return;
+    }
+    let program = build("endless.c");
+    let temporary = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outlives");
+    // What is left of an earlier run.
+    let _ = fs::remove_dir_all(&temporary);
+    fs::create_dir_all(&temporary).expect("a folder");
+    // The shell stands for any command that has processes of its own.
+    let command = format!("{program}; true");
+    let mut started = interruptible(env!("CARGO_BIN_EXE_foretell"))
+        .args(["run", "--no-progress", "--", "sh", "-c", &command])
+        .env("TMPDIR", &temporary)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("foretell runs");
+    wait_until_busy(started.id(), Duration::from_millis(300));
+    let processes = descendants(started.id());
+    assert_eq!(log_folders(&temporary), 1);
+    let itself = processes.iter().copied().find(|&process| name(process) == "foretell");
+    send("KILL", itself.expect("foretell is among them"));
+    assert!(!started.wait().expect("it ends").success());
+    wait_until("all processes have ended", || !processes.iter().any(|&process| is_alive(process)));
+    wait_until("the folder is gone", || log_folders(&temporary) == 0);
+}
+
+/// What is printed, the exit code, and how the recording ends are the same whatever the other threads do.
+#[test]
+fn a_program_ends_with_threads_that_do_not() {
+    if !is_ready() {
+        return;
+    }
+    let program = build("exit_live.c");
+    let trace = format!("{program}.ftr");
+    for order in ["serial", "striped"] {
+        for how in ["return", "exit", "_exit", "quick_exit", "worker"] {
+            let output = foretell(&["record", "--order", order, "-o", &trace, "--", &program, how]);
+            let (out, err) = (text(&output.stdout), text(&output.stderr));
+            assert_eq!(out, "the end\n", "{order}, {how}: {err}");
+            assert!(
+                err.contains("ended with exit code 7") && !err.contains("cut short"),
+                "{order}, {how}: {err}"
+            );
+        }
+        let output = foretell(&["record", "--order", order, "-o", &trace, "--", &program, "abort"]);
+        let err = text(&output.stderr);
+        assert!(err.contains("cut short: the program was killed by signal 6 (SIGABRT)"), "{order}: {err}");
+    }
+}
+
+#[test]
+fn threads_that_the_program_does_not_wait_for_are_seen_whatever_the_seed() {
+    if !is_ready() {
+        return;
+    }
+    let program = build("exit_first_race.c");
+    for seed in 1..=8 {
+        let seed = seed.to_string();
+        let output = foretell(&["run", "--no-progress", "--confirm", "--seed", &seed, "--", &program]);
+        let out = text(&output.stdout);
+        assert!(
+            out.contains("race 1: counter") && out.contains("confirmed: the program itself"),
+            "{seed}: {out}"
+        );
+    }
+}
+
+/// Handlers that wait for another thread do not hold the turn, and the run says that it depended on time.
+#[test]
+fn a_handler_may_wait_for_another_thread() {
+    if !is_ready() {
+        return;
+    }
+    let program = build("handler_waits_norace.c");
+    let mut timed = 0;
+    for seed in 1..=6 {
+        let seed = seed.to_string();
+        let output = foretell(&["run", "--no-progress", "--seed", &seed, "--", &program]);
+        let err = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{seed}: {err}");
+        timed += usize::from(err.contains("the same seed may give another run: "));
+    }
+    assert!(timed > 0, "a handler came at the wrong moment");
+}
+
+/// Where nothing depends on real time the same seed gives the same run, and nothing else is said.
+#[test]
+fn what_repeats_is_not_said_to_depend_on_time() {
+    if !is_ready() {
+        return;
+    }
+    for name in ["turns.c", "robust_norace.c", "exit_first_norace.c", "printing_race.c"] {
+        let program = build(name);
+        let record = |target: &str| {
+            let target = format!("{program}-{target}.ftr");
+            let output = foretell(&["record", "--seed", "5", "-o", &target, "--", &program]);
+            let err = text(&output.stderr);
+            assert!(!err.contains("the same seed"), "{name}: {err}");
+            fs::read(target).expect("a trace")
+        };
+        assert_eq!(record("1"), record("2"), "{name}");
+    }
+}
+
+/// A program that asks to end, or that is asked to, is recorded up to there.
+#[test]
+fn what_kills_a_program_is_told() {
+    if !is_ready() {
+        return;
+    }
+    let program = build("endless.c");
+    for (signal, told) in [("TERM", "signal 15 (SIGTERM)"), ("KILL", "signal 9 (SIGKILL)")] {
+        let child = limited(env!("CARGO_BIN_EXE_foretell"))
+            .args(["run", "--no-progress", "--", &program])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("foretell runs");
+        wait_until_busy(child.id(), Duration::from_millis(500));
+        let short: String =
+            Path::new(&program).file_name().unwrap_or_default().to_string_lossy().chars().take(15).collect();
+        let recorded = descendants(child.id())
+            .into_iter()
+            .find(|&process| name(process) == short || name(process) == "exe");
+        send(signal, recorded.expect("the program is among them"));
+        let output = child.wait_with_output().expect("foretell ends");
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert!(err.contains(&format!("killed by {told}")), "{signal}: {err}");
+        assert_eq!(output.status.code(), Some(1), "{signal}: {out}{err}");
+    }
 }

@@ -27,8 +27,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread;
 use std::time::Duration;
+
+use foretell_testkit::process::{interruptible, limited, send, wait_until_busy};
 
 /// Where the programs are.
 fn programs() -> PathBuf {
@@ -50,28 +51,30 @@ fn is_ready() -> bool {
 }
 
 fn foretell(args: &[&str]) -> Output {
-    let output = Command::new(env!("CARGO_BIN_EXE_foretell")).args(args).output().expect("foretell runs");
+    let output = limited(env!("CARGO_BIN_EXE_foretell")).args(args).output().expect("foretell runs");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!errors.contains("panicked"), "{errors}");
     output
 }
 
+/// So long a program that does not end by itself runs before it is interrupted, in time of the processor.
+const BUSY: Duration = Duration::from_millis(600);
+
 /// Runs foretell on what does not end by itself, and presses Ctrl-C after a while.
 fn interrupted(args: &[&str]) -> Output {
-    interrupted_by("-INT", args)
+    interrupted_by("INT", args)
 }
 
 /// As [`interrupted`], by any signal.
 fn interrupted_by(signal: &str, args: &[&str]) -> Output {
-    let child = Command::new(env!("CARGO_BIN_EXE_foretell"))
+    let child = interruptible(env!("CARGO_BIN_EXE_foretell"))
         .args(args)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("foretell runs");
-    thread::sleep(Duration::from_secs(3));
-    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
-    assert!(sent.is_ok_and(|status| status.success()));
+    wait_until_busy(child.id(), BUSY);
+    send(signal, child.id());
     child.wait_with_output().expect("foretell ends")
 }
 
@@ -81,7 +84,7 @@ fn raw_logs(program: &str) -> Vec<PathBuf> {
     // What is left of an earlier run.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).expect("a folder");
-    Command::new(program).env("FORETELL_LOG", &folder).output().expect("it runs");
+    limited(program).env("FORETELL_LOG", &folder).output().expect("it runs");
     let logs = fs::read_dir(&folder).expect("the folder").map(|entry| entry.expect("a file").path());
     logs.collect()
 }

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use foretell_detect::{Pairs, Reports};
 use foretell_native::{OnlineKind, OnlineRaces, convert_events, races};
 use foretell_predict::Technique;
+use foretell_testkit::process::limited;
 use foretell_trace::{EventId, Trace};
 
 use crate::{build, is_ready};
@@ -22,7 +23,7 @@ fn run(program: &str, seed: u64, detect: &str) -> (Output, PathBuf) {
     // What is left of an earlier run.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).expect("a folder");
-    let output = Command::new(program)
+    let output = limited(program)
         .env("FORETELL_LOG", &folder)
         .env("FORETELL_SEED", seed.to_string())
         .env("FORETELL_DETECT", detect)

@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use crate::{build, foretell, is_ready, programs};
+use foretell_testkit::process::limited;
 
 /// The trace of a run, as text.
 fn trace(program: &str, seed: u64, name: &str) -> String {
@@ -75,7 +75,7 @@ fn an_instrumented_program_runs_alone() {
     if !is_ready() {
         return;
     }
-    let status = Command::new(build("counter_norace.c")).status().expect("it runs");
+    let status = limited(build("counter_norace.c")).status().expect("it runs");
     assert!(status.success());
 }
 

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use crate::{build, foretell, is_ready};
+use foretell_testkit::process::limited;
 
 const ORDERS: [&str; 2] = ["serial", "striped"];
 
@@ -171,7 +172,7 @@ fn a_full_disk_ends_the_recording_and_not_the_program() {
 #[test]
 fn a_folder_that_cannot_be_written_to_is_told_and_the_program_runs() {
     let Some(program) = stress("become_another") else { return };
-    let output = Command::new(program).env("FORETELL_LOG", "/nowhere").output().expect("it runs");
+    let output = limited(program).env("FORETELL_LOG", "/nowhere").output().expect("it runs");
     assert!(output.status.success());
     assert!(stderr(&output).contains("nothing is recorded"), "{}", stderr(&output));
 }

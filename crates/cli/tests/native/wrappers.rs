@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::{foretell, is_ready};
+use foretell_testkit::process::limited;
 
 const MAIN: &str = "int answer(void);\nint main(void) { return answer() - 42; }\n";
 const ANSWER: &str = "int answer(void) { return 42; }\n";
@@ -23,7 +24,7 @@ fn folder(name: &str) -> PathBuf {
 
 /// Runs `foretell cc` in the folder with these arguments.
 fn cc(folder: &Path, line: &str) -> String {
-    let command = Command::new(env!("CARGO_BIN_EXE_foretell"))
+    let command = limited(env!("CARGO_BIN_EXE_foretell"))
         .arg("cc")
         .args(line.split_whitespace())
         .current_dir(folder)
@@ -36,7 +37,7 @@ fn cc(folder: &Path, line: &str) -> String {
 }
 
 fn runs(folder: &Path, program: &str) {
-    let status = Command::new(folder.join(program)).status().expect("it runs");
+    let status = limited(folder.join(program)).status().expect("it runs");
     assert!(status.success(), "{program}: {status}");
 }
 
@@ -118,7 +119,7 @@ fn response_files_assembly_and_standard_input_are_read() {
             runs(&folder, "assembled");
         }
     }
-    let mut compiler = Command::new(env!("CARGO_BIN_EXE_foretell"))
+    let mut compiler = limited(env!("CARGO_BIN_EXE_foretell"))
         .args(["cc", "-x", "c", "-", "-o", "piped"])
         .current_dir(&folder)
         .stdin(Stdio::piped())
@@ -167,7 +168,7 @@ fn the_source_is_found_from_the_folder_that_the_program_was_built_in() {
     fs::copy(crate::programs().join("counter_race.c"), &source).expect("a copy");
     for name in ["../sources/counter.c", source.to_str().expect("a plain path")] {
         cc(&build, &format!("{name} -o program -lpthread"));
-        let ran = Command::new(env!("CARGO_BIN_EXE_foretell"))
+        let ran = limited(env!("CARGO_BIN_EXE_foretell"))
             .args(["run", "--no-progress", "--", "./program"])
             .current_dir(&build)
             .output()
