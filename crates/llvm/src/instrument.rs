@@ -378,9 +378,7 @@ impl Walk<'_> {
             self.sites.add_hidden(call, &self.described);
         }
         let callee = call.callee();
-        if callee.is_function()
-            && let Some(called) = primitives::called_function(&callee.name())
-        {
+        if let Some(called) = primitives::called_function(callee) {
             return self.primitive(call, called);
         }
         if is_told(callee) {

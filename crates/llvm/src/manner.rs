@@ -52,11 +52,12 @@ const HARMLESS: &[&str] = &[
 /// These write down where the thread is, for it to come back to.
 const TWICE: &[&str] = &["_setjmp setjmp sigsetjmp __sigsetjmp"];
 
-/// Functions of Rust's libraries that touch at most memory that is theirs, or whose effects the runtime sees.
+/// Functions of Rust's libraries that touch at most memory that is theirs, or whose effects the runtime sees. Not what they are
+/// instantiated with: that may be anything, and what it does where nobody sees it may synchronise.
 const RUST: &[&str] = &[
     // Memory comes from `malloc` and goes to `free`.
     "__rustc::__rust_alloc __rustc::__rust_dealloc __rustc::__rust_realloc __rustc::__rust_alloc_zeroed",
-    "__rustc::__rust_no_alloc_shim_is_unstable_v2 alloc::raw_vec::RawVecInner::try_allocate_in alloc::vec::Vec::drop",
+    "__rustc::__rust_no_alloc_shim_is_unstable_v2 alloc::raw_vec::RawVecInner::try_allocate_in",
     // Threads end by the functions of the C library.
     "std::sys::thread::unix::Thread::join std::sys::thread::unix::Thread::drop",
     "std::thread::spawnhook::run_spawn_hooks std::thread::spawnhook::ChildSpawnHooks::run",
@@ -65,11 +66,20 @@ const RUST: &[&str] = &[
     "std::thread::current::current std::thread::current::current_or_unnamed std::thread::current::id::get_or_init",
     "std::thread::thread::Thread::new std::thread::id::ThreadId::new std::panicking::panic_count::is_zero_slow_path",
     "std::sys::thread_local::destructors::linux_like::register std::sync::mpmc::context::Context::new",
-    "std::panicking::catch_unwind::cleanup alloc::sync::Arc::drop_slow",
+    "std::panicking::catch_unwind::cleanup",
     // They call the program's own functions, and what these do is told by them.
     "std::rt::lang_start_internal test::test_main_static",
     // The size of a new thread's stack is asked from the environment.
     "std::env::_var_os",
+];
+
+/// The same, of functions that are known only for what they are instantiated with here: what the library knows of threads and
+/// scopes, and counts by itself.
+const RUST_INSTANCES: &[&str] = &[
+    "<alloc::sync::Arc<std::thread::thread::Inner, std::alloc::System>>::drop_slow",
+    "<alloc::sync::Arc<std::thread::scoped::ScopeData>>::drop_slow",
+    "<alloc::sync::Arc<std::thread::spawnhook::SpawnHook>>::drop_slow",
+    "<alloc::sync::Arc<std::sync::mpmc::context::Inner>>::drop_slow",
 ];
 
 /// Panics end the function. They read their message, which goes to the user, and count themselves, which only decides
@@ -118,9 +128,7 @@ impl Manner {
         if is_listed(TWICE, &name) {
             return Manner::Twice;
         }
-        if let Some(path) = rust_name::path(&name)
-            && (is_listed(RUST, &path) || is_panic(callee, &path))
-        {
+        if is_quiet_rust(callee, &name) {
             return Manner::Quiet;
         }
         if let Some(&(_, argument)) = READING.iter().find(|(known, _)| *known == name) {
@@ -135,6 +143,12 @@ impl Manner {
             _ => Manner::Unknown,
         }
     }
+}
+
+fn is_quiet_rust(function: Value, name: &str) -> bool {
+    let (Some(text), Some(path)) = (rust_name::text(name), rust_name::path(name)) else { return false };
+    let is_known = is_listed(RUST, &path) && !rust_name::is_instance(&text);
+    is_known || RUST_INSTANCES.contains(&text.as_str()) || is_panic(function, &path)
 }
 
 fn is_listed(list: &[&str], name: &str) -> bool {

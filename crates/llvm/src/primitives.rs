@@ -45,6 +45,8 @@ pub(crate) enum Object {
 pub(crate) enum Other {
     /// What the second argument points to.
     Second,
+    /// Which function is called.
+    Callee,
     /// A number.
     Number(u64),
 }
@@ -83,6 +85,9 @@ const WORDS: &[(&str, Word)] = &[
     ("std::sync::poison::Flag::clear", word(Role::Poison)),
     ("std::sys::sync::once::futex::Once::is_completed", Word { role: Role::Done, held: 3, blocked: 3 }),
     ("std::sys::sync::thread_parking::futex::Parker::unpark", word(Role::Unpark)),
+    ("std::thread::scoped::scope", word(Role::Scope)),
+    // How large stacks are is asked from the environment once, and remembered.
+    ("std::thread::lifecycle::spawn_unchecked::{closure#0}", word(Role::Silent)),
     ("parking_lot::raw_mutex::RawMutex::lock", word(Role::Lock)),
     ("parking_lot::raw_mutex::RawMutex::try_lock", Word { role: Role::TryLock, held: 1, blocked: 0 }),
     ("parking_lot::raw_mutex::RawMutex::try_lock_for", word(Role::Lock)),
@@ -90,18 +95,37 @@ const WORDS: &[(&str, Word)] = &[
     ("parking_lot::raw_mutex::RawMutex::unlock", word(Role::Unlock)),
     ("parking_lot::raw_mutex::RawMutex::unlock_fair", word(Role::Unlock)),
     ("parking_lot::raw_rwlock::RawRwLock::lock_exclusive", word(Role::Lock)),
+    ("parking_lot::raw_rwlock::RawRwLock::try_lock_exclusive_for", word(Role::Lock)),
+    ("parking_lot::raw_rwlock::RawRwLock::try_lock_exclusive_until", word(Role::Lock)),
     (
         "parking_lot::raw_rwlock::RawRwLock::try_lock_exclusive",
         Word { role: Role::TryLock, held: !3, blocked: 0 },
     ),
     ("parking_lot::raw_rwlock::RawRwLock::unlock_exclusive", word(Role::Unlock)),
-    ("parking_lot::raw_rwlock::RawRwLock::lock_shared", word(Role::LockShared)),
-    (
-        "parking_lot::raw_rwlock::RawRwLock::try_lock_shared",
-        Word { role: Role::TryLockShared, held: 8, blocked: 0 },
-    ),
+    ("parking_lot::raw_rwlock::RawRwLock::unlock_exclusive_fair", word(Role::Unlock)),
     ("parking_lot::raw_rwlock::RawRwLock::unlock_shared", word(Role::Unlock)),
+    // Who only tries goes on to a function that tells whether it failed.
+    ("parking_lot::raw_rwlock::RawRwLock::lock_shared", word(Role::LockShared)),
+    ("parking_lot::raw_rwlock::RawRwLock::try_lock_shared", word(Role::LockShared)),
+    ("parking_lot::raw_rwlock::RawRwLock::try_lock_shared_for", word(Role::LockShared)),
+    ("parking_lot::raw_rwlock::RawRwLock::try_lock_shared_until", word(Role::LockShared)),
+    ("parking_lot::raw_rwlock::RawRwLock::lock_shared_recursive", word(Role::LockShared)),
+    ("parking_lot::raw_rwlock::RawRwLock::try_lock_shared_recursive", word(Role::LockShared)),
+    ("parking_lot::raw_rwlock::RawRwLock::try_lock_shared_recursive_for", word(Role::LockShared)),
+    ("parking_lot::raw_rwlock::RawRwLock::try_lock_shared_recursive_until", word(Role::LockShared)),
     ("parking_lot::raw_rwlock::RawRwLock::downgrade", word(Role::Downgrade)),
+    ("parking_lot::raw_rwlock::RawRwLock::lock_upgradable", word(Role::LockUpgradable)),
+    ("parking_lot::raw_rwlock::RawRwLock::try_lock_upgradable", word(Role::LockUpgradable)),
+    ("parking_lot::raw_rwlock::RawRwLock::try_lock_upgradable_for", word(Role::LockUpgradable)),
+    ("parking_lot::raw_rwlock::RawRwLock::try_lock_upgradable_until", word(Role::LockUpgradable)),
+    ("parking_lot::raw_rwlock::RawRwLock::unlock_upgradable", word(Role::UnlockUpgradable)),
+    ("parking_lot::raw_rwlock::RawRwLock::unlock_upgradable_fair", word(Role::UnlockUpgradable)),
+    ("parking_lot::raw_rwlock::RawRwLock::upgrade", word(Role::Upgrade)),
+    ("parking_lot::raw_rwlock::RawRwLock::try_upgrade", word(Role::Upgrade)),
+    ("parking_lot::raw_rwlock::RawRwLock::try_upgrade_for", word(Role::Upgrade)),
+    ("parking_lot::raw_rwlock::RawRwLock::try_upgrade_until", word(Role::Upgrade)),
+    ("parking_lot::raw_rwlock::RawRwLock::downgrade_upgradable", word(Role::StayShared)),
+    ("parking_lot::raw_rwlock::RawRwLock::downgrade_to_upgradable", word(Role::DowngradeToUpgradable)),
     ("parking_lot::condvar::Condvar::notify_one", word(Role::Silent)),
     ("parking_lot::condvar::Condvar::notify_all", word(Role::Silent)),
 ];
@@ -111,9 +135,26 @@ const READERS: u64 = (1 << 30) - 1;
 /// Its other bits: somebody waits.
 const WAITERS: u64 = 3 << 30;
 
-/// How often a thread is known is counted partly by code that is not instrumented, and decides only when its description
+/// How often a thread or a scope is known is counted partly by code that is not instrumented, and decides only when its description
 /// is freed.
-const HANDLES: &str = "<alloc::sync::Arc<std::thread::thread::Inner";
+const HANDLES: [&str; 2] =
+    ["<alloc::sync::Arc<std::thread::thread::Inner", "<alloc::sync::Arc<std::thread::scoped::ScopeData"];
+
+/// A lock that its owner may take again has a word that says who that is. Each thread only asks whether it is the one, and that
+/// depends on nothing but what it has done itself.
+const OWNERS: &str = "lock_api::remutex::RawReentrantMutex::";
+
+/// The words of locks are in the hands of these alone. What they do that is not named above is a fence: a word that is half a lock
+/// and half an atomic would order less than it does.
+const LOCKS: &[&str] =
+    &["std::sys::sync::", "parking_lot::raw_mutex::", "parking_lot::raw_rwlock::", "parking_lot::condvar::"];
+
+/// Who knows of a thread's result is counted: that are the thread and who has started it.
+const RESULT: &str = "<alloc::sync::Arc<std::thread::lifecycle::Packet<";
+/// The last of them calls this.
+const DROP_SLOW: &str = ">::drop_slow";
+/// What a thread runs first calls the function that it was started for, and then gives up its result.
+const START: &str = "std::thread::lifecycle::spawn_unchecked::{closure#1}";
 
 const fn called(primitive: Primitive) -> Called {
     Called { primitive, object: Object::First, other: Other::Number(0) }
@@ -151,8 +192,8 @@ const CALLS: &[(&str, Called)] = &[
     ("std::thread::thread::Thread::park", called(Primitive::Park)),
     ("std::thread::thread::Thread::park_timeout", called(Primitive::Park)),
     ("std::sys::thread::unix::Thread::new", called(Primitive::Spawn)),
-    ("std::thread::scoped::ScopeData::increment_num_running_threads", called(Primitive::Count)),
-    ("std::thread::scoped::ScopeData::decrement_num_running_threads", called(Primitive::Count)),
+    ("std::thread::scoped::ScopeData::increment_num_running_threads", called(Primitive::ScopeGrows)),
+    ("std::thread::scoped::ScopeData::decrement_num_running_threads", called(Primitive::ScopeShrinks)),
     (
         "std::io::stdio::_print",
         Called { primitive: Primitive::Within, object: Object::Number(OUTPUT), other: Other::Number(0) },
@@ -178,6 +219,12 @@ const CALLS: &[(&str, Called)] = &[
     ("parking_lot::raw_rwlock::RawRwLock::unlock_exclusive_slow", called(Primitive::Unlock)),
     ("parking_lot::raw_rwlock::RawRwLock::unlock_shared_slow", called(Primitive::Silent)),
     ("parking_lot::raw_rwlock::RawRwLock::downgrade_slow", called(Primitive::Silent)),
+    ("parking_lot::raw_rwlock::RawRwLock::downgrade_to_upgradable_slow", called(Primitive::Silent)),
+    ("parking_lot::raw_rwlock::RawRwLock::lock_upgradable_slow", called(Primitive::TryLockUpgradable)),
+    ("parking_lot::raw_rwlock::RawRwLock::try_lock_upgradable_slow", called(Primitive::TryLockUpgradable)),
+    ("parking_lot::raw_rwlock::RawRwLock::unlock_upgradable_slow", called(Primitive::UnlockUpgradable)),
+    ("parking_lot::raw_rwlock::RawRwLock::upgrade_slow", called(Primitive::TryUpgrade)),
+    ("parking_lot::raw_rwlock::RawRwLock::try_upgrade_slow", called(Primitive::TryUpgrade)),
     (
         "parking_lot::condvar::Condvar::wait_until_internal",
         Called { primitive: Primitive::Wait, object: Object::First, other: Other::Second },
@@ -196,45 +243,99 @@ const UNSEEN: &[&str] = &["parking_lot_core::"];
 /// What is known of functions by their names, as far as it was asked.
 #[derive(Default)]
 pub(crate) struct Primitives {
-    words: HashMap<String, Option<Word>>,
+    scopes: HashMap<String, Scope>,
+}
+
+/// What it means to be within a function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Scope {
+    /// The atomics there are known.
+    Word(Word),
+    /// They are the words of locks, and not known.
+    Lock,
+    /// They count who knows of a thread's result.
+    Result,
+    /// It is the first function of a thread.
+    Start,
+    /// It is one of those that atomics are made of.
+    Core,
+    /// Nothing.
+    Other,
 }
 
 impl Primitives {
     /// What an atomic access or a branch belongs to, if it is part of a primitive.
     pub(crate) fn word(&mut self, instruction: Value, function: &str) -> Option<Word> {
-        let places = instruction.places();
-        let mut scopes = places.into_iter().map(|place| place.function).chain([function.to_string()]);
-        scopes.find_map(|scope| {
-            let known = self.words.get(&scope).copied();
-            known.unwrap_or_else(|| {
-                let found = word_of(&scope);
-                self.words.insert(scope, found);
-                found
-            })
-        })
+        let places = instruction.places().into_iter().map(|place| place.function);
+        let scopes: Vec<Scope> = places.chain([function.to_string()]).map(|name| self.scope(name)).collect();
+        let known = scopes.iter().find_map(|scope| match scope {
+            Scope::Word(word) => Some(*word),
+            _ => None,
+        });
+        let is_within = |wanted: Scope| scopes.contains(&wanted);
+        // What a lock's function is given to call may have atomics of its own.
+        let innermost = scopes.iter().find(|&&scope| scope != Scope::Core);
+        known
+            .or_else(|| (is_within(Scope::Result) && is_within(Scope::Start)).then_some(word(Role::Retire)))
+            .or_else(|| (innermost == Some(&Scope::Lock)).then_some(word(Role::Fence)))
+    }
+
+    fn scope(&mut self, name: String) -> Scope {
+        if let Some(&known) = self.scopes.get(&name) {
+            return known;
+        }
+        let found = scope_of(&name).unwrap_or(Scope::Other);
+        self.scopes.insert(name, found);
+        found
     }
 }
 
-fn word_of(scope: &str) -> Option<Word> {
-    let text = rust_name::text(scope)?;
-    if text.starts_with(HANDLES) {
-        return Some(word(Role::Silent));
+fn scope_of(name: &str) -> Option<Scope> {
+    let text = rust_name::text(name)?;
+    if HANDLES.iter().any(|handle| text.starts_with(handle)) {
+        return Some(Scope::Word(word(Role::Silent)));
     }
-    let path = rust_name::path(scope)?;
-    WORDS.iter().find(|(known, _)| *known == path).map(|&(_, word)| word)
-}
-
-/// What a call of the function with this name means, if it is a primitive.
-pub(crate) fn called_function(name: &str) -> Option<Called> {
+    if text.starts_with(RESULT) {
+        return Some(Scope::Result);
+    }
     let path = rust_name::path(name)?;
+    let known = WORDS.iter().find(|(known, _)| *known == path).map(|&(_, word)| word);
+    let is_owner = path.starts_with(OWNERS);
+    match known.or_else(|| is_owner.then_some(word(Role::Silent))) {
+        Some(word) => Some(Scope::Word(word)),
+        None if path == START => Some(Scope::Start),
+        None if path.starts_with("core::") => Some(Scope::Core),
+        None => LOCKS.iter().any(|start| path.starts_with(start)).then_some(Scope::Lock),
+    }
+}
+
+/// What a call of this function means, if it is a primitive.
+pub(crate) fn called_function(function: Value) -> Option<Called> {
+    if !function.is_function() {
+        return None;
+    }
+    let name = function.name();
+    // Results that the library itself has use for, too, are dropped by its own code.
+    if !function.is_defined()
+        && rust_name::text(&name).is_some_and(|text| text.starts_with(RESULT) && text.ends_with(DROP_SLOW))
+    {
+        return Some(DROP_RESULT);
+    }
+    let path = rust_name::path(&name)?;
     CALLS.iter().find(|(known, _)| *known == path).map(|&(_, called)| called)
 }
 
+const DROP_RESULT: Called =
+    Called { primitive: Primitive::DropResult, object: Object::First, other: Other::Callee };
+
 /// Rust's atomics are functions that are told by an argument in which order they act. They become what they stand for in
-/// those who call them, so that it can be seen what they belong to. Says whether there are any.
+/// those who call them, so that it can be seen what they belong to, and so does what gives up a thread's result. Says whether there are
+/// any.
 pub(crate) fn inline_atomics(module: Module) -> bool {
     let is_atomic = |function: &Value| {
-        rust_name::path(&function.name()).is_some_and(|path| path.starts_with("core::sync::atomic::"))
+        let name = function.name();
+        let gives_up = || rust_name::text(&name).is_some_and(|text| gives_up_result(&text));
+        rust_name::path(&name).is_some_and(|path| path.starts_with("core::sync::atomic::")) || gives_up()
     };
     let atomics: Vec<Value> = module.defined_functions().into_iter().filter(is_atomic).collect();
     for function in &atomics {
@@ -242,6 +343,12 @@ pub(crate) fn inline_atomics(module: Module) -> bool {
         function.add_attribute("alwaysinline");
     }
     !atomics.is_empty()
+}
+
+fn gives_up_result(text: &str) -> bool {
+    let glue = text.strip_prefix("core::ptr::drop_in_place::");
+    let is_drop = text.starts_with(RESULT) && text.ends_with(" as core::ops::drop::Drop>::drop");
+    is_drop || glue.is_some_and(|glued| glued.starts_with(RESULT))
 }
 
 /// Whether the function with this name is part of a primitive that is told of where it is called.

@@ -14,6 +14,12 @@ pub(crate) fn text(mangled: &str) -> Option<String> {
     try_demangle(mangled).ok().map(|name| format!("{name:#}"))
 }
 
+/// Whether a function with this whole name is one of many: instantiated with types, or a function of such a type.
+pub(crate) fn is_instance(text: &str) -> bool {
+    let (owner, rest) = text.strip_prefix('<').and_then(split_at_closing).unwrap_or(("", text));
+    before_as(owner).contains('<') || rest.contains('<')
+}
+
 /// Brackets at the beginning hold the type whose function it is, all others what something is instantiated with.
 fn without_arguments(name: &str) -> String {
     let (owner, rest) = match name.strip_prefix('<').and_then(split_at_closing) {
@@ -66,4 +72,29 @@ fn before_as(text: &str) -> &str {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instances_are_told_apart() {
+        for text in [
+            "std::env::_var_os",
+            "<std::thread::thread::Thread>::new",
+            "<std::thread::spawnhook::SpawnHooks as core::ops::drop::Drop>::drop",
+            "<std::thread::Scope as core::ops::FnOnce<()>>::call_once",
+        ] {
+            assert!(!is_instance(text), "{text}");
+        }
+        for text in [
+            "<alloc::sync::Arc<std::thread::lifecycle::Packet<()>>>::drop_slow",
+            "alloc::sync::Arc<T,A>::drop_slow",
+            "core::panicking::assert_failed::<u64, u64>",
+            "<alloc::vec::Vec<u8> as core::ops::drop::Drop>::drop",
+        ] {
+            assert!(is_instance(text), "{text}");
+        }
+    }
 }

@@ -10,6 +10,8 @@
     reason = "a value is as wide as its access; what is above that is nothing"
 )]
 
+mod scopes;
+
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
@@ -134,7 +136,7 @@ extern "C" fn __foretell_end(site: u64, primitive: u32, object: u64, other: u64,
 
 /// Whether the library may call functions of the program from there.
 fn calls_back(primitive: Primitive) -> bool {
-    matches!(primitive, Primitive::Once | Primitive::Within)
+    matches!(primitive, Primitive::Once | Primitive::Within | Primitive::DropResult)
 }
 
 fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
@@ -143,10 +145,16 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
         Primitive::Spawn => turn.me.library.spawns.set(true),
         Primitive::Lock => begin_lock(turn, object, SyncOp::TryFailed),
         Primitive::LockShared => begin_lock(turn, object, SyncOp::TrySharedFailed),
-        Primitive::TryLock | Primitive::TryLockShared => turn.meeting_at(object as usize),
+        Primitive::TryLock | Primitive::TryLockShared | Primitive::TryLockUpgradable | Primitive::TryUpgrade => {
+            turn.meeting_at(object as usize);
+        }
         Primitive::Unlock => {
             turn.due();
             turn.log_sync(SyncOp::Unlock, object as usize, 0);
+        }
+        Primitive::UnlockUpgradable => {
+            turn.due();
+            changed(turn, Role::UnlockUpgradable, object);
         }
         Primitive::Wait => {
             turn.due();
@@ -165,7 +173,7 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
         }
         Primitive::Once => {
             turn.meeting();
-            turn.me.library.found.set([u64::from(word_at(object)), 0, 0]);
+            turn.me.library.found.set(word_at(object));
         }
         Primitive::Barrier => begin_barrier(turn, object),
         Primitive::Park => {
@@ -173,10 +181,9 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
             turn.me.library.parks.set(true);
             look_for_token(turn);
         }
-        Primitive::Count => {
-            turn.due();
-            turn.me.library.found.set(words_at(object));
-        }
+        Primitive::ScopeGrows => scopes::grow(turn, object),
+        Primitive::ScopeShrinks => scopes::shrink(turn, object),
+        Primitive::DropResult => scopes::begin_to_drop(turn, object, other),
         Primitive::Within => begin_within(turn, object),
         Primitive::Change => {
             turn.due();
@@ -194,15 +201,26 @@ fn begin_lock(turn: &Turn, object: u64, failed: SyncOp) {
 fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool) {
     turn.me.attempt.set(None);
     match primitive {
-        Primitive::Silent | Primitive::Unlock | Primitive::Notify | Primitive::NotifyAll => turn.meeting(),
+        Primitive::Silent
+        | Primitive::Unlock
+        | Primitive::UnlockUpgradable
+        | Primitive::Notify
+        | Primitive::NotifyAll
+        | Primitive::ScopeShrinks => turn.meeting(),
+        Primitive::ScopeGrows => {}
+        Primitive::DropResult => scopes::has_dropped(turn),
         Primitive::Spawn => turn.me.library.spawns.set(false),
         Primitive::Clock => turn.in_order(&CLOCK, Order::Relaxed),
         Primitive::Lock => turn.log_sync(SyncOp::Lock, object as usize, 0),
         Primitive::LockShared => turn.log_sync(SyncOp::LockShared, object as usize, 0),
         Primitive::TryLock if result => turn.log_sync(SyncOp::Lock, object as usize, 0),
         Primitive::TryLockShared if result => turn.log_sync(SyncOp::LockShared, object as usize, 0),
+        Primitive::TryLockUpgradable if result => changed(turn, Role::LockUpgradable, object),
+        Primitive::TryUpgrade if result => changed(turn, Role::Upgrade, object),
         // Whoever had the lock when the time was over may have given it up since.
-        Primitive::TryLock | Primitive::TryLockShared => turn.fence(turn.me.site.get()),
+        Primitive::TryLock | Primitive::TryLockShared | Primitive::TryLockUpgradable | Primitive::TryUpgrade => {
+            turn.fence(turn.me.site.get());
+        }
         Primitive::Wait => {
             log_wait(turn);
             let timed_out = turn.me.library.timed_out.get();
@@ -211,7 +229,6 @@ fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool)
         Primitive::Once => end_once(turn, object, other),
         Primitive::Barrier => end_barrier(turn, object),
         Primitive::Park => end_park(turn),
-        Primitive::Count => end_count(turn, object),
         Primitive::Within => end_within(turn, object),
         Primitive::Change => {
             log_change(turn, object, other, |site, addr, bytes| Record::WriteRange { site, addr, bytes });
@@ -240,8 +257,9 @@ fn log_change(turn: &Turn, object: u64, length: u64, record: impl Fn(u64, u64, &
 fn end_once(turn: &Turn, object: u64, before: u64) {
     let site = turn.me.site.get();
     turn.at(object as usize, 4, || {
-        let now = u64::from(word_at(object));
-        let did_it = !turn.me.library.waited.get() && turn.me.library.found.get()[0] != now;
+        let found = word_at(object);
+        let (now, did_it) =
+            (u64::from(found), !turn.me.library.waited.get() && turn.me.library.found.get() != found);
         turn.log(&if did_it {
             Record::Rmw { site, addr: object, size: 4, read: before, written: now, order: Order::AcqRel }
         } else {
@@ -313,21 +331,6 @@ fn end_park(turn: &Turn) {
     }
 }
 
-/// One of the words has become one more or one less.
-fn end_count(turn: &Turn, object: u64) {
-    let (before, after) = (turn.me.library.found.get(), words_at(object));
-    let changed = before.into_iter().zip(after).zip(0_u64..).find(|((before, after), _)| before != after);
-    match changed {
-        Some(((read, written), index)) if read.abs_diff(written) == 1 => {
-            let (site, addr, order) = (turn.me.site.get(), object + 8 * index, Order::AcqRel);
-            turn.at(addr as usize, 8, || {
-                turn.log(&Record::Rmw { site, addr, size: 8, read, written, order });
-            });
-        }
-        _ => turn.fence(turn.me.site.get()),
-    }
-}
-
 /// The lock that a function takes itself cannot be seen; so there is one more around it, which is.
 fn begin_within(turn: &Turn, object: u64) {
     loop {
@@ -364,11 +367,6 @@ fn word_at(object: u64) -> u32 {
     unsafe { AtomicU32::from_ptr(object as *mut u32) }.load(Ordering::SeqCst)
 }
 
-fn words_at(object: u64) -> [u64; 3] {
-    let word = |index: u64| unsafe { AtomicU64::from_ptr((object + 8 * index) as *mut u64) };
-    [0, 1, 2].map(|index| word(index).load(Ordering::SeqCst))
-}
-
 /// What it means that the word could not be, or is not to be, changed.
 fn judge(turn: &Turn, role: Role, lock: u64, value: u64, held: u64, blocked: u64) -> bool {
     match role {
@@ -377,30 +375,52 @@ fn judge(turn: &Turn, role: Role, lock: u64, value: u64, held: u64, blocked: u64
             turn.log_sync(SyncOp::TrySharedFailed, lock as usize, 0);
         }
         Role::TryLockShared if value & blocked != 0 => turn.fence(turn.me.site.get()),
+        Role::Fence => turn.fence(turn.me.site.get()),
         _ => return false,
     }
     true
+}
+
+/// That somebody may take the lock alone later, and nobody else may, is a lock of its own: beside the word, where there is nothing.
+fn upgradable(lock: usize) -> usize {
+    lock + 1
 }
 
 /// The word was changed.
 fn changed(turn: &Turn, role: Role, word: u64) {
     let (object, site) = (word as usize, turn.me.site.get());
     match role {
-        Role::Silent | Role::Done => {}
+        Role::Silent | Role::Done | Role::Scope | Role::Retire => {}
         Role::Lock | Role::TryLock => turn.log_sync(SyncOp::Lock, object, 0),
         Role::LockShared | Role::TryLockShared => turn.log_sync(SyncOp::LockShared, object, 0),
+        Role::LockUpgradable => {
+            turn.log_sync(SyncOp::Lock, upgradable(object), 0);
+            turn.log_sync(SyncOp::LockShared, object, 0);
+        }
         Role::Unlock => {
             turn.log_sync(SyncOp::Unlock, object, 0);
             turn.meeting();
         }
-        Role::Downgrade => {
-            // Nobody can come between the two.
-            turn.fence(site);
+        Role::UnlockUpgradable => {
             turn.log_sync(SyncOp::Unlock, object, 0);
-            turn.log_sync(SyncOp::LockShared, object, 0);
-            turn.fence(site);
+            turn.log_sync(SyncOp::Unlock, upgradable(object), 0);
+            turn.meeting();
         }
-        Role::Poison => turn.fence(site),
+        Role::StayShared => {
+            turn.log_sync(SyncOp::Unlock, upgradable(object), 0);
+            turn.meeting();
+        }
+        // Nobody can come between the two.
+        Role::Downgrade => in_one(turn, &[(SyncOp::Unlock, object), (SyncOp::LockShared, object)]),
+        Role::Upgrade => in_one(
+            turn,
+            &[(SyncOp::Unlock, object), (SyncOp::Lock, object), (SyncOp::Unlock, upgradable(object))],
+        ),
+        Role::DowngradeToUpgradable => in_one(
+            turn,
+            &[(SyncOp::Unlock, object), (SyncOp::Lock, upgradable(object)), (SyncOp::LockShared, object)],
+        ),
+        Role::Poison | Role::Fence => turn.fence(site),
         Role::Unpark => {
             let told = known().tokens.insert(object, TOKEN).unwrap_or(NO_TOKEN);
             log_imagined(turn, word, (told.into(), TOKEN.into()), Order::Release);
@@ -408,14 +428,45 @@ fn changed(turn: &Turn, role: Role, word: u64) {
     }
 }
 
+/// Several changes that are one.
+fn in_one(turn: &Turn, changes: &[(SyncOp, usize)]) {
+    turn.fence(turn.me.site.get());
+    for &(op, object) in changes {
+        turn.log_sync(op, object, 0);
+    }
+    turn.fence(turn.me.site.get());
+}
+
+/// Whether a change makes its role's difference: who wants to have a lock alone must find no other reader.
+fn makes_a_difference(role: Role, found: u64) -> bool {
+    const READERS: u32 = 4;
+    role != Role::Upgrade || found >> READERS == 1
+}
+
 /// Whether others may go on before a thread tries.
 fn is_attempt(role: Role) -> bool {
-    matches!(role, Role::Lock | Role::LockShared | Role::TryLock | Role::TryLockShared | Role::Unpark)
+    matches!(
+        role,
+        Role::Lock
+            | Role::LockShared
+            | Role::LockUpgradable
+            | Role::TryLock
+            | Role::TryLockShared
+            | Role::Upgrade
+            | Role::Unpark
+    )
 }
 
 /// Whether a change of the word is told as a step for which nobody is let go first.
 fn is_told(role: Role) -> bool {
-    matches!(role, Role::Unlock | Role::Downgrade)
+    matches!(
+        role,
+        Role::Unlock
+            | Role::UnlockUpgradable
+            | Role::Downgrade
+            | Role::DowngradeToUpgradable
+            | Role::StayShared
+    )
 }
 
 /// The turn for an access to a word.
@@ -426,13 +477,40 @@ fn begin_access(site: u64, role: u32, attempts: bool) -> (Option<Turn>, Role) {
     let turn = turn.filter(|turn| !is_closed(turn));
     if let Some(turn) = &turn {
         turn.me.site.set(site);
-        if attempts && is_attempt(role) {
+        if role == Role::Fence {
+            turn.fence(site);
+        } else if attempts && is_attempt(role) {
             turn.meeting();
         } else if attempts && is_told(role) {
             turn.due();
         }
     }
     (turn, role)
+}
+
+/// The count of a scope's threads has so many bytes. Whether one of them has panicked is one byte, and no news.
+const SCOPE_COUNT: usize = 8;
+
+/// A thread gives up its result. Whoever drops a result last is after the other who knew of it: if that is who started the thread, all
+/// that it does from then on seems to follow from what the thread did, though it is an accident that the thread came first. So all
+/// others may go on before, unless the thread is the last one anyway.
+fn retire(
+    turn: &Turn,
+    addr: u64,
+    size: u8,
+    count: impl Fn() -> u64,
+    give_up: impl FnOnce() -> u64,
+    after: impl FnOnce(u64) -> u64,
+) -> u64 {
+    if count() > 1 {
+        turn.let_all_go_first();
+    }
+    let site = turn.me.site.get();
+    turn.access(addr as usize, size.into(), || {
+        let read = give_up();
+        turn.log(&Record::Rmw { site, addr, size, read, written: after(read), order: Order::Release });
+        read
+    })
 }
 
 macro_rules! words {
@@ -444,6 +522,9 @@ macro_rules! words {
             let Some(turn) = turn else { return load() };
             if role != Role::Done {
                 let value = load();
+                if role == Role::Scope && $size == SCOPE_COUNT && value == 0 {
+                    scopes::end(&turn, addr as u64);
+                }
                 judge(&turn, role, addr as u64, value, held, blocked);
                 return value;
             }
@@ -471,15 +552,25 @@ macro_rules! words {
             let update = Update::from_code(update).unwrap_or(Update::Xchg);
             let apply = |old: $word| Some(update.apply(old.into(), operand, $size) as $word);
             let atomic = unsafe { <$atomic>::from_ptr(addr) };
+            let run = || {
+                let found = atomic.fetch_update(Ordering::SeqCst, Ordering::SeqCst, apply);
+                u64::from(found.unwrap_or_else(|found| found))
+            };
+            let Some(turn) = turn else { return run() };
+            if role == Role::Retire {
+                let count = || u64::from(atomic.load(Ordering::SeqCst));
+                return retire(&turn, addr as u64, $size, count, run, |read| update.apply(read, operand, $size));
+            }
             // What is given up is told before others can take it, all else after it was done.
-            if let Some(turn) = &turn && role == Role::Unlock {
-                changed(turn, role, addr as u64);
+            if role == Role::Unlock {
+                changed(&turn, role, addr as u64);
+                return run();
             }
-            let found = atomic.fetch_update(Ordering::SeqCst, Ordering::SeqCst, apply);
-            if let Some(turn) = &turn && role != Role::Unlock {
-                changed(turn, role, addr as u64);
+            let found = run();
+            if makes_a_difference(role, found) {
+                changed(&turn, role, addr as u64);
             }
-            found.unwrap_or_else(|found| found).into()
+            found
         }
 
         #[unsafe(no_mangle)]

@@ -54,11 +54,16 @@ pub(crate) const DEADLOCK_CODE: i32 = 66;
 /// given it up.
 const PATIENCE: u32 = 2;
 
+/// Who lets all others go first does so until so many turns have ended: somebody may wait for it in a loop.
+const LAST: u64 = 64;
+
 /// What a thread is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     /// It could run.
     Ready,
+    /// It could run, and lets all others go first.
+    Last,
     /// It waits for something.
     Waiting(Waiting),
     /// It is in the kernel, or in other code that may block.
@@ -517,14 +522,29 @@ impl Scheduler {
             return;
         }
         self.end_sleep();
-        let picked = match &self.hunt {
-            Some(_) => without_signals(|| self.pick_by_strategy()),
-            None => self.anybody(),
-        };
+        self.end_courtesy(LAST);
+        let picked = self.pick().or_else(|| {
+            self.end_courtesy(0);
+            self.pick()
+        });
         match picked {
             Some(thread) => self.give_turn(thread),
             None => self.nobody_is_ready(),
         }
+    }
+
+    fn pick(&mut self) -> Option<&'static Thread> {
+        match &self.hunt {
+            Some(_) => without_signals(|| self.pick_by_strategy()),
+            None => self.anybody(),
+        }
+    }
+
+    /// Those who have let others go first for at least so many turns can run.
+    fn end_courtesy(&mut self, turns: u64) {
+        let waits = self.waits;
+        let is_over = |slot: &&mut Slot| slot.state == State::Last && waits - slot.since >= turns;
+        self.slots.iter_mut().filter(is_over).for_each(|slot| slot.state = State::Ready);
     }
 
     /// Any thread that can run.

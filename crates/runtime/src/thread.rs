@@ -126,8 +126,10 @@ pub(crate) struct Library {
     pub(crate) parks: Cell<bool>,
     /// The word that its token is in; 0 while that is not known.
     pub(crate) token: Cell<usize>,
-    /// What was in the object's words when it entered.
-    pub(crate) found: Cell<[u64; 3]>,
+    /// What was in the object's word when it entered.
+    pub(crate) found: Cell<u32>,
+    /// The scope whose thread's result it is dropping.
+    pub(crate) leaves: Cell<Option<u64>>,
 }
 
 impl Library {
@@ -138,6 +140,7 @@ impl Library {
         self.waits_with.set(None);
         self.spawns.set(false);
         self.parks.set(false);
+        self.leaves.set(None);
     }
 }
 

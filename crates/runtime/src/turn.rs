@@ -230,6 +230,15 @@ impl Turn {
         }
     }
 
+    /// The thread is done with all that matters to others: they go on first, as far as they can.
+    pub(crate) fn let_all_go_first(&self) {
+        if is_striped() || given::is_followed() {
+            return;
+        }
+        self.me.next.set(Operation::Other);
+        self.hand_over(State::Last);
+    }
+
     /// The program lets others go on. Who waits in this way for somebody else shall not fill the log.
     pub(crate) fn yield_turn(&self) {
         const PAUSE: u64 = 100_000;

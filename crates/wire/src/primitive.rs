@@ -69,6 +69,23 @@ codes! {
         Done = 8,
         /// Gives a thread the token with which it returns from its park.
         Unpark = 9,
+        /// Something that is not known, to the word of a lock: nothing may be reordered around it.
+        Fence = 10,
+        /// How many threads of a scope have not ended. Whoever finds none goes on after all of them.
+        Scope = 11,
+        /// A thread gives up its result, which is the last thing that it does for others.
+        Retire = 12,
+        /// As [`Role::LockShared`], and nobody else may hold the lock in this way.
+        LockUpgradable = 13,
+        /// Whoever changes the word has given up what [`Role::LockUpgradable`] took.
+        UnlockUpgradable = 14,
+        /// Whoever changes the word and finds no other reader, which the bits above the lowest four count, had the lock as by
+        /// [`Role::LockUpgradable`] and now has it alone; who finds one goes on to wait.
+        Upgrade = 15,
+        /// Whoever changes the word had the lock as by [`Role::LockUpgradable`], and now just shares it.
+        StayShared = 16,
+        /// Whoever changes the word had the lock alone, and now has it as by [`Role::LockUpgradable`].
+        DowngradeToUpgradable = 17,
     }
 }
 
@@ -99,8 +116,8 @@ codes! {
         Barrier = 10,
         /// Waits for the token of this thread.
         Park = 11,
-        /// Adds to one of the three words at the object, or takes from it.
-        Count = 12,
+        /// A scope (object) has one more thread, whose end it will wait for.
+        ScopeGrows = 12,
         /// Does something under a lock that it takes and gives up itself (object: any number that stands for it).
         Within = 13,
         /// Reads so many bytes (other) at the object, and writes them.
@@ -110,6 +127,17 @@ codes! {
         Spawn = 15,
         /// Asks the clock.
         Clock = 16,
+        /// A thread of the scope (object) has ended, as far as the scope is concerned.
+        ScopeShrinks = 17,
+        /// The last who knows of a thread's result drops it. The object is where its address is. If the function that does it (other)
+        /// tells nothing itself and the thread has run in a scope, this is also [`Primitive::ScopeShrinks`].
+        DropResult = 18,
+        /// As [`Role::LockUpgradable`] if the result is true.
+        TryLockUpgradable = 19,
+        /// Gives up what [`Role::LockUpgradable`] took.
+        UnlockUpgradable = 20,
+        /// As [`Role::Upgrade`] if the result is true.
+        TryUpgrade = 21,
     }
 }
 
@@ -119,12 +147,12 @@ mod tests {
 
     #[test]
     fn codes_come_back() {
-        for code in 0..=9 {
+        for code in 0..=17 {
             assert_eq!(Role::from_code(code).map(|role| role as u32), Some(code));
         }
-        for code in 0..=16 {
+        for code in 0..=21 {
             assert_eq!(Primitive::from_code(code).map(|primitive| primitive as u32), Some(code));
         }
-        assert_eq!((Role::from_code(10), Primitive::from_code(17)), (None, None));
+        assert_eq!((Role::from_code(18), Primitive::from_code(22)), (None, None));
     }
 }

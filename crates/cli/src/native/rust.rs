@@ -31,6 +31,8 @@ fn options(tools: &Tools, given: &[OsString]) -> Vec<OsString> {
         // The functions of locks are known by their names and must be small enough to be seen as a whole.
         "-Zinline-mir=yes",
         "-Csymbol-mangling-version=v0",
+        // What the libraries have instantiated tells nothing: the program gets its own.
+        "-Zshare-generics=no",
         "-Clink-arg=-Wl,-z,nostart-stop-gc",
     ]
     .map(OsString::from)

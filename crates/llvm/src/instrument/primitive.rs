@@ -13,8 +13,7 @@ pub(super) fn separate(function: Value) {
     let is_invoke = |instruction: &Value| instruction.opcode() == Some(Opcode::LLVMInvoke);
     let invokes: Vec<Value> = function.instructions().into_iter().filter(is_invoke).collect();
     for invoke in invokes {
-        let callee = invoke.callee();
-        if callee.is_function() && called_function(&callee.name()).is_some() {
+        if called_function(invoke.callee()).is_some() {
             invoke.own_ways();
         }
     }
@@ -30,12 +29,11 @@ impl Walk<'_> {
             _ => return false,
         };
         let Some(word) = self.primitives.word(instruction, self.described.name()) else { return false };
-        // What a primitive decides by is its word. A plain access is none of its own.
-        let is_branch = matches!(instruction.opcode(), Some(Opcode::LLVMBr | Opcode::LLVMSwitch));
         if is_atomic {
             return self.word(instruction, word);
         }
-        is_branch && word.role != Role::Done
+        // What a primitive decides by is its word, and that it does is part of what it means, mostly.
+        !matches!(word.role, Role::Done | Role::Retire | Role::Fence)
     }
 
     /// Puts the hook for a primitive's word in the place of an access, if there is one that can do it.
@@ -101,6 +99,7 @@ impl Walk<'_> {
         };
         let other = match called.other {
             Other::Second => pointer(1),
+            Other::Callee => self.hooks.build.pointer_to_int(call.callee(), types.int64),
             Other::Number(number) => types.int64.constant(number),
         };
         let primitive = types.int32.constant(called.primitive as u64);

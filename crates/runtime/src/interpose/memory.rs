@@ -19,6 +19,11 @@ unsafe extern "C" {
     fn malloc_usable_size(block: Block) -> usize;
 }
 
+/// How many bytes the block has that begins here.
+pub(crate) fn block_size(block: usize) -> usize {
+    unsafe { malloc_usable_size(block as Block) }
+}
+
 fn allocated(block: Block) -> Block {
     if !block.is_null()
         && let Some(turn) = Turn::take()

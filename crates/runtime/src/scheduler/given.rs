@@ -370,7 +370,7 @@ impl Scheduler {
             self.diverge("it was not started");
         };
         match state {
-            State::Ready => self.give_turn(thread),
+            State::Ready | State::Last => self.give_turn(thread),
             State::Waiting(waiting) => self.end_wait_as_given(thread, waiting),
             State::Away => {}
             State::Done => self.diverge("it has ended"),

@@ -66,7 +66,7 @@ impl Scheduler {
             return Some(patience);
         }
         match state {
-            State::Ready => Some(INTERVAL.saturating_mul(self.slots.len().max(2) as u64 - 1)),
+            State::Ready | State::Last => Some(INTERVAL.saturating_mul(self.slots.len().max(2) as u64 - 1)),
             State::Waiting(_) => Some(self.patience_with_unseen()),
             State::Away | State::Done => None,
         }
@@ -78,7 +78,7 @@ impl Scheduler {
         let state = self.slots.get(me.id as usize).map_or(State::Ready, |slot| slot.state);
         match state {
             _ if self.is_leaving(me) => Some(ENOUGH),
-            State::Ready => Some(ENOUGH),
+            State::Ready | State::Last => Some(ENOUGH),
             State::Waiting(Waiting { deadline: Some(_), .. }) => Some(MUCH),
             State::Waiting(_) | State::Away | State::Done => None,
         }

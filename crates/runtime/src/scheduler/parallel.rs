@@ -65,7 +65,7 @@ impl Scheduler {
                     looking += u32::from(helper != Helper::Waker);
                 }
                 State::Done => {}
-                State::Waiting(_) | State::Ready | State::Away => return,
+                State::Waiting(_) | State::Ready | State::Last | State::Away => return,
             }
         }
         let stalled = STALLED.fetch_add(1, Ordering::Relaxed);
