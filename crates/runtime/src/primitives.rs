@@ -492,19 +492,16 @@ fn begin_access(site: u64, role: u32, attempts: bool) -> (Option<Turn>, Role) {
 const SCOPE_COUNT: usize = 8;
 
 /// A thread gives up its result. Whoever drops a result last is after the other who knew of it: if that is who started the thread, all
-/// that it does from then on seems to follow from what the thread did, though it is an accident that the thread came first. So all
-/// others may go on before, unless the thread is the last one anyway.
+/// that it does from then on seems to follow from what the thread did, though it is an accident that the thread came first. So it is if the
+/// next thread gets the stack of this one. So all others may go on before.
 fn retire(
     turn: &Turn,
     addr: u64,
     size: u8,
-    count: impl Fn() -> u64,
     give_up: impl FnOnce() -> u64,
     after: impl FnOnce(u64) -> u64,
 ) -> u64 {
-    if count() > 1 {
-        turn.let_all_go_first();
-    }
+    turn.let_all_go_first();
     let site = turn.me.site.get();
     turn.access(addr as usize, size.into(), || {
         let read = give_up();
@@ -558,8 +555,7 @@ macro_rules! words {
             };
             let Some(turn) = turn else { return run() };
             if role == Role::Retire {
-                let count = || u64::from(atomic.load(Ordering::SeqCst));
-                return retire(&turn, addr as u64, $size, count, run, |read| update.apply(read, operand, $size));
+                return retire(&turn, addr as u64, $size, run, |read| update.apply(read, operand, $size));
             }
             // What is given up is told before others can take it, all else after it was done.
             if role == Role::Unlock {

@@ -12,6 +12,7 @@ mod hunt;
 mod known;
 mod modules;
 mod online;
+mod primitives;
 mod processes;
 mod recipe;
 mod recording;

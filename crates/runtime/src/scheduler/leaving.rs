@@ -198,7 +198,7 @@ impl Scheduler {
         let (mut runs, mut is_away) = (false, false);
         for slot in self.slots.iter().filter(|slot| slot.thread.id != leaving.thread.id) {
             match slot.state {
-                State::Ready => runs = true,
+                State::Ready | State::Last => runs = true,
                 State::Waiting(Waiting { deadline: Some(deadline), .. }) => runs |= deadline <= leaving.real,
                 State::Away => is_away = true,
                 State::Waiting(_) | State::Done => {}
