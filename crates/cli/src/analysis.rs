@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use foretell_detect::{Pair, Pairs};
 use foretell_predict::{Guarantee, Technique};
-use foretell_report::{Access, Candidate, Race, Report, TraceInfo};
+use foretell_report::{Access, Candidate, Coverage, Race, Report, TraceInfo};
 use foretell_trace::{Event, EventId, Names};
 use foretell_witness::Finding;
 
@@ -98,6 +98,9 @@ pub(crate) fn analyse(held: &Held<'_>, plan: &Plan) -> Result<Report, Failure> {
     }
     if plan.choice.stages().contains(&Technique::Recipe) {
         tell_what_is_not_computed(held, &mut report);
+    }
+    if let Some(trace) = held.get() {
+        report.trace.coverage = Some(Coverage::of(trace));
     }
     report.interrupted = stop::is_interrupted();
     if let (true, Some(time)) = (limit.is_over(), plan.time_limit) {

@@ -246,6 +246,10 @@ pub(crate) struct RunArgs {
     /// Run a native program once more for each race, and drive it there (`foretell replay` does so for one)
     #[arg(long)]
     pub(crate) confirm: bool,
+    /// Pack the logs of a native program, the report, schedules and versions, to go with a bug report; logs have what the
+    /// program read and wrote, also secrets
+    #[arg(long, value_name = "FILE.tar.gz")]
+    pub(crate) evidence: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) wanted: WantedArgs,
     /// Never draw progress bars

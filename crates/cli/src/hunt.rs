@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Instant;
 
 use foretell_predict::Technique;
-use foretell_report::{HuntRun, Shown, Steering, Stopped, Union};
+use foretell_report::{Hunt, HuntRun, Shown, Steering, Stopped, Union};
 
 use self::aim::{Aim, Aims};
 use self::native::Native;
@@ -28,6 +28,9 @@ use crate::render::tell;
 use crate::sources::Sources;
 use crate::suppress::Rules;
 use crate::{Outcome, stop};
+
+/// If so many runs in a row fail from the beginning, no other is made: the program cannot be run like this at all.
+const ATTEMPTS: usize = 3;
 
 /// A program that can be run again and again.
 trait Quarry: Sync {
@@ -86,12 +89,21 @@ fn hunt(args: &HuntArgs, quarry: &impl Quarry) -> Result<Outcome, Failure> {
     report.stats.seconds = begin.elapsed().as_secs_f64();
     let input = Input::new(&args.program, &InputArgs { from_format: None, no_progress: true });
     describe_deadlocks(&mut report, &mut Sources::new(&input));
-    let is_stuck = report.hunt.as_ref().is_some_and(|hunt| !hunt.deadlocks.is_empty());
+    let by_runs = report.hunt.as_ref().map_or(Outcome::Clean, outcome_of_runs);
     let mut reports = [report];
     rules.apply(&mut reports);
     tell(&reports, &args.wanted)?;
-    let found = reports.iter().map(outcome).max().unwrap_or(Outcome::Clean);
-    Ok(if is_stuck { Outcome::Race } else { found })
+    Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean).max(by_runs))
+}
+
+/// What the runs come to, whatever was found in them: a hunt that has looked at no run to its end is worth no more than one such run.
+fn outcome_of_runs(hunt: &Hunt) -> Outcome {
+    match hunt.incomplete_runs() {
+        _ if !hunt.deadlocks.is_empty() => Outcome::Race,
+        0 => Outcome::Clean,
+        incomplete if incomplete == hunt.runs.len() => Outcome::Incomplete,
+        _ => Outcome::Undecided,
+    }
 }
 
 /// Makes runs, as many at a time as there are processors, until there is a reason to stop.
@@ -100,6 +112,7 @@ fn run_all(args: &HuntArgs, quarry: &impl Quarry, union: &mut Union) -> Result<S
     let at_once = jobs(args.wanted.search.jobs);
     let progress = Progress::of_work("hunts", !args.no_progress);
     progress.expect(args.runs);
+    let mut failed = 0;
     while union.runs() < args.runs {
         if stop::is_requested() {
             return Ok(Stopped::Interrupted);
@@ -116,13 +129,17 @@ fn run_all(args: &HuntArgs, quarry: &impl Quarry, union: &mut Union) -> Result<S
                 seconds,
                 ..HuntRun::default()
             };
-            let shown = match shot {
-                Ok(shot) => look(quarry, shot, aim, &mut aims, &mut run)?,
-                // What cannot be run at all is told at once; what other runs have shown is not lost by one that fails.
-                Err(failure) if union.runs() == 0 => return Err(failure),
+            let shown = shot.and_then(|shot| look(quarry, shot, aim, &mut aims, &mut run));
+            let shown = match shown {
+                Ok(shown) => shown,
+                // What cannot be run at all is told soon; what other runs have shown is not lost by one that fails.
+                Err(failure) if failed + 1 >= ATTEMPTS.min(args.runs) && failed == union.runs() => {
+                    return Err(failure);
+                }
                 Err(failure) => {
+                    failed += 1;
                     run.ending = Some(failure.to_string());
-                    Shown::default()
+                    Shown { is_incomplete: true, ..Shown::default() }
                 }
             };
             union.add(run, shown);

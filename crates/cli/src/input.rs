@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::time::SystemTime;
 
 use foretell_report::TraceInfo;
+use foretell_report::coverage::Counter;
 use foretell_trace::check::Checker;
 use foretell_trace::dependence::Misfit;
 use foretell_trace::format::{Format, open};
@@ -116,6 +117,7 @@ impl Input {
             checker: Checker::default(),
             batch: Batch::default(),
             read: 0,
+            coverage: Counter::default(),
             progress,
         })
     }
@@ -166,6 +168,7 @@ pub(crate) struct Reading {
     checker: Checker,
     batch: Batch,
     read: usize,
+    coverage: Counter,
     progress: Progress,
 }
 
@@ -191,6 +194,7 @@ impl Reading {
             return Ok(false);
         }
         check(&mut self.checker, &mut self.batch, self.source.names()).map_err(failed)?;
+        self.coverage.batch(&self.batch.events, self.source.names());
         self.read += self.batch.events.len();
         self.progress.advance(self.batch.events.len());
         Ok(true)
@@ -224,9 +228,11 @@ impl Reading {
         self.progress.clear();
     }
 
-    /// What is to be said of what was read.
-    pub(crate) fn info(&self) -> TraceInfo {
+    /// What is to be said of what was read. To be asked once, at the end.
+    pub(crate) fn info(&mut self) -> TraceInfo {
+        let coverage = std::mem::take(&mut self.coverage).finish(self.names());
         TraceInfo {
+            coverage: Some(coverage),
             file: self.name.clone(),
             events: self.read,
             threads: self.names().threads.len(),

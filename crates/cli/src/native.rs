@@ -3,6 +3,7 @@
 mod cargo;
 mod command_line;
 mod compiler;
+mod evidence;
 mod folder;
 mod guard;
 pub(crate) mod processes;
@@ -100,6 +101,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         confirm(args, &program, &mut reports)?;
     }
     tell(&reports, &args.wanted)?;
+    if let Some(target) = &args.evidence {
+        evidence::pack(target, args, &folder, &reports)?;
+    }
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
 }
 
@@ -163,7 +167,12 @@ fn confirm(args: &RunArgs, program: &Path, reports: &mut [Report]) -> Result<(),
         gdb: false,
         quietly: true,
     };
-    reports.iter_mut().try_for_each(|report| replay::confirm_all(drive, report))
+    for report in reports {
+        if replay::confirm_all(drive, report)? && args.evidence.is_none() {
+            report.evidence = Some(evidence::command(args));
+        }
+    }
+    Ok(())
 }
 
 /// Drives a program into one race; a source file is built first.
@@ -199,6 +208,9 @@ impl Look<'_> {
             detours::add_native(&recording.log, &input, &plan, wanted, &mut report)?;
             fingerprint::mark(&mut report);
             report.trace.cut_because.clone_from(&recording.cut_because);
+            if let Some(coverage) = &mut report.trace.coverage {
+                recording.unrecorded.iter().for_each(|program| coverage.add_program(program));
+            }
             if process > 0 {
                 report.trace.file = format!("{} (process {})", report.trace.file, process + 1);
             }

@@ -39,6 +39,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
             "`{argument}` is one too many: a .cimp program takes no arguments"
         )));
     }
+    if args.evidence.is_some() {
+        return Err(Failure::Usage("--evidence packs the logs of native programs only".to_string()));
+    }
     stop::listen()?;
     let source = Source::load(&args.program)?;
     let mut run = record(&source, &args.schedule, args.max_steps, args.loops)?;

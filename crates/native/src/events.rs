@@ -1,6 +1,7 @@
 //! The second pass: events.
 
 mod ahead;
+mod cause;
 mod lives;
 mod meeting;
 mod mixed;
@@ -32,6 +33,7 @@ use crate::merge::for_each;
 use crate::places::{Place, Places};
 use crate::records::{Entry, Part, mask, parts, site_of};
 use ahead::Exploring;
+use cause::{Cause, Modules};
 use unseen::{Doubted, Touched};
 
 type Done = Result<(), LogError>;
@@ -216,6 +218,12 @@ struct Writer<'a> {
     thread: u32,
     site: u64,
     loc: Loc,
+    /// The site of the record that it is told for.
+    told_at: u64,
+    /// Why nothing may be reordered around it, should that be so.
+    cause: Cause,
+    /// What is called where.
+    modules: Modules<'a>,
 }
 
 /// The variables of words that atomics access as a whole and others in parts, see `mixed`.
@@ -292,6 +300,9 @@ impl<'a> Writer<'a> {
             thread: 0,
             site: 0,
             loc: Loc(Symbol::ZERO),
+            told_at: 0,
+            cause: Cause::default(),
+            modules: Modules::default(),
         }
     }
 
@@ -300,10 +311,11 @@ impl<'a> Writer<'a> {
         self.followers.iter_mut().for_each(act);
     }
 
-    fn entry(&mut self, entry: Entry<'_>) -> Done {
+    fn entry(&mut self, entry: Entry<'a>) -> Done {
         match entry {
             Entry::Module(module) => {
                 self.spots.clear();
+                self.modules.add(&module);
                 self.follow(|follower| follower.add(&module));
                 self.places.add(&module)
             }
@@ -315,6 +327,7 @@ impl<'a> Writer<'a> {
         self.thread = thread;
         self.site = site_of(record);
         self.loc = self.spot(self.site)?.loc;
+        (self.told_at, self.cause) = (self.site, Cause::of(record));
         self.counter.record(thread, record);
         self.follow(|follower| follower.turn_to(thread));
         let site = self.site;

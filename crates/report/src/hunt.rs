@@ -24,6 +24,11 @@ pub struct Hunt {
 }
 
 impl Hunt {
+    /// How many runs could not be looked at to their end.
+    pub fn incomplete_runs(&self) -> usize {
+        self.runs.iter().filter(|run| run.incomplete).count()
+    }
+
     /// For how many runs before the end nothing new has come.
     pub fn runs_without_news(&self) -> usize {
         let is_new_deadlock = |run| self.deadlocks.iter().any(|deadlock| deadlock.run == run);
@@ -63,6 +68,9 @@ pub struct HuntRun {
     /// It has ended in a deadlock.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deadlock: bool,
+    /// What it did could not be looked at to its end: it failed, or its recording was cut short.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub incomplete: bool,
     /// How it has ended, if not well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
@@ -120,6 +128,8 @@ pub struct Shown {
     pub deadlock: Option<Deadlock>,
     /// What keeps the answer from being complete.
     pub notes: Vec<String>,
+    /// It could not be looked at to its end.
+    pub is_incomplete: bool,
 }
 
 /// All that the runs of a hunt have shown, each race once.
@@ -151,8 +161,11 @@ impl Union {
 
     /// Adds what a run has shown.
     pub fn add(&mut self, mut run: HuntRun, shown: Shown) {
-        let Shown { reports, again, deadlock, notes } = shown;
+        let Shown { reports, again, deadlock, notes, is_incomplete } = shown;
         self.note(notes);
+        // A run that gets stuck has come to the end that is told.
+        let is_cut = deadlock.is_none() && reports.iter().any(|report| report.trace.cut_short);
+        run.incomplete = is_incomplete || is_cut;
         let before = self.report.races.len();
         let mut seen: Vec<usize> = reports.into_iter().flat_map(|report| self.merge(report, &run)).collect();
         seen.extend(again.iter().filter_map(|locations| self.known.get(locations)));
@@ -200,7 +213,7 @@ impl Union {
         self.report.undecided = open.into_iter().map(|(_, candidate)| candidate).collect();
         let pairs = self.report.races.len() + self.report.undecided.len();
         self.report.stats.candidates = pairs;
-        self.report.complete &= !self.report.is_open();
+        self.report.complete &= !self.report.is_open() && self.hunt.incomplete_runs() == 0;
         self.report.hunt = Some(self.hunt);
         self.report
     }
@@ -243,6 +256,9 @@ impl Union {
         trace.events = trace.events.saturating_add(of.events);
         trace.threads = trace.threads.max(of.threads);
         trace.unexplained_reads = trace.unexplained_reads.saturating_add(of.unexplained_reads);
+        if let Some(coverage) = &of.coverage {
+            trace.coverage.get_or_insert_default().add(coverage);
+        }
         let (stats, of) = (&mut self.report.stats, &report.stats);
         stats.seconds += of.seconds;
         stats.peak_memory_bytes = stats.peak_memory_bytes.max(of.peak_memory_bytes);
@@ -296,6 +312,7 @@ mod tests {
             new: 0,
             total: 0,
             deadlock: false,
+            incomplete: false,
             ending: None,
             seconds: 0.5,
             steering: None,
@@ -322,6 +339,23 @@ mod tests {
         let open: Vec<_> = report.undecided.iter().map(|open| open.first.location.as_str()).collect();
         assert_eq!(open, ["e"], "what was proven later is not open");
         assert_eq!(report.trace.events, 40);
+        assert!(!report.complete);
+    }
+
+    #[test]
+    fn runs_that_were_not_looked_at_to_their_end_are_counted() {
+        let mut union = Union::new("hb", "bank", "pct", 3);
+        let cut = |is_cut| {
+            let mut report = report(&[], &[]);
+            report.trace.cut_short = is_cut;
+            vec![report]
+        };
+        union.add(run(1), Shown { reports: cut(false), ..Shown::default() });
+        union.add(run(2), Shown { reports: cut(true), ..Shown::default() });
+        union.add(run(3), Shown { is_incomplete: true, ..Shown::default() });
+        let report = union.finish(Stopped::AllRuns);
+        let hunt = report.hunt.as_ref().unwrap();
+        assert_eq!(hunt.incomplete_runs(), 2);
         assert!(!report.complete);
     }
 }

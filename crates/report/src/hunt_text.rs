@@ -39,9 +39,14 @@ pub(crate) fn words(hunt: &Hunt) -> String {
         Stopped::NothingNew => format!(", nothing new in the last {}", hunt.runs_without_news()),
         Stopped::Interrupted => format!(" of {}, interrupted", hunt.wanted),
     };
+    let incomplete = match hunt.incomplete_runs() {
+        0 => String::new(),
+        all if all == hunt.runs.len() => ", all of them failed or cut short".to_string(),
+        some => format!(", {some} of them failed or cut short"),
+    };
     let last = hunt.runs.iter().rfind(|run| run.new > 0);
     let last = last.map(|run| format!("; the last new race came in run {}", run.run)).unwrap_or_default();
-    format!("{}, {runs}{stopped}{last}{}", visible(&hunt.strategy), thrashing(&hunt.runs))
+    format!("{}, {runs}{stopped}{incomplete}{last}{}", visible(&hunt.strategy), thrashing(&hunt.runs))
 }
 
 /// How often a strategy that holds threads back had to let one go because nobody was left to run.
@@ -139,6 +144,7 @@ mod tests {
             new: usize::from(number == 2),
             total,
             deadlock: false,
+            incomplete: number == 3,
             ending: (number == 3).then(|| "killed by signal 11 (SIGSEGV)".to_string()),
             seconds: 0.1,
             steering: None,
@@ -158,7 +164,8 @@ mod tests {
         let mut page = Page::new(Detail::default());
         write(&mut page, &hunt);
         let expected = "
-hunt: pct, 3 runs, nothing new in the last 1; the last new race came in run 2
+hunt: pct, 3 runs, nothing new in the last 1, 1 of them failed or cut short; the last new
+  race came in run 2
      4 ┤ ██
        ┤ ██
        ┤ ██

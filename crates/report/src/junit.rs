@@ -5,9 +5,12 @@
 
 use std::collections::HashSet;
 
+use crate::confirmation_text;
 use crate::context::Place;
+use crate::coverage_text;
 use crate::deadlock::Deadlock;
 use crate::hunt_text;
+use crate::notes;
 use crate::page::Page;
 use crate::race_text;
 use crate::report::{Access, Candidate, Race, Report, TestEnding, TestRun};
@@ -117,13 +120,28 @@ impl Suite {
 }
 
 fn properties(report: &Report) -> Vec<(&'static str, String)> {
-    vec![
+    let mut properties = vec![
         ("foretell.version", report.version.clone()),
         ("foretell.technique", report.technique.clone()),
         ("foretell.events", report.trace.events.to_string()),
         ("foretell.threads", report.trace.threads.to_string()),
         ("foretell.complete", report.complete.to_string()),
-    ]
+    ];
+    if let Some(coverage) = &report.trace.coverage {
+        properties.extend([
+            ("foretell.coverage.concurrent_accesses", coverage.concurrent_accesses.to_string()),
+            ("foretell.coverage.reorderable_accesses", coverage.reorderable_accesses.to_string()),
+            ("foretell.coverage.thread_pairs", coverage.thread_pairs.to_string()),
+            ("foretell.coverage.reorderable_thread_pairs", coverage.reorderable_thread_pairs.to_string()),
+            ("foretell.coverage.fences", coverage.fences.to_string()),
+            ("foretell.coverage.blind", coverage.blind.to_string()),
+        ]);
+    }
+    properties.extend(coverage_text::line(&report.trace).map(|line| ("foretell.coverage", line)));
+    properties.extend(notes::of_coverage(report).into_iter().map(|text| ("foretell.coverage.note", text)));
+    properties
+        .extend(report.evidence.as_deref().map(|it| ("foretell.evidence", notes::ask_for_evidence(it))));
+    properties
 }
 
 /// What a report comes to.
@@ -180,7 +198,9 @@ impl Case {
     fn of_race((number, race): (usize, &Race)) -> Case {
         let mut page = Page::new(Detail::default());
         race_text::write(&mut page, number, race, Detail::default());
-        let message = words(&race.first, &race.second);
+        let confirmation = race.confirmation.as_ref().filter(|it| !it.confirmed);
+        let doubt = confirmation.map(|it| format!(" ({})", confirmation_text::words(it).plain()));
+        let message = words(&race.first, &race.second) + &doubt.unwrap_or_default();
         let outcome = Outcome::Failed { kind: "data-race", message, text: page.finish() };
         Case::of_pair(&race.first, &race.second, race.fingerprint.as_deref(), outcome)
     }
@@ -253,6 +273,7 @@ fn why_open(report: &Report) -> Option<String> {
     let mut reasons = report.notes.clone();
     reasons.extend(report.interrupted.then(|| "interrupted".to_string()));
     reasons.extend(report.trace.cut_short.then(|| "the recording was cut short".to_string()));
+    reasons.extend(coverage_text::warning(&report.trace));
     let left = report.stats.not_in_window + report.stats.not_examined;
     reasons.extend((left > 0).then(|| format!("{} not decided", count(left, "pair"))));
     let forgotten = report.stats.forgotten_accesses;

@@ -5,6 +5,7 @@
 //! * [`story`]: a witness as something to read, with the values of [`replayed`]; [`observed`]: why the recorded run did not show the race;
 //!   [`reads`]: which reads matter to it
 //! * [`confirmation`]: whether the program itself was driven into a race; [`confirmation_text`]: for people
+//! * [`coverage`]: how much of a run could be reordered at all; `coverage_text`: for people
 //! * [`closure`]: what was found among all runs that a trace implies; [`closure_text`]: for people
 //! * [`executions`]: what was found among all executions of a program; [`executions_text`]: for people
 //! * [`hunt`]: what came of many runs together, with [`deadlock`] for those that got stuck; `hunt_text`: for people
@@ -24,6 +25,8 @@ pub mod confirmation;
 pub mod confirmation_text;
 pub mod context;
 pub mod counts;
+pub mod coverage;
+pub mod coverage_text;
 pub mod deadlock;
 pub mod decision;
 pub mod excerpt;
@@ -67,6 +70,7 @@ pub use closure::{Amount, ClosureReport, ClosureStats, ExploredRace, PropertyRep
 pub use confirmation::Confirmation;
 pub use context::{Frame, HeldLock, HeldMode, Origin, Place, add_places, add_surroundings};
 pub use counts::Counts;
+pub use coverage::{Coverage, FenceCause};
 pub use deadlock::{Deadlock, WaitingThread};
 pub use decision::{Answer, Decision, DecisionStats};
 pub use excerpt::{Doubt, Excerpt};

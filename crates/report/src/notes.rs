@@ -1,5 +1,6 @@
 //! What keeps an answer from being complete, in words.
 
+use crate::coverage_text;
 use crate::report::{Report, TraceInfo};
 use crate::text::count;
 
@@ -31,6 +32,20 @@ pub(crate) fn of_search(report: &Report) -> Vec<String> {
     let interrupted =
         report.interrupted.then(|| "interrupted; what is not listed below is not known".to_string());
     interrupted.into_iter().chain(report.notes.iter().cloned()).collect()
+}
+
+/// What kept more from being reordered.
+pub(crate) fn of_coverage(report: &Report) -> Vec<String> {
+    let warning = coverage_text::warning(&report.trace).filter(|_| report.races.is_empty());
+    coverage_text::details(&report.trace).into_iter().chain(warning).collect()
+}
+
+/// A race that the program does not follow may be a bug of ours.
+pub(crate) fn ask_for_evidence(command: &str) -> String {
+    format!(
+        "a race that the program does not follow may be a bug of foretell: please report it, with what `{command}` packs \
+         (the evidence has what the program read and wrote, which may be secret: look at it before you send it)"
+    )
 }
 
 /// What was left open.

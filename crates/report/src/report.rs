@@ -11,6 +11,7 @@ use crate::baseline::Known;
 use crate::confirmation::Confirmation;
 use crate::context::{Frame, HeldLock, Origin};
 use crate::counts::Counts;
+use crate::coverage::Coverage;
 use crate::excerpt::Excerpt;
 use crate::hunt::{Hunt, Hunted};
 use crate::observed::Observed;
@@ -56,6 +57,9 @@ pub struct Report {
     /// How many of the races the program itself was driven into, where that could be done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub driven: Option<usize>,
+    /// The command that packs all that is needed to look into a race which the program did not follow, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
     /// The test that was run, if the trace was recorded from one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<TestRun>,
@@ -127,6 +131,9 @@ pub struct TraceInfo {
     /// The part of it that was looked at, if not all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slice: Option<SliceInfo>,
+    /// How much of it could be reordered at all, where that was counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<Coverage>,
     /// What it is made of, where that was counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,
@@ -368,6 +375,7 @@ impl Report {
             notes: Vec::new(),
             ending: None,
             driven: None,
+            evidence: None,
             test: None,
             hunt: None,
             suppressed: None,
@@ -389,10 +397,21 @@ impl Report {
         self.races.iter().filter(|race| !race.repeated)
     }
 
+    /// The races that the program was to be driven into and was not, for whatever reason.
+    pub fn unconfirmed_races(&self) -> impl Iterator<Item = &Race> {
+        self.told_races().filter(|race| race.confirmation.as_ref().is_some_and(|it| !it.confirmed))
+    }
+
+    /// Whether next to nothing of the trace could be reordered.
+    pub fn is_blind(&self) -> bool {
+        self.trace.coverage.as_ref().is_some_and(|coverage| coverage.blind)
+    }
+
     /// Whether something remains that might be a race.
     pub fn is_open(&self) -> bool {
         let stats = &self.stats;
         self.interrupted
+            || self.is_blind()
             || !self.notes.is_empty()
             || !self.undecided.is_empty()
             || stats.forgotten_accesses + stats.not_in_window + stats.not_examined > 0

@@ -7,9 +7,13 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
+use crate::confirmation::Confirmation;
+use crate::confirmation_text;
 use crate::context::{Frame, Place};
+use crate::coverage_text;
 use crate::deadlock::Deadlock;
 use crate::fingerprint;
+use crate::notes;
 use crate::race_text::deed;
 use crate::report::{Access, Proof, Report};
 use crate::story::{Row, Step, Story};
@@ -54,6 +58,7 @@ struct Finding<'a> {
     second: &'a Access,
     /// What is to be said of the two, after who does what.
     words: &'a str,
+    confirmation: Option<&'a Confirmation>,
     story: Option<&'a Story>,
     fingerprint: Option<&'a str>,
     standing: Standing<'a>,
@@ -186,10 +191,15 @@ fn notifications(report: &Report) -> Vec<Value> {
     notes.extend(report.interrupted.then(|| "interrupted; what is not listed is not known".to_string()));
     notes.extend(report.trace.cut_short.then(|| "the recording was cut short".to_string()));
     notes.extend(report.ending.as_ref().map(|ending| format!("the run did not end well: {ending}")));
+    notes.extend(report.evidence.as_deref().map(notes::ask_for_evidence));
     let about = format!("{} · {}", report.trace.file, report.technique);
     let notification =
-        |note: &String| json!({"level": "warning", "message": message(&format!("{about}: {note}"))});
-    notes.iter().map(notification).collect()
+        |level: &str, note: &String| json!({"level": level, "message": message(&format!("{about}: {note}"))});
+    let level = if report.is_blind() { "warning" } else { "note" };
+    let line = coverage_text::line(&report.trace).map(|line| format!("coverage: {line}"));
+    let coverage: Vec<String> = line.into_iter().chain(notes::of_coverage(report)).collect();
+    let coverage = coverage.iter().map(|note| notification(level, note));
+    notes.iter().map(|note| notification("warning", note)).chain(coverage).collect()
 }
 
 /// All that a report has found, also what it does not tell.
@@ -197,7 +207,8 @@ fn findings(report: &Report) -> Vec<Finding<'_>> {
     let standing = if report.known.is_some() { Standing::New } else { Standing::Plain };
     let untold = |proven, first, second, fingerprint, standing| {
         let rule = if proven { Rule::Race } else { Rule::Candidate };
-        Finding { report, rule, first, second, words: "", story: None, fingerprint, standing }
+        let (words, confirmation, story) = ("", None, None);
+        Finding { report, rule, first, second, words, confirmation, story, fingerprint, standing }
     };
     let mut findings = Vec::new();
     for race in report.races.iter().filter(|race| !race.repeated) {
@@ -211,6 +222,7 @@ fn findings(report: &Report) -> Vec<Finding<'_>> {
             first: &race.first,
             second: &race.second,
             words,
+            confirmation: race.confirmation.as_ref(),
             story: race.story.as_ref(),
             fingerprint: race.fingerprint.as_deref(),
             standing,
@@ -223,6 +235,7 @@ fn findings(report: &Report) -> Vec<Finding<'_>> {
             first: &open.first,
             second: &open.second,
             words: &open.reason,
+            confirmation: None,
             story: None,
             fingerprint: open.fingerprint.as_deref(),
             standing,
@@ -274,6 +287,7 @@ fn result(finding: &Finding<'_>, folder: &Folder) -> Value {
             "technique": report.technique,
             "trace": visible(&report.trace.file),
             "events": [first.event, second.event],
+            "confirmed": finding.confirmation.map(|it| it.confirmed),
         },
     })
 }
@@ -319,7 +333,10 @@ fn sentence(finding: &Finding<'_>) -> String {
     let words = if finding.words.is_empty() { String::new() } else { format!(" {}", visible(finding.words)) };
     let what = if finding.rule == Rule::Race { "Data race" } else { "Possible data race" };
     let doubt = if finding.rule == Rule::Race { "" } else { ", not proven" };
-    format!("{what} on {target}{doubt}: {first} while {second}.{words}")
+    let confirmation = finding.confirmation.filter(|it| !it.confirmed);
+    let unconfirmed = confirmation.map(|it| format!(" It is {}.", confirmation_text::words(it).plain()));
+    let unconfirmed = unconfirmed.unwrap_or_default();
+    format!("{what} on {target}{doubt}: {first} while {second}.{words}{unconfirmed}")
 }
 
 /// The version is part of the name, as the standard wants it.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::coverage_text;
 use crate::decision::{Answer, Decision};
 use crate::hunt_text;
 use crate::notes;
@@ -52,12 +53,23 @@ pub fn summary(reports: &[Report]) -> String {
     let pairs = match (races, open) {
         (0, 0) => "no race proven".to_string(),
         (0, open) => format!("no race proven, {} not proven", count(open, "candidate")),
-        (races, 0) => format!("{} proven", count(races, "race")),
-        (races, open) => format!("{} proven, {} not proven", count(races, "race"), count(open, "candidate")),
+        (races, open) => {
+            let unconfirmed = unconfirmed(reports);
+            let open = if open > 0 { format!(", {} not proven", count(open, "candidate")) } else { String::new() };
+            format!("{} proven{unconfirmed}{open}", count(races, "race"))
+        }
     };
     match reports.iter().filter_map(|report| report.hunt.as_ref()).map(|hunt| hunt.deadlocks.len()).sum() {
         0_usize => pairs,
         deadlocks => format!("{pairs}, {}", count(deadlocks, "deadlock")),
+    }
+}
+
+/// How many of the proven races the program was not driven into, if that was tried.
+fn unconfirmed(reports: &[Report]) -> String {
+    match reports.iter().flat_map(Report::unconfirmed_races).count() {
+        0 => String::new(),
+        unconfirmed => format!(" ({unconfirmed} not confirmed)"),
     }
 }
 
@@ -214,7 +226,10 @@ fn operation(access: &Access) -> String {
 fn write_summary(page: &mut Page, report: &Report) {
     let races = match report.races.len() {
         0 => Text::new().ink(Ink::Heading, "no race proven"),
-        races => Text::new().ink(Ink::Race, format!("{} proven", count(races, "race"))),
+        races => {
+            let unconfirmed = unconfirmed(std::slice::from_ref(report));
+            Text::new().ink(Ink::Race, format!("{} proven", count(races, "race"))).add(unconfirmed)
+        }
     };
     let candidates = match report.undecided.len() as u64 + report.stats.not_listed {
         0 => String::new(),
@@ -231,6 +246,13 @@ fn write_summary(page: &mut Page, report: &Report) {
     page.wrapped(0, 2, technique.append(races).add(rest));
     write_asides(page, report);
     notes::of_rest(report).iter().for_each(|text| note(page, text));
+    coverage_text::write(page, &report.trace);
+    if let Some(command) = &report.evidence {
+        note(page, &notes::ask_for_evidence(command));
+    }
+    if report.races.is_empty() {
+        coverage_text::write_warning(page, &report.trace);
+    }
 }
 
 /// What else there is to say of what was found.

@@ -6,8 +6,8 @@ use foretell_report::baseline::{Known, KnownPair};
 use foretell_report::observed::{Deed, Link};
 use foretell_report::story::{Row, Step};
 use foretell_report::{
-    Access, Amount, Answer, Candidate, ClosureReport, ClosureStats, Confirmation, Counts, Deadlock, Decision,
-    DecisionStats, Doubt, Excerpt, ExploredRace, Frame, HeldLock, HeldMode, Hunt, HuntRun, Hunted,
+    Access, Amount, Answer, Candidate, ClosureReport, ClosureStats, Confirmation, Counts, Coverage, Deadlock, Decision,
+    DecisionStats, Doubt, Excerpt, ExploredRace, FenceCause, Frame, HeldLock, HeldMode, Hunt, HuntRun, Hunted,
     NOT_EXECUTED, Need, NeededRead, NeededReads, NewValue, Observed, Origin, ProgramAccess, ProgramDeadlock,
     ProgramFailure, ProgramProperty, ProgramRace, ProgramReport, ProgramStats, Proof, PropertyReport,
     PropertyVerdict, Race, Report, SliceInfo, Stats, Steering, Stopped, Story, Suppressed, SuppressedPair,
@@ -61,6 +61,23 @@ fn trace() -> TraceInfo {
         cut_because: Some(text("the disk is full")),
         unexplained_reads: 1,
         slice: Some(SliceInfo { property: text("on x"), sound: true, events: 17, of: 20 }),
+        coverage: Some(Coverage {
+            concurrent_accesses: 4,
+            reorderable_accesses: 3,
+            thread_pairs: 2,
+            reorderable_thread_pairs: 1,
+            fences: 3,
+            causes: vec![FenceCause {
+                fences: 2,
+                location: text("bank.c:4"),
+                cause: text("calls f"),
+                callee: Some(text("f")),
+                mend: text("build it"),
+            }],
+            fences_of_other_causes: 1,
+            unrecorded_programs: vec![text("/bin/sh")],
+            blind: true,
+        }),
         counts: Some(Counts { reads: 1, writes: 2, atomics: 3, syncs: 4, branches: 5, with_values: 6 }),
         quick_check: Some(7),
         quick_check_is_partial: true,
@@ -148,6 +165,7 @@ fn hunt() -> Hunt {
         new: 1,
         total: 3,
         deadlock: true,
+        incomplete: true,
         ending: Some(text("ended after 10s")),
         seconds: 0.5,
         steering: Some(Steering { acquisitions: 4, suspensions: 3, reversals: 2, thrashings: 1 }),
@@ -176,6 +194,7 @@ fn report() -> Report {
         notes: vec![text("the time is over")],
         ending: Some(text("deadlock")),
         driven: Some(1),
+        evidence: Some(text("foretell run --confirm --evidence e.tar.gz -- bank")),
         test: Some(TestRun {
             name: text("locks::a"),
             ending: TestEnding::Failed,

@@ -15,7 +15,7 @@
 //! * `log`: the records of a thread on their way to the `file`; `modules`: what each log has to be told first; `statics`: what
 //!   static memory holds before there are threads
 //! * `detect`: races are looked for while the program runs, instead of recording; `arena`: memory for that
-//! * `start`: the beginning and the end of the recording
+//! * `start`: the beginning and the end of the recording; `programs`: what the recorded program starts
 //! * `system`: the kernel, without detours; `spin`: a lock for a few instructions
 //!
 //! Without the environment variable that says where to record, all functions do what the originals do.
@@ -37,6 +37,7 @@ mod log;
 mod modules;
 mod order;
 mod primitives;
+mod programs;
 mod scheduler;
 mod shared;
 mod spin;

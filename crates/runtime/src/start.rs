@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use foretell_wire::log::module::Module;
 use foretell_wire::record::{EXIT, SyncOp};
 use foretell_wire::schedule::{self, Schedule};
+use foretell_wire::started::How;
 
 use crate::detect;
 use crate::file;
@@ -16,6 +17,7 @@ use crate::interpose::thread::{make_end_key, set_end};
 use crate::kept::{Kept, LOG, RACES};
 use crate::modules;
 use crate::order::{is_striped, set_striped};
+use crate::programs;
 use crate::scheduler::{self, given};
 use crate::shared;
 use crate::stripes;
@@ -202,15 +204,23 @@ pub(crate) fn is_recording_process() -> bool {
     PROCESS.load(Ordering::SeqCst) == process_id()
 }
 
+/// The folder for logs, if the process was told one.
+pub(crate) fn folder() -> Option<&'static str> {
+    // Nobody writes to it any more.
+    unsafe { &*SETTINGS.0.get() }.as_ref().map(|settings| settings.folder.as_str())
+}
+
 /// Another program takes the place of this one, unless the attempt fails.
-pub(crate) fn replace<R>(act: impl FnOnce() -> R) -> R {
+pub(crate) fn replace<R>(program: &CStr, act: impl FnOnce() -> R) -> R {
     let ours = RECORDING.load(Ordering::SeqCst) && is_recording_process();
+    programs::note(if ours { How::Instead } else { How::Beside }, process_id(), program);
     if ours {
         show_all(Turn::take().as_ref());
         file::set_ended(true);
     }
     home::free_caller();
     let result = act();
+    programs::note(How::Failed, process_id(), program);
     if ours {
         file::set_ended(false);
     }

@@ -206,6 +206,15 @@ fn open(path: &CStr, how: c_int) -> Option<c_int> {
     c_int::try_from(opened).ok().filter(|&file| file >= 0)
 }
 
+/// Writes the bytes at the end of a file, all at once, so that they stay together whoever else does so.
+pub(crate) fn append_file(path: &CStr, bytes: &[u8]) {
+    if let Some(file) = open(path, libc::O_CREAT | libc::O_WRONLY | libc::O_APPEND) {
+        // If there is no room for it, there is none for the log either, which says so.
+        let _ = write_all(file, bytes);
+        close(file);
+    }
+}
+
 /// Writes a file as a whole; if that fails, whoever waits for it finds none, or not all of it.
 pub(crate) fn write_file(path: &CStr, bytes: &[u8]) {
     if let Some(file) = open(path, libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC) {

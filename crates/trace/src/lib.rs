@@ -8,6 +8,7 @@
 //! * [`source`], [`trace`]: a trace as a stream of batches, and as a whole in memory
 //! * [`check`]: could any program have produced this? Flags what the recording does not explain
 //! * [`format`]: text, RAPID's CSV, RoadRunner's `rr`, and the binary recording format
+//! * [`fence`]: why nothing is reordered across an event
 //! * [`words`]: what a thread does, for people
 //! * [`error`]: what can be wrong, and where
 //!
@@ -17,6 +18,7 @@ pub mod check;
 pub mod dependence;
 pub mod error;
 pub mod event;
+pub mod fence;
 pub mod format;
 pub mod id;
 pub mod name;

@@ -28,6 +28,7 @@ pub mod races;
 pub mod record;
 pub mod schedule;
 pub mod site;
+pub mod started;
 pub mod threads;
 pub mod varint;
 

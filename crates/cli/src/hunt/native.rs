@@ -89,6 +89,8 @@ pub(super) struct Track {
     seen: Vec<Pair>,
     /// It has stopped to look at some moment.
     is_blind: bool,
+    /// It has not come to its end.
+    is_cut: bool,
     /// What it did, if it was recorded.
     recordings: Vec<Recording>,
 }
@@ -100,7 +102,9 @@ impl Native<'_> {
         let ended = self.start(aim, &folder, true)?;
         let Seen { pairs: seen, is_blind, is_deadlock } = record::seen(&self.args.program, &folder)?;
         let ending = record::ending(ended.status, ended.by);
-        let track = Track { seen, is_blind, recordings: Vec::new() };
+        // Of a run that is recorded, the recording tells.
+        let is_cut = !is_deadlock && ended.is_cut();
+        let track = Track { seen, is_blind, is_cut, recordings: Vec::new() };
         Ok((Shot { track, ending, learnt: learnt(&folder, ended.process)? }, is_deadlock))
     }
 
@@ -113,7 +117,7 @@ impl Native<'_> {
         let recordings = record::collect(&self.args.program, &folder, ended)?;
         let is_stuck = recordings.iter().any(|recording| recording.is_deadlock);
         let ending = record::ending(ended.status, ended.by).filter(|_| !is_stuck);
-        let track = Track { seen: Vec::new(), is_blind: false, recordings };
+        let track = Track { seen: Vec::new(), is_blind: false, is_cut: false, recordings };
         Ok(Shot { track, ending, learnt: learnt(&folder, ended.process)? })
     }
 
@@ -159,7 +163,7 @@ impl Quarry for Native<'_> {
     }
 
     fn look(&self, track: Track, aim: &Aim) -> Result<Shown, Failure> {
-        let Track { seen, is_blind, recordings } = track;
+        let Track { seen, is_blind, is_cut, recordings } = track;
         let stuck = recordings.iter().find(|recording| recording.is_deadlock);
         let deadlock = stuck.map(|recording| Deadlock::at_end_of(&recording.trace, aim.run, aim.seed));
         let mut reports = Vec::new();
@@ -173,7 +177,7 @@ impl Quarry for Native<'_> {
             is_blind.then(|| format!("run {} has stopped to look for races at some moment", aim.run)),
         );
         self.looked_at.write().unwrap_or_else(PoisonError::into_inner).extend(seen.iter().cloned());
-        Ok(Shown { reports, again: seen, deadlock, notes })
+        Ok(Shown { reports, again: seen, deadlock, notes, is_incomplete: is_cut })
     }
 }
 

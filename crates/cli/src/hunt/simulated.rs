@@ -66,13 +66,14 @@ impl Quarry for Simulated<'_> {
     fn look(&self, mut run: Run, aim: &Aim) -> Result<Shown, Failure> {
         let wanted = &self.args.wanted;
         let deadlock = deadlock(&run.ending, aim);
+        let is_incomplete = run.ending != Ending::Finished && deadlock.is_none();
         run.trace = wanted.search.dependence.apply(run.trace);
         let input = Input::new(&self.args.program, &InputArgs { from_format: None, no_progress: true });
         let held = Held::new(&input, Some(&run.trace));
         let recorded = Recorded { source: &self.source, run: &run, bounds: bounds(None), input: &input };
         let on = |plan| report(&held, &recorded, &plan, wanted);
         let reports = self.args.plans().map(on).collect::<Result<_, _>>()?;
-        Ok(Shown { reports, deadlock, ..Shown::default() })
+        Ok(Shown { reports, deadlock, is_incomplete, ..Shown::default() })
     }
 }
 

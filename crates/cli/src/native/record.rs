@@ -12,6 +12,7 @@ use std::time::Duration;
 use foretell_native::{Follow, LogError, OnlineRace, Timed, Timing, Why, convert_with};
 use foretell_schedule::Name;
 use foretell_trace::{Ending, Trace, TraceError};
+use foretell_wire::started;
 use nix::sys::signal::Signal;
 
 use super::folder::Private;
@@ -136,6 +137,8 @@ pub(crate) struct Recording {
     pub(crate) not_repeatable: Option<String>,
     /// The log, as long as its folder is there.
     pub(crate) log: PathBuf,
+    /// Programs that the command has started and that were not recorded; told of its first process.
+    pub(crate) unrecorded: Vec<String>,
 }
 
 /// How a command has come to its end.
@@ -145,6 +148,13 @@ pub(crate) struct Ended {
     pub(crate) process: u32,
     pub(crate) status: ExitStatus,
     pub(crate) by: EndedBy,
+}
+
+impl Ended {
+    /// Whether it was ended, and has not come to its end by itself.
+    pub(crate) fn is_cut(self) -> bool {
+        self.by != EndedBy::Itself || self.status.signal().is_some()
+    }
 }
 
 /// Runs the command and returns what each of its recorded processes did, in the order of their numbers.
@@ -186,6 +196,11 @@ pub(crate) fn command(program: &Path, manner: Manner<'_>, folder: &Folder) -> Co
     command
 }
 
+/// The logs of the processes of a command, in the order of their numbers.
+pub(crate) fn logs(folder: &Folder) -> Result<Vec<PathBuf>, Failure> {
+    files(folder, LOG_ENDING)
+}
+
 /// What the processes of a command have written down, in the order of their numbers.
 pub(crate) fn collect(name: &Path, folder: &Folder, ended: Ended) -> Result<Vec<Recording>, Failure> {
     let logs = files(folder, LOG_ENDING)?;
@@ -199,7 +214,17 @@ pub(crate) fn collect(name: &Path, folder: &Folder, ended: Ended) -> Result<Vec<
     if recordings.is_empty() {
         return Err(Failure::Usage(format!("{} ended before it recorded anything", name.display())));
     }
+    if let Some(first) = recordings.first_mut() {
+        first.unrecorded = unrecorded(folder, &logs);
+    }
     Ok(recordings)
+}
+
+/// The programs that the processes have started and that left no log.
+fn unrecorded(folder: &Folder, logs: &[PathBuf]) -> Vec<String> {
+    let noted = fs::read(folder.path().join(started::FILE)).unwrap_or_default();
+    let logs_of = |process| logs.iter().filter(|log| is_of(log, process)).count();
+    started::unrecorded(&String::from_utf8_lossy(&noted), logs_of)
 }
 
 /// What a program has seen that looked for races itself.
@@ -362,7 +387,14 @@ fn read(log: &Path, program: &Path, follow: Follow, ended: Ended) -> Result<Opti
     }
     let cut_because = (trace.ending() == Ending::CutShort).then(|| why_cut(log, told, ended));
     let is_deadlock = told == Some(Why::Deadlock);
-    Ok(Some(Recording { trace, cut_because, is_deadlock, not_repeatable, log: log.to_path_buf() }))
+    Ok(Some(Recording {
+        trace,
+        cut_because,
+        is_deadlock,
+        not_repeatable,
+        log: log.to_path_buf(),
+        unrecorded: Vec::new(),
+    }))
 }
 
 /// What the process did that was given a schedule, if it has written that down.

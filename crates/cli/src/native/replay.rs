@@ -259,23 +259,25 @@ fn debug(held: &Path, process: u32) {
 }
 
 /// Drives the program into each race of a report that is to be told, and says of each how that went. Only the first process of a
-/// command can be driven.
-pub(crate) fn confirm_all(how: Drive<'_>, report: &mut Report) -> Result<(), Failure> {
+/// command can be driven. Says whether there is a race that the program did not follow.
+pub(crate) fn confirm_all(how: Drive<'_>, report: &mut Report) -> Result<bool, Failure> {
     let is_first = !report.trace.file.contains(" (process ");
-    let mut confirmed = 0;
+    let (mut confirmed, mut is_unfollowed) = (0, false);
     for race in report.races.iter_mut().filter(|race| !race.repeated) {
         let confirmation = if !is_first {
             Confirmation::not("only the first process of a command can be driven into its races")
         } else if stop::is_requested() {
             Confirmation::not("interrupted")
         } else {
-            confirm_race(how, race)?
+            let confirmation = confirm_race(how, race)?;
+            is_unfollowed |= !confirmation.confirmed && race.schedule.is_some() && !stop::is_requested();
+            confirmation
         };
         confirmed += usize::from(confirmation.confirmed);
         race.confirmation = Some(confirmation);
     }
     report.driven = Some(confirmed);
-    Ok(())
+    Ok(is_unfollowed)
 }
 
 fn confirm_race(how: Drive<'_>, race: &mut Race) -> Result<Confirmation, Failure> {

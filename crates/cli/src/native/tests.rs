@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use foretell_report::coverage_text::why_nothing_can_race;
 use foretell_report::{Report, TestEnding, TestRun, repeats};
 
 use crate::Outcome;
@@ -36,6 +37,8 @@ struct Tally {
     /// Tests that could not be looked at, and why.
     lost: Vec<String>,
     events: usize,
+    /// How many tests had nothing that could race.
+    alone: usize,
 }
 
 /// Runs the tests of all programs, one after the other.
@@ -124,18 +127,14 @@ fn run_test(
     }
     reports.iter_mut().for_each(|report| report.test = Some(ran.clone()));
     tally.events += events;
+    tally.alone += usize::from(reports.iter().all(|report| why_nothing_can_race(&report.trace).is_some()));
     let found = reports.iter().map(outcome).max().unwrap_or(Outcome::Clean);
     let how = match ending {
         TestEnding::Passed => "passed",
         TestEnding::Failed => "FAILED",
         TestEnding::Stopped => "stopped at its time limit",
     };
-    let races = match found {
-        Outcome::Race => ", RACES",
-        Outcome::Undecided => ", some pairs undecided",
-        Outcome::Clean | Outcome::Incomplete => ", no race",
-    };
-    output::note(&format!("{name}: {how}, {events} events{races}"));
+    output::note(&format!("{name}: {how}, {events} events{}", races_text(found, &reports)));
     match ending {
         TestEnding::Passed => {}
         TestEnding::Failed => {
@@ -145,6 +144,24 @@ fn run_test(
         TestEnding::Stopped => tally.stopped.push(name),
     }
     Ok(reports)
+}
+
+/// What was found in a test, in a few words. That there is no race is worth something only where there could have been one.
+fn races_text(found: Outcome, reports: &[Report]) -> String {
+    let is_blind = reports.iter().any(Report::is_blind);
+    let reasons: Option<BTreeSet<_>> =
+        reports.iter().map(|report| why_nothing_can_race(&report.trace)).collect();
+    match (found, reasons) {
+        (Outcome::Race, _) => ", RACES".to_string(),
+        (_, _) if is_blind => ", blind: next to nothing could be reordered".to_string(),
+        (Outcome::Undecided, _) => ", some pairs undecided".to_string(),
+        (Outcome::Incomplete, _) => ", cut short, no race in what was recorded".to_string(),
+        (Outcome::Clean, Some(reasons)) if !reasons.is_empty() => {
+            let reasons: Vec<&str> = reasons.into_iter().collect();
+            format!(", {}: nothing can race", reasons.join("; "))
+        }
+        (Outcome::Clean, _) => ", no race".to_string(),
+    }
 }
 
 /// What is to be said to programs of a test that could not be looked at; people were told.
@@ -217,11 +234,13 @@ fn sum_up(tally: &Tally, reports: &[Report]) -> Outcome {
         tests.map(|report| report.trace.file.as_str()).collect::<BTreeSet<_>>().len()
     };
     output::note(&format!(
-        "{} tests, {} events: {} with races, {} with undecided pairs, {} failed, {} stopped, {} not recorded",
+        "{} tests, {} events: {} with races, {} with undecided pairs or next to nothing to reorder, {} without concurrent \
+         accesses, {} failed, {} stopped, {} not recorded",
         tally.tests,
         tally.events,
         with(Outcome::Race),
         with(Outcome::Undecided),
+        tally.alone,
         tally.failed.len(),
         tally.stopped.len(),
         tally.lost.len(),

@@ -2,6 +2,7 @@
 
 use foretell_trace::{EventId, MemOrder, Op, Symbol, Value, VarId};
 
+use super::cause::Cause;
 use super::{Done, Writer};
 use crate::follow::Follower;
 use crate::memory::Era;
@@ -79,9 +80,10 @@ impl Writer<'_> {
             *value = read.filter(|_| is_sure);
         }
         if self.has_forked && read.is_some() && held.is_some() && read != held {
-            let site = std::mem::take(&mut self.site);
+            let (site, cause) = (std::mem::take(&mut self.site), self.cause);
+            self.cause = Cause::ExternalWrite;
             self.fence()?;
-            self.site = site;
+            (self.site, self.cause) = (site, cause);
         }
         Ok(())
     }
@@ -110,11 +112,15 @@ impl Writer<'_> {
         self.fence()?;
         let written = std::mem::take(&mut self.written);
         if !written.is_empty() || !self.touched.is_empty() {
+            // These accesses are the fence's, and their location says so.
+            let loc = self.fence_location(self.cause)?;
+            let loc = std::mem::replace(&mut self.loc, loc);
             for var in written {
                 self.push_invented_read(Op::Load { var, value: None, order: MemOrder::Relaxed })?;
             }
             self.push(Op::Branch)?;
             self.doubt_memory()?;
+            self.loc = loc;
             self.fence()?;
         }
         self.fenced = self.events.len();
@@ -143,7 +149,11 @@ impl Writer<'_> {
         };
         self.outside_reads = self.outside_reads.saturating_add(1);
         let value = Symbol::number(self.outside_reads).map(Value);
-        self.push_invented_read(Op::Load { var, value, order: MemOrder::Relaxed })
+        let loc = self.fence_location(self.cause)?;
+        let loc = std::mem::replace(&mut self.loc, loc);
+        let told = self.push_invented_read(Op::Load { var, value, order: MemOrder::Relaxed });
+        self.loc = loc;
+        told
     }
 
     /// The first thread is about to start another one. Until now it was alone, so all static memory held what it holds now, whoever has written it.

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::texts::{StackId, Text, Texts};
 use crate::confirmation_text::words;
 use crate::context::{HeldLock, HeldMode, Origin, Place, is_of_library};
+use crate::coverage_text;
 use crate::deadlock::{Deadlock, WaitingThread};
 use crate::excerpt::{Doubt, Excerpt};
 use crate::hunt::{Hunt, Hunted};
@@ -234,6 +235,8 @@ impl Data {
 fn report_data(report: &Report, texts: &mut Texts) -> ReportData {
     texts.enter(report.program());
     let notes = [notes::of_trace(&report.trace), notes::of_search(report), notes::of_rest(report)].concat();
+    let asked = report.evidence.as_deref().map(notes::ask_for_evidence);
+    let notes = [notes, notes::of_coverage(report), asked.into_iter().collect()].concat();
     let notes = report.ending.iter().chain(&notes).map(|note| texts.text(note)).collect();
     let told = report.races.iter().filter(|race| !race.repeated);
     let suppressed = report.suppressed.iter().flat_map(|suppressed| &suppressed.pairs);
@@ -259,6 +262,7 @@ fn facts(report: &Report) -> Vec<String> {
         facts
             .push(format!("slice: {}; {} of {} events matter to it", slice.property, slice.events, slice.of));
     }
+    facts.extend(coverage_text::line(trace).map(|line| format!("coverage: {line}")));
     if stats.refuted > 0 {
         facts.push(format!("{} proven to be no race", count(stats.refuted, "pair")));
     }

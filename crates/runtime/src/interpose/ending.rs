@@ -3,7 +3,7 @@
 //! Before the process ends, the other threads go on as far as they can (see [`exit_soon`]): before anything is destroyed that
 //! they use.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::{as_function, original};
@@ -137,13 +137,35 @@ pub(super) fn end_now(code: c_int) -> ! {
 }
 
 macro_rules! replacing {
-    ($($name:ident, $text:literal ($($argument:ident: $type:ty),*);)*) => {$(
+    ($($name:ident, $text:literal ($file:ident: $kind:ty, $($argument:ident: $type:ty),*);)*) => {$(
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
-            let original = original!($text: fn($($type),*) -> c_int);
-            replace(|| unsafe { original($($argument),*) })
+        unsafe extern "C" fn $name($file: $kind, $($argument: $type),*) -> c_int {
+            let original = original!($text: fn($kind, $($type),*) -> c_int);
+            let program = unsafe { $file.name() };
+            replace(program, || unsafe { original($file, $($argument),*) })
         }
     )*};
+}
+
+/// What says which program is meant.
+trait Program {
+    /// Its name, as far as that is known.
+    ///
+    /// # Safety
+    /// If it is a pointer, it must be one to a text.
+    unsafe fn name(&self) -> &CStr;
+}
+
+impl Program for Any {
+    unsafe fn name(&self) -> &CStr {
+        if self.is_null() { c"?" } else { unsafe { CStr::from_ptr(self.cast()) } }
+    }
+}
+
+impl Program for c_int {
+    unsafe fn name(&self) -> &CStr {
+        c"an open file"
+    }
 }
 
 replacing! {

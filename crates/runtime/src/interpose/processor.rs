@@ -1,13 +1,15 @@
 //! Where the program may run, when it asks, and what it starts; see [`crate::home`].
 
-use std::ffi::{c_int, c_long, c_void};
+use std::ffi::{CStr, c_int, c_long, c_void};
 use std::sync::atomic::Ordering;
 
+use foretell_wire::started::How;
 use libc::{pid_t, pthread_t};
 
 use super::asking::tell;
 use super::original;
 use crate::home;
+use crate::programs;
 use crate::scheduler;
 use crate::start::is_recording_process;
 use crate::system;
@@ -113,18 +115,45 @@ saying! {
 
 /// Calls that start another program, which may run where the caller may.
 macro_rules! starting {
-    ($($name:ident, $text:literal ($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
+    ($($name:ident, $text:literal ($process:ident: Any, $path:ident: Any, $($argument:ident: Any),*);)*) => {$(
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name($($argument: $type),*) -> $result {
+        unsafe extern "C" fn $name($process: Any, $path: Any, $($argument: Any),*) -> c_int {
             let_go();
-            unsafe { original!($text: fn($($type),*) -> $result)($($argument),*) }
+            let mut own: pid_t = 0;
+            let started: Any = if $process.is_null() { (&raw mut own).cast() } else { $process };
+            let original = original!($text: fn(Any, Any, $(starting!(@ $argument)),*) -> c_int);
+            let result = unsafe { original(started, $path, $($argument),*) };
+            if result == 0 && !$path.is_null() {
+                programs::note(How::Beside, unsafe { *started.cast::<pid_t>() }, unsafe { CStr::from_ptr($path.cast()) });
+            }
+            result
         }
     )*};
+    (@ $argument:ident) => { Any };
 }
 
 starting! {
-    posix_spawn, c"posix_spawn"(process: Any, path: Any, files: Any, how: Any, arguments: Any, environment: Any) -> c_int;
-    posix_spawnp, c"posix_spawnp"(process: Any, file: Any, files: Any, how: Any, arguments: Any, environment: Any) -> c_int;
-    system, c"system"(command: Any) -> c_int;
-    popen, c"popen"(command: Any, how: Any) -> Any;
+    posix_spawn, c"posix_spawn"(process: Any, path: Any, files: Any, how: Any, arguments: Any, environment: Any);
+    posix_spawnp, c"posix_spawnp"(process: Any, file: Any, files: Any, how: Any, arguments: Any, environment: Any);
+}
+
+/// A shell is started; as which process the C library does not tell.
+fn note_shell(command: Any) {
+    if !command.is_null() {
+        programs::note(How::Beside, 0, unsafe { CStr::from_ptr(command.cast()) });
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn system(command: Any) -> c_int {
+    let_go();
+    note_shell(command);
+    unsafe { original!(c"system": fn(Any) -> c_int)(command) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popen(command: Any, how: Any) -> Any {
+    let_go();
+    note_shell(command);
+    unsafe { original!(c"popen": fn(Any, Any) -> Any)(command, how) }
 }

@@ -1,0 +1,168 @@
+//! Coverage in words: one line as a rule, and what causes fences where there are any.
+
+use crate::coverage::Coverage;
+use crate::page::{Ink, Page, Text};
+use crate::report::TraceInfo;
+use crate::text::count;
+use crate::visible::visible;
+
+/// What could be reordered, in a line.
+pub(crate) fn line(trace: &TraceInfo) -> Option<String> {
+    let coverage = trace.coverage.as_ref()?;
+    let Coverage { concurrent_accesses, reorderable_accesses, thread_pairs, fences, .. } = *coverage;
+    Some(if let Some(reason) = why_nothing_can_race(trace) {
+        format!("{reason}: nothing can race in this run")
+    } else {
+        let accesses = count(concurrent_accesses, "concurrent access");
+        let fences = match fences {
+            0 => "no fences".to_string(),
+            fences => count(fences, "fence"),
+        };
+        format!(
+            "{} of {accesses} and {} of {} could be reordered; {fences}",
+            percent(reorderable_accesses, concurrent_accesses),
+            coverage.reorderable_thread_pairs,
+            count(thread_pairs, "thread pair"),
+        )
+    })
+}
+
+/// Why there is nothing that could be reordered, if the run itself is the reason.
+pub fn why_nothing_can_race(trace: &TraceInfo) -> Option<&'static str> {
+    let coverage = trace.coverage.as_ref()?;
+    if trace.threads <= 1 {
+        Some("one thread")
+    } else if coverage.thread_pairs == 0 {
+        Some("no two threads access memory at the same time")
+    } else {
+        None
+    }
+}
+
+/// A share, so that neither all nor nothing is told of what is only nearly that.
+fn percent(part: u64, whole: u64) -> String {
+    let tenths = part.saturating_mul(1000).checked_div(whole).unwrap_or(0);
+    match (part, tenths) {
+        (0, _) => "0 %".to_string(),
+        (_, 0) => "less than 0.1 %".to_string(),
+        (_, tenths) if tenths < 100 => format!("{}.{} %", tenths / 10, tenths % 10),
+        (_, tenths) => format!("{} %", tenths / 10),
+    }
+}
+
+/// What causes the fences, a line for each cause, with the way to mend it.
+pub(crate) fn causes(coverage: &Coverage) -> Vec<String> {
+    let mut lines: Vec<String> = coverage
+        .causes
+        .iter()
+        .map(|cause| {
+            let (fences, location) = (count(cause.fences, "fence"), visible(&cause.location));
+            format!("{fences}: {} at {location}; to mend it, {}", visible(&cause.cause), visible(&cause.mend))
+        })
+        .collect();
+    if coverage.fences_of_other_causes > 0 {
+        lines.push(format!("{}: other causes", count(coverage.fences_of_other_causes, "fence")));
+    }
+    lines
+}
+
+/// Which programs were not recorded, if any.
+pub(crate) fn unrecorded(coverage: &Coverage) -> Option<String> {
+    const LISTED: usize = 5;
+    let programs = &coverage.unrecorded_programs;
+    let listed: Vec<String> = programs.iter().take(LISTED).map(|program| visible(program)).collect();
+    let more = programs.len().saturating_sub(LISTED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!programs.is_empty()).then(|| {
+        format!(
+            "not recorded, as not built with foretell: {}{more}; nothing is known of races there",
+            listed.join(", ")
+        )
+    })
+}
+
+/// That the run says next to nothing, if that is so.
+pub(crate) fn warning(trace: &TraceInfo) -> Option<String> {
+    let is_blind = trace.coverage.as_ref().is_some_and(|coverage| coverage.blind);
+    is_blind.then(|| {
+        format!(
+            "next to nothing of this run could be reordered (less than {} % of what is concurrent), so that no race was \
+             proven says next to nothing",
+            crate::coverage::LEAST
+        )
+    })
+}
+
+/// What keeps more from being reordered, in lines.
+pub(crate) fn details(trace: &TraceInfo) -> Vec<String> {
+    let coverage = trace.coverage.iter();
+    coverage.flat_map(|coverage| causes(coverage).into_iter().chain(unrecorded(coverage))).collect()
+}
+
+/// Writes what could be reordered, and what causes fences.
+pub(crate) fn write(page: &mut Page, trace: &TraceInfo) {
+    let (Some(coverage), Some(line)) = (&trace.coverage, line(trace)) else { return };
+    page.wrapped(2, 4, Text::new().ink(Ink::Heading, "coverage").add(format!(": {line}")));
+    for text in causes(coverage) {
+        page.wrapped(4, 6, text);
+    }
+    if let Some(text) = unrecorded(coverage) {
+        page.wrapped(2, 4, Text::new().ink(Ink::Doubt, "note:").add(format!(" {text}")));
+    }
+}
+
+/// Writes the last word on a run that says next to nothing.
+pub(crate) fn write_warning(page: &mut Page, trace: &TraceInfo) {
+    if let Some(text) = warning(trace) {
+        page.wrapped(2, 4, Text::new().ink(Ink::Doubt, "blind").add(format!(": {text}")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coverage::FenceCause;
+
+    fn trace(threads: usize, coverage: Coverage) -> TraceInfo {
+        TraceInfo { threads, coverage: Some(coverage), ..TraceInfo::default() }
+    }
+
+    #[test]
+    fn shares_are_not_rounded_to_all_or_nothing() {
+        let texts = [(0, 7), (1, 7000), (7, 1000), (123, 1000), (999, 1000), (5, 5)].map(|(part, all)| percent(part, all));
+        assert_eq!(texts, ["0 %", "less than 0.1 %", "0.7 %", "12 %", "99 %", "100 %"]);
+    }
+
+    #[test]
+    fn the_line_says_what_could_be_reordered_or_why_nothing_can_race() {
+        let line = |threads, coverage| line(&trace(threads, coverage)).unwrap_or_default();
+        assert_eq!(line(1, Coverage::default()), "one thread: nothing can race in this run");
+        assert!(line(2, Coverage::default()).starts_with("no two threads access memory at the same time"));
+        let coverage = Coverage {
+            concurrent_accesses: 12,
+            reorderable_accesses: 12,
+            thread_pairs: 1,
+            reorderable_thread_pairs: 1,
+            ..Coverage::default()
+        };
+        let expected = "100 % of 12 concurrent accesses and 1 of 1 thread pair could be reordered; no fences";
+        assert_eq!(line(2, coverage), expected);
+    }
+
+    #[test]
+    fn causes_are_told_with_the_way_to_mend_them() {
+        let cause = FenceCause {
+            fences: 12,
+            location: "gl.c:7:3".to_string(),
+            cause: "calls g_free".to_string(),
+            callee: Some("g_free".to_string()),
+            mend: "build its library with `foretell cc`".to_string(),
+        };
+        let coverage = Coverage { fences: 15, causes: vec![cause], fences_of_other_causes: 3, ..Coverage::default() };
+        let expected = [
+            "12 fences: calls g_free at gl.c:7:3; to mend it, build its library with `foretell cc`",
+            "3 fences: other causes",
+        ];
+        assert_eq!(causes(&coverage), expected);
+    }
+}

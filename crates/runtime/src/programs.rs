@@ -1,0 +1,83 @@
+//! Which programs the recorded one starts: a program that is not instrumented leaves no log, and nobody else knows of it.
+//!
+//! Each start is a line of one file in the folder for logs: how it is started, by the process that is going to be it or 0, and the program. The process
+//! may be a child that still shares our memory, so nothing is allocated here, and the line is written at once.
+
+use std::ffi::CStr;
+
+use foretell_wire::started::{FILE, How, LONGEST};
+
+use crate::start::folder;
+use crate::system::append_file;
+
+/// Notes that a process is about to be another program, or that this has failed.
+pub(crate) fn note(how: How, process: i32, program: &CStr) {
+    let Some(folder) = folder() else { return };
+    let mut path = Line::<{ libc::PATH_MAX as usize }>::new();
+    path.push(folder.as_bytes());
+    path.push(b"/");
+    path.push(FILE.as_bytes());
+    path.push(&[0]);
+    let mut line = Line::<{ LONGEST + 64 }>::new();
+    line.push(how.word().as_bytes());
+    line.push(b" ");
+    line.push_number(process.unsigned_abs());
+    line.push(b" ");
+    let program = program.to_bytes();
+    // A line must stay one, and commands may have several.
+    for &byte in program.get(..LONGEST).unwrap_or(program) {
+        line.push(&[if byte == b'\n' { b' ' } else { byte }]);
+    }
+    line.push(b"\n");
+    if let Ok(path) = CStr::from_bytes_with_nul(path.bytes()) {
+        append_file(path, line.bytes());
+    }
+}
+
+/// Bytes in the stack; what does not fit is left out.
+struct Line<const ROOM: usize> {
+    content: [u8; ROOM],
+    length: usize,
+}
+
+impl<const ROOM: usize> Line<ROOM> {
+    fn new() -> Line<ROOM> {
+        Line { content: [0; ROOM], length: 0 }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        for (place, &byte) in self.content[self.length..].iter_mut().zip(bytes) {
+            *place = byte;
+            self.length += 1;
+        }
+    }
+
+    fn push_number(&mut self, mut number: u32) {
+        let mut digits = [b'0'; 10];
+        let mut first = digits.len();
+        while number > 0 || first == digits.len() {
+            first -= 1;
+            digits[first] = b'0' + (number % 10) as u8;
+            number /= 10;
+        }
+        self.push(&digits[first..]);
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.content[..self.length]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_decimal_and_what_is_too_long_is_cut() {
+        let mut line = Line::<8>::new();
+        line.push_number(0);
+        line.push(b" ");
+        line.push_number(1_203_456_789);
+        assert_eq!(line.bytes(), b"0 120345");
+    }
+}
