@@ -115,10 +115,11 @@ fn once(built: &str, order: &str, seed: u64) -> Result<BTreeSet<Lines>, String> 
         command.args(["--order", order]);
     }
     let output = command.args(["--", built]).output().map_err(|error| error.to_string())?;
-    let found = Program::reported(&String::from_utf8_lossy(&output.stdout))
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let found = Program::reported(&printed)
         .map_err(|message| format!("{message}{}", String::from_utf8_lossy(&output.stderr)))?;
     let code = output.status.code();
-    match code == Some(i32::from(!found.is_empty())) {
+    match code == Some(Program::exit_code(&printed, !found.is_empty())) {
         true => Ok(found),
         false => Err(format!("exit code {code:?}: {}", String::from_utf8_lossy(&output.stderr))),
     }

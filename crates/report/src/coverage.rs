@@ -363,8 +363,8 @@ impl FenceCause {
     }
 }
 
-const RECORD_MORE: &str = "record who writes it, too";
-const MODEL: &str = "foretell needs a model of it: ask for one";
+const RECORD_MORE: &str = "record what writes the variable, too";
+const MODEL: &str = "ask for a model of it: it is part of a standard library, or foretell cannot record it yet";
 
 /// How to see what a function does.
 fn mend_of_call(callee: &str) -> &'static str {
@@ -375,12 +375,12 @@ fn mend_of_call(callee: &str) -> &'static str {
         prefixes.iter().any(|prefix| name.starts_with(prefix))
     };
     if callee == "through a pointer" {
-        "build what it leads to with `foretell cc`, `foretell c++` or `cargo foretell`"
+        "build what the pointer leads to with `foretell cc`, `foretell c++` or `cargo foretell`"
     } else if is_of(&CPP_LIBRARY) || is_of(&RUST_LIBRARY) || callee.starts_with('_') {
         MODEL
     } else {
-        "build the library that has it with `foretell cc`, `foretell c++` or `cargo foretell`; if it is the C library's, \
-         ask for a model"
+        "build the library that has the function with `foretell cc`, `foretell c++` or `cargo foretell`; if it is the C \
+         library, ask for a model"
     }
 }
 
@@ -391,7 +391,7 @@ fn mend_of(cause: &str) -> &'static str {
         "a read that shows an external write" => {
             "instrument what writes it: mostly a function that was called before, or the kernel"
         }
-        "uninstrumented code" => "build the caller with `foretell cc`, `foretell c++` or `cargo foretell`",
+        "called from uninstrumented code" => "build the caller with `foretell cc`, `foretell c++` or `cargo foretell`",
         "memory that other processes share" => "nothing can be done: other processes may write at any time",
         _ => MODEL,
     }

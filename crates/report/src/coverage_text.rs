@@ -1,10 +1,10 @@
 //! Coverage in words: one line as a rule, and what causes fences where there are any.
 
-use crate::coverage::Coverage;
+use crate::coverage::{Coverage, FenceCause};
 use crate::page::{Ink, Page, Text};
 use crate::report::TraceInfo;
 use crate::text::count;
-use crate::visible::visible;
+use crate::visible::{place, visible};
 
 /// What could be reordered, in a line.
 pub(crate) fn line(trace: &TraceInfo) -> Option<String> {
@@ -12,6 +12,9 @@ pub(crate) fn line(trace: &TraceInfo) -> Option<String> {
     let Coverage { concurrent_accesses, reorderable_accesses, thread_pairs, fences, .. } = *coverage;
     Some(if let Some(reason) = why_nothing_can_race(trace) {
         format!("{reason}: nothing can race in this run")
+    } else if concurrent_accesses == 0 {
+        let (pairs, fences) = (count(thread_pairs, "thread pair"), count(fences, "fence"));
+        format!("no concurrent access was recorded of {pairs}; {fences}")
     } else {
         let accesses = count(concurrent_accesses, "concurrent access");
         let fences = match fences {
@@ -50,20 +53,21 @@ fn percent(part: u64, whole: u64) -> String {
     }
 }
 
+/// What causes the fences at one place.
+fn words(cause: &FenceCause) -> String {
+    format!("{}: {} at {}", count(cause.fences, "fence"), visible(&cause.cause), place(&cause.location))
+}
+
+/// What causes the rest of the fences, if there are any.
+fn other_causes(coverage: &Coverage) -> Option<String> {
+    let others = coverage.fences_of_other_causes;
+    (others > 0).then(|| format!("{}: other causes", count(others, "fence")))
+}
+
 /// What causes the fences, a line for each cause, with the way to mend it.
-pub(crate) fn causes(coverage: &Coverage) -> Vec<String> {
-    let mut lines: Vec<String> = coverage
-        .causes
-        .iter()
-        .map(|cause| {
-            let (fences, location) = (count(cause.fences, "fence"), visible(&cause.location));
-            format!("{fences}: {} at {location}; to mend it, {}", visible(&cause.cause), visible(&cause.mend))
-        })
-        .collect();
-    if coverage.fences_of_other_causes > 0 {
-        lines.push(format!("{}: other causes", count(coverage.fences_of_other_causes, "fence")));
-    }
-    lines
+fn causes(coverage: &Coverage) -> Vec<String> {
+    let line = |cause: &FenceCause| format!("{}; to mend it: {}", words(cause), visible(&cause.mend));
+    coverage.causes.iter().map(line).chain(other_causes(coverage)).collect()
 }
 
 /// Which programs were not recorded, if any.
@@ -103,8 +107,21 @@ pub(crate) fn details(trace: &TraceInfo) -> Vec<String> {
 pub(crate) fn write(page: &mut Page, trace: &TraceInfo) {
     let (Some(coverage), Some(line)) = (&trace.coverage, line(trace)) else { return };
     page.wrapped(2, 4, Text::new().ink(Ink::Heading, "coverage").add(format!(": {line}")));
-    for text in causes(coverage) {
-        page.wrapped(4, 6, text);
+    // What is mended in the same way stands together.
+    let mut mends: Vec<&str> = Vec::new();
+    for cause in &coverage.causes {
+        if !mends.contains(&cause.mend.as_str()) {
+            mends.push(&cause.mend);
+        }
+    }
+    for mend in mends {
+        page.wrapped(4, 6, format!("to mend: {}", visible(mend)));
+        for cause in coverage.causes.iter().filter(|cause| cause.mend == mend) {
+            page.wrapped(6, 8, words(cause));
+        }
+    }
+    if let Some(text) = other_causes(coverage) {
+        page.wrapped(6, 8, text);
     }
     if let Some(text) = unrecorded(coverage) {
         page.wrapped(2, 4, Text::new().ink(Ink::Doubt, "note:").add(format!(" {text}")));
@@ -121,7 +138,6 @@ pub(crate) fn write_warning(page: &mut Page, trace: &TraceInfo) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coverage::FenceCause;
 
     fn trace(threads: usize, coverage: Coverage) -> TraceInfo {
         TraceInfo { threads, coverage: Some(coverage), ..TraceInfo::default() }
@@ -160,7 +176,7 @@ mod tests {
         };
         let coverage = Coverage { fences: 15, causes: vec![cause], fences_of_other_causes: 3, ..Coverage::default() };
         let expected = [
-            "12 fences: calls g_free at gl.c:7:3; to mend it, build its library with `foretell cc`",
+            "12 fences: calls g_free at gl.c:7:3; to mend it: build its library with `foretell cc`",
             "3 fences: other causes",
         ];
         assert_eq!(causes(&coverage), expected);

@@ -94,6 +94,16 @@ impl Program {
         }
     }
 
+    /// The exit code that goes with what foretell has printed as JSON: of what could not be reordered, that no race was found says nothing.
+    pub fn exit_code(output: &str, has_races: bool) -> i32 {
+        let is_blind = output.lines().last().is_some_and(|report| report.contains("\"blind\":true"));
+        match (has_races, is_blind) {
+            (true, _) => 1,
+            (false, true) => 3,
+            (false, false) => 0,
+        }
+    }
+
     /// The races in what foretell has printed as JSON, a list if there were several processes; what the program has printed may
     /// come before.
     pub fn reported(output: &str) -> Result<BTreeSet<Lines>, String> {

@@ -4,6 +4,7 @@ mod bad_input;
 mod bounds;
 mod browse;
 mod compare;
+mod coverage;
 mod documents;
 mod exact;
 mod explain;

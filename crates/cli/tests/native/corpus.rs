@@ -21,10 +21,11 @@ fn check(kind: &str) {
             let seed = seed.to_string();
             let output =
                 foretell(&["run", "--format", "json", "--no-progress", "--seed", &seed, "--", &built]);
-            let found = Program::reported(&String::from_utf8_lossy(&output.stdout));
+            let printed = String::from_utf8_lossy(&output.stdout);
+            let found = Program::reported(&printed);
             let errors = String::from_utf8_lossy(&output.stderr);
             assert_eq!(found.as_ref(), Ok(&program.races), "{} with seed {seed}: {errors}", program.name);
-            let expected = i32::from(!program.races.is_empty());
+            let expected = Program::exit_code(&printed, !program.races.is_empty());
             assert_eq!(output.status.code(), Some(expected), "{} with seed {seed}: {errors}", program.name);
         }
         online::agrees(&built, 1);

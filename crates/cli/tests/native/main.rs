@@ -5,6 +5,7 @@ mod calls;
 mod cargo;
 mod code;
 mod corpus;
+mod coverage;
 mod dependence;
 mod ending;
 mod hidden;

@@ -68,7 +68,7 @@ impl<'a> Modules<'a> {
 
     /// What the instruction at a site does that is not understood, in words.
     fn words(&mut self, site: u64) -> String {
-        self.deed(site).unwrap_or_else(|| "uninstrumented code".to_string())
+        self.deed(site).unwrap_or_else(|| "called from uninstrumented code".to_string())
     }
 
     fn deed(&mut self, site: u64) -> Option<String> {
