@@ -41,12 +41,12 @@ pub(crate) fn words(hunt: &Hunt) -> String {
     };
     let incomplete = match hunt.incomplete_runs() {
         0 => String::new(),
-        all if all == hunt.runs.len() => ", all of them failed or cut short".to_string(),
-        some => format!(", {some} of them failed or cut short"),
+        all if all == hunt.runs.len() => " (all failed or cut short)".to_string(),
+        some => format!(" ({some} failed or cut short)"),
     };
     let last = hunt.runs.iter().rfind(|run| run.new > 0);
     let last = last.map(|run| format!("; the last new race came in run {}", run.run)).unwrap_or_default();
-    format!("{}, {runs}{stopped}{incomplete}{last}{}", visible(&hunt.strategy), thrashing(&hunt.runs))
+    format!("{}, {runs}{incomplete}{stopped}{last}{}", visible(&hunt.strategy), thrashing(&hunt.runs))
 }
 
 /// How often a strategy that holds threads back had to let one go because nobody was left to run.
@@ -164,8 +164,8 @@ mod tests {
         let mut page = Page::new(Detail::default());
         write(&mut page, &hunt);
         let expected = "
-hunt: pct, 3 runs, nothing new in the last 1, 1 of them failed or cut short; the last new
-  race came in run 2
+hunt: pct, 3 runs (1 failed or cut short), nothing new in the last 1; the last
+  new race came in run 2
      4 ┤ ██
        ┤ ██
        ┤ ██
