@@ -209,7 +209,8 @@ impl Look<'_> {
             fingerprint::mark(&mut report);
             report.trace.cut_because.clone_from(&recording.cut_because);
             if let Some(coverage) = &mut report.trace.coverage {
-                recording.unrecorded.iter().for_each(|program| coverage.add_program(program));
+                recording.unrecorded.programs.iter().for_each(|program| coverage.add_program(program));
+                coverage.unrecorded_threads = recording.unrecorded.threads;
             }
             if process > 0 {
                 report.trace.file = format!("{} (process {})", report.trace.file, process + 1);

@@ -44,6 +44,9 @@ pub struct Coverage {
     /// Programs that the recorded ones have started and that were not recorded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unrecorded_programs: Vec<String>,
+    /// How many threads of the process were not recorded: made past the C library, or going on after their end.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unrecorded_threads: u64,
     /// So little could be reordered that the run says next to nothing about races.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub blind: bool,
@@ -99,6 +102,7 @@ impl Coverage {
         self.fences_of_other_causes =
             self.fences_of_other_causes.saturating_add(other.fences_of_other_causes);
         self.limit();
+        self.unrecorded_threads = self.unrecorded_threads.saturating_add(other.unrecorded_threads);
         for program in &other.unrecorded_programs {
             self.add_program(program);
         }
@@ -369,12 +373,16 @@ const MODEL: &str = "ask for a model of it: it is part of a standard library, or
 /// How to see what a function does.
 fn mend_of_call(callee: &str) -> &'static str {
     const CPP_LIBRARY: [&str; 4] = ["std::", "__gnu_cxx::", "__cxxabi", "operator "];
+    const WAITS: [&str; 6] =
+        ["pthread_mutex_", "pthread_cond_", "pthread_rwlock_", "pthread_barrier_", "pthread_join", "sem_"];
     const RUST_LIBRARY: [&str; 5] = ["core::", "alloc::", "std::rt", "std::sys", "__rust"];
     let is_of = |prefixes: &[&str]| {
         let name = callee.trim_start_matches(['<', '&', '*', '(']);
         prefixes.iter().any(|prefix| name.starts_with(prefix))
     };
-    if callee == "through a pointer" {
+    if is_of(&WAITS) {
+        "record the thread or process that it waits for, too"
+    } else if callee == "through a pointer" {
         "build what the pointer leads to with `foretell cc`, `foretell c++` or `cargo foretell`"
     } else if is_of(&CPP_LIBRARY) || is_of(&RUST_LIBRARY) || callee.starts_with('_') {
         MODEL

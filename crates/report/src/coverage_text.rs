@@ -70,8 +70,16 @@ fn causes(coverage: &Coverage) -> Vec<String> {
     coverage.causes.iter().map(line).chain(other_causes(coverage)).collect()
 }
 
-/// Which programs were not recorded, if any.
-pub(crate) fn unrecorded(coverage: &Coverage) -> Option<String> {
+/// What was not recorded, if anything.
+fn unrecorded(coverage: &Coverage) -> Vec<String> {
+    let threads = Some(coverage.unrecorded_threads).filter(|&threads| threads > 0).map(|threads| {
+        let threads = count(threads, "thread");
+        format!("{threads} not recorded, as made past the C library or going on after the end; nothing is known of races there")
+    });
+    unrecorded_programs(coverage).into_iter().chain(threads).collect()
+}
+
+fn unrecorded_programs(coverage: &Coverage) -> Option<String> {
     const LISTED: usize = 5;
     let programs = &coverage.unrecorded_programs;
     let listed: Vec<String> = programs.iter().take(LISTED).map(|program| visible(program)).collect();
@@ -99,15 +107,34 @@ pub(crate) fn warning(trace: &TraceInfo) -> Option<String> {
 
 /// What keeps more from being reordered, in lines.
 pub(crate) fn details(trace: &TraceInfo) -> Vec<String> {
-    let coverage = trace.coverage.iter();
-    coverage.flat_map(|coverage| causes(coverage).into_iter().chain(unrecorded(coverage))).collect()
+    let Some(coverage) = &trace.coverage else { return Vec::new() };
+    let causes = if costs_something(trace) { causes(coverage) } else { Vec::new() };
+    causes.into_iter().chain(unrecorded(coverage)).collect()
 }
 
 /// Writes what could be reordered, and what causes fences.
 pub(crate) fn write(page: &mut Page, trace: &TraceInfo) {
     let (Some(coverage), Some(line)) = (&trace.coverage, line(trace)) else { return };
     page.wrapped(2, 4, Text::new().ink(Ink::Heading, "coverage").add(format!(": {line}")));
-    // What is mended in the same way stands together.
+    if costs_something(trace) {
+        write_causes(page, coverage);
+    }
+    for text in unrecorded(coverage) {
+        page.wrapped(2, 4, Text::new().ink(Ink::Doubt, "note:").add(format!(" {text}")));
+    }
+}
+
+/// Whether fences keep anything in its place that could race.
+fn costs_something(trace: &TraceInfo) -> bool {
+    let is_all = |coverage: &Coverage| {
+        coverage.reorderable_accesses == coverage.concurrent_accesses
+            && coverage.reorderable_thread_pairs == coverage.thread_pairs
+    };
+    why_nothing_can_race(trace).is_none() && trace.coverage.as_ref().is_some_and(|coverage| !is_all(coverage))
+}
+
+/// Writes what causes the fences. What is mended in the same way stands together.
+fn write_causes(page: &mut Page, coverage: &Coverage) {
     let mut mends: Vec<&str> = Vec::new();
     for cause in &coverage.causes {
         if !mends.contains(&cause.mend.as_str()) {
@@ -122,9 +149,6 @@ pub(crate) fn write(page: &mut Page, trace: &TraceInfo) {
     }
     if let Some(text) = other_causes(coverage) {
         page.wrapped(6, 8, text);
-    }
-    if let Some(text) = unrecorded(coverage) {
-        page.wrapped(2, 4, Text::new().ink(Ink::Doubt, "note:").add(format!(" {text}")));
     }
 }
 

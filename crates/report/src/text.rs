@@ -247,6 +247,9 @@ fn write_summary(page: &mut Page, report: &Report) {
     write_asides(page, report);
     notes::of_rest(report).iter().for_each(|text| note(page, text));
     coverage_text::write(page, &report.trace);
+    if report.hunt.is_some() && report.trace.coverage.is_none() {
+        page.wrapped(2, 4, "coverage: not measured, as the runs were watched and not recorded");
+    }
     if let Some(command) = &report.evidence {
         note(page, &notes::ask_for_evidence(command));
     }

@@ -76,6 +76,7 @@ fn trace() -> TraceInfo {
             }],
             fences_of_other_causes: 1,
             unrecorded_programs: vec![text("/bin/sh")],
+            unrecorded_threads: 1,
             blind: true,
         }),
         counts: Some(Counts { reads: 1, writes: 2, atomics: 3, syncs: 4, branches: 5, with_values: 6 }),

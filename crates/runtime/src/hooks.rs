@@ -17,6 +17,7 @@ use foretell_wire::record::{Record, SyncOp};
 use crate::detect;
 use crate::functions;
 use crate::log::LONGEST_RANGE;
+use crate::programs;
 use crate::stack::Calls;
 use crate::thread::{self, Thread, me};
 use crate::turn::Turn;
@@ -351,6 +352,10 @@ extern "C" fn __foretell_tail(site: u64, callee: u64) {
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_called() -> u64 {
+    if me().is_none() {
+        // Whoever begins to run the program comes by here.
+        programs::note_thread();
+    }
     let Some(turn) = Turn::take() else { return 0 };
     let before = turn.me.stack.calls();
     if turn.me.stack.come_in() {

@@ -1,14 +1,16 @@
-//! Which programs the recorded one starts: a program that is not instrumented leaves no log, and nobody else knows of it.
+//! What runs beside the recorded threads: programs that are started, as one that is not instrumented leaves no log, and threads that
+//! were made past the C library, or go on after their end.
 //!
-//! Each start is a line of one file in the folder for logs: how it is started, by the process that is going to be it or 0, and the program. The process
+//! Each is a line of one file in the folder for logs: how it is started, by the process that is going to be it or 0, and the program. The process
 //! may be a child that still shares our memory, so nothing is allocated here, and the line is written at once.
 
 use std::ffi::CStr;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use foretell_wire::started::{FILE, How, LONGEST};
 
-use crate::start::folder;
-use crate::system::append_file;
+use crate::start::{folder, is_recording, is_recording_process};
+use crate::system::{append_file, kernel_id};
 
 /// Notes that a process is about to be another program, or that this has failed.
 pub(crate) fn note(how: How, process: i32, program: &CStr) {
@@ -31,6 +33,28 @@ pub(crate) fn note(how: How, process: i32, program: &CStr) {
     line.push(b"\n");
     if let Ok(path) = CStr::from_bytes_with_nul(path.bytes()) {
         append_file(path, line.bytes());
+    }
+}
+
+/// How many threads are noted.
+const MOST_THREADS: usize = 64;
+/// Those that were, as the kernel knows them.
+static NOTED: [AtomicI32; MOST_THREADS] = [const { AtomicI32::new(0) }; MOST_THREADS];
+
+/// Notes, once, that the calling thread comes to instrumented code and is not recorded.
+#[cold]
+#[inline(never)]
+pub(crate) fn note_thread() {
+    if !is_recording() || !is_recording_process() {
+        return;
+    }
+    let caller = kernel_id();
+    for noted in &NOTED {
+        match noted.compare_exchange(0, caller, Ordering::SeqCst, Ordering::SeqCst) {
+            Ok(_) => return note(How::Thread, caller, c"not recorded"),
+            Err(known) if known == caller => return,
+            Err(_) => {}
+        }
     }
 }
 

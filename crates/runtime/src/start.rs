@@ -199,6 +199,11 @@ pub(crate) fn exit_soon() {
     }
 }
 
+/// Whether the process is being recorded just now.
+pub(crate) fn is_recording() -> bool {
+    RECORDING.load(Ordering::SeqCst)
+}
+
 /// Whether the caller is a thread of the process that is recorded. A child that still shares our memory, as after `vfork`, is not.
 pub(crate) fn is_recording_process() -> bool {
     PROCESS.load(Ordering::SeqCst) == process_id()

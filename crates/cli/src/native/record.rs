@@ -12,7 +12,7 @@ use std::time::Duration;
 use foretell_native::{Follow, LogError, OnlineRace, Timed, Timing, Why, convert_with};
 use foretell_schedule::Name;
 use foretell_trace::{Ending, Trace, TraceError};
-use foretell_wire::started;
+use foretell_wire::started::{self, Unrecorded};
 use nix::sys::signal::Signal;
 
 use super::folder::Private;
@@ -137,8 +137,8 @@ pub(crate) struct Recording {
     pub(crate) not_repeatable: Option<String>,
     /// The log, as long as its folder is there.
     pub(crate) log: PathBuf,
-    /// Programs that the command has started and that were not recorded; told of its first process.
-    pub(crate) unrecorded: Vec<String>,
+    /// Programs that the command has started and threads that were not recorded; told of its first process.
+    pub(crate) unrecorded: Unrecorded,
 }
 
 /// How a command has come to its end.
@@ -220,8 +220,8 @@ pub(crate) fn collect(name: &Path, folder: &Folder, ended: Ended) -> Result<Vec<
     Ok(recordings)
 }
 
-/// The programs that the processes have started and that left no log.
-fn unrecorded(folder: &Folder, logs: &[PathBuf]) -> Vec<String> {
+/// What the processes have started that left no log.
+fn unrecorded(folder: &Folder, logs: &[PathBuf]) -> Unrecorded {
     let noted = fs::read(folder.path().join(started::FILE)).unwrap_or_default();
     let logs_of = |process| logs.iter().filter(|log| is_of(log, process)).count();
     started::unrecorded(&String::from_utf8_lossy(&noted), logs_of)
@@ -393,7 +393,7 @@ fn read(log: &Path, program: &Path, follow: Follow, ended: Ended) -> Result<Opti
         is_deadlock,
         not_repeatable,
         log: log.to_path_buf(),
-        unrecorded: Vec::new(),
+        unrecorded: Unrecorded::default(),
     }))
 }
 

@@ -87,6 +87,16 @@ fn programs_that_were_not_recorded_are_named() {
 }
 
 #[test]
+fn threads_that_were_not_recorded_are_counted() {
+    if !is_ready() {
+        return;
+    }
+    let output = foretell(&["run", "--no-progress", "--format", "json", "--", &build("stress/unseen_threads.c")]);
+    let coverage = &json(&output.stdout)["trace"]["coverage"];
+    assert_eq!(coverage["unrecorded_threads"], 1, "{coverage}");
+}
+
+#[test]
 fn a_race_that_is_not_confirmed_is_marked_and_evidence_is_asked_for() {
     if !is_ready() {
         return;
