@@ -62,10 +62,9 @@ pub(crate) struct Plan {
     pub(crate) memory: Option<u64>,
 }
 
-/// Runs the techniques of the plan.
-pub(crate) fn analyse(held: &Held<'_>, plan: &Plan) -> Result<Report, Failure> {
+/// Runs the techniques of the plan within the time of the limit.
+pub(crate) fn analyse(held: &Held<'_>, plan: &Plan, limit: &TimeLimit) -> Result<Report, Failure> {
     let begin = Instant::now();
-    let limit = TimeLimit::start(plan.time_limit)?;
     memory::reset_peak();
     let mut report = Report::new(plan.choice.name());
     let mut printing = Printing { left: plan.witness_steps };
@@ -103,10 +102,7 @@ pub(crate) fn analyse(held: &Held<'_>, plan: &Plan) -> Result<Report, Failure> {
         report.trace.coverage = Some(Coverage::of(trace));
     }
     report.interrupted = stop::is_interrupted();
-    if let (true, Some(time)) = (limit.is_over(), plan.time_limit) {
-        let time = time_text(time);
-        report.notes.push(format!("the time limit of {time} was reached; --time-limit gives more"));
-    }
+    note_limits(held, limit, &mut report);
     let not_listed = usize::try_from(report.stats.not_listed).unwrap_or(usize::MAX);
     report.stats.candidates = report.races.len() + report.undecided.len().saturating_add(not_listed);
     report.stats.witnesses_not_printed =
@@ -115,6 +111,18 @@ pub(crate) fn analyse(held: &Held<'_>, plan: &Plan) -> Result<Report, Failure> {
     report.stats.seconds = begin.elapsed().as_secs_f64();
     report.stats.peak_memory_bytes = memory::peak();
     Ok(report)
+}
+
+/// Says which limits were reached, and how much of the trace was not read for that.
+fn note_limits(held: &Held<'_>, limit: &TimeLimit, report: &mut Report) {
+    if let Some(time) = limit.reached() {
+        let time = time_text(time);
+        report.notes.push(format!("the time limit of {time} was reached; --time-limit gives more"));
+    }
+    report.notes.extend(memory::note());
+    // An earlier stage may have read all of it.
+    let unread = held.input().unread().filter(|unread| unread.events == report.trace.events);
+    report.notes.extend(unread.map(|unread| format!("the trace was not read to its end: {}", unread.text)));
 }
 
 /// What had to stay as it was, and why.

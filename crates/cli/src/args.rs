@@ -121,6 +121,23 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
 }
 
+impl Command {
+    /// How much memory may be used in all, if that is said.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        match self {
+            Command::Predict(args) => args.wanted.search.memory,
+            Command::Run(args) => args.wanted.search.memory,
+            Command::Hunt(args) => args.wanted.search.memory,
+            Command::Cargo(args) => args.wanted.search.memory,
+            Command::Compare(args) => args.search.memory,
+            Command::Explain(args) => args.memory,
+            Command::Explore(args) => args.memory,
+            Command::Record(args) => args.memory,
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct PredictArgs {
     /// Traces to look at; `-` is standard input
@@ -251,6 +268,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE.tar.gz")]
     pub(crate) evidence: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) log: LogArgs,
+    #[command(flatten)]
     pub(crate) wanted: WantedArgs,
     /// Never draw progress bars
     #[arg(long)]
@@ -290,6 +309,8 @@ pub(crate) struct HuntArgs {
     /// Let the program print what it prints
     #[arg(long)]
     pub(crate) show_output: bool,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
     #[command(flatten)]
     pub(crate) wanted: WantedArgs,
     /// Never draw progress bars
@@ -385,9 +406,27 @@ pub(crate) struct RecordArgs {
     /// End the program after so long, such as 10s or 2m, and keep what was recorded by then
     #[arg(long, value_parser = parse_duration, value_name = "DURATION")]
     pub(crate) stop_after: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+    /// How long making the trace of what was recorded may take, such as 90s or 10m, or `none`: in half of it what is read is written down,
+    /// and the rest of the log is left out
+    #[arg(long, default_value = "10m", value_parser = parse_time_limit, value_name = "DURATION")]
+    pub(crate) time_limit: TimeLimit,
+    /// How much memory that may use, such as 8G; what the system has unless given
+    #[arg(long, value_parser = parse_size, value_name = "SIZE")]
+    pub(crate) memory: Option<u64>,
     /// The command
     #[arg(required = true, last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
+}
+
+/// How much is recorded.
+#[derive(Debug, clap::Args)]
+pub(crate) struct LogArgs {
+    /// How long the logs of all processes of a native program may become together, such as 500M or 8G. Then recording ends, and the program
+    /// goes on
+    #[arg(long, default_value = "2G", value_parser = parse_log_limit, value_name = "SIZE")]
+    pub(crate) log_limit: u64,
 }
 
 /// How it is known in which order the threads of a native program did things. Both are exact.
@@ -410,6 +449,8 @@ pub(crate) struct CargoArgs {
     /// How threads are recorded
     #[arg(long, value_enum, default_value_t = Order::Serial)]
     pub(crate) order: Order,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
     /// End the program, or each test, after so long, such as 10s or 2m, and look at what was recorded by then; tests end
     /// after a minute unless told otherwise
     #[arg(long, value_parser = parse_duration, value_name = "DURATION")]
@@ -640,13 +681,14 @@ pub(crate) struct SearchArgs {
     /// How long one pair may take, such as 60s or 2m; with `--pairs location`, also all pairs of two locations together
     #[arg(long, default_value = "60s", value_parser = parse_duration)]
     pub(crate) budget: Duration,
-    /// How long one technique may take for one trace in all, such as 90s or 10m, or `none`. What is proven by then is told
+    /// How long one technique may take for one trace in all, such as 90s or 10m, or `none`: reading it (or making it of what was recorded,
+    /// in half of the time at most), deciding, and making the report readable. What is proven by then is told
     #[arg(long, default_value = "10m", value_parser = parse_time_limit, value_name = "DURATION")]
     pub(crate) time_limit: TimeLimit,
     /// How many pairs to work on at the same time; as many as there are processors unless given
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
-    /// How much memory deciding pairs may use, such as 8G; what the system has unless given
+    /// How much memory may be used in all, such as 8G; what the system has unless given. Near that, what is proven is told
     #[arg(long, value_parser = parse_size, value_name = "SIZE")]
     pub(crate) memory: Option<u64>,
 }
@@ -994,6 +1036,15 @@ fn parse_size(text: &str) -> Result<u64, String> {
         .unwrap_or((text, 1_u64));
     let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
     bytes.ok_or("expected a size such as 500M or 8G".to_string())
+}
+
+/// A size that has room for something.
+fn parse_log_limit(text: &str) -> Result<u64, String> {
+    const LEAST: u64 = 1 << 20;
+    parse_size(text)
+        .ok()
+        .filter(|&bytes| bytes >= LEAST)
+        .ok_or("expected a size from 1M on, such as 500M or 8G".to_string())
 }
 
 fn parse_strategy(text: &str) -> Result<Name, String> {

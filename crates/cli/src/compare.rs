@@ -11,6 +11,7 @@ use crate::analysis::held::Held;
 use crate::args::{Choice, CompareArgs, MaxRaces, OutputFormat};
 use crate::error::{Failure, Failures};
 use crate::input::Input;
+use crate::stop::TimeLimit;
 use crate::{output, stop};
 
 /// The techniques of Table 1 of RVPredict's paper, as they are called there.
@@ -61,7 +62,8 @@ fn row(input: &Input, choices: &[Choice], args: &CompareArgs) -> Result<Vec<Repo
     for &choice in choices {
         // Each technique reads the trace itself, so that times can be compared.
         let plan = args.search.plan(choice, 0, MaxRaces::DEFAULT);
-        let mut report = analyse(&Held::new(input, stored.as_ref()), &plan)?;
+        let limit = TimeLimit::start(plan.time_limit)?;
+        let mut report = analyse(&Held::new(input, stored.as_ref()), &plan, &limit)?;
         report.trace.counts = figures.counts;
         report.trace.quick_check = figures.quick_check;
         report.trace.quick_check_is_partial = figures.quick_check_is_partial;

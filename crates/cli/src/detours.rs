@@ -3,7 +3,6 @@
 //! Each such way is a trace of its own, so what is found there is decided, refereed, driven and described on that trace.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -25,6 +24,8 @@ use crate::args::{Choice, WantedArgs};
 use crate::describe::describe;
 use crate::error::Failure;
 use crate::input::Input;
+use crate::memory;
+use crate::native::mapped::Mapped;
 use crate::program::Source;
 use crate::stop::{self, TimeLimit};
 
@@ -43,7 +44,7 @@ pub(crate) struct Recorded<'a> {
 /// Adds to the report the races that lie on ways which the run did not go, each driven on the machine.
 pub(crate) fn add(
     recorded: &Recorded<'_>,
-    plan: &Plan,
+    (plan, limit): (&Plan, &TimeLimit),
     wanted: &WantedArgs,
     report: &mut Report,
 ) -> Result<(), Failure> {
@@ -55,14 +56,14 @@ pub(crate) fn add(
     let drive = |trace: &Trace, schedule: &[EventId]| drive(recorded, trace, schedule);
     let found =
         |_: &dyn Fn() -> bool| detours(program, recorded.run, limits).map_err(Failure::Usage).map(Some);
-    Beside { input: recorded.input, plan, wanted, drive: Some(&drive) }.add(found, report)
+    Beside { input: recorded.input, plan, limit, wanted, drive: Some(&drive) }.add(found, report)
 }
 
 /// The same for a native program, by the log of what it did. Nobody has driven it into the races.
 pub(crate) fn add_native(
     log: &Path,
     input: &Input,
-    plan: &Plan,
+    (plan, limit): (&Plan, &TimeLimit),
     wanted: &WantedArgs,
     report: &mut Report,
 ) -> Result<(), Failure> {
@@ -71,11 +72,15 @@ pub(crate) fn add_native(
         return Ok(());
     }
     let found = |go_on: &dyn Fn() -> bool| {
-        let bytes = fs::read(log).map_err(|error| Failure::file(log, "read", error))?;
-        foretell_native::detours(&bytes, &DetourLimits::default(), go_on)
+        let bytes = Mapped::open(log).map_err(|error| Failure::file(log, "read", error))?;
+        let go_on = || {
+            bytes.pass_by();
+            !memory::is_half_full() && go_on()
+        };
+        foretell_native::detours(&bytes, &DetourLimits::default(), &go_on)
             .map_err(|error| Failure::Usage(format!("the recording of {}: {error}", input.name())))
     };
-    Beside { input, plan, wanted, drive: None }.add(found, report)
+    Beside { input, plan, limit, wanted, drive: None }.add(found, report)
 }
 
 /// Whether anybody asks for races on other ways.
@@ -99,6 +104,8 @@ type Driver<'a> = &'a dyn Fn(&Trace, &[EventId]) -> Result<(), Failure>;
 struct Beside<'a> {
     input: &'a Input,
     plan: &'a Plan,
+    /// The time for all of it, which has begun.
+    limit: &'a TimeLimit,
     wanted: &'a WantedArgs,
     /// Drives the program into a race, if that can be done at once.
     drive: Option<Driver<'a>>,
@@ -112,7 +119,7 @@ impl Beside<'_> {
         report: &mut Report,
     ) -> Result<(), Failure> {
         let (plan, until) = &within_reason(self.plan, report);
-        let limit = TimeLimit::start(plan.time_limit)?;
+        let was_over = self.limit.is_over();
         let is_late = || until.is_some_and(|until| Instant::now() >= until);
         let known = report.races.iter().map(places).collect();
         let mut search = Search { beside: self, plan, known, report };
@@ -129,7 +136,7 @@ impl Beside<'_> {
             }
             search.look(&detour)?;
         }
-        if let (true, Some(time)) = (limit.is_over(), plan.time_limit) {
+        if let Some(time) = self.limit.reached().filter(|_| !was_over) {
             let time = time_text(time);
             report.notes.push(format!(
                 "not all ways that the run did not go were looked at within {time}; --time-limit gives more"

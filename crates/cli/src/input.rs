@@ -1,8 +1,8 @@
 //! Where traces come from: files that can be read again, and standard input that cannot.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::SystemTime;
@@ -29,6 +29,78 @@ pub(crate) struct Input {
     format: Option<Format>,
     show_progress: bool,
     following: Following,
+    /// What was read when it was last not read to its end.
+    unread: Rc<RefCell<Option<Unread>>>,
+}
+
+/// How far a trace was read that was not read to its end.
+#[derive(Clone, Debug)]
+pub(crate) struct Unread {
+    /// How many events were read.
+    pub(crate) events: usize,
+    /// That in words, and how many there are about.
+    pub(crate) text: String,
+}
+
+/// How many events were read, of about how many: there are as many per byte in what was not read.
+pub(crate) fn read_text(events: usize, read: u64, of: Option<u64>) -> String {
+    let events = u64::try_from(events).unwrap_or(u64::MAX);
+    let of = of.filter(|&of| read > 0 && read <= of);
+    let Some(of) = of else { return format!("read {} events", grouped(events)) };
+    let about = u128::from(events) * u128::from(of) / u128::from(read);
+    let permille = u128::from(read) * 1000 / u128::from(of);
+    format!(
+        "read {} of about {} events ({}.{} %)",
+        grouped(events),
+        grouped(u64::try_from(about).unwrap_or(u64::MAX)),
+        permille / 10,
+        permille % 10
+    )
+}
+
+/// The digits in groups of three.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// How far the bytes of an input were read.
+#[derive(Clone, Debug)]
+struct Position {
+    read: Rc<Cell<u64>>,
+    /// How many there are, where that is known.
+    of: Option<u64>,
+    /// Where it is said that the rest was left out.
+    unread: Rc<RefCell<Option<Unread>>>,
+}
+
+impl Position {
+    /// No more than so many events will be read.
+    fn stop(&self, events: usize) {
+        let text = read_text(events, self.read.get(), self.of);
+        *self.unread.borrow_mut() = Some(Unread { events, text });
+    }
+}
+
+/// Counts bytes.
+struct Counted<R> {
+    inner: R,
+    read: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        self.read.set(self.read.get() + length as u64);
+        Ok(length)
+    }
 }
 
 impl Input {
@@ -39,12 +111,18 @@ impl Input {
             format,
             show_progress: !args.no_progress,
             following: Following::Full,
+            unread: Rc::default(),
         }
     }
 
     /// The same, where this is used of what the trace tells of dependence.
     pub(crate) fn following(self, following: Following) -> Input {
         Input { following, ..self }
+    }
+
+    /// How far it was read, if it was not read to its end.
+    pub(crate) fn unread(&self) -> Option<Unread> {
+        self.unread.borrow().clone()
     }
 
     /// Standard input can be one of the traces, but not two.
@@ -95,9 +173,11 @@ impl Input {
                 self.name()
             )));
         }
+        let mut position = Position { read: Rc::default(), of: None, unread: Rc::clone(&self.unread) };
+        let read = Rc::clone(&position.read);
         let (progress, input) = if self.is_stdin() {
             let progress = Progress::new(doing, None, self.show_progress);
-            let input = progress.watch(io::stdin());
+            let input = progress.watch(Counted { inner: io::stdin(), read });
             (progress, input)
         } else {
             let failed = |error| Failure::file(&self.path, "read", error);
@@ -106,8 +186,9 @@ impl Input {
             if data.is_dir() {
                 return Err(failed(io::Error::from(io::ErrorKind::IsADirectory)));
             }
-            let progress = Progress::new(doing, data.is_file().then_some(data.len()), self.show_progress);
-            let input = progress.watch(file);
+            position.of = data.is_file().then_some(data.len());
+            let progress = Progress::new(doing, position.of, self.show_progress);
+            let input = progress.watch(Counted { inner: file, read });
             (progress, input)
         };
         let source = open(input, self.format).map_err(|error| self.bad(error))?;
@@ -118,6 +199,7 @@ impl Input {
             batch: Batch::default(),
             read: 0,
             coverage: Counter::default(),
+            position,
             progress,
         })
     }
@@ -129,9 +211,9 @@ impl Input {
 
     /// As [`Input::load`], if the trace has no more events than `limit`.
     pub(crate) fn load_up_to(&self, doing: &str, limit: usize) -> Result<Option<Trace>, Failure> {
-        let Reading { source, progress, .. } = self.open(doing)?;
+        let Reading { source, position, progress, .. } = self.open(doing)?;
         let too_large = Rc::new(Cell::new(false));
-        let watched = Watched { source, progress, read: 0, limit, too_large: Rc::clone(&too_large) };
+        let watched = Watched { source, position, progress, read: 0, limit, too_large: Rc::clone(&too_large) };
         let read = Trace::read(Box::new(watched));
         if too_large.get() {
             return Ok(None);
@@ -142,7 +224,12 @@ impl Input {
     /// What is to be said of a trace that is not kept.
     pub(crate) fn count(&self, doing: &str) -> Result<TraceInfo, Failure> {
         let mut reading = self.open(doing)?;
-        while reading.next()?.is_some() && !stop::is_requested() {}
+        while reading.next()?.is_some() {
+            if stop::is_requested() {
+                reading.stop();
+                break;
+            }
+        }
         Ok(reading.info())
     }
 
@@ -169,10 +256,16 @@ pub(crate) struct Reading {
     batch: Batch,
     read: usize,
     coverage: Counter,
+    position: Position,
     progress: Progress,
 }
 
 impl Reading {
+    /// The rest is left out.
+    pub(crate) fn stop(&self) {
+        self.position.stop(self.read);
+    }
+
     /// The next events with the id of the first, checked; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<(EventId, &[Event])>, Failure> {
         let begin = self.read;
@@ -285,6 +378,7 @@ impl Reading {
 /// A source whose progress is shown, and which ends early if it is too long or everything is to stop.
 struct Watched {
     source: Box<dyn Source>,
+    position: Position,
     progress: Progress,
     /// How many events have been read.
     read: usize,
@@ -297,6 +391,7 @@ struct Watched {
 impl Source for Watched {
     fn fill(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
         if self.read > 0 && stop::is_requested() {
+            self.position.stop(self.read);
             batch.clear();
             return Ok(false);
         }

@@ -1,5 +1,6 @@
 //! `foretell`: the command line. Opens files, draws progress, sets exit codes; all else is in the libraries.
 
+mod allocator;
 mod analysis;
 mod args;
 mod baseline;
@@ -76,6 +77,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> Result<Outcome, Failure> {
+    memory::bound(args.command.memory());
     match args.command {
         Command::Predict(args) => predict::run(&args),
         Command::Explain(args) => explain::run(&args),

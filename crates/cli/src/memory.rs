@@ -1,6 +1,61 @@
-//! How much memory the process has had in use, as Linux tells it.
+//! How much memory the process may use, and has had in use, as Linux tells it.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
+use std::sync::OnceLock;
+
+use crate::allocator;
+
+/// Without so much nothing works at all: a smaller limit is one for what is decided, not for the whole process.
+const LEAST: u64 = 96 << 20;
+/// The size of a page.
+const PAGE: u64 = 4096;
+
+/// What was allowed, and whether somebody has said so.
+static ALLOWED: OnceLock<(u64, bool)> = OnceLock::new();
+
+/// From now on no more than this is used, or than the system has to give.
+pub(crate) fn bound(wanted: Option<u64>) {
+    let system = available();
+    let Some(bytes) = [wanted.filter(|&bytes| bytes > 0), system].into_iter().flatten().min() else { return };
+    let bytes = bytes.max(LEAST);
+    if ALLOWED.set((bytes, wanted.is_some())).is_ok() {
+        allocator::limit(bytes);
+    }
+}
+
+/// What is to be said if the memory did not suffice.
+pub(crate) fn note() -> Option<String> {
+    let &(bytes, is_wanted) = ALLOWED.get().filter(|_| allocator::is_short())?;
+    let size = size_text(bytes);
+    Some(match is_wanted {
+        true => format!("the memory limit of {size} was reached; --memory gives more where the system has it"),
+        false => format!("the {size} of memory that the system has to give did not suffice"),
+    })
+}
+
+/// Whether so much is in use that a trace which is being made should end here: whoever works on it needs as much again.
+pub(crate) fn is_half_full() -> bool {
+    allocator::is_half_full()
+}
+
+/// A number of bytes as one would say it on the command line.
+pub(crate) fn size_text(bytes: u64) -> String {
+    let units = [(1_u64 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")];
+    match units.into_iter().find(|&(unit, _)| bytes.is_multiple_of(unit) && bytes > 0) {
+        Some((unit, name)) => format!("{}{name}", bytes / unit),
+        None if bytes >= 1 << 20 => format!("{}M", bytes >> 20),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+/// How many bytes the system has given to this process, where it tells. Allocates nothing.
+pub(crate) fn in_use() -> Option<u64> {
+    let mut text = [0_u8; 128];
+    let length = File::open("/proc/self/statm").ok()?.read(&mut text).ok()?;
+    let pages = text.get(..length)?.split(|&byte| byte == b' ').nth(1)?;
+    Some(std::str::from_utf8(pages).ok()?.parse::<u64>().ok()? * PAGE)
+}
 
 /// Starts to watch for a new peak, so that earlier work does not count.
 pub(crate) fn reset_peak() {
@@ -10,7 +65,24 @@ pub(crate) fn reset_peak() {
 
 /// How many bytes the system could give to this process, where it tells.
 pub(crate) fn available() -> Option<u64> {
-    kilobytes("/proc/meminfo", "MemAvailable:")
+    let of_system = kilobytes("/proc/meminfo", "MemAvailable:");
+    [of_system, addresses(), of_group()].into_iter().flatten().min()
+}
+
+/// How many more bytes the process may have addresses for (`ulimit -v`), if there is a limit.
+fn addresses() -> Option<u64> {
+    let table = fs::read_to_string("/proc/self/limits").ok()?;
+    let line = table.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(limit.saturating_sub(kilobytes("/proc/self/status", "VmSize:").unwrap_or(0)))
+}
+
+/// How many more bytes the group of processes may have that this one is in, if there is a limit.
+fn of_group() -> Option<u64> {
+    let most: u64 = fs::read_to_string("/sys/fs/cgroup/memory.max").ok()?.trim().parse().ok()?;
+    let table = fs::read_to_string("/sys/fs/cgroup/memory.stat").unwrap_or_default();
+    let taken = table.lines().find_map(|line| line.strip_prefix("anon ")?.parse().ok());
+    Some(most.saturating_sub(taken.unwrap_or(0)))
 }
 
 /// The peak since [`reset_peak`] in bytes, where the system tells.
@@ -24,4 +96,21 @@ fn kilobytes(table: &str, name: &str) -> Option<u64> {
     let line = table.lines().find_map(|line| line.strip_prefix(name))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_told_as_they_are_given() {
+        let texts = [2 << 30, 96 << 20, 3 << 10, 5, (1 << 30) + 1].map(size_text);
+        assert_eq!(texts, ["2G", "96M", "3K", "5 bytes", "1024M"]);
+    }
+
+    #[test]
+    fn the_system_tells_what_is_in_use() {
+        assert!(in_use().is_some_and(|bytes| bytes > 1 << 20), "{:?}", in_use());
+        assert!(available().is_some());
+    }
 }

@@ -6,6 +6,7 @@ mod compiler;
 mod evidence;
 mod folder;
 mod guard;
+pub(crate) mod mapped;
 pub(crate) mod processes;
 pub(crate) mod record;
 mod replay;
@@ -36,6 +37,7 @@ use crate::predict::predict_with;
 use crate::render::tell;
 use crate::suppress::Rules;
 use crate::trace::convert;
+use crate::stop::TimeLimit;
 use crate::{Outcome, detours, output, schedule, stop};
 use record::{Folder, Hunting, Manner, Recording};
 use tools::Tools;
@@ -57,7 +59,7 @@ pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
         return Err(Failure::Usage("which command?".to_string()));
     };
     convert::check_target(&args.output)?;
-    let folder = Folder::new()?;
+    let folder = Folder::new()?.within(args.time_limit.0);
     let program = Path::new(program);
     let hunting = Hunting {
         strategy: args.strategy,
@@ -66,15 +68,19 @@ pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
         triggers: args.triggers.as_deref(),
     };
     let (seed, order, stop_after) = (args.seed, args.order, args.stop_after);
-    let manner = Manner { name: program, seed, order, stop_after, hunting };
+    let manner = Manner { name: program, seed, order, stop_after, log_limit: args.log.log_limit, hunting };
+    let mut outcome = Outcome::Clean;
     for (index, recording) in record::run(program, arguments, manner, &folder)?.iter().enumerate() {
         let (trace, path) = (&recording.trace, record::numbered(&args.output, index));
         convert::save(trace, &path)?;
         let (events, threads) = (trace.events().len(), trace.thread_count());
         let cut = recording.cut_because.as_ref().map(|why| format!(", cut short: {why}")).unwrap_or_default();
         output::note(&format!("{}: {events} events of {threads} threads{cut}", path.display()));
+        if recording.unread.is_some() || recording.is_full {
+            outcome = Outcome::Incomplete;
+        }
     }
-    Ok(Outcome::Clean)
+    Ok(outcome)
 }
 
 /// `foretell run`: builds the program if it is a source file, records it and finds races in what its processes did.
@@ -85,7 +91,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let mut reports = Vec::new();
     // A trace that is kept tells everything.
     let follow = if args.trace.is_some() { Follow::Values } else { args.wanted.follow() };
-    let folder = Folder::new()?.following(follow);
+    let folder = Folder::new()?.following(follow).within(args.wanted.search.time_limit.0);
     let program = build(&args.program, &folder)?;
     let manner = manner(args);
     for (index, recording) in record::run(&program, &args.arguments, manner, &folder)?.into_iter().enumerate()
@@ -113,7 +119,7 @@ fn manner(args: &RunArgs) -> Manner<'_> {
     let (strategy, depth) = (schedule.schedule.parse().ok(), schedule.depth);
     let hunting = Hunting { strategy, depth, steps: None, triggers: schedule.triggers.as_deref() };
     let (seed, order, stop_after) = (schedule.seed, args.order, args.stop_after);
-    Manner { name: &args.program, seed, order, stop_after, hunting }
+    Manner { name: &args.program, seed, order, stop_after, log_limit: args.log.log_limit, hunting }
 }
 
 /// The program to run: one that is built in the folder, if this is a source file.
@@ -204,8 +210,12 @@ impl Look<'_> {
         let trace = wanted.search.dependence.apply(recording.trace);
         let input = Input::new(name, &InputArgs { from_format: None, no_progress });
         let report = |plan: Plan| {
-            let mut report = predict_with(&plan, &Held::new(&input, Some(&trace)), wanted)?;
-            detours::add_native(&recording.log, &input, &plan, wanted, &mut report)?;
+            let limit = TimeLimit::start_after(plan.time_limit, recording.spent)?;
+            let mut report = predict_with(&plan, &limit, &Held::new(&input, Some(&trace)), wanted)?;
+            if recording.cut_because.is_none() {
+                report.notes.extend(recording.unread.clone());
+            }
+            detours::add_native(&recording.log, &input, (&plan, &limit), wanted, &mut report)?;
             fingerprint::mark(&mut report);
             report.trace.cut_because.clone_from(&recording.cut_because);
             if let Some(coverage) = &mut report.trace.coverage {

@@ -12,6 +12,7 @@ use crate::error::{Failure, Failures};
 use crate::input::Input;
 use crate::render::{self, tell};
 use crate::slice::{self, Purpose, Sliced};
+use crate::stop::TimeLimit;
 use crate::suppress::Rules;
 use crate::{Outcome, stop};
 
@@ -50,13 +51,21 @@ fn predict_on(path: &Path, args: &PredictArgs) -> Result<Vec<Report>, Failure> {
         return predict_on_slice(&Held::new(&input, Some(&trace)), &sliced, &args.wanted);
     }
     let stored = if input.comes_once() { Some(input.load("reads")?) } else { None };
-    let report = |plan: Plan| predict_with(&plan, &Held::new(&input, stored.as_ref()), &args.wanted);
+    let report = |plan: Plan| {
+        let limit = TimeLimit::start(plan.time_limit)?;
+        predict_with(&plan, &limit, &Held::new(&input, stored.as_ref()), &args.wanted)
+    };
     args.wanted.plans().map(report).collect()
 }
 
 /// The report of one technique, with all that makes it readable.
-pub(crate) fn predict_with(plan: &Plan, held: &Held<'_>, wanted: &WantedArgs) -> Result<Report, Failure> {
-    let mut report = analyse(held, plan)?;
+pub(crate) fn predict_with(
+    plan: &Plan,
+    limit: &TimeLimit,
+    held: &Held<'_>,
+    wanted: &WantedArgs,
+) -> Result<Report, Failure> {
+    let mut report = analyse(held, plan, limit)?;
     describe(held, &mut report, wanted)?;
     Ok(report)
 }
@@ -70,7 +79,9 @@ pub(crate) fn predict_on_slice(
     wanted
         .plans()
         .map(|plan| {
-            let mut report = analyse(&Held::new(whole.input(), Some(&sliced.trace)), &slice::plan(plan)?)?;
+            let plan = slice::plan(plan)?;
+            let limit = TimeLimit::start(plan.time_limit)?;
+            let mut report = analyse(&Held::new(whole.input(), Some(&sliced.trace)), &plan, &limit)?;
             sliced.enter(&mut report);
             describe(whole, &mut report, wanted)?;
             Ok(report)

@@ -16,6 +16,7 @@ use crate::analysis::{Plan, outcome};
 use crate::args::{Bound, InputArgs, RunArgs, ScheduleArgs, WantedArgs};
 use crate::detours::{self, Recorded};
 use crate::error::Failure;
+use crate::stop::TimeLimit;
 use crate::input::Input;
 use crate::predict::{decide_on_slice, predict_on_slice, predict_with, tell_decisions};
 use crate::program::{Source, is_program};
@@ -179,9 +180,10 @@ pub(crate) fn report(
     wanted: &WantedArgs,
 ) -> Result<Report, Failure> {
     let Recorded { source, run, .. } = *recorded;
-    let mut report = predict_with(plan, held, wanted)?;
+    let limit = TimeLimit::start(plan.time_limit)?;
+    let mut report = predict_with(plan, &limit, held, wanted)?;
     drive(source, run, &mut report)?;
-    detours::add(recorded, plan, wanted, &mut report)?;
+    detours::add(recorded, (plan, &limit), wanted, &mut report)?;
     fingerprint::mark(&mut report);
     schedule::name_program(&mut report, &source.name(), &[], 0);
     report.ending = ending_text(&run.ending);

@@ -1,14 +1,17 @@
-//! When to stop early: Ctrl-C, signals that ask to end, and the time limit.
+//! When to stop early: Ctrl-C, signals that ask to end, the time limit, and the end of the memory.
+//!
+//! All of them raise one flag, and everything that may take long looks at it: reading, converting, deciding. What then makes results
+//! readable has [`PATIENCE`] left, after which [`is_urgent`] says so: it leaves out the rest, and says how much that is.
 //!
 //! `SIGTERM` and `SIGHUP` count as Ctrl-C, so that no program outlives us that is being recorded. The first press of Ctrl-C asks for what is known so far, the second one kills. While a program is being recorded, Ctrl-C
 //! is meant for that program alone. A time limit asks for the same, but only of the work that it is set for.
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, LazyLock};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -17,6 +20,11 @@ use crate::error::Failure;
 
 /// Whether to stop, for whatever reason.
 static STOP: AtomicBool = AtomicBool::new(false);
+/// Since when: in milliseconds from [`BEGIN`] on, and never 0; 0 if not at all.
+static SINCE: AtomicU64 = AtomicU64::new(0);
+static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+/// So long results may be put in order once everything is to stop.
+const PATIENCE: Duration = Duration::from_millis(700);
 /// Whether the user has pressed Ctrl-C. Once set, it stays.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -30,6 +38,7 @@ const INTERRUPTED_CODE: i32 = 130;
 
 /// From now on Ctrl-C does not end the program at once.
 pub(crate) fn listen() -> Result<(), Failure> {
+    LazyLock::force(&BEGIN);
     let pressed = || {
         if PROGRAM_RUNS.load(Ordering::SeqCst) {
             PRESSES.fetch_add(1, Ordering::SeqCst);
@@ -38,7 +47,7 @@ pub(crate) fn listen() -> Result<(), Failure> {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
             std::process::exit(INTERRUPTED_CODE);
         }
-        STOP.store(true, Ordering::SeqCst);
+        request();
     };
     let failed = |error: &dyn std::fmt::Display| Failure::Usage(format!("cannot listen for Ctrl-C: {error}"));
     ctrlc::set_handler(pressed).map_err(|error| failed(&error))?;
@@ -90,6 +99,20 @@ pub(crate) fn is_requested() -> bool {
     STOP.load(Ordering::Relaxed)
 }
 
+/// Everything is to stop. Allocates nothing.
+pub(crate) fn request() {
+    let now = u64::try_from(BEGIN.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
+    // What was asked for first counts.
+    let _ = SINCE.compare_exchange(0, now, Ordering::SeqCst, Ordering::SeqCst);
+    STOP.store(true, Ordering::SeqCst);
+}
+
+/// Whether everything was to stop some time ago, so that not even results are put in order any more.
+pub(crate) fn is_urgent() -> bool {
+    let since = SINCE.load(Ordering::Relaxed);
+    is_requested() && since > 0 && BEGIN.elapsed().saturating_sub(Duration::from_millis(since)) >= PATIENCE
+}
+
 /// Whether the user wants everything to stop.
 pub(crate) fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
@@ -103,6 +126,8 @@ pub(crate) fn flag() -> &'static AtomicBool {
 /// Asks everything to stop after some time, unless it is dropped before. What comes after it is not stopped by it. There
 /// is only one at a time.
 pub(crate) struct TimeLimit {
+    /// How long it is, if there is one.
+    limit: Option<Duration>,
     /// Set when the time was over.
     over: Arc<AtomicBool>,
     /// Who waits for the end of the time, and what to drop so that he does not.
@@ -112,25 +137,38 @@ pub(crate) struct TimeLimit {
 impl TimeLimit {
     /// Begins to wait, if there is a limit.
     pub(crate) fn start(limit: Option<Duration>) -> Result<TimeLimit, Failure> {
+        TimeLimit::start_after(limit, Duration::ZERO)
+    }
+
+    /// The same if so much of the time was spent already.
+    pub(crate) fn start_after(limit: Option<Duration>, spent: Duration) -> Result<TimeLimit, Failure> {
         let over = Arc::new(AtomicBool::new(false));
-        let Some(limit) = limit else { return Ok(TimeLimit { over, watchdog: None }) };
-        if limit.is_zero() {
+        let Some(left) = limit.map(|limit| limit.saturating_sub(spent)) else {
+            return Ok(TimeLimit { limit, over, watchdog: None });
+        };
+        LazyLock::force(&BEGIN);
+        if left.is_zero() {
             // Nothing must be quick enough to come before the end of no time at all.
             over.store(true, Ordering::SeqCst);
-            STOP.store(true, Ordering::SeqCst);
-            return Ok(TimeLimit { over, watchdog: None });
+            request();
+            return Ok(TimeLimit { limit, over, watchdog: None });
         }
         let (sender, receiver) = mpsc::channel::<()>();
         let tell = Arc::clone(&over);
         let wait = move || {
-            if receiver.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+            if receiver.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
                 tell.store(true, Ordering::SeqCst);
-                STOP.store(true, Ordering::SeqCst);
+                request();
             }
         };
         let watchdog = thread::Builder::new().name("time limit".to_string()).spawn(wait);
         let watchdog = watchdog.map_err(|error| Failure::Usage(format!("cannot watch the time: {error}")))?;
-        Ok(TimeLimit { over, watchdog: Some((sender, watchdog)) })
+        Ok(TimeLimit { limit, over, watchdog: Some((sender, watchdog)) })
+    }
+
+    /// How long the time is, if it is over.
+    pub(crate) fn reached(&self) -> Option<Duration> {
+        self.limit.filter(|_| self.is_over())
     }
 
     /// Whether the time was over.
@@ -147,9 +185,13 @@ impl Drop for TimeLimit {
             let _ = watchdog.join();
         }
         // If Ctrl-C comes in between, one of the two sides sees it.
+        let since = SINCE.load(Ordering::SeqCst);
         STOP.store(false, Ordering::SeqCst);
         if is_interrupted() {
             STOP.store(true, Ordering::SeqCst);
+        } else {
+            // Who has asked for it again meanwhile is not forgotten.
+            let _ = SINCE.compare_exchange(since, 0, Ordering::SeqCst, Ordering::SeqCst);
         }
     }
 }

@@ -1,29 +1,67 @@
 //! Vector clocks.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use foretell_trace::ThreadId;
 
 /// Local time of a thread. Starts at 1 for a thread's first event; 0 means "nothing of that thread".
 pub type Time = u32;
 
+/// Times of the first threads lie side by side, which is quick.
+const NEAR: usize = 256;
+/// Those of all others lie in pages of so many, which clocks share until they change: of tens of thousands of threads each knows
+/// few, or nearly the same as others.
+const PAGE: usize = 256;
+
+type Page = [Time; PAGE];
+
 /// For each thread, up to which local time its events are known to come before.
 ///
 /// Entries beyond the end are 0, so clocks of different lengths compare as one expects.
 #[derive(Clone, Debug, Default)]
-pub struct Clock(Vec<Time>);
+pub struct Clock {
+    near: Vec<Time>,
+    /// By the index of their first thread.
+    far: BTreeMap<usize, Arc<Page>>,
+}
 
 impl Clock {
     /// Up to when `thread` is known.
     pub fn get(&self, thread: ThreadId) -> Time {
-        self.0.get(thread.index()).copied().unwrap_or(0)
+        self.at(thread.index())
+    }
+
+    /// Up to when the thread with this index is known.
+    pub fn at(&self, index: usize) -> Time {
+        match self.near.get(index) {
+            Some(&time) => time,
+            None if self.far.is_empty() => 0,
+            None => self.far_at(index),
+        }
+    }
+
+    #[cold]
+    fn far_at(&self, index: usize) -> Time {
+        self.far.get(&(index - index % PAGE)).map_or(0, |page| page[index % PAGE])
     }
 
     /// Sets what is known of `thread`.
     pub fn set(&mut self, thread: ThreadId, time: Time) {
         let index = thread.index();
-        if index >= self.0.len() {
-            self.0.resize(index + 1, 0);
+        if index >= NEAR {
+            return self.set_far(index, time);
         }
-        self.0[index] = time;
+        if index >= self.near.len() {
+            self.near.resize(index + 1, 0);
+        }
+        self.near[index] = time;
+    }
+
+    #[cold]
+    fn set_far(&mut self, index: usize, time: Time) {
+        let page = self.far.entry(index - index % PAGE).or_insert_with(|| Arc::new([0; PAGE]));
+        Arc::make_mut(page)[index % PAGE] = time;
     }
 
     /// Raises what is known of `thread` to at least `time`.
@@ -40,42 +78,99 @@ impl Clock {
 
     /// Learns all that `other` knows.
     pub fn join(&mut self, other: &Clock) {
-        if other.0.len() > self.0.len() {
-            self.0.resize(other.0.len(), 0);
+        if other.near.len() > self.near.len() {
+            self.near.resize(other.near.len(), 0);
         }
-        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+        for (mine, theirs) in self.near.iter_mut().zip(&other.near) {
             *mine = (*mine).max(*theirs);
+        }
+        if !other.far.is_empty() {
+            join_far(&mut self.far, &other.far);
         }
     }
 
     /// Whether `other` knows all that this clock knows.
     pub fn is_within(&self, other: &Clock) -> bool {
-        let common = self.0.len().min(other.0.len());
-        let (shared, rest) = self.0.split_at(common);
+        let common = self.near.len().min(other.near.len());
+        let (shared, rest) = self.near.split_at(common);
         // Without an early exit the comparison is one run of vector instructions.
         let within =
-            shared.iter().zip(&other.0).fold(true, |within, (mine, theirs)| within & (mine <= theirs));
-        within && rest.iter().all(|&time| time == 0)
+            shared.iter().zip(&other.near).fold(true, |within, (mine, theirs)| within & (mine <= theirs));
+        within && rest.iter().all(|&time| time == 0) && (self.far.is_empty() || self.is_far_within(other))
+    }
+
+    #[cold]
+    fn is_far_within(&self, other: &Clock) -> bool {
+        self.far.iter().all(|(first, mine)| match other.far.get(first) {
+            Some(theirs) => {
+                Arc::ptr_eq(mine, theirs) || mine.iter().zip(&**theirs).all(|(mine, theirs)| mine <= theirs)
+            }
+            None => mine.iter().all(|&time| time == 0),
+        })
+    }
+
+    /// Whether both know the same of all threads but this one.
+    pub fn is_same_but_for(&self, other: &Clock, own: ThreadId) -> bool {
+        let length = self.near.len().max(other.near.len());
+        let near = (0..length).all(|index| index == own.index() || self.at(index) == other.at(index));
+        near && (self.far.is_empty() && other.far.is_empty() || self.is_far_same_but_for(other, own))
+    }
+
+    #[cold]
+    fn is_far_same_but_for(&self, other: &Clock, own: ThreadId) -> bool {
+        let mut same = self.clone();
+        same.set(own, other.get(own));
+        same.is_far_within(other) && other.is_far_within(&same)
     }
 
     /// Becomes a copy of `other`, keeping its memory.
     pub fn copy_from(&mut self, other: &Clock) {
-        self.0.clone_from(&other.0);
+        self.near.clone_from(&other.near);
+        if !(self.far.is_empty() && other.far.is_empty()) {
+            self.far.clone_from(&other.far);
+        }
     }
 
     /// Forgets everything, keeping its memory.
     pub fn clear(&mut self) {
-        self.0.clear();
+        self.near.clear();
+        self.far.clear();
+    }
+
+    /// Whether nothing was ever known.
+    pub fn is_empty(&self) -> bool {
+        self.near.is_empty() && self.far.is_empty()
+    }
+
+    /// Of threads with larger indices nothing is known.
+    pub fn len(&self) -> usize {
+        self.far.last_key_value().map_or(self.near.len(), |(first, _)| first + PAGE)
     }
 
     /// Each thread of which something may be known, with up to when.
     pub fn iter(&self) -> impl Iterator<Item = (ThreadId, Time)> {
-        self.0.iter().enumerate().filter_map(|(index, &time)| Some((ThreadId::from_index(index)?, time)))
+        let near = self.near.iter().copied().enumerate();
+        let far = self.far.iter().flat_map(|(&first, page)| (first..).zip(page.iter().copied()));
+        near.chain(far).filter_map(|(index, time)| Some((ThreadId::from_index(index)?, time)))
     }
 
-    /// The times by thread index; threads beyond the end have time 0.
-    pub fn times(&self) -> &[Time] {
-        &self.0
+    /// The times of the first threads by index, and those of the others with theirs.
+    pub fn times(&self) -> (&[Time], impl Iterator<Item = (usize, Time)>) {
+        let far = self.far.iter().flat_map(|(&first, page)| (first..).zip(page.iter().copied()));
+        (&self.near, far)
+    }
+}
+
+#[cold]
+fn join_far(mine: &mut BTreeMap<usize, Arc<Page>>, theirs: &BTreeMap<usize, Arc<Page>>) {
+    for (&first, theirs) in theirs {
+        let mine = mine.entry(first).or_insert_with(|| Arc::clone(theirs));
+        if Arc::ptr_eq(mine, theirs) || mine.iter().zip(&**theirs).all(|(mine, theirs)| mine >= theirs) {
+            continue;
+        }
+        for (mine, theirs) in Arc::make_mut(mine).iter_mut().zip(&**theirs) {
+            *mine = (*mine).max(*theirs);
+        }
     }
 }
 
@@ -178,27 +273,42 @@ impl Clocks {
     }
 }
 
-/// Many clocks in one piece of memory: a table with a row per id.
+/// Many clocks in one piece of memory: a table with a row per id. Of many threads, what is known of the later ones is beside it.
 #[derive(Debug, Default)]
 pub struct ClockTable {
     times: Vec<Time>,
     /// How many threads a row has room for.
     width: usize,
+    /// By row.
+    far: BTreeMap<usize, BTreeMap<usize, Arc<Page>>>,
 }
 
 impl ClockTable {
     /// Row `row` becomes a copy of `clock`.
     pub fn copy_from(&mut self, row: usize, clock: &Clock) {
-        if clock.0.len() > self.width {
-            self.widen(clock.0.len().next_power_of_two());
+        let near = &clock.near;
+        if near.len() > self.width {
+            self.widen(near.len().next_power_of_two());
         }
         let begin = row * self.width;
         if begin + self.width > self.times.len() {
             self.times.resize(begin + self.width, 0);
         }
-        let (known, rest) = self.times[begin..begin + self.width].split_at_mut(clock.0.len());
-        known.copy_from_slice(&clock.0);
+        let (known, rest) = self.times[begin..begin + self.width].split_at_mut(near.len());
+        known.copy_from_slice(near);
         rest.fill(0);
+        if !(clock.far.is_empty() && self.far.is_empty()) {
+            self.copy_far(row, clock);
+        }
+    }
+
+    #[cold]
+    fn copy_far(&mut self, row: usize, clock: &Clock) {
+        if clock.far.is_empty() {
+            self.far.remove(&row);
+        } else {
+            self.far.insert(row, clock.far.clone());
+        }
     }
 
     /// `clock` learns all that row `row` knows.
@@ -206,11 +316,14 @@ impl ClockTable {
         let begin = row * self.width;
         let Some(times) = self.times.get(begin..begin + self.width) else { return };
         let known = times.iter().rposition(|&time| time != 0).map_or(0, |last| last + 1);
-        if known > clock.0.len() {
-            clock.0.resize(known, 0);
+        if known > clock.near.len() {
+            clock.near.resize(known, 0);
         }
-        for (mine, theirs) in clock.0.iter_mut().zip(times) {
+        for (mine, theirs) in clock.near.iter_mut().zip(times) {
             *mine = (*mine).max(*theirs);
+        }
+        if let Some(far) = self.far.get(&row).filter(|_| !self.far.is_empty()) {
+            join_far(&mut clock.far, far);
         }
     }
 
@@ -233,7 +346,7 @@ mod tests {
     use super::*;
 
     fn clock(times: &[Time]) -> Clock {
-        Clock(times.to_vec())
+        Clock { near: times.to_vec(), far: BTreeMap::new() }
     }
 
     fn thread(index: usize) -> ThreadId {
@@ -266,6 +379,51 @@ mod tests {
         table.join_into(1, &mut joined);
         table.join_into(99, &mut joined);
         assert_eq!(joined, clock(&[7, 2, 4]));
+    }
+
+    #[test]
+    fn clocks_of_many_threads_are_like_those_of_few() {
+        let far = |known: &[(usize, Time)]| {
+            let mut clock = Clock::default();
+            known.iter().for_each(|&(index, time)| clock.set(thread(index), time));
+            clock
+        };
+        let one = far(&[(3, 1), (1_000, 2), (70_000, 9)]);
+        let mut other = far(&[(3, 4), (1_001, 5)]);
+        assert!(!one.is_within(&other) && !other.is_within(&one));
+        other.join(&one);
+        assert!(one.is_within(&other) && !other.is_within(&one));
+        assert_eq!(other, far(&[(3, 4), (1_000, 2), (1_001, 5), (70_000, 9)]));
+        assert!(other.is_same_but_for(&far(&[(3, 4), (1_000, 2), (70_000, 9)]), thread(1_001)));
+        assert_eq!([one.at(1_000), one.at(1_001), one.at(99_999), one.len()], [2, 0, 0, 70_144]);
+        let mut table = ClockTable::default();
+        table.copy_from(1, &one);
+        table.copy_from(0, &clock(&[7]));
+        let mut joined = far(&[(1_000, 1)]);
+        table.join_into(1, &mut joined);
+        assert_eq!(joined, one);
+        table.copy_from(1, &clock(&[7]));
+        joined.clear();
+        table.join_into(1, &mut joined);
+        assert_eq!(joined, clock(&[7]));
+    }
+
+    /// Tens of thousands of threads, each started and waited for: as one table of all with all that would be tens of gigabytes.
+    #[test]
+    fn many_threads_share_what_they_know() {
+        const MANY: usize = 30_000;
+        let mut clocks = Clocks::default();
+        for child in (1..MANY).map(thread) {
+            clocks.join(child, thread(0));
+            clocks.advance(thread(0));
+            clocks.join(thread(0), child);
+        }
+        let mut pages: Vec<*const Page> =
+            clocks.threads.iter().flat_map(|clock| clock.far.values().map(Arc::as_ptr)).collect();
+        pages.sort_unstable();
+        pages.dedup();
+        assert!(pages.len() < 3 * MANY, "{} pages", pages.len());
+        assert_eq!(clocks.of(thread(0)).get(thread(MANY - 1)), 1);
     }
 
     #[test]

@@ -116,7 +116,9 @@ impl Observer {
     }
 
     fn has_news(&self, clock: &Clock) -> bool {
-        self.next.iter().zip(clock.times()).fold(false, |any, (next, known)| any | (next <= known))
+        let (near, mut far) = clock.times();
+        let is_near = self.next.iter().zip(near).fold(false, |any, (next, known)| any | (next <= known));
+        is_near || far.any(|(index, known)| self.next.get(index).is_some_and(|&next| next <= known))
     }
 }
 
@@ -141,7 +143,7 @@ impl Log {
         }
         let mut news = false;
         for (index, entries) in self.entries.iter().enumerate() {
-            let known = clock.times().get(index).copied().unwrap_or(0);
+            let known = clock.at(index);
             if observer.next[index] > known {
                 continue;
             }
@@ -287,7 +289,7 @@ impl Dco {
 impl Var {
     /// Puts the readers of the last write, or of the initial value, where later writes find them.
     fn close_last(&mut self) {
-        if self.readers.times().is_empty() {
+        if self.readers.is_empty() {
             return;
         }
         let readers = std::mem::take(&mut self.readers);

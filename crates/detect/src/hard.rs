@@ -103,7 +103,7 @@ impl Hard {
         if let Op::Load { var, .. } | Op::Rmw { var, .. } = event.op {
             self.load(thread, var);
         }
-        if self.learnt.times().is_empty() {
+        if self.learnt.is_empty() {
             return None;
         }
         self.clocks.of(thread).join(&self.learnt);

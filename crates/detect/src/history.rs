@@ -96,7 +96,7 @@ impl Epoch {
     }
 
     fn is_before(self, clock: &Clock) -> bool {
-        self.time <= clock.times().get(self.thread as usize).copied().unwrap_or(0)
+        self.time <= clock.at(self.thread as usize)
     }
 }
 

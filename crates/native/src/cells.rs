@@ -12,7 +12,7 @@ use crate::LogError;
 use crate::handed::{Following, HandedOver};
 use crate::held::Held;
 use crate::memory::{Change, Era, Memory, Purpose};
-use crate::merge::for_each;
+use crate::merge::{Passed, Until, for_each_until};
 use crate::places::Places;
 use crate::records::{Entry, Part, Touch, mask, parts, site_of, touches};
 
@@ -385,11 +385,11 @@ impl Survey {
     }
 }
 
-/// Goes through the log for the first time.
-pub(crate) fn survey(log: &[u8]) -> Result<Survey, LogError> {
+/// Goes through the log for the first time, as far as that is wanted: whoever goes through it again must not go further.
+pub(crate) fn survey(log: &[u8], until: Until<'_>) -> Result<(Survey, Passed), LogError> {
     let (mut survey, mut memory, mut forked) = (Survey::default(), Memory::default(), false);
     let (mut held, mut handed) = (Held::default(), Following::default());
-    for_each(log, |entry| {
+    let passed = for_each_until(log, until, |entry| {
         let (thread, record) = match entry {
             Entry::Module(module) => return survey.places.add(&module),
             Entry::Record(thread, record) => (thread, record),
@@ -425,7 +425,7 @@ pub(crate) fn survey(log: &[u8]) -> Result<Survey, LogError> {
     survey.held = held.since_the_beginning();
     survey.handed = handed.finish();
     survey.sort();
-    Ok(survey)
+    Ok((survey, passed))
 }
 
 /// Whether the record is an atomic access that reaches across words, which no cell can hold.

@@ -15,6 +15,7 @@ use crate::LogError;
 use crate::cells::{Survey, survey};
 use crate::events::{Question, Ways, explore};
 use crate::follow::Seed;
+use crate::merge::Until;
 use splice::Users;
 
 /// How many other ways are gone, and how far.
@@ -40,7 +41,10 @@ pub fn detours(log: &[u8], limits: &Limits, go_on: &dyn Fn() -> bool) -> Result<
     if !foretell_wire::log::is_begun(log) {
         return Err(LogError::Empty);
     }
-    let mut survey = survey(log)?;
+    let (mut survey, passed) = survey(log, Until { go_on, ..Until::END })?;
+    if passed.unread.is_some() {
+        return Ok(None);
+    }
     let Ways::Touches(touches) = ask(log, &mut survey, limits, true, go_on)? else { return Ok(None) };
     for touch in touches {
         survey.imagine(touch.era, touch.thread, touch.part, touch.writes);

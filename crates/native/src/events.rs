@@ -29,7 +29,7 @@ use crate::counter::Counter;
 use crate::detours::Limits;
 use crate::follow::{Follower, GivenUp, Kept, Seed, ValueCounts};
 use crate::memory::{Change, Era, Memory, Purpose};
-use crate::merge::for_each;
+use crate::merge::{Passed, Unread, Until, for_each_until};
 use crate::places::{Place, Places};
 use crate::records::{Entry, Part, mask, parts, site_of};
 use ahead::Exploring;
@@ -40,7 +40,12 @@ type Done = Result<(), LogError>;
 
 /// Goes through the log for the second time. None if it turns out only now that a fence is needed, see
 /// [`Survey::has_opaque`]: without it the trace would claim too much.
-pub(crate) fn write(log: &[u8], survey: &Survey, follow: Follow) -> Result<Option<Written>, LogError> {
+pub(crate) fn write(
+    log: &[u8],
+    survey: &Survey,
+    follow: Follow,
+    until: Until<'_>,
+) -> Result<Option<Written>, LogError> {
     let mut writer = Writer::new(survey, Contents::read(log)?);
     if follow >= Follow::Reads {
         writer.followers.push(Follower::default());
@@ -48,7 +53,8 @@ pub(crate) fn write(log: &[u8], survey: &Survey, follow: Follow) -> Result<Optio
     if follow >= Follow::Values {
         writer.followers.push(Follower::explaining());
     }
-    let ending = for_each(log, |entry| writer.entry(entry)).map(ending)?;
+    let passed = for_each_until(log, until, |entry| writer.entry(entry))?;
+    let (ending, unread) = (ending(passed), passed.unread);
     writer.finish()?;
     if writer.lacks_fence {
         return Ok(None);
@@ -56,15 +62,15 @@ pub(crate) fn write(log: &[u8], survey: &Survey, follow: Follow) -> Result<Optio
     let events = Listed::new(writer.events, writer.names, ending).with_steps(writer.counter.finish());
     let mut followers = writer.followers.into_iter();
     let Some((mut dependence, given_up)) = followers.next().map(Follower::finish) else {
-        return Ok(Some(Written { events, given_up: Vec::new(), values: None }));
+        return Ok(Some(Written { events, given_up: Vec::new(), values: None, unread }));
     };
     let values = followers.next().and_then(|follower| follower.finish_values(&mut dependence));
     let values = values.map(|(values, counts, _)| (values, counts));
-    Ok(Some(Written { events: events.with_dependence(dependence), given_up, values }))
+    Ok(Some(Written { events: events.with_dependence(dependence), given_up, values, unread }))
 }
 
-fn ending(complete: bool) -> Ending {
-    if complete { Ending::Complete } else { Ending::CutShort }
+fn ending(passed: Passed) -> Ending {
+    if passed.is_complete { Ending::Complete } else { Ending::CutShort }
 }
 
 /// What is asked of a log, to look at ways that were not taken.
@@ -103,13 +109,9 @@ pub(crate) fn explore(log: &[u8], survey: &Survey, question: Question<'_>) -> Re
     let mut writer = Writer::new(survey, Contents::read(log)?);
     writer.followers.push(Follower::exploring());
     writer.exploring = Some(Box::new(Exploring::new(question)));
-    let (mut count, mut is_in_time) = (0_u32, true);
-    let complete = for_each(log, |entry| {
-        count = count.wrapping_add(1);
-        is_in_time = is_in_time && (count % LOOKS != 0 || (question.go_on)());
-        if is_in_time { writer.entry(entry) } else { Ok(()) }
-    })?;
-    if !is_in_time {
+    let until = Until { go_on: question.go_on, ..Until::END };
+    let passed = for_each_until(log, until, |entry| writer.entry(entry))?;
+    if passed.unread.is_some() {
         return Ok(Ways::TooMuch);
     }
     writer.finish()?;
@@ -121,14 +123,11 @@ pub(crate) fn explore(log: &[u8], survey: &Survey, question: Question<'_>) -> Re
     }
     let mut dependence = Dependence::new(writer.events.len());
     let events =
-        Listed::new(writer.events, writer.names, ending(complete)).with_steps(writer.counter.finish());
+        Listed::new(writer.events, writer.names, ending(passed)).with_steps(writer.counter.finish());
     let found = writer.followers.pop().and_then(|follower| follower.finish_values(&mut dependence));
     let Some((values, _, seeds)) = found else { return Ok(Ways::TooMuch) };
     Ok(Ways::Beside(Box::new((events.with_dependence(dependence), values, seeds))))
 }
-
-/// After so many records it is asked whether there is time left.
-const LOOKS: u32 = 1 << 12;
 
 /// What is wanted beside the events.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -148,6 +147,8 @@ pub(crate) struct Written {
     pub(crate) given_up: Vec<GivenUp>,
     /// How values are computed.
     pub(crate) values: Option<(Values, ValueCounts)>,
+    /// What was not read of the log, if anything.
+    pub(crate) unread: Option<Unread>,
 }
 
 struct Writer<'a> {

@@ -45,6 +45,8 @@ use foretell_wire::log::{Chunks, Content};
 pub use follow::{GivenUp, Recomputed, Tally, ValueCounts, WhyGivenUp};
 pub use foretell_wire::log::{Timing, Why};
 pub use foretell_wire::races::Kind as OnlineKind;
+pub use merge::Unread;
+use merge::Until;
 pub use program::{Definition, Program, Source};
 pub use races::{OnlineAccess, OnlineFrame, OnlinePlace, OnlineRace, OnlineRaces, races};
 
@@ -73,12 +75,12 @@ impl From<foretell_wire::Malformed> for LogError {
 
 /// The trace behind the log of a program, which tells also which reads matter to what comes after them.
 pub fn convert(log: &[u8]) -> Result<Listed, LogError> {
-    write(log, Follow::Reads).map(|written| written.events)
+    write(log, Follow::Reads, &|_| true).map(|written| written.events)
 }
 
 /// The trace alone: quicker, but less can be predicted.
 pub fn convert_events(log: &[u8]) -> Result<Listed, LogError> {
-    write(log, Follow::Nothing).map(|written| written.events)
+    write(log, Follow::Nothing, &|_| true).map(|written| written.events)
 }
 
 /// A trace, how its values are computed, and how far that is known.
@@ -88,30 +90,50 @@ pub struct Valued {
     pub events: Listed,
     /// How values are computed; none if that is more than can be told.
     pub values: Option<(Values, ValueCounts)>,
+    /// What was not read of the log, if anything.
+    pub unread: Option<Unread>,
+}
+
+/// What is being done with a log, for whoever says whether to go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pass {
+    /// The first pass: into which pieces does memory fall?
+    Survey,
+    /// The second one, much longer: the events.
+    Events,
 }
 
 /// The trace behind the log of a program, with what is wanted beside the events: the more, the slower, but the more can be predicted. Values are to be
 /// given to the trace that is made of the events, by [`foretell_trace::Trace::with_values`].
 pub fn convert_with(log: &[u8], follow: Follow) -> Result<Valued, LogError> {
-    write(log, follow).map(|written| Valued { events: written.events, values: written.values })
+    convert_while(log, follow, &|_| true)
+}
+
+/// The same, as far as there is time: once `go_on` says no, the rest of the log is left unread, as if the program had been killed there.
+pub fn convert_while(log: &[u8], follow: Follow, go_on: &dyn Fn(Pass) -> bool) -> Result<Valued, LogError> {
+    let written = write(log, follow, go_on)?;
+    Ok(Valued { events: written.events, values: written.values, unread: written.unread })
 }
 
 /// Where threads could not be followed, so that everything that they had read was taken to matter; the most frequent place first.
 pub fn given_up(log: &[u8]) -> Result<Vec<GivenUp>, LogError> {
-    write(log, Follow::Reads).map(|written| written.given_up)
+    write(log, Follow::Reads, &|_| true).map(|written| written.given_up)
 }
 
-fn write(log: &[u8], follow: Follow) -> Result<events::Written, LogError> {
+fn write(log: &[u8], follow: Follow, go_on: &dyn Fn(Pass) -> bool) -> Result<events::Written, LogError> {
     if !foretell_wire::log::is_begun(log) {
         return Err(LogError::Empty);
     }
-    let mut survey = cells::survey(log)?;
-    if let Some(written) = events::write(log, &survey, follow)? {
+    let until = Until { go_on: &|| go_on(Pass::Survey), ..Until::END };
+    let (mut survey, passed) = cells::survey(log, until)?;
+    // What was not surveyed is not known.
+    let until = Until { entries: passed.entries, go_on: &|| go_on(Pass::Events) };
+    if let Some(written) = events::write(log, &survey, follow, until)? {
         return Ok(written);
     }
     survey.has_opaque = true;
     // Fences begin with the first thread, and there is always one.
-    events::write(log, &survey, follow)?.ok_or(LogError::Malformed)
+    events::write(log, &survey, follow, until)?.ok_or(LogError::Malformed)
 }
 
 /// Computes again what a program has computed, from what it has read, and compares that with its log.

@@ -34,6 +34,15 @@ impl<'a> Stream<'a> {
         Stream { thread, chunks, records: &[], context: Context::NEW, clock: 0, next: None }
     }
 
+    /// How many bytes of records are still to be read.
+    fn left(&self) -> u64 {
+        let of = |content: &Content<'_>| match content {
+            Content::Records(records) => records.len() as u64,
+            Content::Module(_) | Content::Memory(_) => 0,
+        };
+        self.records.len() as u64 + self.chunks.iter().map(|(_, content)| of(content)).sum::<u64>()
+    }
+
     /// The clock of what comes next, which is then in [`Stream::next`].
     fn advance(&mut self) -> Result<Option<u64>, LogError> {
         loop {
@@ -100,13 +109,61 @@ fn streams<'a>(chunks: &mut Chunks<'a>) -> Result<Vec<Stream<'a>>, LogError> {
     Ok(streams)
 }
 
-/// Goes through the log; says whether it is complete.
+/// Whoever reads a log is asked after so many entries whether to go on.
+const LOOKS: u64 = 1 << 12;
+
+/// How far to go through a log.
+#[derive(Clone, Copy)]
+pub(crate) struct Until<'a> {
+    /// How many entries are looked at, at most.
+    pub(crate) entries: u64,
+    /// Whether to go on.
+    pub(crate) go_on: &'a dyn Fn() -> bool,
+}
+
+impl Until<'_> {
+    /// To its end.
+    pub(crate) const END: Until<'static> = Until { entries: u64::MAX, go_on: &|| true };
+}
+
+/// How far a log was gone through.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passed {
+    /// It is complete, and so is what was looked at.
+    pub(crate) is_complete: bool,
+    /// How many entries were looked at.
+    pub(crate) entries: u64,
+    /// What was not, if anything.
+    pub(crate) unread: Option<Unread>,
+}
+
+/// How much of a log was not read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unread {
+    /// How many bytes of records were read,
+    pub read: u64,
+    /// of how many.
+    pub of: u64,
+}
+
+/// Goes through the whole log; says whether it is complete.
 pub(crate) fn for_each<'a>(
     log: &'a [u8],
-    mut look: impl FnMut(Entry<'a>) -> Result<(), LogError>,
+    look: impl FnMut(Entry<'a>) -> Result<(), LogError>,
 ) -> Result<bool, LogError> {
+    for_each_until(log, Until::END, look).map(|passed| passed.is_complete)
+}
+
+/// Goes through the log, as far as that is wanted.
+pub(crate) fn for_each_until<'a>(
+    log: &'a [u8],
+    until: Until<'_>,
+    mut look: impl FnMut(Entry<'a>) -> Result<(), LogError>,
+) -> Result<Passed, LogError> {
     let mut chunks = Chunks::new(log)?;
     let mut streams = streams(&mut chunks)?;
+    let all: u64 = streams.iter().map(Stream::left).sum();
+    let mut entries = 0_u64;
     let cut = chunks.cut.unwrap_or(u64::MAX);
     let mut heads = BinaryHeap::new();
     for (index, stream) in streams.iter_mut().enumerate() {
@@ -119,6 +176,12 @@ pub(crate) fn for_each<'a>(
         let others = heads.peek().map(|&Reverse(key)| key);
         loop {
             if let Some(entry) = stream.next.take() {
+                if entries >= until.entries || (entries % LOOKS == LOOKS - 1 && !(until.go_on)()) {
+                    let left: u64 = streams.iter().map(Stream::left).sum();
+                    let unread = Some(Unread { read: all.saturating_sub(left), of: all });
+                    return Ok(Passed { is_complete: false, entries, unread });
+                }
+                entries += 1;
                 look(entry)?;
             }
             let Some(clock) = stream.advance()? else { break };
@@ -128,7 +191,7 @@ pub(crate) fn for_each<'a>(
             }
         }
     }
-    Ok(chunks.ended && chunks.cut.is_none())
+    Ok(Passed { is_complete: chunks.ended && chunks.cut.is_none(), entries, unread: None })
 }
 
 #[cfg(test)]
@@ -200,6 +263,21 @@ mod tests {
         let log =
             log_with_cut(4, &[(0, 1, vec![write(1)]), (1, 2, vec![write(2), write(3), write(4), write(5)])]);
         assert_eq!(order(&log), [(0, 1), (1, 2), (1, 3)]);
+    }
+
+    #[test]
+    fn whoever_stops_has_read_the_beginning_and_knows_how_much_is_left() {
+        let many: Vec<_> = (0..600).map(write).collect();
+        let log = log(&[(0, 1, many)]);
+        let (mut found, until) = (0, Until { entries: 200, ..Until::END });
+        let passed = for_each_until(&log, until, |_| {
+            found += 1;
+            Ok(())
+        });
+        let passed = passed.unwrap();
+        assert_eq!((found, passed.entries, passed.is_complete), (200, 200, false));
+        let unread = passed.unread.unwrap();
+        assert!(unread.read > 0 && unread.read < unread.of, "{unread:?}");
     }
 
     #[test]

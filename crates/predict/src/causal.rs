@@ -19,6 +19,8 @@ use crate::verdict::Pinning;
 
 /// How many entries all clocks of one kind may have together.
 const MOST_ENTRIES: usize = 1 << 26;
+/// Every thread has clocks with an entry for each: of more threads nothing is told.
+const MOST_THREADS: usize = 1 << 12;
 /// Where so many threads write a variable that all their clocks have more entries than this, a read tells nothing.
 const MOST_COMPARED: usize = 4096;
 /// So many writes of other values are passed over when looking for the next write of a value.
@@ -50,8 +52,8 @@ impl Causal {
 
     fn found_by(mut pass: Pass<'_>) -> Causal {
         let index = pass.index;
-        for event in 0..index.len() {
-            pass.event(event);
+        if pass.causal.width <= MOST_THREADS {
+            (0..index.len()).for_each(|event| pass.event(event));
         }
         pass.causal
     }
@@ -133,15 +135,15 @@ struct Pass<'i> {
 impl<'i> Pass<'i> {
     fn new(index: &'i Index<'i>, pinning: Option<Pinning>, same_write: bool) -> Pass<'i> {
         let width = index.threads.len();
-        let zero = || vec![0; width].into_boxed_slice();
+        let clocks = || (0..width).filter(|_| width <= MOST_THREADS).map(|_| vec![0; width].into()).collect();
         let causal = Causal { history: vec![Vec::new(); width], clocks: Vec::new(), width };
         let mut pass = Pass {
             index,
             pinning,
             same_write,
             causal,
-            ran: (0..width).map(|_| zero()).collect(),
-            faithful: (0..width).map(|_| zero()).collect(),
+            ran: clocks(),
+            faithful: clocks(),
             flow: index.flow.as_ref().filter(|_| pinning == Some(Pinning::Necessary)),
             steering: FxHashMap::default(),
             grown: vec![false; width],
@@ -190,7 +192,8 @@ impl<'i> Pass<'i> {
         if self.pinning == Some(Pinning::SameWrite) {
             self.trust(thread);
         }
-        if self.needed.contains(&event) {
+        let is_room = (self.after.len() + 1).saturating_mul(self.causal.width) <= MOST_ENTRIES;
+        if is_room && self.needed.contains(&event) {
             self.after.insert(event, self.ran[thread].clone());
         }
         if step.unexplained {

@@ -3,9 +3,9 @@
 //! A read matters if it steers something that happens before the race, or at it; or if what it sees goes into a value that a
 //! read must see which matters. What others see is of no consequence, and they may see anything.
 
-use foretell_trace::dependence::Dependence;
+use foretell_trace::dependence::{Dependence, Part};
 use foretell_trace::{EventId, ThreadId, Trace, VarId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::observed::Deed;
@@ -177,9 +177,10 @@ impl Run {
         let mut open: Vec<EventId> = causes.keys().copied().collect();
         // The same reads are told for the same reasons every time.
         open.sort_unstable();
+        let mut parts = Parts::new(trace, dependence, &self.reads);
         while let Some(to) = open.pop() {
             let Some(on_by) = sees.get(&to).copied().flatten() else { continue };
-            for read in self.reads_in(trace, dependence, on_by) {
+            for read in parts.new_reads_in(on_by) {
                 if sees.contains_key(&read) && !causes.contains_key(&read) {
                     causes.insert(read, Cause::Passed { on_by, to });
                     open.push(read);
@@ -189,16 +190,6 @@ impl Run {
         causes
     }
 
-    /// The reads that are in what the event writes.
-    fn reads_in(&self, trace: &Trace, dependence: &Dependence, write: EventId) -> Vec<EventId> {
-        let thread = trace.event(write).thread;
-        let all_before = || {
-            let reads = self.reads.iter().map(|read| read.event);
-            reads.filter(|&read| read <= write && trace.event(read).thread == thread).collect()
-        };
-        dependence.reads(dependence.value_of(write)).unwrap_or_else(all_before)
-    }
-
     /// The reads that are told: those that see something else, and then the others, as long as there is room.
     fn told(&self) -> Vec<Read> {
         let mut order: Vec<(usize, Read)> = self.reads.iter().copied().enumerate().collect();
@@ -206,6 +197,54 @@ impl Run {
         order.truncate(TOLD);
         order.sort_by_key(|(at, _)| *at);
         order.into_iter().map(|(_, read)| read).collect()
+    }
+}
+
+/// What writes are made of. Whatever was handed out once is not handed out again, so that all of it together is as much work as
+/// the run is long.
+struct Parts<'a> {
+    trace: &'a Trace,
+    dependence: &'a Dependence,
+    /// The reads of each thread that were not handed out with everything before them, the first one last.
+    left: FxHashMap<ThreadId, Vec<EventId>>,
+    /// Sets that are made of two others, and were handed out.
+    unions: FxHashSet<usize>,
+}
+
+impl<'a> Parts<'a> {
+    fn new(trace: &'a Trace, dependence: &'a Dependence, reads: &[Read]) -> Parts<'a> {
+        let mut left: FxHashMap<ThreadId, Vec<EventId>> = FxHashMap::default();
+        for read in reads.iter().rev() {
+            left.entry(trace.event(read.event).thread).or_default().push(read.event);
+        }
+        Parts { trace, dependence, left, unions: FxHashSet::default() }
+    }
+
+    /// The reads that are in what the event writes, but for those that were handed out before; in the order of the trace.
+    fn new_reads_in(&mut self, write: EventId) -> Vec<EventId> {
+        let (mut reads, mut open) = (Vec::new(), vec![self.dependence.value_of(write)]);
+        while let Some(set) = open.pop() {
+            match self.dependence.part(set) {
+                Part::Nothing => {}
+                Part::Everything => self.all_before(write, &mut reads),
+                Part::Read(read) => reads.push(read),
+                Part::Both(index, first, second) => {
+                    if self.unions.insert(index) {
+                        open.extend([first, second]);
+                    }
+                }
+            }
+        }
+        reads.sort_unstable();
+        reads.dedup();
+        reads
+    }
+
+    fn all_before(&mut self, write: EventId, reads: &mut Vec<EventId>) {
+        let Some(left) = self.left.get_mut(&self.trace.event(write).thread) else { return };
+        while let Some(read) = left.pop_if(|read| *read <= write) {
+            reads.push(read);
+        }
     }
 }
 
@@ -270,6 +309,20 @@ mod tests {
         let trace = trace.with_dependence(dependence).unwrap();
         let told = told(&trace, &[2, 3, 4, 5, 6, 7, 8, 1, 9, 10]).unwrap();
         assert_eq!(told[0], (3, false, "passed on by 5 to 7".to_string()));
+    }
+
+    /// As many reads and writes that may depend on anything as would take hours if each write looked at each read.
+    #[test]
+    fn long_runs_are_gone_through_once() {
+        const ROUNDS: u32 = 200_000;
+        let text = format!("C|w(u,1)|1\n{}B|r(u,1)|2\nB|w(z,1)|3\nC|w(z,2)|4\n", "B|r(x,0)|5\nB|w(x,0)|6\n".repeat(200_000));
+        let trace = foretell_testkit::trace(&text);
+        let mut dependence = Dependence::new(trace.events().len());
+        (1..=ROUNDS).for_each(|round| dependence.steer(id(2 * round), id(2 * round + 1)));
+        let trace = trace.with_dependence(dependence).unwrap();
+        let witness: Vec<u32> = (2..2 * ROUNDS + 3).chain([1, 2 * ROUNDS + 3, 2 * ROUNDS + 4]).collect();
+        let reads = NeededReads::new(&trace, &Recorded::new(&trace), &witness).unwrap();
+        assert_eq!((reads.reads.len(), reads.more), (TOLD, ROUNDS as usize + 1 - TOLD));
     }
 
     #[test]

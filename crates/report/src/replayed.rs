@@ -100,34 +100,33 @@ impl<'a> Replay<'a> {
         self.dependence.is_some_and(|dependence| !self.has_stray(dependence, dependence.value_of(write)))
     }
 
-    /// Whether one of these reads has strayed. All of them have been made.
+    /// Whether one of these reads has strayed. All of them have been made, so what is known of a set stays true.
     fn has_stray(&mut self, dependence: &Dependence, reads: Reads) -> bool {
-        let (mut open, mut passed, mut found) = (vec![reads], Vec::new(), false);
-        while let Some(set) = open.pop().filter(|_| !found) {
-            match dependence.part(set) {
-                Part::Nothing => {}
-                Part::Everything => found = true,
-                Part::Read(read) => found = self.strays.contains(&read),
-                Part::Both(index, first, second) => match self.looked_at.get(&index) {
-                    Some(&known) => found = known,
-                    None => {
-                        self.looked_at.insert(index, false);
-                        passed.push(index);
-                        open.extend([first, second]);
-                    }
-                },
+        let mut open = vec![reads];
+        while let Some(&set) = open.last() {
+            let Part::Both(index, first, second) = dependence.part(set) else {
+                open.pop();
+                continue;
+            };
+            match [first, second].map(|part| self.is_known_stray(dependence, part)) {
+                _ if self.looked_at.contains_key(&index) => drop(open.pop()),
+                [Some(one), Some(other)] => drop(self.looked_at.insert(index, one || other)),
+                [one, other] => {
+                    open.extend([(one, first), (other, second)].iter().filter(|part| part.0.is_none()).map(|part| part.1));
+                }
             }
         }
-        if found {
-            // Of those on the way, not all was looked at.
-            for index in passed {
-                self.looked_at.remove(&index);
-            }
-            if let Part::Both(index, ..) = dependence.part(reads) {
-                self.looked_at.insert(index, true);
-            }
+        self.is_known_stray(dependence, reads).unwrap_or(true)
+    }
+
+    /// The same, if it is known at a glance.
+    fn is_known_stray(&self, dependence: &Dependence, reads: Reads) -> Option<bool> {
+        match dependence.part(reads) {
+            Part::Nothing => Some(false),
+            Part::Everything => Some(true),
+            Part::Read(read) => Some(self.strays.contains(&read)),
+            Part::Both(index, ..) => self.looked_at.get(&index).copied(),
         }
-        found
     }
 }
 

@@ -3,8 +3,9 @@
 //!
 //! Space is allocated before it is mapped. A full disk is an error at that moment, or when something is appended; after which
 //! the log is cut: the program goes on, and nothing that depends on a record that could not be written is taken for true.
+//! So it is when the logs of all processes together are as long as they may be; these count in a page that they share.
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use foretell_wire::log::{CUT, ENDED, MAGIC, PAGE, TIMED, TIMED_SITE, Timing, WHY, Why};
@@ -20,6 +21,40 @@ const POPULATE_WRITE: usize = 23;
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 /// The first page.
 static FIRST: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
+/// How long all logs together may be.
+static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
+/// How long they are, in a page that all processes share; where there is none, each counts for itself.
+static USED: AtomicPtr<AtomicU64> = AtomicPtr::new(&raw const OWN as *mut AtomicU64);
+static OWN: AtomicU64 = AtomicU64::new(0);
+
+/// All logs together may be so long; the processes count that in this file.
+pub(crate) fn limit(bytes: u64, counted_in: &CStr) {
+    LIMIT.store(bytes, Ordering::Relaxed);
+    let file = unsafe { libc::open(counted_in.as_ptr(), libc::O_CREAT | libc::O_RDWR | libc::O_CLOEXEC, 0o600) };
+    if file < 0 {
+        return;
+    }
+    if allocate(file, 0, PAGE).is_ok()
+        && let Ok(page) = map_at(file, 0, PAGE)
+    {
+        // The page stays.
+        USED.store(page.cast(), Ordering::Relaxed);
+    }
+    system::close(file);
+}
+
+/// How long all logs together are.
+fn used() -> &'static AtomicU64 {
+    // It is our own, or in a page that stays.
+    unsafe { &*USED.load(Ordering::Relaxed) }
+}
+
+/// Whether so many bytes fit, which are then taken.
+fn reserve(bytes: usize) -> Result<(), Why> {
+    let limit = LIMIT.load(Ordering::Relaxed);
+    let fits = |old: u64| old.checked_add(bytes as u64).filter(|&new| new <= limit);
+    used().fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).map(drop).map_err(|_| Why::Full(limit))
+}
 
 /// Begins a log in the file that is kept for it, which is empty; says whether that worked.
 pub(crate) fn open() -> bool {
@@ -105,7 +140,8 @@ pub(crate) fn append_copy(chunk: &[u8], clock: u64) -> Option<()> {
 fn foresee(file: c_int, offset: usize, bytes: usize) {
     const PIECE: usize = 16 << 20;
     let keep_size = system::word(libc::FALLOC_FL_KEEP_SIZE);
-    if offset / PIECE != (offset + bytes) / PIECE && may_grow(offset, bytes + PIECE).is_ok() {
+    let fits = || used().load(Ordering::Relaxed).saturating_add(PIECE as u64) <= LIMIT.load(Ordering::Relaxed);
+    if offset / PIECE != (offset + bytes) / PIECE && fits() && may_grow(offset, bytes + PIECE).is_ok() {
         // If that fails, space is found when it is needed, or not.
         kernel(libc::SYS_fallocate, [system::word(file), keep_size, offset, bytes + PIECE, 0, 0]);
     }
@@ -117,17 +153,29 @@ fn take<R>(bytes: usize, clock: u64, act: impl FnOnce(c_int, usize) -> Result<R,
         cut(clock);
         return None;
     }
-    let file = LOG.descriptor().ok_or(libc::EBADF);
-    let result = file.and_then(|file| act(file, NEXT.fetch_add(bytes, Ordering::Relaxed)));
-    if let Err(error) = result {
+    let not_written = |error: c_int| Why::NotWritten(error.unsigned_abs());
+    let result = LOG.descriptor().ok_or(Why::NotWritten(libc::EBADF.unsigned_abs())).and_then(|file| {
+        reserve(bytes)?;
+        act(file, NEXT.fetch_add(bytes, Ordering::Relaxed)).map_err(not_written)
+    });
+    if let Err(why) = result {
         cut(clock);
-        set_why(Why::NotWritten(error.unsigned_abs()));
+        set_why(why);
         if LOG.abandon() {
-            let error = std::io::Error::from_raw_os_error(error);
-            say(&format!("the recording ends here, it cannot be written: {error}"));
+            say(&why_not(why));
         }
     }
     result.ok()
+}
+
+fn why_not(why: Why) -> String {
+    match why {
+        Why::NotWritten(error) => {
+            let error = std::io::Error::from_raw_os_error(c_int::try_from(error).unwrap_or(0));
+            format!("the recording ends here, it cannot be written: {error}")
+        }
+        _ => "the recording ends here, as the log is full (--log-limit allows more); the program goes on".to_string(),
+    }
 }
 
 /// To exceed the limit of the process would send it a signal.

@@ -34,6 +34,10 @@ const ORDER: &CStr = c"FORETELL_ORDER";
 /// Races are looked for while the program runs, and nothing is recorded: `1`. Only where threads take turns. Who wants the same run with a
 /// recording says `0`: the environment is in the memory of the program, and what is there shall be where it was.
 const DETECT: &CStr = c"FORETELL_DETECT";
+/// How many bytes all logs together may have.
+const LOG_LIMIT: &CStr = c"FORETELL_LOG_LIMIT";
+/// Where processes count them.
+const USED: &str = "used";
 /// The process has been started again with fixed addresses.
 const STARTED_AGAIN: &CStr = c"FORETELL_STARTED_AGAIN";
 
@@ -61,6 +65,9 @@ extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
     // There is no other thread yet.
     let wanted = scheduler::Wanted::read(variable);
     unsafe { *SETTINGS.0.get() = Some(Settings { folder, seed, wanted, detects }) };
+    if let (Some(limit), Some(path)) = (variable(LOG_LIMIT).and_then(|text| text.parse().ok()), path_of(USED)) {
+        file::limit(limit, &path);
+    }
     make_end_key();
     functions::find_idle();
     follow_schedule();

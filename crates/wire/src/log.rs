@@ -53,6 +53,8 @@ pub enum Why {
     Diverged,
     /// It could not be written; the number is that of the system's error.
     NotWritten(u32),
+    /// The logs of all processes together have become as long as they may, so many bytes.
+    Full(u64),
 }
 
 impl Why {
@@ -60,6 +62,9 @@ impl Why {
     const RACED: u64 = 2;
     const DIVERGED: u64 = 3;
     const NOT_WRITTEN: u64 = 1 << 32;
+    const FULL: u64 = 1 << 63;
+    /// No limit is larger.
+    const LARGEST: u64 = 1 << 62;
 
     /// The number for it, not zero.
     pub fn code(self) -> u64 {
@@ -68,11 +73,15 @@ impl Why {
             Why::Raced => Why::RACED,
             Why::Diverged => Why::DIVERGED,
             Why::NotWritten(error) => Why::NOT_WRITTEN + u64::from(error),
+            Why::Full(limit) => Why::FULL + limit.min(Why::LARGEST),
         }
     }
 
     /// What the number stands for, if anything.
     pub fn from_code(code: u64) -> Option<Why> {
+        if let Some(limit) = code.checked_sub(Why::FULL) {
+            return (limit <= Why::LARGEST).then_some(Why::Full(limit));
+        }
         match code.checked_sub(Why::NOT_WRITTEN) {
             Some(error) => u32::try_from(error).ok().map(Why::NotWritten),
             None => [Why::Deadlock, Why::Raced, Why::Diverged].into_iter().find(|why| why.code() == code),
@@ -358,7 +367,7 @@ mod tests {
 
     #[test]
     fn reasons_come_back() {
-        let written = [Why::NotWritten(0), Why::NotWritten(28), Why::NotWritten(u32::MAX)];
+        let written = [Why::NotWritten(0), Why::NotWritten(28), Why::NotWritten(u32::MAX), Why::Full(2 << 30)];
         for why in [Why::Deadlock, Why::Raced, Why::Diverged].into_iter().chain(written) {
             assert_eq!(Why::from_code(why.code()), Some(why));
         }

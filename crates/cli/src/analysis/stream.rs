@@ -69,7 +69,12 @@ impl Stage<'_> {
             }
             detector.checked_batch(checker, batch, names, &mut reports)
         };
-        while reading.next_checked(&mut detect)? && !stop::is_requested() {}
+        while reading.next_checked(&mut detect)? {
+            if stop::is_requested() {
+                reading.stop();
+                break;
+            }
+        }
         finish(&mut *detector, &mut reports);
         Ok(Detection { trace: reading.info(), reports })
     }

@@ -54,7 +54,8 @@ impl Native<'_> {
             triggers: triggers.as_deref(),
         };
         let (name, stop_after) = (self.args.program.as_path(), Some(self.args.stop_after));
-        let manner = Manner { name, seed: aim.seed, order: Order::Serial, stop_after, hunting };
+        let log_limit = self.args.log.log_limit;
+        let manner = Manner { name, seed: aim.seed, order: Order::Serial, stop_after, log_limit, hunting };
         let mut command = record::command(&self.program, manner, folder);
         command.args(&self.args.arguments).stdin(Stdio::null());
         if looks {
@@ -112,7 +113,7 @@ impl Native<'_> {
     fn record(&self, aim: &Aim) -> Result<Shot<Track>, Failure> {
         // What a run itself shows has nothing to do with which reads matter.
         let follow = if self.args.only_shows() { Follow::Nothing } else { self.args.wanted.follow() };
-        let folder = Folder::new()?.following(follow);
+        let folder = Folder::new()?.following(follow).within(self.args.wanted.search.time_limit.0);
         let ended = self.start(aim, &folder, false)?;
         let recordings = record::collect(&self.args.program, &folder, ended)?;
         let is_stuck = recordings.iter().any(|recording| recording.is_deadlock);

@@ -71,11 +71,12 @@ fn selects_targets(option: &OsString) -> bool {
 }
 
 fn run_one(args: &CargoArgs, program: &Program) -> Result<Outcome, Failure> {
-    let folder = Folder::new()?.following(args.wanted.follow());
+    let folder = Folder::new()?.following(args.wanted.follow()).within(args.wanted.search.time_limit.0);
     let rules = Rules::load(&args.wanted)?;
     let name = Path::new(&program.name);
     let (seed, order, stop_after) = (args.seed, args.order, args.stop_after);
-    let manner = Manner { name, seed, order, stop_after, hunting: Hunting::default() };
+    let (log_limit, hunting) = (args.log.log_limit, Hunting::default());
+    let manner = Manner { name, seed, order, stop_after, log_limit, hunting };
     let mut reports = Vec::new();
     for (index, recording) in
         record::run(&program.path, &args.given, manner, &folder)?.into_iter().enumerate()

@@ -7,9 +7,9 @@ use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use foretell_native::{Follow, LogError, OnlineRace, Timed, Timing, Why, convert_with};
+use foretell_native::{Follow, LogError, OnlineRace, Pass, Timed, Timing, Unread, Why, convert_while};
 use foretell_schedule::Name;
 use foretell_trace::{Ending, Trace, TraceError};
 use foretell_wire::started::{self, Unrecorded};
@@ -17,16 +17,20 @@ use nix::sys::signal::Signal;
 
 use super::folder::Private;
 use super::guard::Guarded;
+use super::mapped::Mapped;
 use super::watch::{self, EndedBy};
 use crate::analysis::time_text;
 use crate::args::Order;
 use crate::error::Failure;
-use crate::output;
+use crate::memory::size_text;
+use crate::{input, memory, output, stop};
 
 /// Tells the library in the program where to write, see its `start.rs`.
 const LOG_FOLDER: &str = "FORETELL_LOG";
 /// Tells it what to draw its choices from.
 const SEED: &str = "FORETELL_SEED";
+/// Tells it how many bytes all logs together may have.
+const LOG_LIMIT: &str = "FORETELL_LOG_LIMIT";
 /// Tells it how threads are to be recorded.
 const ORDER: &str = "FORETELL_ORDER";
 /// Tell it who says whose turn it is, see its `scheduler/strategy.rs`.
@@ -43,6 +47,11 @@ const LOG_ENDING: &str = "ftraw";
 /// What the lessons of a run are called.
 const LESSONS_ENDING: &str = "triggers";
 
+/// Of the time for a trace, so much is for making it: what is known then is to be looked at as well.
+const CONVERTING: f64 = 0.5;
+/// Of that time, so much is for the first pass, which is the quicker one.
+const SURVEYING: f64 = 0.3;
+
 /// A new folder that goes away with its content.
 pub(crate) struct Folder {
     made: Private,
@@ -50,18 +59,30 @@ pub(crate) struct Folder {
     follow: Follow,
     /// If we are killed, somebody else cleans up.
     _guarded: Guarded,
+    /// How long one trace may take in all.
+    time_limit: Option<Duration>,
 }
 
 impl Folder {
     pub(crate) fn new() -> Result<Folder, Failure> {
         Private::new()
-            .map(|made| Folder { _guarded: Guarded::new(made.path()), made, follow: Follow::Values })
+            .map(|made| Folder {
+                _guarded: Guarded::new(made.path()),
+                made,
+                follow: Follow::Values,
+                time_limit: None,
+            })
             .map_err(|error| Failure::file(&env::temp_dir(), "make a folder in", error))
     }
 
     /// The same for logs of which nobody will ask for more than this.
     pub(crate) fn following(self, follow: Follow) -> Folder {
         Folder { follow, ..self }
+    }
+
+    /// The same for traces that may take so long in all.
+    pub(crate) fn within(self, time_limit: Option<Duration>) -> Folder {
+        Folder { time_limit, ..self }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -80,6 +101,8 @@ pub(crate) struct Manner<'a> {
     pub(crate) order: Order,
     /// How long it may run, if there is a limit.
     pub(crate) stop_after: Option<Duration>,
+    /// How many bytes the logs of all its processes together may have.
+    pub(crate) log_limit: u64,
     /// Who says whose turn it is.
     pub(crate) hunting: Hunting<'a>,
 }
@@ -135,6 +158,12 @@ pub(crate) struct Recording {
     pub(crate) is_deadlock: bool,
     /// Why the same seed may give another run, if the recorder knows.
     pub(crate) not_repeatable: Option<String>,
+    /// The log was full before the program ended.
+    pub(crate) is_full: bool,
+    /// What of the log is not in the trace, in words, if anything.
+    pub(crate) unread: Option<String>,
+    /// How long it took to make the trace.
+    pub(crate) spent: Duration,
     /// The log, as long as its folder is there.
     pub(crate) log: PathBuf,
     /// Programs that the command has started and threads that were not recorded; told of its first process.
@@ -190,6 +219,7 @@ pub(crate) fn command(program: &Path, manner: Manner<'_>, folder: &Folder) -> Co
     command
         .env(LOG_FOLDER, folder.path())
         .env(SEED, manner.seed.to_string())
+        .env(LOG_LIMIT, manner.log_limit.to_string())
         .env(ORDER, if manner.order == Order::Striped { "striped" } else { "serial" })
         .env(DETECT, "0");
     manner.hunting.tell(&mut command);
@@ -209,9 +239,15 @@ pub(crate) fn collect(name: &Path, folder: &Folder, ended: Ended) -> Result<Vec<
     }
     let mut recordings = Vec::new();
     for path in &logs {
-        recordings.extend(read(path, name, folder.follow, ended)?);
+        recordings.extend(read(path, name, folder, ended)?);
     }
     if recordings.is_empty() {
+        if let Some(Why::Full(limit)) = logs.iter().find_map(|log| why_full(log)) {
+            let (name, limit) = (name.display(), size_text(limit));
+            return Err(Failure::Usage(format!(
+                "the log of {name} was full (--log-limit {limit}) before it told anything"
+            )));
+        }
         return Err(Failure::Usage(format!("{} ended before it recorded anything", name.display())));
     }
     if let Some(first) = recordings.first_mut() {
@@ -247,7 +283,7 @@ pub(crate) fn seen(name: &Path, folder: &Folder) -> Result<Seen, Failure> {
     let mut seen = Seen::default();
     for path in logs {
         let read = |path: &Path| fs::read(path).map_err(|error| Failure::file(path, "read", error));
-        let log = read(&path)?;
+        let log = Mapped::open(&path).map_err(|error| Failure::file(&path, "read", error))?;
         seen.is_deadlock |= foretell_native::why_cut(&log) == Some(Why::Deadlock);
         let races = path.with_extension(RACES_ENDING);
         if !races.exists() {
@@ -308,6 +344,9 @@ fn why_cut(log: &Path, told: Option<Why>, ended: Ended) -> String {
         Some(Why::Deadlock) => return "the program was in a deadlock".to_string(),
         Some(Why::Raced) => return "the program was ended at the race".to_string(),
         Some(Why::Diverged) => return "the program did not follow its schedule".to_string(),
+        Some(Why::Full(limit)) => {
+            return format!("the log was full, --log-limit {} allows no more; the program went on", size_text(limit));
+        }
         Some(Why::NotWritten(error)) => {
             let error = io::Error::from_raw_os_error(i32::try_from(error).unwrap_or(0));
             return format!("it could not be written on: {error}");
@@ -367,10 +406,23 @@ fn files(folder: &Folder, wanted: &str) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
+/// Says that a log was full, if it was.
+fn why_full(log: &Path) -> Option<Why> {
+    let log = Mapped::open(log).ok()?;
+    foretell_native::why_cut(&log).filter(|why| matches!(why, Why::Full(_)))
+}
+
 /// What a process did; nothing if it was ended before it began to record.
-fn read(log: &Path, program: &Path, follow: Follow, ended: Ended) -> Result<Option<Recording>, Failure> {
-    let bytes = fs::read(log).map_err(|error| Failure::file(log, "read", error))?;
-    let recording = match convert_with(&bytes, follow) {
+fn read(log: &Path, program: &Path, folder: &Folder, ended: Ended) -> Result<Option<Recording>, Failure> {
+    let begin = Instant::now();
+    let bytes = Mapped::open(log).map_err(|error| Failure::file(log, "read", error))?;
+    let time = folder.time_limit.map(|limit| limit.mul_f64(CONVERTING));
+    let go_on = |pass: Pass| {
+        bytes.pass_by();
+        let time = time.map(|time| if pass == Pass::Survey { time.mul_f64(SURVEYING) } else { time });
+        !stop::is_requested() && !memory::is_half_full() && time.is_none_or(|time| begin.elapsed() < time)
+    };
+    let recording = match convert_while(&bytes, folder.follow, &go_on) {
         Ok(recording) => recording,
         Err(LogError::Empty) => return Ok(None),
         Err(error) => {
@@ -385,24 +437,47 @@ fn read(log: &Path, program: &Path, follow: Follow, ended: Ended) -> Result<Opti
     if let Some((values, _)) = recording.values {
         trace = trace.with_values(values).map_err(|mismatch| failed(mismatch.into()))?;
     }
-    let cut_because = (trace.ending() == Ending::CutShort).then(|| why_cut(log, told, ended));
-    let is_deadlock = told == Some(Why::Deadlock);
+    let unread = recording.unread.map(|unread| unread_text(trace.events().len(), unread, folder));
+    let cut_because =
+        (trace.ending() == Ending::CutShort).then(|| unread.clone().unwrap_or_else(|| why_cut(log, told, ended)));
+    let (is_deadlock, is_full) = (told == Some(Why::Deadlock), matches!(told, Some(Why::Full(_))));
+    let (log, spent) = (log.to_path_buf(), begin.elapsed());
     Ok(Some(Recording {
         trace,
         cut_because,
         is_deadlock,
+        is_full,
         not_repeatable,
-        log: log.to_path_buf(),
+        unread,
+        spent,
+        log,
         unrecorded: Unrecorded::default(),
     }))
+}
+
+/// How much of a log is not in the trace, and why.
+fn unread_text(events: usize, unread: Unread, folder: &Folder) -> String {
+    let read = input::read_text(events, unread.read, Some(unread.of));
+    let why = match folder.time_limit {
+        _ if stop::is_interrupted() => "interrupted".to_string(),
+        _ if memory::is_half_full() => "half of the memory is full, --memory gives more".to_string(),
+        Some(limit) => format!("half of the time limit of {} is over, --time-limit gives more", time_text(limit)),
+        None => "there was no time".to_string(),
+    };
+    format!("the log was not read to its end: {read}; {why}")
 }
 
 /// What the process did that was given a schedule, if it has written that down.
 pub(crate) fn driven(folder: &Folder) -> Result<Option<Trace>, Failure> {
     for path in files(folder, LOG_ENDING)? {
-        let bytes = fs::read(&path).map_err(|error| Failure::file(&path, "read", error))?;
+        let bytes = Mapped::open(&path).map_err(|error| Failure::file(&path, "read", error))?;
         if matches!(foretell_native::why_cut(&bytes), Some(Why::Raced | Why::Diverged)) {
-            return Ok(foretell_native::convert_events(&bytes).ok().and_then(|log| Trace::check(log).ok()));
+            let go_on = |_| {
+                bytes.pass_by();
+                !stop::is_requested()
+            };
+            let log = foretell_native::convert_while(&bytes, Follow::Nothing, &go_on);
+            return Ok(log.ok().and_then(|log| Trace::check(log.events).ok()));
         }
     }
     Ok(None)

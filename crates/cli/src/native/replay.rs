@@ -73,6 +73,9 @@ pub(crate) fn drive(how: Drive<'_>, draft: &mut Draft) -> Result<Confirmation, F
     Ok(Confirmation::not("an access is part of an operation at which the thread cannot be held"))
 }
 
+/// How long the log of a program may become that is driven into a race, as usual.
+const DEFAULT_LOG_LIMIT: u64 = 2 << 30;
+
 fn run(how: Drive<'_>, draft: &Draft, folder: &Folder) -> Result<Ended, Failure> {
     leave(folder, schedule::FILE, &draft.to_string())?;
     if how.go_on {
@@ -82,7 +85,8 @@ fn run(how: Drive<'_>, draft: &Draft, folder: &Folder) -> Result<Ended, Failure>
         leave(folder, schedule::HOLD, "")?;
     }
     let (name, seed, stop_after) = (how.name, draft.seed, how.stop_after);
-    let manner = Manner { name, seed, order: Order::Serial, stop_after, hunting: Hunting::default() };
+    let (log_limit, hunting) = (DEFAULT_LOG_LIMIT, Hunting::default());
+    let manner = Manner { name, seed, order: Order::Serial, stop_after, log_limit, hunting };
     let mut command = record::command(how.program, manner, folder);
     command.args(how.arguments);
     if how.quietly {

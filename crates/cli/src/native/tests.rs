@@ -98,7 +98,7 @@ fn run_test(
     tally: &mut Tally,
 ) -> Result<Vec<Report>, Failure> {
     let name = test.map_or_else(|| program.name.clone(), |test| format!("{}::{test}", program.name));
-    let folder = Folder::new()?.following(args.wanted.follow());
+    let folder = Folder::new()?.following(args.wanted.follow()).within(args.wanted.search.time_limit.0);
     let output = folder.path().join("output");
     let started = Instant::now();
     let arguments = arguments_of(args, test);
@@ -202,7 +202,8 @@ fn record_test(
     let file = File::create(output).map_err(failed)?;
     let stop_after = Some(args.stop_after.unwrap_or(LONGEST_TEST));
     let (seed, order, hunting) = (args.seed, args.order, Hunting::default());
-    let manner = Manner { name: &program.path, seed, order, stop_after, hunting };
+    let log_limit = args.log.log_limit;
+    let manner = Manner { name: &program.path, seed, order, stop_after, log_limit, hunting };
     let mut command = record::command(&program.path, manner, folder);
     let child = command
         .args(arguments)

@@ -40,9 +40,9 @@ impl Closure {
         let mut growth = Growth::default();
         loop {
             let mut closed = true;
-            self.make_room(set.times().len());
-            for thread in 0..set.times().len() {
-                let until = set.times()[thread];
+            self.make_room(set.len());
+            for thread in 0..set.len() {
+                let until = set.at(thread);
                 if until > self.reached[thread] {
                     self.reached[thread] = until;
                     growth.others |= thread != own;
@@ -173,6 +173,6 @@ impl Ideal {
 
     /// How much memory a copy takes, in words.
     pub(super) fn size(&self) -> usize {
-        self.set.times().len() + self.closure.size()
+        self.set.len() + self.closure.size()
     }
 }

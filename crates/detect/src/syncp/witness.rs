@@ -258,18 +258,11 @@ impl Indexer {
         let clock = self.clocks.seen(thread);
         let current = at(&mut self.current, thread.index());
         if let Some(position) = *current
-            && same_of_others(&self.stored[position], clock, thread)
+            && self.stored[position].is_same_but_for(clock, thread)
         {
             return position;
         }
         self.stored.push(clock.clone());
         *current.insert(self.stored.len() - 1)
     }
-}
-
-fn same_of_others(a: &Clock, b: &Clock, own: ThreadId) -> bool {
-    let (a, b) = (a.times(), b.times());
-    let length = a.len().max(b.len());
-    let entry = |times: &[Time], index: usize| times.get(index).copied().unwrap_or(0);
-    (0..length).all(|index| index == own.index() || entry(a, index) == entry(b, index))
 }

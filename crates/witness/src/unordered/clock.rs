@@ -1,23 +1,34 @@
 //! Vector clocks, and snapshots of them that many writes share.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use foretell_trace::ThreadId;
+
+/// Of so many threads times lie side by side; those of others lie in blocks of so many.
+const BLOCK: usize = 256;
 
 /// For each thread, up to which local time its events are known. Missing entries are 0: nothing is known.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clock {
     times: Vec<u32>,
+    /// Times of threads that are too many for a row. Clocks share blocks in which they agree.
+    blocks: BTreeMap<usize, Arc<[u32; BLOCK]>>,
 }
 
 impl Clock {
     /// The clock of a thread that begins.
     pub(crate) fn beginning(thread: usize) -> Clock {
-        let mut times = vec![0; thread + 1];
-        times[thread] = 1;
-        Clock { times }
+        let mut clock = Clock::default();
+        clock.raise(thread, 1);
+        clock
     }
 
     pub(crate) fn time(&self, thread: usize) -> u32 {
-        self.times.get(thread).copied().unwrap_or(0)
+        match self.times.get(thread) {
+            Some(&time) => time,
+            None => self.blocks.get(&(thread / BLOCK)).map_or(0, |block| block[thread % BLOCK]),
+        }
     }
 
     /// Learns all that `other` knows; tells whether anything was new.
@@ -30,16 +41,35 @@ impl Clock {
             new |= theirs > *mine;
             *mine = theirs.max(*mine);
         }
+        for (&number, theirs) in &other.blocks {
+            let Some(mine) = self.blocks.get_mut(&number) else {
+                new |= theirs.iter().any(|&time| time > 0);
+                self.blocks.insert(number, Arc::clone(theirs));
+                continue;
+            };
+            if !Arc::ptr_eq(mine, theirs) && theirs.iter().zip(mine.iter()).any(|(theirs, mine)| theirs > mine) {
+                new = true;
+                let both = std::array::from_fn(|at| mine[at].max(theirs[at]));
+                *mine = Arc::new(both);
+            }
+        }
         new
     }
 
     /// Becomes a copy, without a new allocation where the old one is large enough.
     pub(crate) fn copy(&mut self, other: &Clock) {
         self.times.clone_from(&other.times);
+        self.blocks.clone_from(&other.blocks);
     }
 
     /// Learns of one thread's events up to `time`.
     pub(crate) fn raise(&mut self, thread: usize, time: u32) {
+        if thread >= BLOCK {
+            let block = self.blocks.entry(thread / BLOCK).or_insert_with(|| Arc::new([0; BLOCK]));
+            let known = &mut Arc::make_mut(block)[thread % BLOCK];
+            *known = time.max(*known);
+            return;
+        }
         if thread >= self.times.len() {
             self.times.resize(thread + 1, 0);
         }

@@ -1,0 +1,66 @@
+//! A log in memory, page by page: what was read is given back to the system, so that a long log takes no more room than a short one.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io;
+use std::ops::Deref;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::ptr;
+
+use nix::libc;
+
+/// So often somebody passes by before what was read is given back.
+const PASSES: u32 = 256;
+
+/// A file whose pages are there when they are looked at. Nobody makes it shorter: it is in a folder of ours, and who writes to it only appends.
+pub(crate) struct Mapped {
+    start: *mut libc::c_void,
+    length: usize,
+    passes: Cell<u32>,
+}
+
+impl Mapped {
+    pub(crate) fn open(path: &Path) -> io::Result<Mapped> {
+        let file = File::open(path)?;
+        let length = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+        let start = if length == 0 { ptr::null_mut() } else { map(&file, length)? };
+        Ok(Mapped { start, length, passes: Cell::new(0) })
+    }
+
+    /// Somebody who reads it from the beginning to the end is still at it.
+    #[expect(unsafe_code, reason = "there is no other way to give pages back")]
+    pub(crate) fn pass_by(&self) {
+        self.passes.set(self.passes.get() % PASSES + 1);
+        if self.passes.get() == PASSES && self.length > 0 {
+            // The pages are those of the file, and come back when they are looked at. If that fails, they stay.
+            unsafe { libc::madvise(self.start, self.length, libc::MADV_DONTNEED) };
+        }
+    }
+}
+
+#[expect(unsafe_code, reason = "there is no other way to map a file")]
+fn map(file: &File, length: usize) -> io::Result<*mut libc::c_void> {
+    let start = unsafe {
+        libc::mmap(ptr::null_mut(), length, libc::PROT_READ, libc::MAP_PRIVATE, file.as_raw_fd(), 0)
+    };
+    if start == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(start) }
+}
+
+impl Deref for Mapped {
+    type Target = [u8];
+
+    #[expect(unsafe_code, reason = "the bytes are there as long as this is")]
+    fn deref(&self) -> &[u8] {
+        if self.length == 0 { &[] } else { unsafe { std::slice::from_raw_parts(self.start.cast(), self.length) } }
+    }
+}
+
+impl Drop for Mapped {
+    #[expect(unsafe_code, reason = "nobody looks at it any more")]
+    fn drop(&mut self) {
+        if self.length > 0 {
+            unsafe { libc::munmap(self.start, self.length) };
+        }
+    }
+}
