@@ -15,6 +15,10 @@ use crate::{schedule, stop};
 
 /// How many events may be looked at in all to find out why the recorded run hides races.
 const LOOKED_AT: usize = 20_000_000;
+/// And in how long a trace, if everything is to stop.
+const LOOKED_AT_LATE: usize = 2_000_000;
+/// After so many events it is asked whether there is time left.
+const LOOKS: usize = 1 << 16;
 /// How many races of a report have a story: nobody reads more.
 const STORIES: usize = 1_000;
 /// How many places of pictures are shown with the lines of the program.
@@ -24,9 +28,13 @@ const PLACES: usize = 5_000;
 /// known by from run to run. The events of the report are those of the held trace.
 pub(crate) fn describe(held: &Held<'_>, report: &mut Report, wanted: &WantedArgs) -> Result<(), Failure> {
     if let Some(trace) = held.get() {
-        tell_stories(trace, &mut report.races, telling(wanted));
+        let mut left_out = tell_stories(trace, &mut report.races, telling(wanted));
         if wanted.wants(ReportFormat::Html) {
-            draw_pictures(trace, &mut report.races);
+            left_out = left_out.max(draw_pictures(trace, &mut report.races));
+        }
+        if left_out > 0 {
+            let races = if left_out == 1 { "1 race is".to_string() } else { format!("{left_out} races are") };
+            report.notes.push(format!("{races} listed without how it comes about: there was no time for that"));
         }
     }
     let mut told = Told::default();
@@ -41,7 +49,9 @@ pub(crate) fn describe(held: &Held<'_>, report: &mut Report, wanted: &WantedArgs
     add_excerpts(report, &mut sources);
     fingerprint::mark(report);
     if let Some(trace) = held.get() {
-        schedule::add(trace, report);
+        if !is_no_time(trace) {
+            schedule::add(trace, report);
+        }
     }
     Ok(())
 }
@@ -139,12 +149,18 @@ impl<'a> Told<'a> {
             let accessed = self.accesses.iter().filter_map(|access| trace.id(access.event));
             let vars = accessed.filter_map(|id| trace.event(id).op.access()).map(|access| access.var);
             walk = walk.with_memory(vars);
-            walk.batch(EventId::FIRST, trace.events());
+            for (number, events) in trace.events().chunks(LOOKS).enumerate() {
+                let Some(first) = EventId::from_index(number * LOOKS) else { break };
+                if walk.is_done() || stop::is_urgent() {
+                    break;
+                }
+                walk.batch(first, events);
+            }
             self.enter(walk, trace.names(), sources);
         } else {
             // Whoever wants everything to stop does not wait for this.
             let mut reading = held.input().open("looks up")?;
-            while !walk.is_done() && !stop::is_requested() {
+            while !walk.is_done() && !stop::is_urgent() {
                 let Some((first, events)) = reading.next()? else { break };
                 walk.batch(first, events);
             }
@@ -165,13 +181,21 @@ impl<'a> Told<'a> {
     }
 }
 
-fn tell_stories(trace: &Trace, races: &mut [Race], telling: Telling) {
+/// Says how many are left out for want of time.
+fn tell_stories(trace: &Trace, races: &mut [Race], telling: Telling) -> usize {
     if races.is_empty() {
-        return;
+        return 0;
+    }
+    let told = races.len().min(STORIES);
+    if is_no_time(trace) {
+        return told;
     }
     let recorded = Recorded::new(trace);
     let mut left = LOOKED_AT;
-    for race in races.iter_mut().take(STORIES) {
+    for (number, race) in races.iter_mut().take(STORIES).enumerate() {
+        if stop::is_urgent() {
+            return told - number;
+        }
         let witness = race.witness.as_ref();
         race.story = witness.and_then(|witness| Story::new(trace, &recorded, witness, telling));
         // A trace that was kept in a file does not tell what the report may have been told before.
@@ -186,15 +210,29 @@ fn tell_stories(trace: &Trace, races: &mut [Race], telling: Telling) {
             race.observed = Observed::new(trace, first, second, race.witness.as_deref());
         }
     }
+    0
 }
 
-/// Draws those races that have a story, or could have one.
-fn draw_pictures(trace: &Trace, races: &mut [Race]) {
+/// Draws those races that have a story, or could have one; says how many are left out for want of time.
+fn draw_pictures(trace: &Trace, races: &mut [Race]) -> usize {
+    let drawn = races.len().min(STORIES);
+    if is_no_time(trace) {
+        return drawn;
+    }
     let recorded = Recorded::new(trace);
     let mut room = Room::new();
-    for race in races.iter_mut().take(STORIES) {
+    for (number, race) in races.iter_mut().take(STORIES).enumerate() {
+        if stop::is_urgent() {
+            return drawn - number;
+        }
         race.picture = Picture::new(trace, &recorded, race, &mut room).map(Box::new);
     }
+    0
+}
+
+/// Whether everything is to stop, and there are too many events to go through all of them for each question.
+fn is_no_time(trace: &Trace) -> bool {
+    stop::is_urgent() || (stop::is_requested() && trace.events().len() > LOOKED_AT_LATE)
 }
 
 /// Adds the lines of the program where threads wait for ever.

@@ -3,7 +3,8 @@
 //! All of them raise one flag, and everything that may take long looks at it: reading, converting, deciding. What then makes results
 //! readable has [`PATIENCE`] left, after which [`is_urgent`] says so: it leaves out the rest, and says how much that is.
 //!
-//! `SIGTERM` and `SIGHUP` count as Ctrl-C, so that no program outlives us that is being recorded. The first press of Ctrl-C asks for what is known so far, the second one kills. While a program is being recorded, Ctrl-C
+//! `SIGTERM` and `SIGHUP` count as Ctrl-C, so that no program outlives us that is being recorded; what it did is then looked at for
+//! a moment only. The first press of Ctrl-C asks for what is known so far, the second one kills. While a program is being recorded, Ctrl-C
 //! is meant for that program alone. A time limit asks for the same, but only of the work that it is set for.
 
 use std::io;
@@ -33,6 +34,15 @@ static PROGRAM_RUNS: AtomicBool = AtomicBool::new(false);
 /// How often Ctrl-C was pressed while it ran.
 static PRESSES: AtomicU32 = AtomicU32::new(0);
 
+/// Whether we were told to end, and not only the program.
+static IN_A_HURRY: AtomicBool = AtomicBool::new(false);
+/// So much of a processor's time is spent on what a program did if we are to end,
+const HURRY: Duration = Duration::from_secs(1);
+/// but no more than this where the processors are busy with other things.
+const LONGEST_HURRY: Duration = Duration::from_secs(10);
+/// How often to look.
+const TICK: Duration = Duration::from_millis(20);
+
 /// What a shell reports for a program that was interrupted.
 const INTERRUPTED_CODE: i32 = 130;
 
@@ -58,7 +68,12 @@ pub(crate) fn listen() -> Result<(), Failure> {
 fn listen_for_signals(pressed: impl Fn() + Send + 'static) -> io::Result<()> {
     let asking = [SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal));
     let mut signals = Signals::new(asking)?;
-    let listen = move || signals.forever().for_each(|_| pressed());
+    let listen = move || {
+        signals.forever().for_each(|_| {
+            IN_A_HURRY.store(true, Ordering::SeqCst);
+            pressed();
+        });
+    };
     thread::Builder::new().name("listens for signals".to_string()).spawn(listen)?;
     Ok(())
 }
@@ -69,6 +84,37 @@ fn is_ignored(signal: i32) -> bool {
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
     ignored >> (signal - 1) & 1 == 1
+}
+
+/// Somebody wants us to end, and not only the program that we run: what it did is looked at for a moment only.
+fn hurry() {
+    let wait = || {
+        let (begin, used) = (Instant::now(), processor_time());
+        let is_enough = || {
+            let used = processor_time().zip(used).map(|(now, before)| now.saturating_sub(before));
+            used.is_none_or(|used| used >= HURRY) || begin.elapsed() >= LONGEST_HURRY
+        };
+        while !is_enough() {
+            thread::sleep(TICK);
+        }
+        INTERRUPTED.store(true, Ordering::SeqCst);
+        request();
+    };
+    // Without a thread there is no moment.
+    if thread::Builder::new().name("hurries".to_string()).spawn(wait).is_err() {
+        INTERRUPTED.store(true, Ordering::SeqCst);
+        request();
+    }
+}
+
+/// How much of the processors' time we have had, where the system tells.
+fn processor_time() -> Option<Duration> {
+    const TICKS_PER_SECOND: u64 = 100;
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program comes before, and may hold anything.
+    let mut fields = text.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
+    Some(Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND))
 }
 
 /// While this lives, Ctrl-C is counted and asks nothing of us.
@@ -91,6 +137,9 @@ impl Presses {
 impl Drop for Presses {
     fn drop(&mut self) {
         PROGRAM_RUNS.store(false, Ordering::SeqCst);
+        if IN_A_HURRY.load(Ordering::SeqCst) {
+            hurry();
+        }
     }
 }
 

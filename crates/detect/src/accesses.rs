@@ -4,6 +4,8 @@
 //! wanted, only the latest access of each kind at each location is kept: if an earlier access of the same thread, at the
 //! same place and under the same locks, is not ordered before an event, then neither is the later one.
 
+use std::collections::BTreeMap;
+
 use foretell_trace::{Access, AccessKind, EventId, Loc, LockId, ThreadId};
 use rustc_hash::FxHashMap;
 
@@ -123,8 +125,8 @@ struct Group {
     touched: Clock,
     /// The time of each thread's last write.
     written: Clock,
-    /// By thread.
-    trails: Vec<Trail>,
+    /// By the index of the thread.
+    trails: BTreeMap<usize, Trail>,
 }
 
 /// The accesses to one variable.
@@ -195,7 +197,8 @@ impl Group {
             if thread == now.thread || last <= known {
                 continue;
             }
-            for past in self.trails[thread.index()].after(known) {
+            let trail = self.trails.get(&thread.index());
+            for past in trail.into_iter().flat_map(|trail| trail.after(known)) {
                 let access = Access { var: now.access.var, kind: past.kind, atomic: past.atomic };
                 if access.conflicts_with(now.access) && reports.is_news(past.loc, now.loc) {
                     reports.push((past.id, past.loc), (now.id, now.loc));
@@ -211,7 +214,7 @@ impl Group {
             self.written.set(now.thread, now.time);
         }
         let past = Past { id: now.id, loc: now.loc, time: now.time, kind, atomic };
-        let trail = at(&mut self.trails, now.thread.index());
+        let trail = self.trails.entry(now.thread.index()).or_default();
         match wanted {
             Pairs::All => trail.append(past),
             Pairs::ByLocation => trail.replace(past),

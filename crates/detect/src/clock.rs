@@ -48,7 +48,11 @@ impl Clock {
 
     /// Sets what is known of `thread`.
     pub fn set(&mut self, thread: ThreadId, time: Time) {
-        let index = thread.index();
+        self.set_at(thread.index(), time);
+    }
+
+    /// Sets what is known of the thread with this index.
+    pub fn set_at(&mut self, index: usize, time: Time) {
         if index >= NEAR {
             return self.set_far(index, time);
         }
@@ -145,6 +149,31 @@ impl Clock {
     /// Of threads with larger indices nothing is known.
     pub fn len(&self) -> usize {
         self.far.last_key_value().map_or(self.near.len(), |(first, _)| first + PAGE)
+    }
+
+    /// How many of the first threads lie side by side.
+    pub fn near_len(&self) -> usize {
+        self.near.len()
+    }
+
+    /// The indices of the other threads of which more is known here than there.
+    pub fn far_beyond(&self, other: &Clock) -> Vec<usize> {
+        let mut beyond = Vec::new();
+        for (&first, mine) in &self.far {
+            let theirs = other.far.get(&first);
+            if theirs.is_none_or(|theirs| !Arc::ptr_eq(mine, theirs)) {
+                let theirs = theirs.map_or(&[0; PAGE], |theirs| &**theirs);
+                beyond.extend((0..PAGE).filter(|&at| mine[at] > theirs[at]).map(|at| first + at));
+            }
+        }
+        beyond
+    }
+
+    /// What is known of the other threads is the same there: both share it from now on.
+    pub fn share_far(&mut self, other: &Clock) {
+        if !other.far.is_empty() {
+            self.far.clone_from(&other.far);
+        }
     }
 
     /// Each thread of which something may be known, with up to when.

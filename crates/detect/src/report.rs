@@ -22,6 +22,9 @@ pub enum Pairs {
     All,
 }
 
+/// So many pairs that there is no room for are still counted.
+pub const COUNTED: u64 = 10_000;
+
 /// Takes the reports of a detector and drops repetitions.
 #[derive(Debug, Default)]
 pub struct Reports {
@@ -31,7 +34,7 @@ pub struct Reports {
     pairs: Vec<Pair>,
     /// Location pairs already reported, smaller location first. Only used for [`Pairs::ByLocation`].
     seen: FxHashSet<(Loc, Loc)>,
-    /// How many reports came after the last one that was kept. Once there is one, detectors need not go on.
+    /// How many reports came after the last one that was kept. Once there are [`COUNTED`], detectors need not go on.
     beyond: u64,
     forgotten: u64,
 }
@@ -59,12 +62,13 @@ impl Reports {
         !self.is_over_full() && (self.wanted == Pairs::All || !self.seen.contains(&unordered(a, b)))
     }
 
-    /// Whether more pairs were reported than are kept. Nothing that is reported from now on makes a difference.
+    /// Whether so many more pairs were reported than are kept that no more are counted. Nothing that is reported from now on makes a
+    /// difference.
     pub fn is_over_full(&self) -> bool {
-        self.beyond > 0
+        self.beyond >= COUNTED
     }
 
-    /// How many reports were not kept. Detectors may stop looking once there is one, so there may be more such pairs.
+    /// How many reports were not kept. Detectors may stop looking once there are [`COUNTED`], so there may be more such pairs.
     pub fn beyond(&self) -> u64 {
         self.beyond
     }
@@ -81,7 +85,7 @@ impl Reports {
     /// Counts a report that there is no room for, unless it repeats one that is kept.
     #[cold]
     fn push_beyond(&mut self, a: Loc, b: Loc) {
-        if self.wanted == Pairs::All || !self.seen.contains(&unordered(a, b)) {
+        if self.wanted == Pairs::All || self.seen.insert(unordered(a, b)) {
             self.beyond += 1;
         }
     }
@@ -131,8 +135,10 @@ mod tests {
             reports.push(access(2), access(3));
             reports.push(access(3), access(4));
             assert_eq!((reports.pairs().len(), reports.beyond()), (2, 2));
-            assert!(reports.is_over_full() && !is_news(&reports, 4, 5));
-            assert!(reports.seen.len() <= 2);
+            assert!(!reports.is_over_full() && is_news(&reports, 4, 5), "who counts has to look on");
+            (6..).take(10_000).for_each(|number| reports.push(access(5), access(number)));
+            assert!(reports.beyond() >= COUNTED && reports.is_over_full() && !is_news(&reports, 4, 5));
+            assert_eq!(reports.pairs().len(), 2);
         }
     }
 

@@ -276,6 +276,11 @@ impl Survey {
         }
     }
 
+    /// Whether anything that is accessed can matter to more than one thread.
+    pub(crate) fn is_anything_kept(&self) -> bool {
+        self.has_opaque || self.words.values().any(|word| word.kept_cells(0, 8).next().is_some())
+    }
+
     /// Whether the era was still used after its memory had been given back.
     pub(crate) fn is_used_after(&self, era: Era) -> bool {
         self.used_after.contains(&era)

@@ -11,7 +11,7 @@ use std::ptr;
 use nix::libc;
 
 /// So often somebody passes by before what was read is given back.
-const PASSES: u32 = 256;
+const PASSES: u32 = 32;
 
 /// A file whose pages are there when they are looked at. Nobody makes it shorter: it is in a folder of ours, and who writes to it only appends.
 pub(crate) struct Mapped {

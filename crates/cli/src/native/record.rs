@@ -23,7 +23,7 @@ use crate::analysis::time_text;
 use crate::args::Order;
 use crate::error::Failure;
 use crate::memory::size_text;
-use crate::{input, memory, output, stop};
+use crate::{memory, output, stop};
 
 /// Tells the library in the program where to write, see its `start.rs`.
 const LOG_FOLDER: &str = "FORETELL_LOG";
@@ -437,7 +437,7 @@ fn read(log: &Path, program: &Path, folder: &Folder, ended: Ended) -> Result<Opt
     if let Some((values, _)) = recording.values {
         trace = trace.with_values(values).map_err(|mismatch| failed(mismatch.into()))?;
     }
-    let unread = recording.unread.map(|unread| unread_text(trace.events().len(), unread, folder));
+    let unread = recording.unread.map(|unread| unread_text(unread, folder));
     let cut_because =
         (trace.ending() == Ending::CutShort).then(|| unread.clone().unwrap_or_else(|| why_cut(log, told, ended)));
     let (is_deadlock, is_full) = (told == Some(Why::Deadlock), matches!(told, Some(Why::Full(_))));
@@ -456,8 +456,12 @@ fn read(log: &Path, program: &Path, folder: &Folder, ended: Ended) -> Result<Opt
 }
 
 /// How much of a log is not in the trace, and why.
-fn unread_text(events: usize, unread: Unread, folder: &Folder) -> String {
-    let read = input::read_text(events, unread.read, Some(unread.of));
+fn unread_text(unread: Unread, folder: &Folder) -> String {
+    let (read, of) = (unread.read, unread.of);
+    let permille = u128::from(read) * 1000 / u128::from(of.max(1));
+    let megabytes = |bytes: u64| format!("{}.{}", bytes >> 20, (bytes & 0xF_FFFF) * 10 >> 20);
+    let percent = format!("{}.{} %", permille / 10, permille % 10);
+    let read = format!("read {} of {} MB ({percent})", megabytes(read), megabytes(of));
     let why = match folder.time_limit {
         _ if stop::is_interrupted() => "interrupted".to_string(),
         _ if memory::is_half_full() => "half of the memory is full, --memory gives more".to_string(),

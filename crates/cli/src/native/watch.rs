@@ -20,7 +20,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// A terminal tells the program of Ctrl-C itself. So long it has to end by that; not every program hears of it.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// So long a program has to end when it is asked to.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(1);
 
 /// Who ended a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

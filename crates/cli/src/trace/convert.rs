@@ -5,17 +5,19 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use foretell_trace::format::{Compressed, Compression, EventWriter, Format, writer};
-use foretell_trace::{EventId, Trace, TraceError};
+use foretell_trace::{Ending, EventId, Trace, TraceError};
 
 use foretell_view::Timeline;
 use foretell_view::races::Reports;
 
 use super::unfinished;
-use crate::Outcome;
 use crate::args::Form;
 use crate::error::Failure;
 use crate::input::Input;
-use crate::output;
+use crate::{Outcome, output, stop};
+
+/// After so many events it is asked whether there is time left.
+const LOOKS: usize = 1 << 16;
 
 pub(crate) fn run(
     input: &Input,
@@ -47,7 +49,11 @@ pub(crate) fn save(trace: &Trace, path: &Path) -> Result<(), Failure> {
     Target::new(path).fill(path, |target| {
         let mut writer = writer_to(path, format, false, target)?;
         let failed = |error| Failure::Trace { file: path.display().to_string(), error };
-        for event in trace.events() {
+        for (number, event) in trace.events().iter().enumerate() {
+            if number % LOOKS == LOOKS - 1 && stop::is_urgent() {
+                output::note(&format!("{}: there was no time to write more than {number} events", path.display()));
+                return writer.finish(Ending::CutShort).map_err(failed);
+            }
             writer.write(event, trace.names()).map_err(failed)?;
         }
         if let Some(dependence) = trace.dependence() {

@@ -17,9 +17,9 @@ use crate::table::at;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Closure {
     /// Up to which local time the sections of each thread have been looked at. Only ever grows.
-    reached: Vec<Time>,
+    reached: Clock,
     /// How many sections of each thread have been looked at.
-    entered: Vec<Index>,
+    entered: Clock,
     /// For each lock, the position of its last exclusive section in the set, plus one; 0 if there is none.
     last: Vec<Index>,
     /// For each lock that was shared, each thread's last shared section in the set.
@@ -40,18 +40,21 @@ impl Closure {
         let mut growth = Growth::default();
         loop {
             let mut closed = true;
-            self.make_room(set.len());
-            for thread in 0..set.len() {
+            let mut reach = |closure: &mut Closure, thread: usize, set: &mut Clock| {
                 let until = set.at(thread);
-                if until > self.reached[thread] {
-                    self.reached[thread] = until;
+                if until > closure.reached.at(thread) {
+                    closure.reached.set_at(thread, until);
                     growth.others |= thread != own;
-                    if self.enter_sections(thread, until, set, sections, versions, &mut growth) {
-                        closed = false;
-                    }
+                    closed &= !closure.enter_sections(thread, until, set, sections, versions, &mut growth);
                 }
+            };
+            (0..set.near_len()).for_each(|thread| reach(self, thread, set));
+            for thread in set.far_beyond(&self.reached) {
+                reach(self, thread, set);
             }
             if closed {
+                // Both are the same now, and sets of many threads share what is the same.
+                self.reached.share_far(set);
                 return growth;
             }
         }
@@ -59,8 +62,8 @@ impl Closure {
 
     /// Becomes a copy of `other`, keeping its memory.
     pub(super) fn copy_from(&mut self, other: &Closure) {
-        self.reached.clone_from(&other.reached);
-        self.entered.clone_from(&other.entered);
+        self.reached.copy_from(&other.reached);
+        self.entered.copy_from(&other.entered);
         self.last.clone_from(&other.last);
         self.readers.clone_from(&other.readers);
     }
@@ -68,13 +71,6 @@ impl Closure {
     /// How much memory a copy takes, in words.
     pub(super) fn size(&self) -> usize {
         self.reached.len() + self.entered.len() + self.last.len()
-    }
-
-    fn make_room(&mut self, threads: usize) {
-        if self.reached.len() < threads {
-            self.reached.resize(threads, 0);
-            self.entered.resize(threads, 0);
-        }
     }
 
     /// Whether there was any section to enter: only then can `set` have grown.
@@ -88,8 +84,8 @@ impl Closure {
         growth: &mut Growth,
     ) -> bool {
         let before = growth.sections;
-        while let Some(index) = sections.nth_until(thread, self.entered[thread], until) {
-            self.entered[thread] += 1;
+        while let Some(index) = sections.nth_until(thread, self.entered.at(thread), until) {
+            self.entered.set_at(thread, self.entered.at(thread) + 1);
             growth.sections += 1;
             let mut must_end = |section: &Section| {
                 // A section that excludes a later one ended before it began, so its end is known.
