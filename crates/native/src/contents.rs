@@ -10,6 +10,7 @@ use foretell_wire::log::memory::Run;
 use foretell_wire::log::{Chunks, Content};
 
 use crate::LogError;
+use crate::merge::Passing;
 
 /// Bytes by their addresses, as far as they are known.
 #[derive(Debug, Default)]
@@ -19,9 +20,11 @@ pub(crate) struct Contents<'a> {
 
 impl<'a> Contents<'a> {
     /// What the log tells of it.
-    pub(crate) fn read(log: &'a [u8]) -> Result<Contents<'a>, LogError> {
+    pub(crate) fn read(log: &'a [u8], go_on: &dyn Fn() -> bool) -> Result<Contents<'a>, LogError> {
         let (mut chunks, mut contents) = (Chunks::new(log)?, Contents::default());
+        let mut passing = Passing::new(go_on);
         while let Some(chunk) = chunks.next_chunk()? {
+            passing.chunk();
             if let Content::Memory(mut content) = chunk.content {
                 // An attempt to start a thread may have failed, and what it told is old by now.
                 contents.runs.clear();
@@ -79,7 +82,7 @@ mod tests {
             Run { address: 0x140, length: 6, bytes: Some(&[1, 2, 3, 4, 5, 6]) },
         ];
         let log = log(&[&runs]);
-        let contents = Contents::read(&log).unwrap();
+        let contents = Contents::read(&log, &|| true).unwrap();
         let told = [(0x100, 8), (0x13E, 4), (0x140, 4), (0x144, 2), (0x144, 4), (0xFF, 2), (u64::MAX, 2)];
         let told = told.map(|(address, length)| contents.number(address, length));
         let expected = [Some(0), Some(0x0201_0000), Some(0x0403_0201), Some(0x0605), None, None, None];
@@ -91,7 +94,7 @@ mod tests {
         let old = [Run { address: 8, length: 8, bytes: None }, Run { address: 64, length: 8, bytes: None }];
         let new = [Run { address: 8, length: 1, bytes: Some(&[7]) }];
         let log = log(&[&old, &new]);
-        let contents = Contents::read(&log).unwrap();
+        let contents = Contents::read(&log, &|| true).unwrap();
         assert_eq!(
             [(8, 1), (9, 1), (64, 1)].map(|(at, length)| contents.number(at, length)),
             [Some(7), None, None]

@@ -46,7 +46,7 @@ pub(crate) fn write(
     follow: Follow,
     until: Until<'_>,
 ) -> Result<Option<Written>, LogError> {
-    let mut writer = Writer::new(survey, Contents::read(log)?);
+    let mut writer = Writer::new(survey, Contents::read(log, until.go_on)?);
     if follow >= Follow::Reads {
         writer.followers.push(Follower::default());
     }
@@ -106,7 +106,7 @@ pub(crate) struct Imagination {
 
 /// Goes through the log, and along ways beside it.
 pub(crate) fn explore(log: &[u8], survey: &Survey, question: Question<'_>) -> Result<Ways, LogError> {
-    let mut writer = Writer::new(survey, Contents::read(log)?);
+    let mut writer = Writer::new(survey, Contents::read(log, question.go_on)?);
     writer.followers.push(Follower::exploring());
     writer.exploring = Some(Box::new(Exploring::new(question)));
     let until = Until { go_on: question.go_on, ..Until::END };

@@ -88,13 +88,9 @@ fn done_by(thread: u32, record: &Record<'_>) -> u32 {
 /// Modules come first: they are there before what has the same clock.
 fn streams<'a>(chunks: &mut Chunks<'a>, go_on: &dyn Fn() -> bool) -> Result<Vec<Stream<'a>>, LogError> {
     let (mut streams, mut by_thread) = (Vec::new(), BTreeMap::<u32, Vec<_>>::new());
-    let mut count = 0_u64;
+    let mut passing = Passing::new(go_on);
     while let Some(chunk) = chunks.next_chunk()? {
-        count += 1;
-        if count.is_multiple_of(CHUNK_LOOKS) {
-            // To look at the beginnings alone is quick, and a part of them would be worth nothing: nobody is kept from going on.
-            go_on();
-        }
+        passing.chunk();
         if chunk.thread >= MOST_THREADS {
             return Err(LogError::Malformed);
         }
@@ -119,6 +115,26 @@ fn streams<'a>(chunks: &mut Chunks<'a>, go_on: &dyn Fn() -> bool) -> Result<Vec<
 const LOOKS: u64 = 1 << 12;
 /// And after so many chunks.
 const CHUNK_LOOKS: u64 = 8;
+
+/// Looks at the beginnings of chunks alone. That is quick, and a part of them would be worth nothing: so whoever says whether to go on hears
+/// of it, but is not heeded.
+pub(crate) struct Passing<'a> {
+    go_on: &'a dyn Fn() -> bool,
+    chunks: u64,
+}
+
+impl<'a> Passing<'a> {
+    pub(crate) fn new(go_on: &'a dyn Fn() -> bool) -> Passing<'a> {
+        Passing { go_on, chunks: 0 }
+    }
+
+    pub(crate) fn chunk(&mut self) {
+        self.chunks += 1;
+        if self.chunks.is_multiple_of(CHUNK_LOOKS) {
+            (self.go_on)();
+        }
+    }
+}
 
 /// How far to go through a log.
 #[derive(Clone, Copy)]

@@ -11,6 +11,7 @@
 //! * [`tiny`]: random well-formed traces of a few events, for comparison with exhaustive search
 //! * [`script`]: a trace that is written down event by event
 //! * [`program`]: random programs of the small language CIMP, and how to make them smaller
+//! * [`watched`]: processes, and how much they take of what there is
 //! * [`random`]: the seeded generator behind all of them
 
 pub mod adversarial;
@@ -26,6 +27,7 @@ pub mod program;
 pub mod random;
 pub mod script;
 pub mod tiny;
+pub mod watched;
 
 use foretell_trace::Trace;
 use foretell_trace::format::text::TextReader;

@@ -1,5 +1,6 @@
 //! Running a command whose processes record what they do.
 
+use std::cell::Cell;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -88,6 +89,25 @@ impl Folder {
     pub(crate) fn path(&self) -> &Path {
         self.made.path()
     }
+
+    /// Why the rest of a log is not read, if that is so.
+    fn why_stop(&self, pass: Pass, begin: Instant) -> Option<Reason> {
+        let share = if pass == Pass::Survey { CONVERTING * SURVEYING } else { CONVERTING };
+        let is_late = self.time_limit.is_some_and(|limit| begin.elapsed() >= limit.mul_f64(share));
+        match () {
+            () if memory::is_half_full() => Some(Reason::Memory),
+            () if stop::is_requested() => Some(Reason::Stop),
+            () => is_late.then_some(Reason::Time),
+        }
+    }
+}
+
+/// Why a log is not read to its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reason {
+    Memory,
+    Stop,
+    Time,
 }
 
 /// How a program is recorded.
@@ -416,11 +436,11 @@ fn why_full(log: &Path) -> Option<Why> {
 fn read(log: &Path, program: &Path, folder: &Folder, ended: Ended) -> Result<Option<Recording>, Failure> {
     let begin = Instant::now();
     let bytes = Mapped::open(log).map_err(|error| Failure::file(log, "read", error))?;
-    let time = folder.time_limit.map(|limit| limit.mul_f64(CONVERTING));
+    let reason = Cell::new(None);
     let go_on = |pass: Pass| {
         bytes.pass_by();
-        let time = time.map(|time| if pass == Pass::Survey { time.mul_f64(SURVEYING) } else { time });
-        !stop::is_requested() && !memory::is_half_full() && time.is_none_or(|time| begin.elapsed() < time)
+        reason.set(reason.get().or_else(|| folder.why_stop(pass, begin)));
+        reason.get().is_none()
     };
     let recording = match convert_while(&bytes, folder.follow, &go_on) {
         Ok(recording) => recording,
@@ -437,10 +457,13 @@ fn read(log: &Path, program: &Path, folder: &Folder, ended: Ended) -> Result<Opt
     if let Some((values, _)) = recording.values {
         trace = trace.with_values(values).map_err(|mismatch| failed(mismatch.into()))?;
     }
-    let unread = recording.unread.map(|unread| unread_text(unread, folder));
-    let cut_because =
-        (trace.ending() == Ending::CutShort).then(|| unread.clone().unwrap_or_else(|| why_cut(log, told, ended)));
+    let unread = recording.unread.map(|unread| unread_text(unread, reason.get(), folder));
     let (is_deadlock, is_full) = (told == Some(Why::Deadlock), matches!(told, Some(Why::Full(_))));
+    let cut_because = (trace.ending() == Ending::CutShort).then(|| match unread.clone() {
+        Some(unread) if is_full => format!("{unread}; moreover {}", why_cut(log, told, ended)),
+        Some(unread) => unread,
+        None => why_cut(log, told, ended),
+    });
     let (log, spent) = (log.to_path_buf(), begin.elapsed());
     Ok(Some(Recording {
         trace,
@@ -456,17 +479,18 @@ fn read(log: &Path, program: &Path, folder: &Folder, ended: Ended) -> Result<Opt
 }
 
 /// How much of a log is not in the trace, and why.
-fn unread_text(unread: Unread, folder: &Folder) -> String {
+fn unread_text(unread: Unread, reason: Option<Reason>, folder: &Folder) -> String {
     let (read, of) = (unread.read, unread.of);
     let permille = u128::from(read) * 1000 / u128::from(of.max(1));
     let megabytes = |bytes: u64| format!("{}.{}", bytes >> 20, (bytes & 0xF_FFFF) * 10 >> 20);
     let percent = format!("{}.{} %", permille / 10, permille % 10);
     let read = format!("read {} of {} MB ({percent})", megabytes(read), megabytes(of));
-    let why = match folder.time_limit {
-        _ if stop::is_interrupted() => "interrupted".to_string(),
-        _ if memory::is_half_full() => "half of the memory is full, --memory gives more".to_string(),
-        Some(limit) => format!("half of the time limit of {} is over, --time-limit gives more", time_text(limit)),
-        None => "there was no time".to_string(),
+    let why = match (reason, folder.time_limit) {
+        (Some(Reason::Memory), _) => "the memory for that was used up, --memory gives more".to_string(),
+        (Some(Reason::Time), Some(limit)) => {
+            format!("half of the time limit of {} was over, --time-limit gives more", time_text(limit))
+        }
+        _ => "interrupted".to_string(),
     };
     format!("the log was not read to its end: {read}; {why}")
 }

@@ -12,6 +12,7 @@ mod explore;
 mod hostile;
 mod hunt;
 mod interrupt;
+mod limits;
 mod machine;
 mod predict;
 mod programs;

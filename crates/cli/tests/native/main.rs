@@ -11,6 +11,7 @@ mod ending;
 mod hidden;
 mod hunt;
 mod known;
+mod limits;
 mod modules;
 mod online;
 mod primitives;
