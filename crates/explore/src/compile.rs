@@ -63,6 +63,7 @@ pub(crate) fn compile(trace: &Trace, watched: &[VarId]) -> Option<Program> {
         counts_progress: trace.events().iter().any(|event| event.unexplained),
         contents: contents(trace, &memory, &cells),
         layout,
+        as_recorded: sync.as_recorded(),
         specials: compiled.specials,
         steps: compiled.steps,
         places: compiled.places,

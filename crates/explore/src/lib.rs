@@ -32,7 +32,7 @@ mod system;
 mod table;
 mod walk;
 
-use foretell_trace::{EventId, Trace};
+use foretell_trace::{BarrierId, EventId, Trace};
 
 pub use budget::{Limits, Progress};
 pub use count::Count;
@@ -94,6 +94,12 @@ impl<'t> Closure<'t> {
             events[event.thread.index()].push(id);
         }
         Some(Closure { trace, program, properties, events })
+    }
+
+    /// The barriers of which the trace does not tell how many cross them together: those who met in the trace are taken to
+    /// meet in all runs, so there may be others.
+    pub fn barriers_as_recorded(&self) -> &[BarrierId] {
+        &self.program.as_recorded
     }
 
     /// Explores the closure on the workers of the present thread pool. What is found does not depend on how many there

@@ -16,7 +16,7 @@
 //! repeated acquires) are no steps. They run together with the step before them, those at the beginning of a thread as
 //! soon as it can start; a thread that has gone astray does not run them.
 
-use foretell_trace::{Value, VarId};
+use foretell_trace::{BarrierId, Value, VarId};
 
 use crate::pack::Layout;
 use crate::special::Special;
@@ -186,6 +186,8 @@ pub(crate) struct Program {
     pub(crate) contents: Vec<Contents>,
     /// How to write down a state.
     pub(crate) layout: Layout,
+    /// The barriers at which those meet who met.
+    pub(crate) as_recorded: Vec<BarrierId>,
 }
 
 /// What the contents of one variable stand for.

@@ -12,7 +12,7 @@ use foretell_explore::{
 use foretell_report::{
     Amount, ClosureReport, ClosureStats, ExploredRace, PropertyReport, PropertyVerdict, Race, TraceInfo,
 };
-use foretell_trace::{EventId, ThreadId, Trace};
+use foretell_trace::{BarrierId, EventId, ThreadId, Trace};
 use foretell_witness::observed::Observed;
 use foretell_witness::{Claim, Machine, Model, Proof, Referee};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -51,6 +51,7 @@ pub(super) fn explore(
     let limit = args.time_limit.0.map(|limit| limit.mul_f64(0.75));
     let explored = work.run("explores", limit, |limits, progress| Some(closure.explore(limits, progress)));
     let explored = explored?.ok_or_else(too_large)?;
+    note_barriers(&mut report, trace, closure.barriers_as_recorded());
     enter(&mut report, trace, &wanted.iter().zip(&doubts).collect::<Vec<_>>(), args, explored);
     if !args.races_only {
         let left = args.time_limit.0.map(|limit| limit.saturating_sub(begin.elapsed()));
@@ -163,6 +164,7 @@ fn enter(
         report.maximal = Some(amount(totals.proper, &totals));
         report.feasible = Some(amount(totals.feasible, &totals));
     }
+    let are_known = report.notes.is_empty();
     note_limits(report, args, &totals);
     let mut referee = Referee::new(trace);
     for race in found.races {
@@ -175,7 +177,7 @@ fn enter(
         report.notes.push(format!("there are more races than the {} that fit", report.races.len()));
     }
     for (&(wanted, doubt), violation) in wanted.iter().zip(found.violations) {
-        let is_sure = totals.complete && !doubt.load(Ordering::Relaxed);
+        let is_sure = are_known && totals.complete && !doubt.load(Ordering::Relaxed);
         let property = judge(trace, wanted, violation, is_sure).unwrap_or_else(|rejection| {
             report.notes.push(rejection);
             PropertyReport {
@@ -187,6 +189,14 @@ fn enter(
         });
         report.properties.push(property);
     }
+}
+
+/// Where it is not known how many meet, there may be runs that nobody has looked at.
+fn note_barriers(report: &mut ClosureReport, trace: &Trace, as_recorded: &[BarrierId]) {
+    report.notes.extend(as_recorded.iter().map(|&barrier| {
+        let name = trace.names().barriers.name(barrier);
+        format!("not always as many threads cross the barrier {name} together, so those are taken to meet who met; others might")
+    }));
 }
 
 fn note_limits(report: &mut ClosureReport, args: &ExploreArgs, totals: &Totals) {

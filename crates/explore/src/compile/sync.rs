@@ -1,6 +1,6 @@
 //! What the observed run says about semaphores, barriers and notifications.
 
-use foretell_trace::{Op, Trace};
+use foretell_trace::{BarrierId, Op, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What synchronisation has in common with itself across threads.
@@ -17,6 +17,8 @@ pub(super) struct Sync {
     pub(super) gathered: FxHashMap<usize, u32>,
     /// Per barrier: how many cross it together, if any may; `None` if those do who did.
     pub(super) sizes: Vec<Option<u32>>,
+    /// Per barrier: whether anybody departs from it.
+    crossed: Vec<bool>,
     /// The returns from waits that a notification explains.
     pub(super) notified: FxHashSet<usize>,
     /// Per condition: how many notifications of one thread there are.
@@ -33,6 +35,7 @@ impl Sync {
             arrivals: vec![0; names.barriers.len()],
             gathered: FxHashMap::default(),
             sizes: Vec::new(),
+            crossed: vec![false; names.barriers.len()],
             notified: FxHashSet::default(),
             signals: vec![0; names.conds.len()],
         };
@@ -79,6 +82,7 @@ impl Sync {
                 Op::Depart(barrier) => {
                     let barrier = barrier.index();
                     let Some(first) = inside.remove(&(event.thread, barrier)) else { continue };
+                    self.crossed[barrier] = true;
                     if first == before[barrier] {
                         complete.insert((barrier, first), self.arrivals[barrier]);
                         before[barrier] = self.arrivals[barrier];
@@ -100,6 +104,12 @@ impl Sync {
         let &size = complete.get(&(barrier, 0))?;
         let same = generations.all(|(&(_, first), &after)| after - first == size);
         (same && self.arrivals[barrier] - before <= size).then_some(size)
+    }
+
+    /// The barriers that somebody departs from, and of which it is not known how many cross them together.
+    pub(super) fn as_recorded(&self) -> Vec<BarrierId> {
+        let unknown = |barrier: &BarrierId| self.sizes[barrier.index()].is_none() && self.crossed[barrier.index()];
+        (0..self.sizes.len()).filter_map(BarrierId::from_index).filter(unknown).collect()
     }
 
     /// Each notification explains at most one return, the one that comes first; or all.
