@@ -47,7 +47,9 @@ impl Special {
         match *self {
             Special::Return { own, .. } => cells[own as usize] > WAITS,
             Special::Depart { own, barrier } => cells[barrier as usize] >= cells[own as usize],
-            Special::Wait { .. } | Special::NotifyOne(_) | Special::NotifyAll(_) | Special::Arrive { .. } => true,
+            Special::Wait { .. } | Special::NotifyOne(_) | Special::NotifyAll(_) | Special::Arrive { .. } => {
+                true
+            }
         }
     }
 

@@ -198,7 +198,9 @@ fn compare_with_description(text: &str, trace: &Trace) -> Result<bool, String> {
         let Some(races) = oracle::races(trace, model, STATES) else { return Ok(false) };
         let races = numbers(&races);
         if races != expected {
-            return Err(format!("{model:?}: the oracle says {races:?}, but by brute force it is {expected:?}"));
+            return Err(format!(
+                "{model:?}: the oracle says {races:?}, but by brute force it is {expected:?}"
+            ));
         }
         if model == Model::SameValue {
             let closure = Closure::new(trace, Vec::new()).ok_or("the trace has too many names")?;

@@ -3,9 +3,12 @@
 //!
 //! The referee has its own code for the same purpose, on purpose.
 
-use foretell_trace::{BarrierId, CondId, Event, Op, ThreadId, Trace, Value, VarId};
+mod meetings;
+
+use foretell_trace::{Event, Op, Trace, Value, VarId};
 use rustc_hash::FxHashMap;
 
+pub(crate) use self::meetings::{Gathering, Unknown};
 use crate::flow::Flow;
 use crate::settled::settled_reads;
 use crate::values::pinned;
@@ -81,26 +84,6 @@ struct Semaphore {
     ops: Vec<(u32, Option<u64>)>,
     /// The permits after all of them.
     at_last: Option<u64>,
-}
-
-/// Who meets whom at a barrier.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Gathering {
-    /// Who met: there is nobody else, so it cannot be otherwise.
-    Same,
-    /// As many as this, whoever they are.
-    Any(u32),
-    /// Generations differ in size, so nobody knows; those who met are taken, or, to be sure of a "no", nobody waits.
-    Unknown,
-}
-
-/// What is taken to hold where the trace does not tell who meets whom at a barrier.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Unknown {
-    /// Those meet who met.
-    AsRecorded,
-    /// Nobody waits for anybody.
-    Open,
 }
 
 /// Which sections a thread is in, as it changes. A thread may be in many at once, so not every change keeps them all.
@@ -203,84 +186,6 @@ impl<'t> Index<'t> {
     /// The end of the section that begins at `event`, or [`NONE`].
     pub(crate) fn section_end(&self, event: u32) -> u32 {
         self.mate[event as usize]
-    }
-
-    /// A notification that explains a return from a wait, or [`NONE`] if it needs none. Others may wake it as well.
-    pub(crate) fn notification(&self, woken: u32) -> u32 {
-        self.source[woken as usize]
-    }
-
-    /// The only notification that can cause a return from a wait, or [`NONE`] if it needs none, or there are several.
-    pub(crate) fn only_notification(&self, woken: u32) -> u32 {
-        match self.event(woken).op {
-            Op::Woken { cond, .. } if self.notified[cond.index()] == 1 => self.notification(woken),
-            _ => NONE,
-        }
-    }
-
-    /// Whether the condition has more than one notification.
-    pub(crate) fn has_many_notifications(&self, cond: CondId) -> bool {
-        self.notified[cond.index()] > 1
-    }
-
-    /// Who meets whom at the barrier.
-    pub(crate) fn gathering(&self, barrier: BarrierId) -> Gathering {
-        self.gathering[barrier.index()]
-    }
-
-    /// Whether there are barriers of which nobody knows who can meet there.
-    pub(crate) fn has_unknown_barriers(&self) -> bool {
-        self.gathering.contains(&Gathering::Unknown)
-    }
-
-    /// How many have arrived at the barrier in the observed run before `event`.
-    pub(crate) fn arrivals_until(&self, barrier: BarrierId, event: u32) -> usize {
-        let generations = self.generations[barrier.index()].iter();
-        generations.map(|arrivals| arrivals.partition_point(|&arrival| arrival < event)).sum()
-    }
-
-    /// The arrival of a thread that departs.
-    pub(crate) fn arrival_of(&self, depart: u32) -> u32 {
-        let Op::Depart(barrier) = self.event(depart).op else { return NONE };
-        let generation = self.source[depart as usize] as usize;
-        let mut arrivals = self.generations[barrier.index()].get(generation).into_iter().flatten().copied();
-        arrivals.find(|&arrival| self.event(arrival).thread == self.event(depart).thread).unwrap_or(NONE)
-    }
-
-    /// The generation of an arrival or a departure in the observed run.
-    pub(crate) fn generation(&self, event: u32) -> u32 {
-        self.source[event as usize]
-    }
-
-    /// The arrivals of other threads that came before an arrival or a departure, as far as it waited for them.
-    fn arrivals_before(&self, event: u32) -> &[u32] {
-        let generation = self.source[event as usize] as usize;
-        match self.event(event).op {
-            Op::Depart(barrier) => &self.generations[barrier.index()][generation],
-            Op::Arrive(barrier) if generation > 0 => &self.generations[barrier.index()][generation - 1],
-            _ => &[],
-        }
-    }
-
-    /// Whether all schedules keep to what the arrival or departure waited for, as far as is known.
-    fn waits_as_observed(&self, event: u32) -> bool {
-        let (Op::Arrive(barrier) | Op::Depart(barrier)) = self.event(event).op else { return false };
-        match self.gathering(barrier) {
-            Gathering::Same => true,
-            Gathering::Any(_) => false,
-            Gathering::Unknown => self.unknown == Unknown::AsRecorded,
-        }
-    }
-
-    /// What else the event waited for in the observed run, where something else might have done.
-    pub(crate) fn for_each_habit(&self, event: u32, mut habit: impl FnMut(u32)) {
-        match self.event(event).op {
-            Op::Arrive(_) | Op::Depart(_) if !self.waits_as_observed(event) => {
-                self.arrivals_before(event).iter().copied().filter(|&other| other < event).for_each(habit);
-            }
-            Op::Woken { .. } if self.notification(event) != NONE => habit(self.notification(event)),
-            _ => {}
-        }
     }
 
     /// The events of other threads that must have run before the event, in every schedule.
@@ -517,87 +422,6 @@ impl<'t> Index<'t> {
             sem.ops.push((index, sem.at_last));
             sem.at_last = permits_after(event.op, sem.at_last);
         }
-    }
-
-    fn go_through_barriers(&mut self) {
-        let mut inside: Vec<Vec<(ThreadId, usize)>> = vec![Vec::new(); self.generations.len()];
-        for (index, event) in self.indexed() {
-            match event.op {
-                Op::Arrive(barrier) => {
-                    let generations = &mut self.generations[barrier.index()];
-                    let open = generations.len() - 1;
-                    generations[open].push(index);
-                    inside[barrier.index()].push((event.thread, open));
-                    self.source[index as usize] = u32::try_from(open).unwrap_or(NONE);
-                }
-                Op::Depart(barrier) => {
-                    let inside = &mut inside[barrier.index()];
-                    let Some(which) = inside.iter().position(|inside| inside.0 == event.thread) else {
-                        continue;
-                    };
-                    let (_, generation) = inside.swap_remove(which);
-                    let generations = &mut self.generations[barrier.index()];
-                    if generation + 1 == generations.len() {
-                        generations.push(Vec::new());
-                    }
-                    self.source[index as usize] = u32::try_from(generation).unwrap_or(NONE);
-                }
-                _ => {}
-            }
-        }
-        self.gathering = self.generations.iter().map(|generations| self.who_meets(generations)).collect();
-    }
-
-    /// Who meets whom at a barrier with these generations; nobody has departed from the last one.
-    fn who_meets(&self, generations: &[Vec<u32>]) -> Gathering {
-        let [complete @ .., last] = generations else { return Gathering::Same };
-        let [first, others @ ..] = complete else { return Gathering::Same };
-        if last.len() > first.len() || others.iter().any(|other| other.len() != first.len()) {
-            return Gathering::Unknown;
-        }
-        // Each thread of a generation arrives once in it. If nobody else ever comes, all of them meet every time.
-        let mut members: Vec<usize> = first.iter().map(|&arrival| self.event(arrival).thread.index()).collect();
-        members.sort_unstable();
-        let is_member = |&arrival: &u32| members.binary_search(&self.event(arrival).thread.index()).is_ok();
-        match others.iter().chain([last]).flatten().all(is_member) {
-            true => Gathering::Same,
-            // There are fewer than 2^32 events.
-            false => Gathering::Any(u32::try_from(first.len()).unwrap_or(NONE)),
-        }
-    }
-
-    /// A notification explains the return that comes first, among those that say they were notified.
-    fn go_through_notifications(&mut self) {
-        let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); self.trace.names().conds.len()];
-        for (index, event) in self.indexed() {
-            if let Op::Notify(cond) | Op::NotifyAll(cond) = event.op {
-                self.notified[cond.index()] += 1;
-            }
-            match event.op {
-                Op::Wait { cond, .. } => {
-                    let place = self.place[index as usize] as usize;
-                    let back = self.threads[event.thread.index()].get(place + 1).copied();
-                    let woken = back.filter(|&back| matches!(self.event(back).op, Op::Woken { .. }));
-                    waiting[cond.index()].extend(woken);
-                }
-                Op::Woken { cond, .. } => waiting[cond.index()].retain(|&back| back != index),
-                Op::Notify(cond) => {
-                    let first = waiting[cond.index()].iter().copied().min();
-                    first.into_iter().for_each(|back| self.wake(index, back, cond, &mut waiting));
-                }
-                Op::NotifyAll(cond) => {
-                    for back in waiting[cond.index()].clone() {
-                        self.wake(index, back, cond, &mut waiting);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn wake(&mut self, notification: u32, back: u32, cond: CondId, waiting: &mut [Vec<u32>]) {
-        self.source[back as usize] = notification;
-        waiting[cond.index()].retain(|&waiter| waiter != back);
     }
 }
 

@@ -10,9 +10,9 @@ use foretell_trace::dependence::Reads;
 
 use rustc_hash::FxHashSet;
 
+use self::meetings::Gathered;
 use crate::closure::{Closure, ENTRY, OUTSIDE};
 use crate::flow::Searched;
-use self::meetings::Gathered;
 use crate::index::{NONE, permits_after};
 use crate::window::meetings::Role;
 use crate::window::{Border, Domain, Window};

@@ -51,9 +51,14 @@ fn all_answers_are_those_of_the_description() {
             let numbers = |races: deciding::Races| -> BTreeSet<_> {
                 races.into_iter().map(|(a, b)| (a.number(), b.number())).collect()
             };
-            let oracle = oracle::races(&trace, model, STATES).expect("there are not more states than by brute force");
+            let oracle =
+                oracle::races(&trace, model, STATES).expect("there are not more states than by brute force");
             assert_eq!(numbers(oracle), expected, "{model:?}, seed {seed}\n{text}");
-            assert_eq!(numbers(deciding::races(technique, &trace)), expected, "{technique:?}, seed {seed}\n{text}");
+            assert_eq!(
+                numbers(deciding::races(technique, &trace)),
+                expected,
+                "{technique:?}, seed {seed}\n{text}"
+            );
             compared += 1;
             found += expected.len();
         }

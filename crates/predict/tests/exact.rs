@@ -122,7 +122,11 @@ fn every_synchronisation() {
 fn several_waiters_notifications_and_generations() {
     let crowds = Features { crowds: true, semaphores: true, waiting: true, ..Features::MUTEXES };
     exact_on(4000, Features { values: true, branches: true, ..crowds }, 16);
-    exact_on(1500, Features { crowds: true, values: true, branches: true, unexplained: true, ..Features::ALL }, 14);
+    exact_on(
+        1500,
+        Features { crowds: true, values: true, branches: true, unexplained: true, ..Features::ALL },
+        14,
+    );
 }
 
 #[test]

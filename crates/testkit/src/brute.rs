@@ -7,7 +7,7 @@ mod read;
 
 use std::collections::{BTreeSet, HashSet};
 
-use read::{Act, Event, Seen, Script};
+use read::{Act, Event, Script, Seen};
 
 /// Which reads must be faithful.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,7 +122,8 @@ impl World<'_> {
         let ready: Vec<_> = (0..self.script.threads.len()).filter_map(could_take_place).collect();
         for (count, (a, one)) in ready.iter().enumerate() {
             for (b, other) in &ready[count + 1..] {
-                if one.var == other.var && (one.writes || other.writes) && !(one.is_atomic && other.is_atomic) {
+                if one.var == other.var && (one.writes || other.writes) && !(one.is_atomic && other.is_atomic)
+                {
                     let number = |index: usize| u32::try_from(index + 1).unwrap_or(u32::MAX);
                     races.insert((number(*a.min(b)), number(*a.max(b))));
                 }

@@ -11,11 +11,14 @@
 //!   does not depend on what it read.
 //! * Memory whose allocation the trace shows holds something unknown, not 0, unless a read shows what.
 
+mod meetings;
+
 use std::sync::Arc;
 
 use foretell_trace::values::Demand;
-use foretell_trace::{BarrierId, CondId, Event, EventId, LockId, Op, SemId, Symbol, ThreadId, Value, VarId};
+use foretell_trace::{Event, EventId, LockId, Op, SemId, Symbol, ThreadId, Value, VarId};
 
+use self::meetings::Barrier;
 use crate::blocked::Blocked;
 use crate::computed::{self, Computed, Known, Turn};
 use crate::model::Model;
@@ -99,16 +102,6 @@ struct Lock {
     writer: Option<ThreadId>,
     /// Who holds it shared. Short: searched linearly.
     readers: Vec<ThreadId>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Barrier {
-    /// The generation that gathers: all before it are complete.
-    generation: u32,
-    /// How many have arrived for it.
-    arrived: u32,
-    /// Who has arrived and not departed, and with which generation. Short: searched linearly.
-    inside: Vec<(ThreadId, u32)>,
 }
 
 impl<'t> Machine<'t> {
@@ -461,34 +454,6 @@ impl<'t> Machine<'t> {
         self.sems[sem.index()].ok_or(Blocked::NotCreated(sem))
     }
 
-    fn notified(&self, index: u32, thread: ThreadId, cond: CondId) -> Result<(), Blocked> {
-        let spurious = !self.observed.is_notified(index);
-        let Thread { notified, signals, .. } = self.threads[thread.index()];
-        require(spurious || notified || signals > 0, Blocked::NotNotified(cond))
-    }
-
-    /// The generation that an arrival would belong to now.
-    fn generation(&self, arrival: u32, barrier: BarrierId) -> u32 {
-        let state = &self.barriers[barrier.index()];
-        match self.observed.sizes[barrier.index()] {
-            Some(size) => state.generation + u32::from(state.arrived == size),
-            None => self.observed.link(arrival).source,
-        }
-    }
-
-    fn gathering(&self, barrier: BarrierId, generation: u32) -> Result<(), Blocked> {
-        let ready = self.barriers[barrier.index()].generation == generation
-            || generation.checked_sub(1).is_some_and(|before| self.arrivals_are_complete(barrier, before));
-        require(ready, Blocked::ArrivalsMissing(barrier, generation.saturating_sub(1)))
-    }
-
-    fn arrivals_are_complete(&self, barrier: BarrierId, generation: u32) -> bool {
-        let state = &self.barriers[barrier.index()];
-        let recorded = || self.observed.arrivals[barrier.index()].get(generation as usize).copied();
-        let needed = self.observed.sizes[barrier.index()].or_else(recorded);
-        state.generation == generation && needed == Some(state.arrived)
-    }
-
     /// What the event at `index`, which can run, does.
     fn apply(&mut self, index: u32, event: &Event) {
         let thread = event.thread;
@@ -586,45 +551,6 @@ impl<'t> Machine<'t> {
             Some(value) => Content::Known(value),
             None => Content::Hidden,
         };
-    }
-
-    /// Does something to all who wait for a notification of the condition.
-    fn notify(&mut self, cond: CondId, act: impl Fn(&mut Thread)) {
-        for &waiter in &self.waiting[cond.index()] {
-            act(&mut self.threads[waiter.index()]);
-        }
-    }
-
-    /// Who will not return because of a notification does not care for any.
-    fn wait(&mut self, index: u32, thread: ThreadId, cond: CondId) {
-        let back = self.observed.link(index).next;
-        if back != NONE && self.observed.is_notified(back) {
-            self.waiting[cond.index()].push(thread);
-        }
-    }
-
-    /// The thread returns because of a notification. Which of those since its wait that was need not be said before: the
-    /// first is the best, since all who could return by it could return by each later one. So it is one less for those
-    /// who have waited at least as long.
-    fn return_woken(&mut self, index: u32, thread: ThreadId, cond: CondId) {
-        if !self.observed.is_notified(index) {
-            return;
-        }
-        self.waiting[cond.index()].retain(|&waiter| waiter != thread);
-        let own = &mut self.threads[thread.index()];
-        let (notified, signals) = (std::mem::take(&mut own.notified), std::mem::take(&mut own.signals));
-        if !notified {
-            self.notify(cond, |waiter| waiter.signals -= u32::from(waiter.signals >= signals));
-        }
-    }
-
-    fn arrive(&mut self, thread: ThreadId, barrier: BarrierId, generation: u32) {
-        let state = &mut self.barriers[barrier.index()];
-        if state.generation != generation {
-            (state.generation, state.arrived) = (generation, 0);
-        }
-        state.arrived += 1;
-        state.inside.push((thread, generation));
     }
 }
 

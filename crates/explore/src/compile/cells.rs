@@ -88,7 +88,19 @@ impl Cells {
             next = after(next, threads.len())?;
         }
         let count = next as usize;
-        Some(Cells { vars, locks, sems, barriers, lives, allocated, exclusive, waiters, waiting, meeting, count })
+        Some(Cells {
+            vars,
+            locks,
+            sems,
+            barriers,
+            lives,
+            allocated,
+            exclusive,
+            waiters,
+            waiting,
+            meeting,
+            count,
+        })
     }
 
     /// The cells of those who ever wait on the condition for one of `signals` notifications, or for one of all.

@@ -94,7 +94,8 @@ impl Sync {
         }
         self.gathered
             .extend(departures.iter().filter_map(|(index, key)| Some((*index, *complete.get(key)?))));
-        self.sizes = (0..before.len()).map(|barrier| self.size(barrier, before[barrier], &complete)).collect();
+        self.sizes =
+            (0..before.len()).map(|barrier| self.size(barrier, before[barrier], &complete)).collect();
     }
 
     /// How many cross the barrier together, if all complete generations have the same size and no more than that have come
@@ -108,7 +109,8 @@ impl Sync {
 
     /// The barriers that somebody departs from, and of which it is not known how many cross them together.
     pub(super) fn as_recorded(&self) -> Vec<BarrierId> {
-        let unknown = |barrier: &BarrierId| self.sizes[barrier.index()].is_none() && self.crossed[barrier.index()];
+        let unknown =
+            |barrier: &BarrierId| self.sizes[barrier.index()].is_none() && self.crossed[barrier.index()];
         (0..self.sizes.len()).filter_map(BarrierId::from_index).filter(unknown).collect()
     }
 

@@ -271,7 +271,11 @@ impl<'a> Compiler<'a> {
             Op::NotifyAll(cond) => Special::NotifyAll(waiters(cond)),
             Op::Arrive(barrier) => {
                 let size = self.sync.sizes[barrier.index()]?;
-                Special::Arrive { own: cells.meeting(barrier, thread)?, barrier: cells.barrier(barrier), size }
+                Special::Arrive {
+                    own: cells.meeting(barrier, thread)?,
+                    barrier: cells.barrier(barrier),
+                    size,
+                }
             }
             Op::Depart(barrier) => {
                 Special::Depart { own: cells.meeting(barrier, thread)?, barrier: cells.barrier(barrier) }

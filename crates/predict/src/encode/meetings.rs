@@ -120,8 +120,11 @@ impl Search<'_> {
         (self.violated, self.learnt) = (true, true);
         let window = self.window;
         let barrier = &window.meetings.barriers[number as usize];
-        let came: Vec<u32> =
-            earlier.iter().copied().filter(|&event| window.meetings.role(event) == Some(Role::Arrive(number))).collect();
+        let came: Vec<u32> = earlier
+            .iter()
+            .copied()
+            .filter(|&event| window.meetings.role(event) == Some(Role::Arrive(number)))
+            .collect();
         let mut clause = vec![!self.runs(depart)];
         let thread = window.thread[depart as usize];
         let own = came.iter().rposition(|&arrival| window.thread[arrival as usize] == thread);

@@ -39,7 +39,9 @@ impl<'w> Gathered<'w> {
         Gathered {
             meetings,
             conditions: conditions
-                .map(|c| c.waiting.iter().map(waiter(false)).chain(c.woken.iter().map(waiter(true))).collect())
+                .map(|c| {
+                    c.waiting.iter().map(waiter(false)).chain(c.woken.iter().map(waiter(true))).collect()
+                })
                 .collect(),
             barriers: barriers.map(|b| Barrier { arrived: b.arrived, inside: b.inside.clone() }).collect(),
         }

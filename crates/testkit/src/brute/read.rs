@@ -140,7 +140,8 @@ impl Reader {
 
     /// The operation, what it read and what it left.
     fn act(&mut self, op: &str) -> (Act, Option<String>, Option<String>) {
-        let (name, arguments) = op.split_once('(').map_or((op, ""), |(name, rest)| (name, rest.trim_end_matches(')')));
+        let (name, arguments) =
+            op.split_once('(').map_or((op, ""), |(name, rest)| (name, rest.trim_end_matches(')')));
         let arguments: Vec<&str> = arguments.split(',').filter(|argument| !argument.is_empty()).collect();
         let value = |index: usize| arguments.get(index).map(|&value| value.to_string());
         let first = arguments.first().copied().unwrap_or_default();
@@ -254,13 +255,13 @@ impl Script {
             }
         }
         // The last write of each variable, what it shows, and what the variable is known to hold.
-        let mut last: Vec<(Option<usize>, Option<String>, Option<String>)> = vec![(None, None, None); self.vars.len()];
+        let mut last: Vec<(Option<usize>, Option<String>, Option<String>)> =
+            vec![(None, None, None); self.vars.len()];
         for (index, event) in self.events.iter_mut().enumerate() {
             let Act::Access(access) = event.act else { continue };
             let (write, shown, known) = &mut last[access.var];
             if access.reads {
-                event.is_unexplained =
-                    event.read.is_some() && known.is_some() && *known != event.read;
+                event.is_unexplained = event.read.is_some() && known.is_some() && *known != event.read;
                 if write.is_none() && shown.is_none() {
                     shown.clone_from(&event.read);
                     self.vars[access.var].initial.clone_from(&event.read);
@@ -312,8 +313,12 @@ impl Script {
                 }
                 Act::Woken { .. } | Act::Timeout { .. } => waiting[thread] = None,
                 Act::Notify(cond) | Act::NotifyAll(cond) => {
-                    let mut backs: Vec<usize> =
-                        waiting.iter().flatten().filter(|(on, _)| *on == cond).map(|&(_, back)| back).collect();
+                    let mut backs: Vec<usize> = waiting
+                        .iter()
+                        .flatten()
+                        .filter(|(on, _)| *on == cond)
+                        .map(|&(_, back)| back)
+                        .collect();
                     backs.retain(|&back| {
                         matches!(self.events[back].act, Act::Woken { .. }) && !self.events[back].is_explained
                     });
@@ -351,7 +356,8 @@ impl Script {
                 // Nobody departs, so it does not matter.
                 None => Some(usize::MAX),
                 Some(size) => {
-                    let same = departed.iter().all(|crossing| crossing.len() == size) && last[0].len() <= size;
+                    let same =
+                        departed.iter().all(|crossing| crossing.len() == size) && last[0].len() <= size;
                     same.then_some(size)
                 }
             };

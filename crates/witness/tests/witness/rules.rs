@@ -119,9 +119,13 @@ fn who_began_to_wait_later_needs_a_later_notification() {
 
 #[test]
 fn whoever_returns_in_time_takes_no_notification() {
-    let text = "a|acq(l)\na|wait(c,l)\nb|acq(l)\nb|wait(c,l)\nm|notify(c)\nb|timeout(c,l)\nb|rel(l)\na|woken(c,l)";
+    let text =
+        "a|acq(l)\na|wait(c,l)\nb|acq(l)\nb|wait(c,l)\nm|notify(c)\nb|timeout(c,l)\nb|rel(l)\na|woken(c,l)";
     assert_eq!(run(text, &[1, 2, 3, 4, 5, 6, 7, 8]), Ok(()));
-    assert_eq!(run(text, &[3, 4, 5, 6, 7, 1, 2, 8]), blocked("8: no notification on c is left for it since the wait"));
+    assert_eq!(
+        run(text, &[3, 4, 5, 6, 7, 1, 2, 8]),
+        blocked("8: no notification on c is left for it since the wait")
+    );
 }
 
 #[test]
@@ -184,7 +188,10 @@ fn a_barrier_is_crossed_by_all_of_a_generation() {
 fn who_meets_whom_at_a_barrier_is_a_matter_of_numbers() {
     let text = "a|arrive(b)\nc|arrive(b)\na|depart(b)\nc|depart(b)\nd|arrive(b)\ne|arrive(b)\ne|depart(b)";
     assert_eq!(run(text, &[1, 5, 3]), Ok(()));
-    assert_eq!(run(text, &[1, 2, 6, 3, 7]), blocked("7: not all have arrived at b for its crossing number 2"));
+    assert_eq!(
+        run(text, &[1, 2, 6, 3, 7]),
+        blocked("7: not all have arrived at b for its crossing number 2")
+    );
     assert_eq!(run(text, &[2, 6, 1, 7, 4]), Ok(()));
     assert_eq!(run(text, &[2, 6, 1, 3]), blocked("3: not all have arrived at b for its crossing number 2"));
 }
