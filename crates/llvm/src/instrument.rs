@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use foretell_wire::hook::{self, PREFIX, Update};
 use foretell_wire::library;
 use foretell_wire::pack::SEGMENT;
+use foretell_wire::record::LARGEST_LOCAL;
 use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
 
 use crate::hooks::{Hooks, Shape};
@@ -536,7 +537,7 @@ fn known_locals(module: Module, function: Value) -> Vec<Value> {
     };
     let has_end = |&variable: &Value| {
         let size = module.store_size(variable.allocated_type());
-        (1..=lives::LARGEST).contains(&size) && lives::may_be_known(variable)
+        (1..=LARGEST_LOCAL).contains(&size) && lives::may_be_known(variable)
     };
     function.instructions().into_iter().filter(is_local).filter(has_end).collect()
 }

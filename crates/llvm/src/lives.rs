@@ -11,9 +11,6 @@ use crate::ir::{Opcode, Value};
 use crate::manner::Manner;
 use crate::private;
 
-/// The end of larger variables is not told: there is too much to look at.
-pub(crate) const LARGEST: u64 = 4096;
-
 /// So many values are looked at before others are taken to know the variable.
 const MOST_LOOKED_AT: usize = 512;
 

@@ -6,7 +6,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use foretell_wire::record::{Record, SyncOp};
+use foretell_wire::record::{LARGEST_LOCAL, Record, SyncOp};
 
 use crate::LogError;
 use crate::handed::{Following, HandedOver};
@@ -357,7 +357,7 @@ impl Survey {
     /// A local variable of the thread is no more.
     fn end_local(&mut self, memory: &Memory, thread: u32, addr: u64, bytes: u64) {
         let era = memory.era(addr);
-        for part in parts(addr, bytes) {
+        for part in parts(addr, bytes.min(LARGEST_LOCAL)) {
             if let Some(word) = self.words.get_mut(&(era, part.word)) {
                 word.end(thread + 1, part);
             }

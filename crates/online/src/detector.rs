@@ -5,7 +5,7 @@ use std::ops::Range;
 use foretell_wire::holders::Mode;
 use foretell_wire::hook::Order as MemoryOrder;
 use foretell_wire::races::{Kind, Race};
-use foretell_wire::record::{EXIT, Record, SyncOp};
+use foretell_wire::record::{EXIT, LARGEST_LOCAL, Record, SyncOp};
 use foretell_wire::site::Language;
 
 use crate::blocks::{Block, Blocks, End, Purpose};
@@ -383,7 +383,10 @@ impl State {
                 self.allocate(place, object..object.saturating_add(other), Purpose::Mapped);
             }
             SyncOp::Free => self.give_back(place, object),
-            SyncOp::LocalEnd => self.end_local(place, object..object.saturating_add(other)),
+            SyncOp::LocalEnd => {
+                let end = object.saturating_add(other.min(LARGEST_LOCAL));
+                self.end_local(place, object..end);
+            }
             SyncOp::Shared => {
                 self.allocate(place, object..object.saturating_add(other), Purpose::Outside);
             }

@@ -109,6 +109,9 @@ impl Record<'_> {
     }
 }
 
+/// The end of larger local variables is not told: there is too much to look at.
+pub const LARGEST_LOCAL: u64 = 1 << 12;
+
 /// More bytes at once are not told apart.
 const LONGEST_FILL: u64 = 1 << 22;
 

@@ -1,6 +1,7 @@
 //! The beginning and the end of memory, where these are no events of their own: both conflict with all accesses, like a write.
 
 use foretell_trace::Op;
+use foretell_wire::record::LARGEST_LOCAL;
 
 use super::{Access, Done, Writer};
 use crate::memory::Era;
@@ -25,7 +26,7 @@ impl Writer<'_> {
     /// trace; so that is told as a write.
     pub(super) fn end_local(&mut self, addr: u64, bytes: u64) -> Done {
         let (survey, era) = (self.survey, self.memory.era(addr));
-        for part in parts(addr, bytes) {
+        for part in parts(addr, bytes.min(LARGEST_LOCAL)) {
             let Some(word) = survey.word(era, part.word).filter(|word| word.is_ended(part)) else { continue };
             if word.is_mixed() {
                 self.mixed_part(era, part, word, Access::Write)?;
