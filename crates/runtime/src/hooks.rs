@@ -245,7 +245,7 @@ extern "C" fn __foretell_local_end(site: u64, addr: usize, bytes: usize) {
     if !thread::has_unjoined() {
         return;
     }
-    if let Some(turn) = enter().map(Turn::of) {
+    if let Some(turn) = Turn::take() {
         turn.due_to_free(addr, bytes);
         let (object, other) = (addr as u64, bytes as u64);
         turn.at(addr, bytes, || turn.log(&Record::Sync { site, op: SyncOp::LocalEnd, object, other }));
