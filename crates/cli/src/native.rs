@@ -222,6 +222,7 @@ impl Look<'_> {
                 recording.unrecorded.programs.iter().for_each(|program| coverage.add_program(program));
                 coverage.unrecorded_threads = recording.unrecorded.threads;
             }
+            report.trace.shared_accesses = recording.shared_accesses;
             if process > 0 {
                 report.trace.file = format!("{} (process {})", report.trace.file, process + 1);
             }

@@ -26,16 +26,18 @@ use crate::{implied, inline};
 const BROKEN_PROMISES: [&str; 3] = ["memory", "nosync", "speculatable"];
 
 /// Intrinsics that LLVM takes for accesses to memory, but that touch none which others may see.
-const IDLE_INTRINSICS: [&str; 13] = [
+const IDLE_INTRINSICS: [&str; 15] = [
     "llvm.annotation",
     "llvm.dbg",
     "llvm.eh",
     "llvm.instrprof",
     "llvm.invariant",
     "llvm.lifetime",
+    "llvm.load.relative",
     "llvm.prefetch",
     "llvm.ptr.annotation",
     "llvm.stack",
+    "llvm.type.",
     "llvm.va_",
     "llvm.var.annotation",
     "llvm.x86.rdtsc",
@@ -461,7 +463,12 @@ impl Walk<'_> {
     fn leave(&mut self, call: Value, site: Value) {
         let callee = call.callee();
         let is_nowhere = callee.assembly().is_some() || callee.is_intrinsic();
-        let address = if is_nowhere { self.hooks.types.pointer.null() } else { callee };
+        let address = match callee.opcode() {
+            _ if is_nowhere => self.hooks.types.pointer.null(),
+            // From a table of virtual functions: LLVM would take whoever is given it for a call of the function.
+            Some(Opcode::LLVMExtractValue) => self.hooks.build.freeze(callee),
+            _ => callee,
+        };
         self.sites.set_told(self.hooks.site_number(site));
         if call.is_last_of_function() {
             self.hooks.tell(hook::TAIL, &[site, address]);

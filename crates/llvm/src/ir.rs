@@ -944,6 +944,11 @@ impl Builder {
         Value(unsafe { LLVMBuildIntToPtr(self.0, value.0, to.0, NO_NAME) })
     }
 
+    /// The same value, of which the optimiser does not know where it comes from.
+    pub(crate) fn freeze(&self, value: Value) -> Value {
+        Value(unsafe { LLVMBuildFreeze(self.0, value.0, NO_NAME) })
+    }
+
     pub(crate) fn give_back(&self, value: Value) {
         unsafe { LLVMBuildRet(self.0, value.0) };
     }

@@ -49,6 +49,9 @@ const HARMLESS: &[&str] = &[
     "_ZNSt18condition_variableC1Ev _ZNSt18condition_variableD1Ev _ZNSt6thread6detachEv _ZNSt6thread6_StateD2Ev",
 ];
 
+/// What the names of functions begin with that the compiler calls when a check has failed, or to make sure: they look at types, and tell the user.
+const CHECKING: &[&str] = &["__ubsan_handle_", "__cfi_"];
+
 /// These write down where the thread is, for it to come back to.
 const TWICE: &[&str] = &["_setjmp setjmp sigsetjmp __sigsetjmp"];
 
@@ -122,7 +125,8 @@ impl Manner {
             Some(Known::Fence) => return Manner::Unknown,
             None => {}
         }
-        if is_listed(TOLD, &name) || is_listed(HARMLESS, &name) {
+        let is_check = CHECKING.iter().any(|start| name.starts_with(start));
+        if is_check || is_listed(TOLD, &name) || is_listed(HARMLESS, &name) {
             return Manner::Quiet;
         }
         if is_listed(TWICE, &name) {

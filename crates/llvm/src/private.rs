@@ -5,15 +5,17 @@ use crate::ir::{Opcode, Value};
 /// Variables of the C library that it writes only while there is one thread, which no one sees.
 const SETTLED: &[&str] = &["__libc_single_threaded"];
 
-/// What the names of the variables begin with in which the compiler counts how often code is run. It does not mind to miscount.
-const COUNTERS: &[&str] = &["__profc_", "__profbm_", "__llvm_gcov", "__llvm_prf", "__sancov_gen_"];
+/// What the names of the compiler's own variables begin with: those in which it counts how often code is run, where it does not mind to miscount, and
+/// what its checks remember.
+const COMPILERS: &[&str] =
+    &["__profc_", "__profbm_", "__llvm_gcov", "__llvm_prf", "__sancov_gen_", "__ubsan_vptr_type_cache"];
 
 /// Whether nobody else can write what is behind this pointer, once there are others.
 pub(crate) fn is_private(pointer: Value) -> bool {
     let base = base(pointer);
     base.is_constant_global()
         || SETTLED.contains(&base.name().as_str())
-        || (base.is_global() && COUNTERS.iter().any(|start| base.name().starts_with(start)))
+        || (base.is_global() && COMPILERS.iter().any(|start| base.name().starts_with(start)))
         || (base.opcode() == Some(Opcode::LLVMAlloca) && stays_here(base))
 }
 

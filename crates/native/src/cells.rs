@@ -236,6 +236,8 @@ pub(crate) struct Survey {
     sizes: FxHashMap<(Era, u64), Sizes>,
     /// Whether anything happened that the recorder does not understand, as far as can be told before the events are made.
     pub(crate) has_opaque: bool,
+    /// How many accesses were to memory that others may see, by threads that were not alone.
+    pub(crate) shared: u64,
     /// The locks that the first thread holds from the beginning.
     pub(crate) held: Vec<u64>,
     /// The barriers at which somebody is told whether it is the one that tells the others.
@@ -321,6 +323,7 @@ impl Survey {
         let era = memory.era(touch.addr);
         if memory.about(era).purpose == Purpose::Shared {
             self.has_opaque = true;
+            self.shared += u64::from(forked);
             return;
         }
         if self.given_back.contains_key(&era) {

@@ -62,11 +62,11 @@ pub(crate) fn write(
     let events = Listed::new(writer.events, writer.names, ending).with_steps(writer.counter.finish());
     let mut followers = writer.followers.into_iter();
     let Some((mut dependence, given_up)) = followers.next().map(Follower::finish) else {
-        return Ok(Some(Written { events, given_up: Vec::new(), values: None, unread }));
+        return Ok(Some(Written { events, given_up: Vec::new(), values: None, unread, shared: survey.shared }));
     };
     let values = followers.next().and_then(|follower| follower.finish_values(&mut dependence));
     let values = values.map(|(values, counts, _)| (values, counts));
-    Ok(Some(Written { events: events.with_dependence(dependence), given_up, values, unread }))
+    Ok(Some(Written { events: events.with_dependence(dependence), given_up, values, unread, shared: survey.shared }))
 }
 
 fn ending(passed: Passed) -> Ending {
@@ -149,6 +149,8 @@ pub(crate) struct Written {
     pub(crate) values: Option<(Values, ValueCounts)>,
     /// What was not read of the log, if anything.
     pub(crate) unread: Option<Unread>,
+    /// How many accesses were to memory that other processes may see.
+    pub(crate) shared: u64,
 }
 
 struct Writer<'a> {

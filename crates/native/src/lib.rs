@@ -92,6 +92,9 @@ pub struct Valued {
     pub values: Option<(Values, ValueCounts)>,
     /// What was not read of the log, if anything.
     pub unread: Option<Unread>,
+    /// How many accesses were not looked at, but for being fences: those to memory that other processes may see, or that
+    /// has a second address.
+    pub shared: u64,
 }
 
 /// What is being done with a log, for whoever says whether to go on.
@@ -112,7 +115,8 @@ pub fn convert_with(log: &[u8], follow: Follow) -> Result<Valued, LogError> {
 /// The same, as far as there is time: once `go_on` says no, the rest of the log is left unread, as if the program had been killed there.
 pub fn convert_while(log: &[u8], follow: Follow, go_on: &dyn Fn(Pass) -> bool) -> Result<Valued, LogError> {
     let written = write(log, follow, go_on)?;
-    Ok(Valued { events: written.events, values: written.values, unread: written.unread })
+    let events::Written { events, values, unread, shared, .. } = written;
+    Ok(Valued { events, values, unread, shared })
 }
 
 /// Where threads could not be followed, so that everything that they had read was taken to matter; the most frequent place first.

@@ -24,6 +24,12 @@ pub(crate) fn of_trace(trace: &TraceInfo) -> Vec<String> {
             count(trace.unexplained_reads, "fence")
         ));
     }
+    if trace.shared_accesses > 0 {
+        notes.push(format!(
+            "{} to memory that other processes may see, or that has a second address, not examined for races",
+            count(trace.shared_accesses, "access")
+        ));
+    }
     notes
 }
 

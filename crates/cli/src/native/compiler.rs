@@ -9,6 +9,7 @@ use std::process::Command;
 use super::command_line::CommandLine;
 use crate::error::Failure;
 use crate::native::tools::Tools;
+use crate::output::note;
 
 /// A language that clang compiles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +36,9 @@ impl Language {
         }
     }
 }
+
+/// With the C++ library in the program, its functions could not be replaced either. A shared one does the same.
+const STATIC_CPP: &str = "-static-libstdc++";
 
 /// The recorder takes the place of functions of the C library, which it can only where programs find these when they start.
 fn refuse_static(option: &str) -> Failure {
@@ -74,7 +78,10 @@ fn command(tools: &Tools, language: Language, arguments: &[OsString]) -> Result<
         command.arg("-Wl,--push-state,--no-as-needed").arg(tools.runtime()).arg("-Wl,--pop-state");
         command.arg(joined("-Wl,-rpath,", tools.folder())).arg("-lpthread");
     }
-    command.args(arguments);
+    command.args(arguments.iter().filter(|&argument| argument != STATIC_CPP));
+    if line.links && arguments.iter().any(|argument| argument == STATIC_CPP) {
+        note(&format!("{STATIC_CPP} is left out: the recorder stands in for functions of the C++ library"));
+    }
     Ok(command)
 }
 

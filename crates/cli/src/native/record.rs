@@ -184,6 +184,8 @@ pub(crate) struct Recording {
     pub(crate) unread: Option<String>,
     /// How long it took to make the trace.
     pub(crate) spent: Duration,
+    /// How many accesses were to memory that other processes may see, and so not examined.
+    pub(crate) shared_accesses: u64,
     /// The log, as long as its folder is there.
     pub(crate) log: PathBuf,
     /// Programs that the command has started and threads that were not recorded; told of its first process.
@@ -472,6 +474,7 @@ fn read(log: &Path, program: &Path, folder: &Folder, ended: Ended) -> Result<Opt
         is_full,
         not_repeatable,
         unread,
+        shared_accesses: recording.shared,
         spent,
         log,
         unrecorded: Unrecorded::default(),

@@ -8,6 +8,8 @@ mod corpus;
 mod coverage;
 mod dependence;
 mod ending;
+mod faults;
+mod flags;
 mod hidden;
 mod hunt;
 mod known;
