@@ -8,14 +8,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int counter, filler[1024];
+static int counter, filler[2][1024];
 
-static void *work(void *unused) {
+static void *work(void *own) {
     // More than what fits into what is mapped of the log at first.
     for (int i = 0; i < 30000; i++)
-        filler[i % 1024] += i;
+        ((int *)own)[i % 1024] += i;
     counter++;
-    return unused;
+    return own;
 }
 
 static void close_past_the_library(int file) {
@@ -49,8 +49,8 @@ int main(int count, char **arguments) {
         }
     }
     pthread_t one, two;
-    pthread_create(&one, NULL, work, NULL);
-    pthread_create(&two, NULL, work, NULL);
+    pthread_create(&one, NULL, work, filler[0]);
+    pthread_create(&two, NULL, work, filler[1]);
     pthread_join(one, NULL);
     pthread_join(two, NULL);
     return counter == 0;
