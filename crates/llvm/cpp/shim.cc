@@ -1,5 +1,5 @@
-// What LLVM offers in C++ only: registering the pass, what runs before it, module constructors, what calls do to memory,
-// and the function that a place in the source belongs to.
+// What LLVM offers in C++ only: registering the pass, what runs before it, module constructors, what calls do to
+// memory, and the function that a place in the source belongs to.
 
 #include "llvm-c/Core.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -32,8 +32,8 @@ struct Instrument : PassInfoMixin<Instrument> {
   static bool isRequired() { return true; }
 };
 
-// Coroutines become the ordinary functions that LLVM makes of them anyway: the thread that resumes one runs a function, and what
-// the coroutine keeps is memory like any other.
+// Coroutines become the ordinary functions that LLVM makes of them anyway: the thread that resumes one runs a
+// function, and what the coroutine keeps is memory like any other.
 void splitCoroutines(PassBuilder &Builder, ModulePassManager &Passes) {
   cantFail(Builder.parsePassPipeline(Passes, "coro-cond(coro-early,cgscc(coro-split),coro-cleanup)"));
 }

@@ -49,7 +49,8 @@ const HARMLESS: &[&str] = &[
     "_ZNSt18condition_variableC1Ev _ZNSt18condition_variableD1Ev _ZNSt6thread6detachEv _ZNSt6thread6_StateD2Ev",
 ];
 
-/// What the names of functions begin with that the compiler calls when a check has failed, or to make sure: they look at types, and tell the user.
+/// What the names of functions begin with that the compiler calls when a check has failed, or to make sure: they look
+/// at types, and tell the user.
 const CHECKING: &[&str] = &["__ubsan_handle_", "__cfi_"];
 
 /// These write down where the thread is, for it to come back to.

@@ -5,8 +5,8 @@ use crate::ir::{Opcode, Value};
 /// Variables of the C library that it writes only while there is one thread, which no one sees.
 const SETTLED: &[&str] = &["__libc_single_threaded"];
 
-/// What the names of the compiler's own variables begin with: those in which it counts how often code is run, where it does not mind to miscount, and
-/// what its checks remember.
+/// What the names of the compiler's own variables begin with: those in which it counts how often code is run, where it
+/// does not mind to miscount, and what its checks remember.
 const COMPILERS: &[&str] =
     &["__profc_", "__profbm_", "__llvm_gcov", "__llvm_prf", "__sancov_gen_", "__ubsan_vptr_type_cache"];
 

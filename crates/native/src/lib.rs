@@ -92,8 +92,8 @@ pub struct Valued {
     pub values: Option<(Values, ValueCounts)>,
     /// What was not read of the log, if anything.
     pub unread: Option<Unread>,
-    /// How many accesses were not looked at, but for being fences: those to memory that other processes may see, or that
-    /// has a second address.
+    /// How many accesses to memory that other processes may see, or that has a second address, are fences and
+    /// nothing else.
     pub shared: u64,
 }
 

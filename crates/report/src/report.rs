@@ -128,7 +128,8 @@ pub struct TraceInfo {
     pub cut_because: Option<String>,
     /// How many fences there are: reads that saw a value that no recorded write explains, as which calls of unseen code are told, too.
     pub unexplained_reads: u64,
-    /// How many accesses to memory that other processes may see, or that has a second address, were not examined: each of them is a fence.
+    /// How many accesses to memory that other processes may see, or that has a second address, were not examined:
+    /// each of them is a fence.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub shared_accesses: u64,
     /// The part of it that was looked at, if not all.

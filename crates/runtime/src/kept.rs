@@ -38,7 +38,8 @@ impl Kept {
         }
     }
 
-    /// Keeps this file, which was just made at this path. As long as it is open, others can see by its lock that somebody writes to it.
+    /// Keeps this file, which was just made at this path. As long as it is open, others can see by its lock that
+    /// somebody writes to it.
     pub(crate) fn keep(&self, file: c_int, path: CString) {
         let file = make_high(file);
         lock(file);

@@ -1,7 +1,8 @@
 //! Where the mark of an instrumented function is, see [`MARK`].
 //!
-//! It stands right before the first instruction, unless the compiler has put more in between: what checks of calls by pointer look at, or
-//! room for patches. And an address may be that of a jump to the function: an entry of a table that such checks, or the linker, have made.
+//! It stands right before the first instruction, unless the compiler has put more in between: what checks of calls by
+//! pointer look at, or room for patches. And an address may be that of a jump to the function: an entry of a table
+//! that such checks, or the linker, have made.
 
 use crate::hook::MARK;
 
@@ -77,7 +78,8 @@ mod jump {
     }
 }
 
-/// Jumps that stand for functions: those of other processors are not known, so such a function counts as uninstrumented.
+/// Jumps that stand for functions: those of other processors are not known, so such a function counts as
+/// uninstrumented.
 #[cfg(not(target_arch = "x86_64"))]
 mod jump {
     pub(super) const MOVE: u8 = 0;

@@ -1,7 +1,9 @@
-//! The functions of the C library that are about threads: those of POSIX, of C11, and the scheduler's. Each of them is in exactly one
-//! of three lists, and `crates/cli/tests/native/threads.rs` compares these with what the C library exports.
+//! The functions of the C library that are about threads: those of POSIX, of C11, and the scheduler's. Each of them is
+//! in exactly one of three lists, and `crates/cli/tests/native/threads.rs` compares these with what the C library
+//! exports.
 
-/// The runtime stands in for these: it records what they synchronise, and which memory of the program they read and write.
+/// The runtime stands in for these: it records what they synchronise, and which memory of the program they read and
+/// write.
 const MODELLED: &[&str] = &[
     "pthread_create pthread_join pthread_tryjoin_np pthread_timedjoin_np pthread_clockjoin_np pthread_once pthread_yield",
     "pthread_mutex_lock pthread_mutex_trylock pthread_mutex_timedlock pthread_mutex_clocklock pthread_mutex_unlock",

@@ -87,7 +87,8 @@ const REPLACING: [&str; 12] = [
     "alloc-token",
 ];
 
-/// Other options with which a program cannot be recorded: stacks in pieces have threads of their own, and the recorder has 64 bits.
+/// Other options with which a program cannot be recorded: stacks in pieces have threads of their own, and the recorder
+/// has 64 bits.
 const UNUSABLE: [&str; 3] = ["-fsplit-stack", "-m32", "-mx32"];
 
 /// What there is to do.
@@ -176,7 +177,8 @@ impl Found {
 /// Files with arguments may name further ones, so deep.
 const MOST_NESTED: u32 = 8;
 
-/// The arguments with those that stand in files (`@file`). What is in files that cannot be read is the compiler's business.
+/// The arguments with those that stand in files (`@file`). What is in files that cannot be read is the compiler's
+/// business.
 fn expand(arguments: &[OsString], depth: u32) -> Vec<String> {
     let mut all = Vec::new();
     for argument in arguments {

@@ -40,7 +40,8 @@ impl Language {
 /// With the C++ library in the program, its functions could not be replaced either. A shared one does the same.
 const STATIC_CPP: &str = "-static-libstdc++";
 
-/// The recorder takes the place of functions of the C library, which it can only where programs find these when they start.
+/// The recorder takes the place of functions of the C library, which it can only where programs find these when they
+/// start.
 fn refuse_static(option: &str) -> Failure {
     Failure::Usage(format!(
         "{option}: a program without shared libraries cannot be recorded, because the recorder is a shared library that stands \

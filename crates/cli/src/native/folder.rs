@@ -1,7 +1,8 @@
-//! Folders for the logs of a run. What a program does may be a secret, so they are the user's alone; and they go when the run ends, or when a later
-//! run finds that one was killed.
+//! Folders for the logs of a run. What a program does may be a secret, so they are the user's alone; and they go when
+//! the run ends, or when a later run finds that one was killed.
 //!
-//! A run holds a lock on a file in its folder, and a recorded process one on its log: as long as either is held, somebody is there.
+//! A run holds a lock on a file in its folder, and a recorded process one on its log: as long as either is held,
+//! somebody is there.
 
 use std::env;
 use std::fs::{self, File, Permissions, TryLockError};

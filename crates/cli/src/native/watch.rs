@@ -43,8 +43,9 @@ pub(crate) fn wait(
     wait_unless(child, limit, folder, || presses.count())
 }
 
-/// Waits for the program, at most as long as it may run, and until somebody has pressed Ctrl-C so often. A program that goes on in the background
-/// after its first process has ended, as daemons do, runs for as long as one of its processes records into the folder.
+/// Waits for the program, at most as long as it may run, and until somebody has pressed Ctrl-C so often. A program
+/// that goes on in the background after its first process has ended, as daemons do, runs for as long as one of its
+/// processes records into the folder.
 pub(crate) fn wait_unless(
     child: Child,
     limit: Option<Duration>,

@@ -1,5 +1,5 @@
-//! Files that are being written: they have another name until they are complete. What a killed run has left goes when the same file is written
-//! again.
+//! Files that are being written: they have another name until they are complete. What a killed run has left goes when
+//! the same file is written again.
 
 use std::ffi::OsString;
 use std::fs::{self, File};

@@ -1,5 +1,5 @@
-//! What can go wrong around a recording: descriptors that are closed, programs that leave for the background, runs that are killed, and
-//! other users. Full disks: see `stress.rs`.
+//! What can go wrong around a recording: descriptors that are closed, programs that leave for the background, runs
+//! that are killed, and other users. Full disks: see `stress.rs`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

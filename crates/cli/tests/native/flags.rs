@@ -6,7 +6,8 @@ use std::process::{Command, Output};
 
 use crate::{foretell, is_ready, programs};
 
-/// Options for a program in C that change how functions begin, how they are called and what the compiler counts and checks in them.
+/// Options for a program in C that change how functions begin, how they are called and what the compiler counts and
+/// checks in them.
 const C: &[&str] = &[
     "-O0",
     "-Oz",
@@ -46,7 +47,8 @@ const C: &[&str] = &[
     "-fbasic-block-sections=all",
 ];
 
-/// Options for a program in C++ that change how virtual functions are called, and what of the library is in the program.
+/// Options for a program in C++ that change how virtual functions are called, and what of the library is in the
+/// program.
 const CPP: &[&str] = &[
     "-fsanitize=undefined,vptr",
     "-fsanitize=function -O2",

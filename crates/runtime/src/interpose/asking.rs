@@ -1,5 +1,5 @@
-//! Questions about threads and their attributes: the C library writes the answer where the caller wants it, and reads what it is
-//! told. Nothing else of it matters to other threads, but for names.
+//! Questions about threads and their attributes: the C library writes the answer where the caller wants it, and reads
+//! what it is told. Nothing else of it matters to other threads, but for names.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::AtomicU64;
@@ -125,8 +125,8 @@ unsafe extern "C-unwind" fn pthread_sigmask(how: c_int, new: Any, before: Answer
 /// A name has so many bytes, with the zero at its end.
 const NAME: usize = 16;
 
-/// The name of a thread is a variable of its own: who asks for it learns what was done before it was given. Several threads may have to
-/// share one, which orders more than need be.
+/// The name of a thread is a variable of its own: who asks for it learns what was done before it was given. Several
+/// threads may have to share one, which orders more than need be.
 fn name_of(thread: pthread_t) -> &'static AtomicU64 {
     const SOME: usize = 64;
     const DESCRIPTION: usize = 4096;

@@ -72,7 +72,8 @@ fn make_way(from: c_int, to: c_int) {
     }
 }
 
-/// As the C library does it, but by functions that the recorder sees: the process that is left behind ends in good order.
+/// As the C library does it, but by functions that the recorder sees: the process that is left behind ends in good
+/// order.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daemon(stays: c_int, keeps_open: c_int) -> c_int {
     match unsafe { libc::fork() } {

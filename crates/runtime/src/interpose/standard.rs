@@ -1,4 +1,5 @@
-//! The threads of C11. Within the C library they are those of POSIX, by ways that cannot be replaced: so they are here, too.
+//! The threads of C11. Within the C library they are those of POSIX, by ways that cannot be replaced: so they are
+//! here, too.
 
 use std::ffi::{c_int, c_void};
 
@@ -36,7 +37,8 @@ fn outcome(error: c_int) -> c_int {
     }
 }
 
-/// What the function returns is a number here. It is in the register of a pointer, and only the lower half of that is looked at.
+/// What the function returns is a number here. It is in the register of a pointer, and only the lower half of that is
+/// looked at.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn thrd_create(handle: *mut pthread_t, start: Start, argument: *mut c_void) -> c_int {
     outcome(unsafe { pthread_create(handle, std::ptr::null(), start, argument) })
