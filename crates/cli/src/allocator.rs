@@ -46,9 +46,9 @@ pub(crate) fn limit(bytes: u64) {
     NEXT_LOOK.store(bytes / 4 * 3, Ordering::Relaxed);
 }
 
-/// Whether half as much is in use as lets everything stop.
-pub(crate) fn is_half_full() -> bool {
-    USED.load(Ordering::Relaxed) > ENOUGH.load(Ordering::Relaxed) / 2
+/// Whether one part of so many is in use of what lets everything stop.
+pub(crate) fn is_taken(parts: i64) -> bool {
+    USED.load(Ordering::Relaxed) > ENOUGH.load(Ordering::Relaxed) / parts
 }
 
 /// Whether everything was asked to stop.

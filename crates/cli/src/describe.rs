@@ -34,7 +34,9 @@ pub(crate) fn describe(held: &Held<'_>, report: &mut Report, wanted: &WantedArgs
         }
         if left_out > 0 {
             let races = if left_out == 1 { "1 race is".to_string() } else { format!("{left_out} races are") };
-            report.notes.push(format!("{races} listed without how it comes about: there was no time for that"));
+            report
+                .notes
+                .push(format!("{races} listed without how it comes about: there was no time for that"));
         }
     }
     let mut told = Told::default();

@@ -75,7 +75,7 @@ pub(crate) fn add_native(
         let bytes = Mapped::open(log).map_err(|error| Failure::file(log, "read", error))?;
         let go_on = || {
             bytes.pass_by();
-            !memory::is_half_full() && go_on()
+            !memory::is_taken(2) && go_on()
         };
         foretell_native::detours(&bytes, &DetourLimits::default(), &go_on)
             .map_err(|error| Failure::Usage(format!("the recording of {}: {error}", input.name())))

@@ -45,8 +45,8 @@ pub(crate) struct Unread {
 /// How many events were read, of about how many: there are as many per byte in what was not read.
 pub(crate) fn read_text(events: usize, read: u64, of: Option<u64>) -> String {
     let events = u64::try_from(events).unwrap_or(u64::MAX);
-    let of = of.filter(|&of| read > 0 && read <= of);
-    let Some(of) = of else { return format!("read {} events", grouped(events)) };
+    let of = of.filter(|&of| read > 0 && read < of);
+    let Some(of) = of else { return format!("read {} events, and not those after them", grouped(events)) };
     let about = u128::from(events) * u128::from(of) / u128::from(read);
     let permille = u128::from(read) * 1000 / u128::from(of);
     format!(
@@ -173,6 +173,7 @@ impl Input {
                 self.name()
             )));
         }
+        *self.unread.borrow_mut() = None;
         let mut position = Position { read: Rc::default(), of: None, unread: Rc::clone(&self.unread) };
         let read = Rc::clone(&position.read);
         let (progress, input) = if self.is_stdin() {
@@ -213,7 +214,8 @@ impl Input {
     pub(crate) fn load_up_to(&self, doing: &str, limit: usize) -> Result<Option<Trace>, Failure> {
         let Reading { source, position, progress, .. } = self.open(doing)?;
         let too_large = Rc::new(Cell::new(false));
-        let watched = Watched { source, position, progress, read: 0, limit, too_large: Rc::clone(&too_large) };
+        let watched =
+            Watched { source, position, progress, read: 0, limit, too_large: Rc::clone(&too_large) };
         let read = Trace::read(Box::new(watched));
         if too_large.get() {
             return Ok(None);
@@ -261,9 +263,12 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// The rest is left out.
-    pub(crate) fn stop(&self) {
-        self.position.stop(self.read);
+    /// The rest is left out, if there is any.
+    pub(crate) fn stop(&mut self) {
+        // If it cannot be read, it is there.
+        if self.source.fill(&mut self.batch).unwrap_or(true) {
+            self.position.stop(self.read);
+        }
     }
 
     /// The next events with the id of the first, checked; `None` at the end.
@@ -391,7 +396,9 @@ struct Watched {
 impl Source for Watched {
     fn fill(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
         if self.read > 0 && stop::is_requested() {
-            self.position.stop(self.read);
+            if self.source.fill(batch)? {
+                self.position.stop(self.read);
+            }
             batch.clear();
             return Ok(false);
         }
@@ -436,5 +443,17 @@ impl Source for Watched {
 
     fn ending(&self) -> Ending {
         self.source.ending()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_told_how_much_was_read() {
+        assert_eq!(read_text(356_352, 36, Some(1_000)), "read 356,352 of about 9,898,666 events (3.6 %)");
+        assert_eq!(read_text(12, 0, None), "read 12 events, and not those after them");
+        assert_eq!(grouped(1_000_000), "1,000,000");
     }
 }

@@ -29,14 +29,17 @@ pub(crate) fn note() -> Option<String> {
     let &(bytes, is_wanted) = ALLOWED.get().filter(|_| allocator::is_short())?;
     let size = size_text(bytes);
     Some(match is_wanted {
-        true => format!("the memory limit of {size} was reached; --memory gives more where the system has it"),
+        true => {
+            format!("the memory limit of {size} was reached; --memory gives more where the system has it")
+        }
         false => format!("the {size} of memory that the system has to give did not suffice"),
     })
 }
 
-/// Whether so much is in use that a trace which is being made should end here: whoever works on it needs as much again.
-pub(crate) fn is_half_full() -> bool {
-    allocator::is_half_full()
+/// Whether one part of so many is in use of what lets everything stop. A trace that is being made should end there: whoever works on it needs
+/// memory, too.
+pub(crate) fn is_taken(parts: i64) -> bool {
+    allocator::is_taken(parts)
 }
 
 /// A number of bytes as one would say it on the command line.

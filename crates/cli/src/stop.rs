@@ -167,6 +167,11 @@ pub(crate) fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
+/// Whether we were told to end, so that nothing new is begun.
+pub(crate) fn is_in_a_hurry() -> bool {
+    IN_A_HURRY.load(Ordering::SeqCst)
+}
+
 /// For libraries that look for themselves.
 pub(crate) fn flag() -> &'static AtomicBool {
     &STOP

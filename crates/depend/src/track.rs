@@ -191,7 +191,8 @@ impl Tracker {
         let unions = self.dependence.union_count();
         let about = self.thread(thread);
         about.given_up = unions;
-        about.memory.clear();
+        // To clear a table takes as long as it once was large, and this may happen at every call of unknown code.
+        about.memory = FxHashMap::default();
         for read in std::mem::take(&mut about.reads) {
             self.spend(thread, read);
         }

@@ -424,7 +424,8 @@ mod tests {
         assert!(one.is_within(&other) && !other.is_within(&one));
         assert_eq!(other, far(&[(3, 4), (1_000, 2), (1_001, 5), (70_000, 9)]));
         assert!(other.is_same_but_for(&far(&[(3, 4), (1_000, 2), (70_000, 9)]), thread(1_001)));
-        assert_eq!([one.at(1_000), one.at(1_001), one.at(99_999), one.len()], [2, 0, 0, 70_144]);
+        assert_eq!([one.at(1_000), one.at(1_001), one.at(99_999)], [2, 0, 0]);
+        assert_eq!(one.len(), 70_144);
         let mut table = ClockTable::default();
         table.copy_from(1, &one);
         table.copy_from(0, &clock(&[7]));

@@ -62,11 +62,23 @@ pub(crate) fn write(
     let events = Listed::new(writer.events, writer.names, ending).with_steps(writer.counter.finish());
     let mut followers = writer.followers.into_iter();
     let Some((mut dependence, given_up)) = followers.next().map(Follower::finish) else {
-        return Ok(Some(Written { events, given_up: Vec::new(), values: None, unread, shared: survey.shared }));
+        return Ok(Some(Written {
+            events,
+            given_up: Vec::new(),
+            values: None,
+            unread,
+            shared: survey.shared,
+        }));
     };
     let values = followers.next().and_then(|follower| follower.finish_values(&mut dependence));
     let values = values.map(|(values, counts, _)| (values, counts));
-    Ok(Some(Written { events: events.with_dependence(dependence), given_up, values, unread, shared: survey.shared }))
+    Ok(Some(Written {
+        events: events.with_dependence(dependence),
+        given_up,
+        values,
+        unread,
+        shared: survey.shared,
+    }))
 }
 
 fn ending(passed: Passed) -> Ending {
@@ -122,8 +134,7 @@ pub(crate) fn explore(log: &[u8], survey: &Survey, question: Question<'_>) -> Re
         return Ok(Ways::Touches(exploring.into_touches()));
     }
     let mut dependence = Dependence::new(writer.events.len());
-    let events =
-        Listed::new(writer.events, writer.names, ending(passed)).with_steps(writer.counter.finish());
+    let events = Listed::new(writer.events, writer.names, ending(passed)).with_steps(writer.counter.finish());
     let found = writer.followers.pop().and_then(|follower| follower.finish_values(&mut dependence));
     let Some((values, _, seeds)) = found else { return Ok(Ways::TooMuch) };
     Ok(Ways::Beside(Box::new((events.with_dependence(dependence), values, seeds))))

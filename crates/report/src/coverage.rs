@@ -91,9 +91,8 @@ impl Coverage {
             self.reorderable_thread_pairs.saturating_add(other.reorderable_thread_pairs);
         self.fences = self.fences.saturating_add(other.fences);
         for cause in &other.causes {
-            let is_same = |known: &&mut FenceCause| {
-                (&known.location, &known.cause) == (&cause.location, &cause.cause)
-            };
+            let is_same =
+                |known: &&mut FenceCause| (&known.location, &known.cause) == (&cause.location, &cause.cause);
             match self.causes.iter_mut().find(is_same) {
                 Some(known) => known.fences = known.fences.saturating_add(cause.fences),
                 None => self.causes.push(cause.clone()),
@@ -128,8 +127,8 @@ impl Coverage {
 
     /// Whether it is worth anything that no race was found. Where nothing is concurrent there is none, and without fences all is looked at.
     fn judge(&mut self) {
-        let is_little =
-            self.reorderable_accesses.saturating_mul(100) < self.concurrent_accesses.max(1).saturating_mul(LEAST);
+        let is_little = self.reorderable_accesses.saturating_mul(100)
+            < self.concurrent_accesses.max(1).saturating_mul(LEAST);
         self.blind = self.fences > 0 && self.thread_pairs > 0 && is_little;
     }
 }
@@ -329,8 +328,11 @@ impl Counter {
         let concurrent = self.concurrent(&self.whole.groups, &mut pairs);
         let reorderable_pairs = self.pairs.len() as u64;
         pairs.extend(self.pairs.drain());
-        let causes: Vec<FenceCause> =
-            self.by_location.iter().map(|(&loc, &(fences, op))| FenceCause::new(fences, loc, op, names)).collect();
+        let causes: Vec<FenceCause> = self
+            .by_location
+            .iter()
+            .map(|(&loc, &(fences, op))| FenceCause::new(fences, loc, op, names))
+            .collect();
         let listed: u64 = causes.iter().map(|cause| cause.fences).sum();
         let mut coverage = Coverage {
             concurrent_accesses: concurrent.max(self.reorderable),
@@ -368,7 +370,8 @@ impl FenceCause {
 }
 
 const RECORD_MORE: &str = "record what writes the variable, too";
-const MODEL: &str = "ask for a model of it: it is part of a standard library, or foretell cannot record it yet";
+const MODEL: &str =
+    "ask for a model of it: it is part of a standard library, or foretell cannot record it yet";
 
 /// How to see what a function does.
 fn mend_of_call(callee: &str) -> &'static str {
@@ -399,7 +402,9 @@ fn mend_of(cause: &str) -> &'static str {
         "a read that shows an external write" => {
             "instrument what writes it: mostly a function that was called before, or the kernel"
         }
-        "called from uninstrumented code" => "build the caller with `foretell cc`, `foretell c++` or `cargo foretell`",
+        "called from uninstrumented code" => {
+            "build the caller with `foretell cc`, `foretell c++` or `cargo foretell`"
+        }
         "memory that other processes share" => "nothing can be done: other processes may write at any time",
         _ => MODEL,
     }
@@ -439,7 +444,8 @@ mod tests {
 
     #[test]
     fn without_fences_all_that_is_concurrent_can_be_reordered() {
-        let text = "A|w(x)|1\nA|fork(B)|2\nA|fork(C)|3\nB|w(x)|4\nC|r(x)|5\nA|join(B)|6\nA|r(x)|7\nA|join(C)|8";
+        let text =
+            "A|w(x)|1\nA|fork(B)|2\nA|fork(C)|3\nB|w(x)|4\nC|r(x)|5\nA|join(B)|6\nA|r(x)|7\nA|join(C)|8";
         assert_eq!(shares(text), [3, 3, 2, 2], "the last read of A is not ordered with C");
         // A thread that has ended before the next one starts can still be late.
         assert_eq!(shares("A|fork(B)|1\nB|w(x)|2\nB|end|3\nA|fork(C)|4\nC|w(x)|5"), [2, 2, 1, 1]);
@@ -454,8 +460,11 @@ mod tests {
         assert_eq!((found.reorderable_accesses, found.concurrent_accesses), (0, 5));
         assert_eq!((found.reorderable_thread_pairs, found.thread_pairs, found.fences), (0, 1, 3));
         assert!(found.blind);
-        let causes: Vec<_> =
-            found.causes.iter().map(|cause| (cause.fences, &*cause.location, cause.callee.as_deref())).collect();
+        let causes: Vec<_> = found
+            .causes
+            .iter()
+            .map(|cause| (cause.fences, &*cause.location, cause.callee.as_deref()))
+            .collect();
         assert_eq!(causes, [(2, "a.c:4", Some("f")), (1, "7", None)]);
         let with_one_more = format!("{text}A|w(y)|9\n");
         let shown = coverage(Box::leak(with_one_more.into_boxed_str()));
@@ -472,7 +481,11 @@ mod tests {
 
     #[test]
     fn runs_add_up_and_only_the_most_frequent_causes_are_listed() {
-        let cause = |fences, location: &str| FenceCause { fences, location: location.into(), ..FenceCause::default() };
+        let cause = |fences, location: &str| FenceCause {
+            fences,
+            location: location.into(),
+            ..FenceCause::default()
+        };
         let one = |causes: Vec<FenceCause>| Coverage {
             concurrent_accesses: 100,
             thread_pairs: 1,

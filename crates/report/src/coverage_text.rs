@@ -169,7 +169,8 @@ mod tests {
 
     #[test]
     fn shares_are_not_rounded_to_all_or_nothing() {
-        let texts = [(0, 7), (1, 7000), (7, 1000), (123, 1000), (999, 1000), (5, 5)].map(|(part, all)| percent(part, all));
+        let texts = [(0, 7), (1, 7000), (7, 1000), (123, 1000), (999, 1000), (5, 5)]
+            .map(|(part, all)| percent(part, all));
         assert_eq!(texts, ["0 %", "less than 0.1 %", "0.7 %", "12 %", "99 %", "100 %"]);
     }
 
@@ -198,7 +199,8 @@ mod tests {
             callee: Some("g_free".to_string()),
             mend: "build its library with `foretell cc`".to_string(),
         };
-        let coverage = Coverage { fences: 15, causes: vec![cause], fences_of_other_causes: 3, ..Coverage::default() };
+        let coverage =
+            Coverage { fences: 15, causes: vec![cause], fences_of_other_causes: 3, ..Coverage::default() };
         let expected = [
             "12 fences: calls g_free at gl.c:7:3; to mend it: build its library with `foretell cc`",
             "3 fences: other causes",

@@ -315,7 +315,10 @@ mod tests {
     #[test]
     fn long_runs_are_gone_through_once() {
         const ROUNDS: u32 = 200_000;
-        let text = format!("C|w(u,1)|1\n{}B|r(u,1)|2\nB|w(z,1)|3\nC|w(z,2)|4\n", "B|r(x,0)|5\nB|w(x,0)|6\n".repeat(200_000));
+        let text = format!(
+            "C|w(u,1)|1\n{}B|r(u,1)|2\nB|w(z,1)|3\nC|w(z,2)|4\n",
+            "B|r(x,0)|5\nB|w(x,0)|6\n".repeat(200_000)
+        );
         let trace = foretell_testkit::trace(&text);
         let mut dependence = Dependence::new(trace.events().len());
         (1..=ROUNDS).for_each(|round| dependence.steer(id(2 * round), id(2 * round + 1)));

@@ -112,7 +112,12 @@ impl<'a> Replay<'a> {
                 _ if self.looked_at.contains_key(&index) => drop(open.pop()),
                 [Some(one), Some(other)] => drop(self.looked_at.insert(index, one || other)),
                 [one, other] => {
-                    open.extend([(one, first), (other, second)].iter().filter(|part| part.0.is_none()).map(|part| part.1));
+                    open.extend(
+                        [(one, first), (other, second)]
+                            .iter()
+                            .filter(|part| part.0.is_none())
+                            .map(|part| part.1),
+                    );
                 }
             }
         }

@@ -55,7 +55,8 @@ pub fn summary(reports: &[Report]) -> String {
         (0, open) => format!("no race proven, {} not proven", count(open, "candidate")),
         (races, open) => {
             let unconfirmed = unconfirmed(reports);
-            let open = if open > 0 { format!(", {} not proven", count(open, "candidate")) } else { String::new() };
+            let open =
+                if open > 0 { format!(", {} not proven", count(open, "candidate")) } else { String::new() };
             format!("{} proven{unconfirmed}{open}", count(races, "race"))
         }
     };

@@ -6,12 +6,12 @@ use foretell_report::baseline::{Known, KnownPair};
 use foretell_report::observed::{Deed, Link};
 use foretell_report::story::{Row, Step};
 use foretell_report::{
-    Access, Amount, Answer, Candidate, ClosureReport, ClosureStats, Confirmation, Counts, Coverage, Deadlock, Decision,
-    DecisionStats, Doubt, Excerpt, ExploredRace, FenceCause, Frame, HeldLock, HeldMode, Hunt, HuntRun, Hunted,
-    NOT_EXECUTED, Need, NeededRead, NeededReads, NewValue, Observed, Origin, ProgramAccess, ProgramDeadlock,
-    ProgramFailure, ProgramProperty, ProgramRace, ProgramReport, ProgramStats, Proof, PropertyReport,
-    PropertyVerdict, Race, Report, SliceInfo, Stats, Steering, Stopped, Story, Suppressed, SuppressedPair,
-    TestEnding, TestRun, TraceInfo, WaitingThread, schema,
+    Access, Amount, Answer, Candidate, ClosureReport, ClosureStats, Confirmation, Counts, Coverage, Deadlock,
+    Decision, DecisionStats, Doubt, Excerpt, ExploredRace, FenceCause, Frame, HeldLock, HeldMode, Hunt,
+    HuntRun, Hunted, NOT_EXECUTED, Need, NeededRead, NeededReads, NewValue, Observed, Origin, ProgramAccess,
+    ProgramDeadlock, ProgramFailure, ProgramProperty, ProgramRace, ProgramReport, ProgramStats, Proof,
+    PropertyReport, PropertyVerdict, Race, Report, SliceInfo, Stats, Steering, Stopped, Story, Suppressed,
+    SuppressedPair, TestEnding, TestRun, TraceInfo, WaitingThread, schema,
 };
 use foretell_trace::values::Obstacle;
 use serde_json::{Value, json};
@@ -60,6 +60,7 @@ fn trace() -> TraceInfo {
         cut_short: true,
         cut_because: Some(text("the disk is full")),
         unexplained_reads: 1,
+        shared_accesses: 2,
         slice: Some(SliceInfo { property: text("on x"), sound: true, events: 17, of: 20 }),
         coverage: Some(Coverage {
             concurrent_accesses: 4,

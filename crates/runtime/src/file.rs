@@ -30,7 +30,8 @@ static OWN: AtomicU64 = AtomicU64::new(0);
 /// All logs together may be so long; the processes count that in this file.
 pub(crate) fn limit(bytes: u64, counted_in: &CStr) {
     LIMIT.store(bytes, Ordering::Relaxed);
-    let file = unsafe { libc::open(counted_in.as_ptr(), libc::O_CREAT | libc::O_RDWR | libc::O_CLOEXEC, 0o600) };
+    let file =
+        unsafe { libc::open(counted_in.as_ptr(), libc::O_CREAT | libc::O_RDWR | libc::O_CLOEXEC, 0o600) };
     if file < 0 {
         return;
     }
@@ -140,7 +141,8 @@ pub(crate) fn append_copy(chunk: &[u8], clock: u64) -> Option<()> {
 fn foresee(file: c_int, offset: usize, bytes: usize) {
     const PIECE: usize = 16 << 20;
     let keep_size = system::word(libc::FALLOC_FL_KEEP_SIZE);
-    let fits = || used().load(Ordering::Relaxed).saturating_add(PIECE as u64) <= LIMIT.load(Ordering::Relaxed);
+    let fits =
+        || used().load(Ordering::Relaxed).saturating_add(PIECE as u64) <= LIMIT.load(Ordering::Relaxed);
     if offset / PIECE != (offset + bytes) / PIECE && fits() && may_grow(offset, bytes + PIECE).is_ok() {
         // If that fails, space is found when it is needed, or not.
         kernel(libc::SYS_fallocate, [system::word(file), keep_size, offset, bytes + PIECE, 0, 0]);
@@ -174,7 +176,8 @@ fn why_not(why: Why) -> String {
             let error = std::io::Error::from_raw_os_error(c_int::try_from(error).unwrap_or(0));
             format!("the recording ends here, it cannot be written: {error}")
         }
-        _ => "the recording ends here, as the log is full (--log-limit allows more); the program goes on".to_string(),
+        _ => "the recording ends here, as the log is full (--log-limit allows more); the program goes on"
+            .to_string(),
     }
 }
 

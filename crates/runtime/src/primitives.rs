@@ -145,7 +145,10 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
         Primitive::Spawn => turn.me.library.spawns.set(true),
         Primitive::Lock => begin_lock(turn, object, SyncOp::TryFailed),
         Primitive::LockShared => begin_lock(turn, object, SyncOp::TrySharedFailed),
-        Primitive::TryLock | Primitive::TryLockShared | Primitive::TryLockUpgradable | Primitive::TryUpgrade => {
+        Primitive::TryLock
+        | Primitive::TryLockShared
+        | Primitive::TryLockUpgradable
+        | Primitive::TryUpgrade => {
             turn.meeting_at(object as usize);
         }
         Primitive::Unlock => {
@@ -218,7 +221,10 @@ fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool)
         Primitive::TryLockUpgradable if result => changed(turn, Role::LockUpgradable, object),
         Primitive::TryUpgrade if result => changed(turn, Role::Upgrade, object),
         // Whoever had the lock when the time was over may have given it up since.
-        Primitive::TryLock | Primitive::TryLockShared | Primitive::TryLockUpgradable | Primitive::TryUpgrade => {
+        Primitive::TryLock
+        | Primitive::TryLockShared
+        | Primitive::TryLockUpgradable
+        | Primitive::TryUpgrade => {
             turn.fence(turn.me.site.get());
         }
         Primitive::Wait => {

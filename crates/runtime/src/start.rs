@@ -65,7 +65,8 @@ extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
     // There is no other thread yet.
     let wanted = scheduler::Wanted::read(variable);
     unsafe { *SETTINGS.0.get() = Some(Settings { folder, seed, wanted, detects }) };
-    if let (Some(limit), Some(path)) = (variable(LOG_LIMIT).and_then(|text| text.parse().ok()), path_of(USED)) {
+    if let (Some(limit), Some(path)) = (variable(LOG_LIMIT).and_then(|text| text.parse().ok()), path_of(USED))
+    {
         file::limit(limit, &path);
     }
     make_end_key();

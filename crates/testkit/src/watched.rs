@@ -2,7 +2,6 @@
 //! that a busy machine makes no difference.
 
 use std::fs;
-use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

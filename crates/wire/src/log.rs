@@ -367,7 +367,8 @@ mod tests {
 
     #[test]
     fn reasons_come_back() {
-        let written = [Why::NotWritten(0), Why::NotWritten(28), Why::NotWritten(u32::MAX), Why::Full(2 << 30)];
+        let written =
+            [Why::NotWritten(0), Why::NotWritten(28), Why::NotWritten(u32::MAX), Why::Full(2 << 30)];
         for why in [Why::Deadlock, Why::Raced, Why::Diverged].into_iter().chain(written) {
             assert_eq!(Why::from_code(why.code()), Some(why));
         }

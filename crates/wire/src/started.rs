@@ -46,7 +46,9 @@ pub fn unrecorded(text: &str, logs: impl Fn(u32) -> usize) -> Unrecorded {
     let (mut found, mut threads) = (Vec::new(), 0);
     for line in text.lines() {
         let mut words = line.splitn(3, ' ');
-        let (Some(how), Some(process), Some(program)) = (words.next(), words.next(), words.next()) else { continue };
+        let (Some(how), Some(process), Some(program)) = (words.next(), words.next(), words.next()) else {
+            continue;
+        };
         let Ok(process) = process.parse::<u32>() else { continue };
         if how == How::Thread.word() {
             threads += 1;
@@ -68,8 +70,11 @@ pub fn unrecorded(text: &str, logs: impl Fn(u32) -> usize) -> Unrecorded {
             programs.push(program);
         }
     }
-    let is_lost = |(process, before, programs): &&(u32, usize, Vec<&str>)| logs(*process) < before + programs.len();
-    found.extend(processes.iter().filter(is_lost).filter_map(|(.., programs)| Some((*programs.last()?).to_string())));
+    let is_lost =
+        |(process, before, programs): &&(u32, usize, Vec<&str>)| logs(*process) < before + programs.len();
+    found.extend(
+        processes.iter().filter(is_lost).filter_map(|(.., programs)| Some((*programs.last()?).to_string())),
+    );
     found.sort();
     found.dedup();
     Unrecorded { programs: found, threads }

@@ -167,13 +167,17 @@ impl Quarry for Native<'_> {
         let Track { seen, is_blind, is_cut, recordings } = track;
         let stuck = recordings.iter().find(|recording| recording.is_deadlock);
         let deadlock = stuck.map(|recording| Deadlock::at_end_of(&recording.trace, aim.run, aim.seed));
-        let mut reports = Vec::new();
+        let (mut reports, mut full) = (Vec::new(), Vec::new());
         for (process, mut recording) in recordings.into_iter().enumerate() {
+            if let (true, Some(why)) = (recording.is_full, &recording.cut_because) {
+                full.push(format!("run {} was recorded only in part: {why}", aim.run));
+            }
             // How a run has ended is told once, for the run.
             recording.cut_because = None;
             reports.extend(self.reports(recording, process, aim)?);
         }
         let mut notes = self.unproven(&seen, &reports, aim);
+        notes.extend(full);
         notes.extend(
             is_blind.then(|| format!("run {} has stopped to look for races at some moment", aim.run)),
         );

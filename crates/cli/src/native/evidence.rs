@@ -89,7 +89,9 @@ fn archive(folder: &Path, target: &Path) -> Result<(), Failure> {
     let packed = Command::new("tar").arg("-cz").arg("-C").arg(folder).arg(NAME).stdout(file).status();
     match packed {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(Failure::Usage(format!("cannot write {}: tar ended with {status}", target.display()))),
+        Ok(status) => {
+            Err(Failure::Usage(format!("cannot write {}: tar ended with {status}", target.display())))
+        }
         Err(error) => Err(Failure::Usage(format!("cannot run tar to write {}: {error}", target.display()))),
     }
 }
@@ -100,7 +102,8 @@ fn versions() -> String {
     for words in VERSIONS {
         let Some((program, arguments)) = words.split_first() else { continue };
         let ran = Command::new(program).args(arguments).stdin(Stdio::null()).output();
-        let told = ran.map_or_else(|error| error.to_string(), |ran| String::from_utf8_lossy(&ran.stdout).into_owned());
+        let told = ran
+            .map_or_else(|error| error.to_string(), |ran| String::from_utf8_lossy(&ran.stdout).into_owned());
         text.push_str(&format!("\n$ {}\n{told}", words.join(" ")));
     }
     text

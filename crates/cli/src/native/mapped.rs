@@ -52,7 +52,11 @@ impl Deref for Mapped {
 
     #[expect(unsafe_code, reason = "the bytes are there as long as this is")]
     fn deref(&self) -> &[u8] {
-        if self.length == 0 { &[] } else { unsafe { std::slice::from_raw_parts(self.start.cast(), self.length) } }
+        if self.length == 0 {
+            &[]
+        } else {
+            unsafe { std::slice::from_raw_parts(self.start.cast(), self.length) }
+        }
     }
 }
 

@@ -92,10 +92,11 @@ impl Folder {
 
     /// Why the rest of a log is not read, if that is so.
     fn why_stop(&self, pass: Pass, begin: Instant) -> Option<Reason> {
-        let share = if pass == Pass::Survey { CONVERTING * SURVEYING } else { CONVERTING };
+        // What the first pass has found stays in memory during the second one.
+        let (share, part) = if pass == Pass::Survey { (CONVERTING * SURVEYING, 4) } else { (CONVERTING, 2) };
         let is_late = self.time_limit.is_some_and(|limit| begin.elapsed() >= limit.mul_f64(share));
         match () {
-            () if memory::is_half_full() => Some(Reason::Memory),
+            () if memory::is_taken(part) => Some(Reason::Memory),
             () if stop::is_requested() => Some(Reason::Stop),
             () => is_late.then_some(Reason::Time),
         }
@@ -367,7 +368,10 @@ fn why_cut(log: &Path, told: Option<Why>, ended: Ended) -> String {
         Some(Why::Raced) => return "the program was ended at the race".to_string(),
         Some(Why::Diverged) => return "the program did not follow its schedule".to_string(),
         Some(Why::Full(limit)) => {
-            return format!("the log was full, --log-limit {} allows no more; the program went on", size_text(limit));
+            return format!(
+                "the log was full, --log-limit {} allows no more; the program went on",
+                size_text(limit)
+            );
         }
         Some(Why::NotWritten(error)) => {
             let error = io::Error::from_raw_os_error(i32::try_from(error).unwrap_or(0));
@@ -441,8 +445,9 @@ fn read(log: &Path, program: &Path, folder: &Folder, ended: Ended) -> Result<Opt
     let reason = Cell::new(None);
     let go_on = |pass: Pass| {
         bytes.pass_by();
-        reason.set(reason.get().or_else(|| folder.why_stop(pass, begin)));
-        reason.get().is_none()
+        let now = folder.why_stop(pass, begin);
+        reason.set(now.or(reason.get()));
+        now.is_none()
     };
     let recording = match convert_while(&bytes, folder.follow, &go_on) {
         Ok(recording) => recording,

@@ -270,7 +270,7 @@ pub(crate) fn confirm_all(how: Drive<'_>, report: &mut Report) -> Result<bool, F
     for race in report.races.iter_mut().filter(|race| !race.repeated) {
         let confirmation = if !is_first {
             Confirmation::not("only the first process of a command can be driven into its races")
-        } else if stop::is_requested() {
+        } else if stop::is_requested() || stop::is_in_a_hurry() {
             Confirmation::not("interrupted")
         } else {
             let confirmation = confirm_race(how, race)?;

@@ -39,6 +39,8 @@ struct Tally {
     events: usize,
     /// How many tests had nothing that could race.
     alone: usize,
+    /// How many there was no time for.
+    not_run: usize,
 }
 
 /// Runs the tests of all programs, one after the other.
@@ -47,8 +49,9 @@ pub(crate) fn run(args: &CargoArgs, programs: &[Program]) -> Result<Outcome, Fai
     let (mut tally, mut reports) = (Tally::default(), Vec::new());
     for program in programs {
         for test in names(program, &args.given)? {
-            if stop::is_requested() {
-                break;
+            if stop::is_requested() || stop::is_in_a_hurry() {
+                tally.not_run += 1;
+                continue;
             }
             reports.extend(run_test(args, program, test.as_deref(), &mut tally)?);
         }
@@ -254,6 +257,10 @@ fn sum_up(tally: &Tally, reports: &[Report]) -> Outcome {
         }
     }
     let found = reports.iter().map(outcome).max().unwrap_or(Outcome::Clean);
-    let all_well = tally.failed.is_empty() && tally.stopped.is_empty() && tally.lost.is_empty();
+    if tally.not_run > 0 {
+        output::note(&format!("interrupted: {} more were not run", tally.not_run));
+    }
+    let all_well =
+        tally.failed.is_empty() && tally.stopped.is_empty() && tally.lost.is_empty() && tally.not_run == 0;
     if all_well { found } else { found.max(Outcome::Incomplete) }
 }

@@ -51,7 +51,10 @@ pub(crate) fn save(trace: &Trace, path: &Path) -> Result<(), Failure> {
         let failed = |error| Failure::Trace { file: path.display().to_string(), error };
         for (number, event) in trace.events().iter().enumerate() {
             if number % LOOKS == LOOKS - 1 && stop::is_urgent() {
-                output::note(&format!("{}: there was no time to write more than {number} events", path.display()));
+                output::note(&format!(
+                    "{}: there was no time to write more than {number} events",
+                    path.display()
+                ));
                 return writer.finish(Ending::CutShort).map_err(failed);
             }
             writer.write(event, trace.names()).map_err(failed)?;

@@ -6,7 +6,8 @@ mod large;
 mod reading;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use foretell_testkit::process::limited;
 
 /// A folder for one test, empty at its beginning.
 fn folder(test: &str) -> PathBuf {

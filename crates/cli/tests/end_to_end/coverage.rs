@@ -31,7 +31,8 @@ fn causes_survive_every_format_that_keeps_locations() {
     let (text, binary) = (text.to_str().expect("a path"), binary.to_str().expect("a path"));
     let converted = foretell(&["trace", "convert", text, "-o", binary]);
     assert_eq!(converted.code, 0, "{}", converted.err);
-    let coverage = |path| foretell(&["predict", "--format", "json", path]).json()["trace"]["coverage"].clone();
+    let coverage =
+        |path| foretell(&["predict", "--format", "json", path]).json()["trace"]["coverage"].clone();
     assert_eq!(coverage(text), coverage(binary));
     assert_eq!(coverage(binary)["causes"][1]["callee"], "operator|(A, B)");
 }
@@ -44,5 +45,9 @@ fn a_trace_of_one_thread_says_so_and_is_clean() {
     let ordered = b"A|w(x,1)|1\nA|fork(B)|2\nB|w(x,2)|3\nA|join(B)|4\nA|r(x,2)|5\n";
     let ran = foretell_with_input(&["predict", "-"], ordered);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.out.contains("no two threads access memory at the same time: nothing can race"), "{}", ran.out);
+    assert!(
+        ran.out.contains("no two threads access memory at the same time: nothing can race"),
+        "{}",
+        ran.out
+    );
 }

@@ -12,7 +12,8 @@ use crate::{file, folder};
 const PROMPT: Duration = Duration::from_secs(2);
 
 fn run(name: &str, args: &[&str], ask: Option<Ask<'_>>) -> Watched {
-    let watched = watch(Command::new(env!("CARGO_BIN_EXE_foretell")).args(args), &folder(name), ask);
+    let temporary = folder(&format!("{name}_temporary"));
+    let watched = watch(Command::new(env!("CARGO_BIN_EXE_foretell")).args(args), &temporary, ask);
     assert!(!watched.err.contains("panicked"), "{}", watched.err);
     watched
 }
@@ -33,7 +34,8 @@ fn many_threads(name: &str, number: usize) -> String {
 
 /// Two threads that take turns for a long time, so that nobody is done with it soon.
 fn long(name: &str, rounds: usize) -> String {
-    let round = "a|acq(l)|1\na|r(x,0)|2\na|w(x,0)|3\na|rel(l)|4\nb|acq(l)|5\nb|r(x,0)|6\nb|w(x,0)|7\nb|rel(l)|8\n";
+    let round =
+        "a|acq(l)|1\na|r(x,0)|2\na|w(x,0)|3\na|rel(l)|4\nb|acq(l)|5\nb|r(x,0)|6\nb|w(x,0)|7\nb|rel(l)|8\n";
     file(&folder(name), "long.std", format!("m|fork(a)|9\nm|fork(b)|10\n{}", round.repeat(rounds)))
 }
 

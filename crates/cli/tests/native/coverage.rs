@@ -42,11 +42,19 @@ fn a_run_that_cannot_be_reordered_is_called_blind_in_every_form() {
     for form in &forms {
         let written = fs::read_to_string(form).expect("a report");
         assert!(written.contains("calls unseen_library"), "{form}: {written}");
-        assert!(written.contains(if form.ends_with("json") { "\"blind\":true" } else { "next to nothing" }), "{form}");
+        assert!(
+            written.contains(if form.ends_with("json") { "\"blind\":true" } else { "next to nothing" }),
+            "{form}"
+        );
     }
-    let report: Value = serde_json::from_str(&fs::read_to_string(&forms[0]).expect("a report")).expect("JSON");
+    let report: Value =
+        serde_json::from_str(&fs::read_to_string(&forms[0]).expect("a report")).expect("JSON");
     let coverage = &report["trace"]["coverage"];
-    assert_eq!((&coverage["reorderable_accesses"], &coverage["thread_pairs"]), (&0.into(), &1.into()), "{coverage}");
+    assert_eq!(
+        (&coverage["reorderable_accesses"], &coverage["thread_pairs"]),
+        (&0.into(), &1.into()),
+        "{coverage}"
+    );
     assert!(coverage["concurrent_accesses"].as_u64() >= Some(20), "{coverage}");
     assert_eq!(coverage["causes"][0]["callee"], "unseen_library");
     let location = coverage["causes"][0]["location"].as_str().unwrap_or_default();
@@ -58,7 +66,10 @@ fn a_run_that_cannot_be_reordered_is_called_blind_in_every_form() {
     let streamed = foretell(&["predict", "--no-progress", "--technique", "hb", "--format", "json", &trace]);
     assert_eq!(&json(&streamed.stdout)["trace"]["coverage"], coverage);
     let shown = text(&foretell(&["predict", "--no-progress", &trace]).stdout);
-    assert!(shown.lines().rev().take(2).any(|line| line.trim_start().starts_with("blind: next to nothing")), "{shown}");
+    assert!(
+        shown.lines().rev().take(2).any(|line| line.trim_start().starts_with("blind: next to nothing")),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -91,7 +102,8 @@ fn threads_that_were_not_recorded_are_counted() {
     if !is_ready() {
         return;
     }
-    let output = foretell(&["run", "--no-progress", "--format", "json", "--", &build("stress/unseen_threads.c")]);
+    let output =
+        foretell(&["run", "--no-progress", "--format", "json", "--", &build("stress/unseen_threads.c")]);
     let coverage = &json(&output.stdout)["trace"]["coverage"];
     assert_eq!(coverage["unrecorded_threads"], 1, "{coverage}");
 }
@@ -150,7 +162,18 @@ fn a_hunt_says_how_many_runs_could_not_be_looked_at() {
         let hunt = |how: &str| {
             let flag = fresh(&format!("hunt_{strategy}_{how}.flag"));
             foretell(&[
-                "hunt", "--no-progress", "--strategy", strategy, "--jobs", "1", "--runs", "3", "--", &program, &flag, how,
+                "hunt",
+                "--no-progress",
+                "--strategy",
+                strategy,
+                "--jobs",
+                "1",
+                "--runs",
+                "3",
+                "--",
+                &program,
+                &flag,
+                how,
             ])
         };
         let all = hunt("always");

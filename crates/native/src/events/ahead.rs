@@ -69,7 +69,7 @@ impl Writer<'_> {
     /// Nobody knows any more what memory holds.
     pub(super) fn forget_contents(&mut self) {
         if let Some(exploring) = &mut self.exploring {
-            exploring.contents.clear();
+            exploring.contents = FxHashMap::default();
         }
     }
 }

@@ -250,7 +250,8 @@ impl Explainer {
 
     /// Nobody knows what the memory of the thread holds.
     pub(super) fn forget_memory(&mut self, thread: usize) {
-        self.thread(thread).memory.clear();
+        // To clear a table takes as long as it once was large, and this may happen at every call of unknown code.
+        self.thread(thread).memory = FxHashMap::default();
     }
 
     fn begin(&mut self, record: &Record<'_>) {

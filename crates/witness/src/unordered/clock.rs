@@ -47,7 +47,9 @@ impl Clock {
                 self.blocks.insert(number, Arc::clone(theirs));
                 continue;
             };
-            if !Arc::ptr_eq(mine, theirs) && theirs.iter().zip(mine.iter()).any(|(theirs, mine)| theirs > mine) {
+            if !Arc::ptr_eq(mine, theirs)
+                && theirs.iter().zip(mine.iter()).any(|(theirs, mine)| theirs > mine)
+            {
                 new = true;
                 let both = std::array::from_fn(|at| mine[at].max(theirs[at]));
                 *mine = Arc::new(both);
