@@ -35,6 +35,8 @@ pub struct Coverage {
     pub reorderable_thread_pairs: u64,
     /// How many fences there are.
     pub fences: u64,
+    /// How many of these the recorder has put where it did not see what happened, mostly in uninstrumented code.
+    pub fences_by_recorder: u64,
     /// What causes most of them, the most frequent cause first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<FenceCause>,
@@ -90,6 +92,7 @@ impl Coverage {
         self.reorderable_thread_pairs =
             self.reorderable_thread_pairs.saturating_add(other.reorderable_thread_pairs);
         self.fences = self.fences.saturating_add(other.fences);
+        self.fences_by_recorder = self.fences_by_recorder.saturating_add(other.fences_by_recorder);
         for cause in &other.causes {
             let is_same =
                 |known: &&mut FenceCause| (&known.location, &known.cause) == (&cause.location, &cause.cause);
@@ -125,11 +128,12 @@ impl Coverage {
         self.fences_of_other_causes = self.fences_of_other_causes.saturating_add(rest);
     }
 
-    /// Whether it is worth anything that no race was found. Where nothing is concurrent there is none, and without fences all is looked at.
+    /// Whether it is worth anything that no race was found. Where nothing is concurrent there is none, and without fences all is looked at. What a
+    /// trace itself says that nothing explains is no blindness of the recorder.
     fn judge(&mut self) {
         let is_little = self.reorderable_accesses.saturating_mul(100)
             < self.concurrent_accesses.max(1).saturating_mul(LEAST);
-        self.blind = self.fences > 0 && self.thread_pairs > 0 && is_little;
+        self.blind = self.fences_by_recorder > 0 && self.thread_pairs > 0 && is_little;
     }
 }
 
@@ -145,6 +149,7 @@ pub struct Counter {
     reorderable: u64,
     pairs: Pairs,
     fences: u64,
+    fences_by_recorder: u64,
     /// How many fences there are in each location, and what the first of them reads.
     by_location: FxHashMap<Loc, (u64, Op)>,
     /// Whether accesses at a location are part of a fence.
@@ -256,8 +261,9 @@ impl Counter {
             self.by_location.entry(event.loc).or_insert((0, event.op)).0 += 1;
         }
         // A read of the program is an access, and a thread that calls what is not seen may access anything there.
-        let accesses = u64::from(!self.is_of_fence(event.loc, names));
-        self.whole.add(number(event.thread), self.events, accesses);
+        let by_recorder = u64::from(self.is_of_fence(event.loc, names));
+        self.fences_by_recorder += by_recorder;
+        self.whole.add(number(event.thread), self.events, 1 - by_recorder);
         self.close();
     }
 
@@ -340,6 +346,7 @@ impl Counter {
             thread_pairs: pairs.len() as u64,
             reorderable_thread_pairs: reorderable_pairs,
             fences: self.fences,
+            fences_by_recorder: self.fences_by_recorder,
             causes,
             fences_of_other_causes: self.fences - listed,
             ..Coverage::default()
@@ -489,6 +496,7 @@ mod tests {
         let one = |causes: Vec<FenceCause>| Coverage {
             concurrent_accesses: 100,
             thread_pairs: 1,
+            fences_by_recorder: 1,
             fences: causes.iter().map(|cause| cause.fences).sum(),
             causes,
             ..Coverage::default()

@@ -68,6 +68,7 @@ fn trace() -> TraceInfo {
             thread_pairs: 2,
             reorderable_thread_pairs: 1,
             fences: 3,
+            fences_by_recorder: 2,
             causes: vec![FenceCause {
                 fences: 2,
                 location: text("bank.c:4"),
