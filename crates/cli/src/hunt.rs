@@ -96,7 +96,8 @@ fn hunt(args: &HuntArgs, quarry: &impl Quarry) -> Result<Outcome, Failure> {
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean).max(by_runs))
 }
 
-/// What the runs come to, whatever was found in them: a hunt that has looked at no run to its end is worth no more than one such run.
+/// What the runs come to, whatever was found in them: a hunt that has looked at no run to its end is worth no more than
+/// one such run.
 fn outcome_of_runs(hunt: &Hunt) -> Outcome {
     match hunt.incomplete_runs() {
         _ if !hunt.deadlocks.is_empty() => Outcome::Race,

@@ -1,8 +1,8 @@
 //! How much of a run could be reordered at all: where next to nothing could, that no race was found means little.
 //!
-//! Accesses are *concurrent* if those of another thread are not ordered with them by forks and joins alone. Fences cut a run into stretches, and
-//! nothing moves from one to another. So a concurrent access can be reordered if its stretch has a concurrent one of another thread.
-//! Other synchronisation is not looked at: what it leaves open is decided pair by pair.
+//! Accesses are *concurrent* if those of another thread are not ordered with them by forks and joins alone. Fences cut a
+//! run into stretches, and nothing moves from one to another. So a concurrent access can be reordered if its stretch has a
+//! concurrent one of another thread. Other synchronisation is not looked at: what it leaves open is decided pair by pair.
 
 use foretell_trace::{Event, Loc, Names, Op, ThreadId, Trace, fence};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -1,5 +1,5 @@
-//! `foretell run --evidence FILE.tar.gz`: all that is needed to look into a run elsewhere, in one file. A race that the program does not follow
-//! may be a bug of foretell, and is asked for in this form.
+//! `foretell run --evidence FILE.tar.gz`: all that is needed to look into a run elsewhere, in one file. A race that the
+//! program does not follow may be a bug of foretell, and is asked for in this form.
 
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
@@ -54,7 +54,8 @@ fn quoted(word: &OsStr) -> String {
     }
 }
 
-/// Packs logs, reports, schedules and versions. Only the user may read the archive: logs have what the program read and wrote.
+/// Packs logs, reports, schedules and versions. Only the user may read the archive: logs have what the program read and
+/// wrote.
 pub(super) fn pack(target: &Path, args: &RunArgs, logs: &Folder, reports: &[Report]) -> Result<(), Failure> {
     let packing = Folder::new()?;
     let inside = packing.path().join(NAME);
