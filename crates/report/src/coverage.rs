@@ -8,6 +8,8 @@ use foretell_trace::{Event, Loc, Names, Op, ThreadId, Trace, fence};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
+use crate::report::is_zero;
+
 /// If less than this share of the concurrent accesses can be reordered, a run says next to nothing. In percent.
 pub const LEAST: u64 = 1;
 /// How many causes of fences a report lists.
@@ -69,11 +71,6 @@ pub struct FenceCause {
     pub callee: Option<String>,
     /// How to get rid of them.
     pub mend: String,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the serialiser passes a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl Coverage {

@@ -423,7 +423,7 @@ impl Report {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the serialiser passes a reference")]
-fn is_zero(number: &u64) -> bool {
+pub(crate) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 

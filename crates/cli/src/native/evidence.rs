@@ -99,15 +99,13 @@ fn archive(folder: &Path, target: &Path) -> Result<(), Failure> {
 
 /// What foretell, the system and the compilers are.
 fn versions() -> String {
-    let mut text = format!("foretell {}\n", env!("CARGO_PKG_VERSION"));
-    for words in VERSIONS {
-        let Some((program, arguments)) = words.split_first() else { continue };
+    let told = VERSIONS.iter().filter_map(|words| {
+        let (program, arguments) = words.split_first()?;
         let ran = Command::new(program).args(arguments).stdin(Stdio::null()).output();
-        let told = ran
-            .map_or_else(|error| error.to_string(), |ran| String::from_utf8_lossy(&ran.stdout).into_owned());
-        text.push_str(&format!("\n$ {}\n{told}", words.join(" ")));
-    }
-    text
+        let told = ran.map(|ran| String::from_utf8_lossy(&ran.stdout).into_owned());
+        Some(format!("\n$ {}\n{}", words.join(" "), told.unwrap_or_else(|error| format!("{error}\n"))))
+    });
+    std::iter::once(format!("foretell {}\n", env!("CARGO_PKG_VERSION"))).chain(told).collect()
 }
 
 #[cfg(test)]
