@@ -18,7 +18,7 @@ usage: cargo xtask COMMAND
   soundness [SECONDS [SEED]]   predicted races against all executions of random programs, for ever unless told
   native-corpus [SEEDS [PART OF A NAME]]  record and predict every program of corpus/native, with 20 seeds unless told
   replay-corpus [SEEDS [PART OF A NAME]]  drive every program of corpus/native into its races, with 3 seeds unless told, and ten times each
-  soundness-native [SECONDS [SEED]]  races of recorded C++ programs against all executions of the same programs
+  soundness-native [SECONDS [SEED]]  races of recorded C++ programs and Rust tests against all executions of the same programs
   tidy                   check the rules of the house: who may depend on whom, and what every file must have
   setup                  install what building and testing need";
 

@@ -6,18 +6,20 @@
 //! the bounds of an array or divide by zero; but it cannot run for ever.
 //!
 //! * [`tree`]: programs as trees, and their text
-//! * `cpp`: the same programs in C++
+//! * `cpp`: the same programs in C++, `rust`: in Rust
 //! * [`shape`]: what a program is made of
 //! * [`make`]: statements and expressions at random
 //! * [`shrink`]: the smallest program for which something still holds
 
 mod cpp;
 mod make;
+mod rust;
 pub mod shape;
 mod shrink;
 pub mod tree;
 
 pub use cpp::PROGRAM_FILE;
+pub use rust::{RUST_PRELUDE, RUST_TEST};
 pub use shape::{Features, Shape};
 pub use shrink::shrink;
 pub use tree::Program;

@@ -69,7 +69,7 @@ impl Program {
     }
 
     /// The cell that a field belongs to.
-    fn cell_of(&self, field: &str) -> &str {
+    pub(super) fn cell_of(&self, field: &str) -> &str {
         let has = |declaration: &&Declaration| matches!(declaration, Declaration::Cell(_, fields) if fields.iter().any(|(name, _)| name == field));
         match self.declarations.iter().find(has) {
             Some(Declaration::Cell(name, _)) => name,
