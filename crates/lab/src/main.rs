@@ -3,6 +3,7 @@
 mod bench;
 mod fuzz_exact;
 mod native_corpus;
+mod primitives;
 mod replay_corpus;
 mod soundness;
 mod soundness_native;

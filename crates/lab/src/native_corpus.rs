@@ -10,10 +10,15 @@ use foretell_testkit::native::{Lines, Program, programs};
 use xtask::process::{must, release, root};
 use xtask::setup;
 
+use crate::primitives;
+
 /// So many seeds unless told otherwise.
 const SEEDS: u64 = 20;
 /// In one of so many runs a race may stay unseen.
 const MISSES: u64 = 20;
+
+/// The package whose tests are run as well.
+const PACKAGE: &str = "primitives";
 
 /// What the runs of one program in one mode have shown.
 #[derive(Default)]
@@ -50,6 +55,9 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
             tally.wrong.iter().for_each(|message| println!("  {message}"));
             bad += usize::from(!tally.is_good());
         }
+    }
+    if PACKAGE.contains(part) {
+        bad += primitives::run(seeds, &folder);
     }
     if bad > 0 {
         return Err(format!("{bad} of these are not as they should be"));
