@@ -41,7 +41,8 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
         _ => return Err("usage: cargo xtask soundness-native [SECONDS [SEED]]".to_string()),
     };
     must("cargo", &[&["build", "--quiet", "--release"][..], &PACKAGES].concat())?;
-    let judges = [Language::Cpp, Language::Rust].map(|language| Judge::new(built("release", "foretell"), language));
+    let judges =
+        [Language::Cpp, Language::Rust].map(|language| Judge::new(built("release", "foretell"), language));
     let [cpp, rust] = judges;
     let judges = [cpp?, rust?];
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());

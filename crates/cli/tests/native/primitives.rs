@@ -30,7 +30,9 @@ fn is_clean(seed: &str, options: &[&str], at_least: usize) {
     let (sum, all) = summed_up(&output);
     let tests = sum.split(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0_usize);
     assert!(tests >= at_least && sum.contains(": 0 with races, "), "{all}");
-    assert_eq!(output.status.code(), Some(0), "{all}");
+    assert!(sum.contains(" 0 failed, 0 stopped, 0 not recorded"), "{all}");
+    // In some of them next to nothing can be reordered, which is told, too.
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{all}");
 }
 
 #[test]

@@ -136,7 +136,9 @@ impl Printer<'_> {
         let text = match declaration {
             Declaration::Memory { name, atomic, initial } => {
                 let (kind, how) = if *atomic { ("AtomicI64", "static") } else { ("i64", "static mut") };
-                let value = |value: &i64| if *atomic { format!("AtomicI64::new({value})") } else { value.to_string() };
+                let value = |value: &i64| {
+                    if *atomic { format!("AtomicI64::new({value})") } else { value.to_string() }
+                };
                 let values: Vec<String> = initial.iter().map(value).collect();
                 match values.as_slice() {
                     [value] => format!("{how} {name}: {kind} = {value};"),
@@ -145,10 +147,13 @@ impl Printer<'_> {
             }
             Declaration::Lock(name, None) => format!("static {name}: Lock = lock({});", self.next_lock()),
             Declaration::Lock(name, Some(length)) => {
-                let locks: Vec<String> = (0..*length).map(|_| format!("lock({})", self.next_lock())).collect();
+                let locks: Vec<String> =
+                    (0..*length).map(|_| format!("lock({})", self.next_lock())).collect();
                 format!("static {name}: [Lock; {length}] = [{}];", locks.join(", "))
             }
-            Declaration::Semaphore(name, permits) => format!("static {name}: Semaphore = semaphore({permits});"),
+            Declaration::Semaphore(name, permits) => {
+                format!("static {name}: Semaphore = semaphore({permits});")
+            }
             Declaration::Condition(name) => format!("static {name}: Condvar = Condvar::new();"),
             Declaration::Cell(name, fields) => {
                 let kinds: Vec<String> = fields.iter().map(|(field, _)| format!("{field}: i64")).collect();
