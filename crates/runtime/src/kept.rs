@@ -141,9 +141,9 @@ fn identity(file: c_int) -> Option<(u64, u64)> {
     known.then_some((about.st_dev, about.st_ino))
 }
 
-/// Whether that works is of no matter: the lock only tells those who clean up that somebody is here.
+/// Whether that works is of no matter: the lock only tells others that somebody is here. Who looks has it for a moment.
 fn lock(file: c_int) {
-    ask_kernel(libc::SYS_flock, [word(file), word(libc::LOCK_SH | libc::LOCK_NB), 0, 0, 0, 0]);
+    ask_kernel(libc::SYS_flock, [word(file), word(libc::LOCK_SH), 0, 0, 0, 0]);
 }
 
 fn duplicate(file: c_int, from: usize) -> Option<c_int> {
