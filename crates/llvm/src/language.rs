@@ -4,15 +4,16 @@ use foretell_wire::site::Language;
 
 use crate::ir::Module;
 
-/// The language of all that the module was compiled from. Where there are several, or where nobody knows, it is the one whose
-/// rules order most.
+/// The language of all that the module was compiled from. Where there are several, or where nobody knows, it is the
+/// one whose rules order most.
 pub(crate) fn of(module: Module) -> Language {
     let mut units = module.compile_units().into_iter().map(|unit| of_unit(&unit));
     let Some(first) = units.next() else { return Language::Other };
     if units.all(|unit| unit == first) { first } else { Language::Other }
 }
 
-/// The language that a description tells, which LLVM writes as `language: DW_LANG_Rust` or `sourceLanguageName: DW_LNAME_Rust`.
+/// The language that a description tells, which LLVM writes as `language: DW_LANG_Rust` or `sourceLanguageName:
+/// DW_LNAME_Rust`.
 fn of_unit(unit: &str) -> Language {
     let told = |prefix: &str| unit.split_once(prefix).map(|(_, rest)| rest);
     match told("DW_LANG_").or_else(|| told("DW_LNAME_")) {

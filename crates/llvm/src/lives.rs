@@ -1,8 +1,8 @@
 //! Local variables whose address others may get to know: the end of their lives is told.
 //!
-//! The address is followed through what is computed from it, through other local variables that hold it, and through the functions of
-//! the module that it is given to. If it gets anywhere else, into memory or to code out of the module, other threads may
-//! get to know it there. In doubt they do.
+//! The address is followed through what is computed from it, through other local variables that hold it, and through
+//! the functions of the module that it is given to. If it gets anywhere else, into memory or to code out of the
+//! module, other threads may get to know it there. In doubt they do.
 
 use std::collections::HashSet;
 

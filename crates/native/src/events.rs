@@ -245,7 +245,7 @@ struct Writer<'a> {
 struct MixedVars {
     /// By the address of the bytes.
     bytes: FxHashMap<(Era, u64), VarId>,
-    /// By the word, the sizes and who uses the smaller one.
+    /// By the word, the sizes and who uses the first of them.
     sizes: FxHashMap<(Era, u64, [Extent; 2], u32), VarId>,
 }
 

@@ -106,8 +106,8 @@ impl Parts {
         }
     }
 
-    /// Whatever writes a part of a mixed word leaves the rest, so it counts as an update of the whole. What an access of another size
-    /// releases does not make up for that.
+    /// Whatever writes a part of a mixed word leaves the rest, so it counts as an update of the whole. What an access of
+    /// another size releases does not make up for that.
     fn access_mixed(&mut self, word: u64, bytes: u8, how: How, scene: &mut Scene<'_>) {
         scene.orders = true;
         self.separate(bytes);

@@ -49,8 +49,8 @@ impl Scene<'_> {
         }
     }
 
-    /// The access is to bytes that nobody has written since they were allocated. If nothing orders it after the allocation of a block, that
-    /// is a race: to allocate is to write. What comes after it is ordered.
+    /// The access is to bytes that nobody has written since they were allocated. If nothing orders it after the
+    /// allocation of a block, that is a race: to allocate is to write. What comes after it is ordered.
     #[cold]
     pub(crate) fn meet_birth(&mut self, addr: u64) {
         let blocks = self.blocks;

@@ -1,4 +1,5 @@
-//! The beginning and the end of memory, where these are no events of their own: both conflict with all accesses, like a write.
+//! The beginning and the end of memory, where these are no events of their own: both conflict with all accesses, like
+//! a write.
 
 use foretell_trace::Op;
 use foretell_wire::record::LARGEST_LOCAL;
@@ -8,8 +9,9 @@ use crate::memory::Era;
 use crate::records::parts;
 
 impl Writer<'_> {
-    /// Memory that was allocated by one thread and touched by another before anybody wrote to it. Nothing in the trace would
-    /// tell if the other one came too early, so that is told as a write of who knows what, by who allocates.
+    /// Memory that was allocated by one thread and touched by another before anybody wrote to it. Nothing in the
+    /// trace would tell if the other one came too early, so that is told as a write of who knows what, by who
+    /// allocates.
     pub(super) fn write_for_allocator(&mut self, era: Era) -> Done {
         let survey = self.survey;
         for (address, cell) in survey.kept(era) {
@@ -22,8 +24,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A local variable is no more. Its memory is its thread's own again, and the next variable there has the same name in the
-    /// trace; so that is told as a write.
+    /// A local variable is no more. Its memory is its thread's own again, and the next variable there has the same
+    /// name in the trace; so that is told as a write.
     pub(super) fn end_local(&mut self, addr: u64, bytes: u64) -> Done {
         let (survey, era) = (self.survey, self.memory.era(addr));
         for part in parts(addr, bytes.min(LARGEST_LOCAL)) {

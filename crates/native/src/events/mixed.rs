@@ -1,20 +1,22 @@
 //! Words that atomics access as a whole and others in parts.
 //!
 //! A part of an atomic access alone would be an access that the machine cannot make, so the word is one variable, the
-//! *whole*. Whatever writes a part leaves the rest, so it counts as an update of the whole; whose values are not told, so
-//! that each read keeps to the write that it saw. It keeps the memory orders of its accesses, and as it is only ever updated, no
-//! release sequence ends: more order than the languages promise.
+//! *whole*. Whatever writes a part leaves the rest, so it counts as an update of the whole; whose values are not
+//! told, so that each read keeps to the write that it saw. It keeps the memory orders of its accesses, and as it is
+//! only ever updated, no release sequence ends: more order than the languages promise.
 //!
 //! The whole never races but with the end of its memory. Beside it stand variables that do nothing else:
 //!
-//! * one for each run of bytes that all accesses have either all of or none of: plain accesses of it race with atomic ones, and
-//!   with each other, as everywhere. An access comes there after what it acquires and before what it releases.
-//! * where Rust rules, one for each two sizes and each thread that uses the smaller one: the accesses of that thread with that size
-//!   count as plain there, and those of all others with the other size as atomic. So two atomic accesses race if and only if
-//!   they are of different sizes. An access comes there before anything else: what it acquires itself does not
-//!   make up for its size.
+//! * one for each run of bytes that all accesses have either all of or none of: plain accesses of it race with atomic
+//!   ones, and with each other, as everywhere. An access comes there after what it acquires and before what it
+//!   releases.
+//! * where Rust rules, one for each two sizes and each thread that uses the first of them: accesses of that thread
+//!   with that size count as plain there, and those of all others with the other size as atomic. So two atomic
+//!   accesses race if and only if they are of different sizes. An access comes there before anything else: what it
+//!   acquires itself does not make up for its size.
 //!
-//! A thread that has come to one of these and not to the next is still about to make its access: it has published nothing.
+//! A thread that has come to one of these and not to the next is still about to make its access: it has published
+//! nothing.
 
 use foretell_trace::{MemOrder, Op, VarId};
 
