@@ -624,7 +624,15 @@ impl Value {
             return None;
         }
         let content = unsafe { LLVMGetInitializer(self.0) };
-        if content.is_null() || unsafe { LLVMIsConstantString(content) == 0 } {
+        if content.is_null() {
+            return None;
+        }
+        // A text of zeros alone, such as the empty one, is not kept byte by byte; whatever else is no row of numbers
+        // must not be asked whether it is a text.
+        if !unsafe { LLVMIsAConstantAggregateZero(content) }.is_null() {
+            return Some(String::new());
+        }
+        if unsafe { LLVMIsAConstantDataSequential(content).is_null() || LLVMIsConstantString(content) == 0 } {
             return None;
         }
         let mut length = 0;

@@ -75,6 +75,11 @@ fn atomic_operations_on_all_kinds_of_types() {
 }
 
 #[test]
+fn formats_that_are_not_kept_as_texts() {
+    check("odd_formats.c");
+}
+
+#[test]
 fn memory_of_all_kinds_of_types() {
     check("memory.c");
 }
