@@ -25,7 +25,7 @@ use crate::turn::Turn;
 macro_rules! words {
     ($($size:literal $log:literal $word:ty, $atomic:ty: $load:ident $store:ident $atomic_load:ident $atomic_store:ident $rmw:ident $cmpxchg:ident;)*) => {$(
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $load(site: u64, addr: *const $word) -> u64 {
+        unsafe extern "C-unwind" fn $load(site: u64, addr: *const $word) -> u64 {
             let read = move || u64::from(unsafe { addr.read_unaligned() });
             let Some(me) = me() else { return read() };
             if !me.enter() {
@@ -47,7 +47,7 @@ macro_rules! words {
         }
 
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $store(site: u64, addr: *mut $word, value: u64) {
+        unsafe extern "C-unwind" fn $store(site: u64, addr: *mut $word, value: u64) {
             let write = move || unsafe { addr.write_unaligned(value as $word) };
             let Some(me) = me() else { return write() };
             if !me.enter() {
@@ -68,7 +68,7 @@ macro_rules! words {
         }
 
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $atomic_load(site: u64, addr: *mut $word, order: u32) -> u64 {
+        unsafe extern "C-unwind" fn $atomic_load(site: u64, addr: *mut $word, order: u32) -> u64 {
             let load = || u64::from(unsafe { <$atomic>::from_ptr(addr) }.load(Ordering::SeqCst));
             let Some(turn) = enter().map(Turn::of) else { return load() };
             turn.access(addr as usize, $size, || {
@@ -79,7 +79,7 @@ macro_rules! words {
         }
 
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $atomic_store(site: u64, addr: *mut $word, value: u64, order: u32) {
+        unsafe extern "C-unwind" fn $atomic_store(site: u64, addr: *mut $word, value: u64, order: u32) {
             let store = || unsafe { <$atomic>::from_ptr(addr) }.store(value as $word, Ordering::SeqCst);
             let Some(turn) = enter().map(Turn::of) else { return store() };
             turn.access(addr as usize, $size, || {
@@ -90,7 +90,7 @@ macro_rules! words {
         }
 
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $rmw(site: u64, addr: *mut $word, operand: u64, update: u32, order: u32) -> u64 {
+        unsafe extern "C-unwind" fn $rmw(site: u64, addr: *mut $word, operand: u64, update: u32, order: u32) -> u64 {
             let update = Update::from_code(update).unwrap_or(Update::Xchg);
             let apply = |old: $word| Some(update.apply(old.into(), operand, $size) as $word);
             let atomic = unsafe { <$atomic>::from_ptr(addr) };
@@ -108,7 +108,7 @@ macro_rules! words {
         }
 
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $cmpxchg(
+        unsafe extern "C-unwind" fn $cmpxchg(
             site: u64, addr: *mut $word, expected: u64, desired: u64, success: u32, failure: u32,
         ) -> u64 {
             let (expected, desired) = (expected as $word, desired as $word);
@@ -186,7 +186,7 @@ words! {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __foretell_read_range(site: u64, addr: *const u8, into: *mut u8, bytes: usize) {
+unsafe extern "C-unwind" fn __foretell_read_range(site: u64, addr: *const u8, into: *mut u8, bytes: usize) {
     let copy = || unsafe { std::ptr::copy(addr, into, bytes) };
     let Some(turn) = enter().map(Turn::of) else { return copy() };
     turn.access(addr as usize, bytes, || {
@@ -197,7 +197,7 @@ unsafe extern "C" fn __foretell_read_range(site: u64, addr: *const u8, into: *mu
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __foretell_write_range(site: u64, addr: *mut u8, from: *const u8, bytes: usize) {
+unsafe extern "C-unwind" fn __foretell_write_range(site: u64, addr: *mut u8, from: *const u8, bytes: usize) {
     let copy = || unsafe { std::ptr::copy(from, addr, bytes) };
     let Some(turn) = enter().map(Turn::of) else { return copy() };
     turn.access(addr as usize, bytes, || {
@@ -208,7 +208,7 @@ unsafe extern "C" fn __foretell_write_range(site: u64, addr: *mut u8, from: *con
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __foretell_copy(site: u64, to: *mut u8, from: *const u8, bytes: usize) {
+unsafe extern "C-unwind" fn __foretell_copy(site: u64, to: *mut u8, from: *const u8, bytes: usize) {
     let copy = || unsafe { std::ptr::copy(from, to, bytes) };
     let Some(turn) = enter().map(Turn::of) else { return copy() };
     turn.step();
@@ -227,7 +227,7 @@ unsafe extern "C" fn __foretell_copy(site: u64, to: *mut u8, from: *const u8, by
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __foretell_fill(site: u64, addr: *mut u8, byte: u32, length: usize) {
+unsafe extern "C-unwind" fn __foretell_fill(site: u64, addr: *mut u8, byte: u32, length: usize) {
     let byte = byte as u8;
     let fill = || unsafe { std::ptr::write_bytes(addr, byte, length) };
     let Some(turn) = enter().map(Turn::of) else { return fill() };

@@ -7,7 +7,9 @@
 
 mod asking;
 pub(crate) mod blocking;
+pub(crate) mod cancel;
 pub(crate) mod condition;
+mod copy;
 mod descriptor;
 pub(crate) mod ending;
 pub(crate) mod exception;
@@ -24,6 +26,7 @@ pub(crate) mod signal;
 pub(crate) mod sleep;
 mod standard;
 pub(crate) mod thread;
+mod time;
 
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};

@@ -110,7 +110,7 @@ fn distance(from: Text, to: Text) -> usize {
 macro_rules! functions {
     ($($hook:ident = $function:path: ($($argument:ident: $type:ty),*) -> $result:ty, |$call:ident, $outcome:pat_param| $tell:expr;)*) => {$(
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $hook(site: u64, $($argument: $type),*) -> $result {
+        unsafe extern "C-unwind" fn $hook(site: u64, $($argument: $type),*) -> $result {
             let call = Call::begin(site);
             let result = unsafe { $function($($argument),*) };
             if let Some($call) = &call {
@@ -172,7 +172,7 @@ functions! {
 
 /// What is read is told before the call: it may be overwritten by it.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __foretell_on_strcpy(site: u64, to: *mut c_char, from: Text) -> *mut c_char {
+unsafe extern "C-unwind" fn __foretell_on_strcpy(site: u64, to: *mut c_char, from: Text) -> *mut c_char {
     let (call, bytes) = (Call::begin(site), size(from));
     if let Some(call) = &call {
         call.scanned(from, bytes);
@@ -185,7 +185,7 @@ unsafe extern "C" fn __foretell_on_strcpy(site: u64, to: *mut c_char, from: Text
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __foretell_on_strncpy(
+unsafe extern "C-unwind" fn __foretell_on_strncpy(
     site: u64,
     to: *mut c_char,
     from: Text,
@@ -203,7 +203,7 @@ unsafe extern "C" fn __foretell_on_strncpy(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __foretell_on_strcat(site: u64, to: *mut c_char, from: Text) -> *mut c_char {
+unsafe extern "C-unwind" fn __foretell_on_strcat(site: u64, to: *mut c_char, from: Text) -> *mut c_char {
     let (call, end, bytes) = (Call::begin(site), size(to) - 1, size(from));
     if let Some(call) = &call {
         call.scanned(to, end + 1);
@@ -217,7 +217,7 @@ unsafe extern "C" fn __foretell_on_strcat(site: u64, to: *mut c_char, from: Text
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __foretell_on_strdup(site: u64, text: Text) -> *mut c_char {
+unsafe extern "C-unwind" fn __foretell_on_strdup(site: u64, text: Text) -> *mut c_char {
     let (call, bytes) = (Call::begin(site), size(text));
     let Some(call) = call else { return unsafe { libc::strdup(text) } };
     call.scanned(text, bytes);
@@ -237,7 +237,7 @@ unsafe extern "C" fn __foretell_on_strdup(site: u64, text: Text) -> *mut c_char 
 macro_rules! numbers {
     ($($hook:ident = $function:path: $result:ty;)*) => {$(
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $hook(site: u64, text: Text, end: *mut *mut c_char, base: c_int) -> $result {
+        unsafe extern "C-unwind" fn $hook(site: u64, text: Text, end: *mut *mut c_char, base: c_int) -> $result {
             let (call, mut after) = (Call::begin(site), text.cast_mut());
             let number = unsafe { $function(text, &mut after, base) };
             if let Some(call) = &call {

@@ -251,6 +251,18 @@ fn show_all(turn: Option<&Turn>) {
 /// A copy of the process has only one thread, and the log belongs to the original: the copy begins one of its own.
 extern "C" fn begin_copy() {
     let Some(me) = me() else { return };
+    let original = disown();
+    record(me.copy());
+    original.into_iter().for_each(close);
+}
+
+/// A copy of the process that shall not be recorded leaves the log to the original.
+pub(crate) fn leave_copy() {
+    disown().into_iter().for_each(close);
+}
+
+/// The process is a copy, and has nothing to do with what the original records. Returns the original's file.
+fn disown() -> Option<c_int> {
     set_me(None);
     RECORDING.store(false, Ordering::SeqCst);
     // As long as this is open, it can be seen that there is somebody who will go on with a log of its own.
@@ -261,8 +273,7 @@ extern "C" fn begin_copy() {
     scheduler::forget();
     home::begin_copy();
     given::let_go();
-    record(me.copy());
-    original.into_iter().for_each(close);
+    original
 }
 
 /// A module of the program tells where its hooks stand.

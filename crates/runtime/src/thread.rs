@@ -64,6 +64,8 @@ pub(crate) struct Thread {
     pub(crate) is_late: AtomicBool,
     /// Somebody wants it to end where it can be cancelled.
     pub(crate) is_cancelled: AtomicBool,
+    /// It may be cancelled at any moment.
+    pub(crate) ends_anywhere: AtomicBool,
     /// A signal handler has touched memory while the thread was in our code.
     pub(crate) has_missed: Cell<bool>,
     /// How many turns had been given when it last went away.
@@ -165,6 +167,7 @@ impl Thread {
             is_interrupted: AtomicBool::new(false),
             is_late: AtomicBool::new(false),
             is_cancelled: AtomicBool::new(false),
+            ends_anywhere: AtomicBool::new(false),
             has_missed: Cell::new(false),
             left: Cell::new(0),
             changes: Cell::new(0),

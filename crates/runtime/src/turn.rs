@@ -8,6 +8,7 @@ use foretell_schedule::Operation;
 use foretell_wire::hook::Order;
 use foretell_wire::record::{Record, SyncOp};
 
+use crate::interpose::cancel;
 use crate::log::LONGEST_RANGE;
 use crate::order::is_striped;
 use crate::scheduler::given::{self, Point};
@@ -61,10 +62,6 @@ impl Drop for Away<'_> {
         self.0.fence_if_outside();
         set_errno(error);
     }
-}
-
-unsafe extern "C-unwind" {
-    fn pthread_testcancel();
 }
 
 impl Turn {
@@ -172,6 +169,9 @@ impl Turn {
     #[cold]
     fn look_up(&self, point: Point) {
         self.catch_up();
+        if self.me.ends_anywhere.load(Ordering::Relaxed) {
+            self.may_end_anywhere();
+        }
         if is_striped() {
             // Code that is not instrumented may just have been told something by the like of another thread.
             self.fence_if_outside();
@@ -267,7 +267,13 @@ impl Turn {
 
     /// Waits until somebody wakes those who wait on the address, or looks again after a while if others may help.
     pub(crate) fn wait(&self, on: usize, deadline: Option<u64>, helper: Helper) -> Reason {
-        self.wait_as(Waiting { on, deadline, helper, cancellable: false })
+        if !self.me.ends_anywhere.load(Ordering::Relaxed) {
+            return self.wait_as(Waiting { on, deadline, helper, cancellable: false });
+        }
+        self.may_end_anywhere();
+        let reason = self.wait_as(Waiting { on, deadline, helper, cancellable: cancel::is_allowed() });
+        self.may_end_anywhere();
+        if reason == Reason::Cancelled { Reason::Woken } else { reason }
     }
 
     fn wait_as(&self, waiting: Waiting) -> Reason {
@@ -290,18 +296,36 @@ impl Turn {
     /// As [`Turn::wait`]; but the thread may be cancelled, or has been. Then the caller makes up its mind and calls
     /// [`Turn::end_if_cancelled`].
     pub(crate) fn wait_or_end(&self, on: usize, deadline: Option<u64>, helper: Helper) -> Reason {
-        if self.me.is_cancelled.load(Ordering::SeqCst) {
+        if self.is_to_end() {
             return Reason::Cancelled;
         }
-        self.wait_as(Waiting { on, deadline, helper, cancellable: true })
+        self.wait_as(Waiting { on, deadline, helper, cancellable: cancel::is_allowed() })
+    }
+
+    /// Whether the thread was cancelled and allows that.
+    fn is_to_end(&self) -> bool {
+        self.me.is_cancelled.load(Ordering::SeqCst) && cancel::is_allowed()
+    }
+
+    /// At a place where threads can be cancelled, though it does not have to wait there.
+    pub(crate) fn may_end(self) -> Turn {
+        if self.is_to_end() { self.end_if_cancelled() } else { self }
+    }
+
+    /// A thread that may be cancelled at any moment ends here if it was. It has nothing half done.
+    #[cold]
+    fn may_end_anywhere(&self) {
+        if self.me.ends_anywhere.load(Ordering::Relaxed) && self.is_to_end() {
+            self.me.attempt.set(None);
+            cancel::end(self.me);
+        }
     }
 
     /// Ends the thread, if it was cancelled and allows that.
     pub(crate) fn end_if_cancelled(self) -> Turn {
         let me = self.me;
-        me.is_cancelled.store(false, Ordering::SeqCst);
         drop(self);
-        unsafe { pthread_testcancel() };
+        cancel::end(me);
         me.enter();
         let turn = Turn::of(me);
         turn.begin_alone();

@@ -68,8 +68,6 @@ answering! {
     pthread_rwlockattr_getpshared, c"pthread_rwlockattr_getpshared"(about: Any, answer: Answer) writes answer: NUMBER;
     pthread_getcpuclockid, c"pthread_getcpuclockid"(thread: pthread_t, answer: Answer) writes answer: NUMBER;
     pthread_getschedparam, c"pthread_getschedparam"(thread: pthread_t, policy: Answer, answer: Answer) writes policy: NUMBER, answer: NUMBER;
-    pthread_setcancelstate, c"pthread_setcancelstate"(state: c_int, before: Answer) writes before: NUMBER;
-    pthread_setcanceltype, c"pthread_setcanceltype"(kind: c_int, before: Answer) writes before: NUMBER;
     pthread_key_create, c"pthread_key_create"(key: *mut libc::pthread_key_t, destructor: Any) writes key: NUMBER;
     sched_getparam, c"sched_getparam"(process: c_int, answer: Answer) writes answer: NUMBER;
     sigemptyset, c"sigemptyset"(set: Answer) writes set: SIGNALS;

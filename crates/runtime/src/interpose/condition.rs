@@ -6,8 +6,9 @@ use std::ffi::{c_int, c_void};
 use foretell_wire::record::SyncOp;
 use libc::timespec;
 
-use super::lock::{deadline, fence_if_owner_died, try_mutex, unlock_mutex};
+use super::lock::{fence_if_owner_died, try_mutex, unlock_mutex};
 use super::original;
+use super::time::{deadline, is_refused};
 use crate::scheduler::{Helper, Reason, tell_unseen, wake_any, wake_from_outside, wake_waiters};
 use crate::shared;
 use crate::thread::me;
@@ -70,6 +71,13 @@ fn wait(turn: Turn, condition: Object, mutex: Object, deadline: Option<u64>) -> 
     if result == 0 { outcome } else { result }
 }
 
+fn wait_until(turn: Turn, condition: Object, mutex: Object, clock: c_int, time: *const timespec) -> c_int {
+    if is_refused(clock, time) {
+        return libc::EINVAL;
+    }
+    wait(turn, condition, mutex, Some(deadline(clock, time)))
+}
+
 /// The clock that a condition variable goes by is its secret; but times since the start of the machine are small.
 fn clock_of(time: *const timespec) -> c_int {
     const LONG_AGO: i64 = 1_000_000_000;
@@ -100,7 +108,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_cond_timedwait(
     if is_shared(condition, mutex) {
         return wait_with_others(&turn, mutex, || unsafe { original(condition, mutex, time) });
     }
-    wait(turn, condition, mutex, Some(deadline(clock_of(time), time)))
+    wait_until(turn, condition, mutex, clock_of(time), time)
 }
 
 #[unsafe(no_mangle)]
@@ -115,7 +123,7 @@ unsafe extern "C-unwind" fn pthread_cond_clockwait(
     if is_shared(condition, mutex) {
         return wait_with_others(&turn, mutex, || unsafe { original(condition, mutex, clock, time) });
     }
-    wait(turn, condition, mutex, Some(deadline(clock, time)))
+    wait_until(turn, condition, mutex, clock, time)
 }
 
 /// Who is not recorded wakes those who are. (Handlers of signals may not notify anybody.)
@@ -127,7 +135,7 @@ fn notify_unseen(condition: Object, count: usize) {
 }
 
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn pthread_cond_signal(condition: Object) -> c_int {
+pub(super) unsafe extern "C-unwind" fn pthread_cond_signal(condition: Object) -> c_int {
     let original = original!(c"pthread_cond_signal" of c"GLIBC_2.3.2": fn(Object) -> c_int);
     let Some(turn) = Turn::alone() else {
         notify_unseen(condition, 1);
@@ -143,7 +151,7 @@ pub(super) unsafe extern "C" fn pthread_cond_signal(condition: Object) -> c_int 
 }
 
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn pthread_cond_broadcast(condition: Object) -> c_int {
+pub(super) unsafe extern "C-unwind" fn pthread_cond_broadcast(condition: Object) -> c_int {
     let original = original!(c"pthread_cond_broadcast" of c"GLIBC_2.3.2": fn(Object) -> c_int);
     let Some(turn) = Turn::alone() else {
         notify_unseen(condition, usize::MAX);
@@ -157,7 +165,7 @@ pub(super) unsafe extern "C" fn pthread_cond_broadcast(condition: Object) -> c_i
 
 /// The original would wait for those who are still inside it, and nobody is who is recorded.
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn pthread_cond_destroy(condition: Object) -> c_int {
+pub(super) unsafe extern "C-unwind" fn pthread_cond_destroy(condition: Object) -> c_int {
     match Turn::alone() {
         Some(_turn) => 0,
         None => unsafe {

@@ -22,7 +22,7 @@ pub(super) unsafe extern "C-unwind" fn close(file: c_int) -> c_int {
 
 /// The kernel is asked for the ranges between our descriptors.
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
+pub(super) unsafe extern "C-unwind" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
     let close = |first: c_uint, last: c_uint| {
         let arguments = [first as usize, last as usize, word(flags), 0, 0, 0];
         c_int::try_from(kernel(libc::SYS_close_range, arguments)).unwrap_or(-1)
@@ -42,7 +42,7 @@ pub(super) unsafe extern "C" fn close_range(first: c_uint, last: c_uint, flags: 
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn closefrom(first: c_int) {
+unsafe extern "C-unwind" fn closefrom(first: c_int) {
     let first = c_uint::try_from(first).unwrap_or(0);
     if unsafe { close_range(first, c_uint::MAX, 0) } != 0 {
         // A kernel that does not know it: one after the other.
@@ -55,13 +55,13 @@ unsafe extern "C" fn closefrom(first: c_int) {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dup2(from: c_int, to: c_int) -> c_int {
+unsafe extern "C-unwind" fn dup2(from: c_int, to: c_int) -> c_int {
     make_way(from, to);
     unsafe { original!(c"dup2": fn(c_int, c_int) -> c_int)(from, to) }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
+unsafe extern "C-unwind" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
     make_way(from, to);
     unsafe { original!(c"dup3": fn(c_int, c_int, c_int) -> c_int)(from, to, flags) }
 }
@@ -75,7 +75,7 @@ fn make_way(from: c_int, to: c_int) {
 /// As the C library does it, but by functions that the recorder sees: the process that is left behind ends in good
 /// order.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daemon(stays: c_int, keeps_open: c_int) -> c_int {
+unsafe extern "C-unwind" fn daemon(stays: c_int, keeps_open: c_int) -> c_int {
     match unsafe { libc::fork() } {
         -1 => return -1,
         0 => {}

@@ -139,7 +139,7 @@ pub(super) fn end_now(code: c_int) -> ! {
 macro_rules! replacing {
     ($($name:ident, $text:literal ($file:ident: $kind:ty, $($argument:ident: $type:ty),*);)*) => {$(
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name($file: $kind, $($argument: $type),*) -> c_int {
+        unsafe extern "C-unwind" fn $name($file: $kind, $($argument: $type),*) -> c_int {
             let original = original!($text: fn($kind, $($type),*) -> c_int);
             let program = unsafe { $file.name() };
             replace(program, || unsafe { original($file, $($argument),*) })

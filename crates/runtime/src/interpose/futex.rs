@@ -12,6 +12,7 @@ use foretell_wire::record::Record;
 use libc::timespec;
 
 use super::descriptor::{close, close_range};
+use super::copy::{copy_by_kernel, is_copying};
 use super::processor::let_go_by_kernel_id;
 use super::signal::expect_handlers;
 use crate::kept;
@@ -21,7 +22,7 @@ use crate::system::{kernel, nanoseconds, set_errno, until};
 use crate::turn::{Turn, deadline_in};
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn syscall(number: i64, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> i64 {
+unsafe extern "C-unwind" fn syscall(number: i64, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> i64 {
     let arguments = [a, b, c, d, e, f];
     match number {
         libc::SYS_sched_getaffinity => let_go_by_kernel_id(i32::try_from(a).unwrap_or(0)),
@@ -31,6 +32,7 @@ unsafe extern "C" fn syscall(number: i64, a: usize, b: usize, c: usize, d: usize
         #[cfg(target_arch = "x86_64")]
         libc::SYS_dup2 => kept::make_way(number_of(b)),
         libc::SYS_dup3 => kept::make_way(number_of(b)),
+        _ if is_copying(number, arguments) => return copy_by_kernel(|| kernel(number, arguments)),
         _ => {}
     }
     let Some(turn) = Turn::alone() else { return kernel(number, arguments) };

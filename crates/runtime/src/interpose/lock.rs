@@ -6,9 +6,10 @@ use foretell_wire::record::SyncOp;
 use libc::timespec;
 
 use super::original;
+use super::time::{deadline, is_refused, long_ago};
 use crate::scheduler::{Reason, note_lock, tell_unseen, wake_any, wake_waiters};
-use crate::system::{kernel, kernel_id, until};
-use crate::turn::{Turn, deadline_in};
+use crate::system::{kernel, kernel_id};
+use crate::turn::Turn;
 
 type Lock = *mut c_void;
 
@@ -126,6 +127,39 @@ fn is_own_checked_mutex(mutex: Lock) -> bool {
     kind & KIND_MASK == libc::PTHREAD_MUTEX_ERRORCHECK && owner == kernel_id()
 }
 
+/// Whether the caller has a read-write lock for writing: the original then refuses to wait for itself, where trying only tells that
+/// somebody has it.
+fn is_own_rwlock(lock: Lock) -> bool {
+    const WRITER: usize = 6;
+    // The layout of glibc's lock on 64-bit machines.
+    unsafe { lock.cast::<i32>().add(WRITER).read() == kernel_id() }
+}
+
+/// Takes a read-write lock by trying until it works or the deadline has passed.
+fn take_rwlock(turn: &Turn, lock: Lock, is_shared: bool, deadline: Option<u64>) -> c_int {
+    if is_own_rwlock(lock) {
+        return libc::EDEADLK;
+    }
+    if is_shared {
+        take(turn, lock, || try_read(lock), SyncOp::LockShared, SyncOp::TrySharedFailed, deadline)
+    } else {
+        take(turn, lock, || try_write(lock), SyncOp::Lock, SyncOp::TryFailed, deadline)
+    }
+}
+
+fn take_rwlock_until(
+    turn: &Turn,
+    lock: Lock,
+    is_shared: bool,
+    clock: c_int,
+    time: *const timespec,
+) -> c_int {
+    if is_refused(clock, time) {
+        return libc::EINVAL;
+    }
+    take_rwlock(turn, lock, is_shared, Some(deadline(clock, time)))
+}
+
 /// Where a lock was initialised tells what it is for.
 fn note_place(lock: Lock) {
     if let Some(turn) = Turn::take() {
@@ -134,36 +168,49 @@ fn note_place(lock: Lock) {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_mutex_init(mutex: Lock, how: *const c_void) -> c_int {
+unsafe extern "C-unwind" fn pthread_mutex_init(mutex: Lock, how: *const c_void) -> c_int {
     note_place(mutex);
     unsafe { original!(c"pthread_mutex_init": fn(Lock, *const c_void) -> c_int)(mutex, how) }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_init(lock: Lock, how: *const c_void) -> c_int {
+unsafe extern "C-unwind" fn pthread_rwlock_init(lock: Lock, how: *const c_void) -> c_int {
     note_place(lock);
     unsafe { original!(c"pthread_rwlock_init": fn(Lock, *const c_void) -> c_int)(lock, how) }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_spin_init(lock: Lock, shared: c_int) -> c_int {
+unsafe extern "C-unwind" fn pthread_spin_init(lock: Lock, shared: c_int) -> c_int {
     note_place(lock);
     unsafe { original!(c"pthread_spin_init": fn(Lock, c_int) -> c_int)(lock, shared) }
 }
 
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn pthread_mutex_lock(mutex: Lock) -> c_int {
+pub(super) unsafe extern "C-unwind" fn pthread_mutex_lock(mutex: Lock) -> c_int {
     let Some(turn) = Turn::alone() else {
         return unsafe { original!(c"pthread_mutex_lock": fn(Lock) -> c_int)(mutex) };
     };
-    lock_mutex(&turn, mutex, None)
-}
-
-fn lock_mutex(turn: &Turn, mutex: Lock, deadline: Option<u64>) -> c_int {
     if is_own_checked_mutex(mutex) {
         return libc::EDEADLK;
     }
-    take(turn, mutex, || try_mutex(mutex), SyncOp::Lock, SyncOp::TryFailed, deadline)
+    take(&turn, mutex, || try_mutex(mutex), SyncOp::Lock, SyncOp::TryFailed, None)
+}
+
+/// Takes a mutex by trying with a time that has passed: only the original knows which times and clocks a mutex refuses, and some do so
+/// only if it is not free.
+fn lock_mutex_until(
+    turn: &Turn,
+    mutex: Lock,
+    clock: c_int,
+    time: *const timespec,
+    lock: impl Fn(&timespec) -> c_int,
+) -> c_int {
+    let passed = long_ago(time);
+    let attempt = || match lock(&passed) {
+        libc::ETIMEDOUT => libc::EBUSY,
+        result => result,
+    };
+    take(turn, mutex, attempt, SyncOp::Lock, SyncOp::TryFailed, Some(deadline(clock, time)))
 }
 
 /// Tries the original.
@@ -177,44 +224,34 @@ pub(super) fn unlock_mutex(mutex: Lock) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn pthread_mutex_trylock(mutex: Lock) -> c_int {
+pub(super) unsafe extern "C-unwind" fn pthread_mutex_trylock(mutex: Lock) -> c_int {
     let Some(turn) = Turn::alone() else { return try_mutex(mutex) };
     turn.meeting_at(mutex as usize);
     try_once(&turn, mutex, try_mutex(mutex), SyncOp::Lock, SyncOp::TryFailed)
 }
 
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn pthread_mutex_timedlock(mutex: Lock, time: *const timespec) -> c_int {
-    let Some(turn) = Turn::alone() else {
-        return unsafe {
-            original!(c"pthread_mutex_timedlock": fn(Lock, *const timespec) -> c_int)(mutex, time)
-        };
-    };
-    lock_mutex(&turn, mutex, Some(deadline(libc::CLOCK_REALTIME, time)))
+pub(super) unsafe extern "C-unwind" fn pthread_mutex_timedlock(mutex: Lock, time: *const timespec) -> c_int {
+    let original = original!(c"pthread_mutex_timedlock": fn(Lock, *const timespec) -> c_int);
+    let Some(turn) = Turn::alone() else { return unsafe { original(mutex, time) } };
+    lock_mutex_until(&turn, mutex, libc::CLOCK_REALTIME, time, |passed| unsafe { original(mutex, passed) })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_mutex_clocklock(mutex: Lock, clock: c_int, time: *const timespec) -> c_int {
-    let Some(turn) = Turn::alone() else {
-        let original = original!(c"pthread_mutex_clocklock": fn(Lock, c_int, *const timespec) -> c_int);
-        return unsafe { original(mutex, clock, time) };
-    };
-    lock_mutex(&turn, mutex, Some(deadline(clock, time)))
-}
-
-/// A time on a real clock in counted time.
-pub(super) fn deadline(clock: c_int, time: *const timespec) -> u64 {
-    deadline_in(until(clock, unsafe { &*time }))
+unsafe extern "C-unwind" fn pthread_mutex_clocklock(mutex: Lock, clock: c_int, time: *const timespec) -> c_int {
+    let original = original!(c"pthread_mutex_clocklock": fn(Lock, c_int, *const timespec) -> c_int);
+    let Some(turn) = Turn::alone() else { return unsafe { original(mutex, clock, time) } };
+    lock_mutex_until(&turn, mutex, clock, time, |passed| unsafe { original(mutex, clock, passed) })
 }
 
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn pthread_mutex_unlock(mutex: Lock) -> c_int {
+pub(super) unsafe extern "C-unwind" fn pthread_mutex_unlock(mutex: Lock) -> c_int {
     let Some(turn) = Turn::alone() else { return unseen(|| unlock_mutex(mutex)) };
     give_up(&turn, mutex, || unlock_mutex(mutex), wake_any)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_spin_lock(lock: Lock) -> c_int {
+unsafe extern "C-unwind" fn pthread_spin_lock(lock: Lock) -> c_int {
     let Some(turn) = Turn::alone() else {
         return unsafe { original!(c"pthread_spin_lock": fn(Lock) -> c_int)(lock) };
     };
@@ -226,14 +263,14 @@ fn try_spin(lock: Lock) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_spin_trylock(lock: Lock) -> c_int {
+unsafe extern "C-unwind" fn pthread_spin_trylock(lock: Lock) -> c_int {
     let Some(turn) = Turn::alone() else { return try_spin(lock) };
     turn.meeting_at(lock as usize);
     try_once(&turn, lock, try_spin(lock), SyncOp::Lock, SyncOp::TryFailed)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_spin_unlock(lock: Lock) -> c_int {
+unsafe extern "C-unwind" fn pthread_spin_unlock(lock: Lock) -> c_int {
     let unlock = || unsafe { original!(c"pthread_spin_unlock": fn(Lock) -> c_int)(lock) };
     let Some(turn) = Turn::alone() else { return unseen(unlock) };
     give_up(&turn, lock, unlock, wake_any)
@@ -248,77 +285,73 @@ fn try_read(lock: Lock) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_wrlock(lock: Lock) -> c_int {
+unsafe extern "C-unwind" fn pthread_rwlock_wrlock(lock: Lock) -> c_int {
     let Some(turn) = Turn::alone() else {
         return unsafe { original!(c"pthread_rwlock_wrlock": fn(Lock) -> c_int)(lock) };
     };
-    take(&turn, lock, || try_write(lock), SyncOp::Lock, SyncOp::TryFailed, None)
+    take_rwlock(&turn, lock, false, None)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_rdlock(lock: Lock) -> c_int {
+unsafe extern "C-unwind" fn pthread_rwlock_rdlock(lock: Lock) -> c_int {
     let Some(turn) = Turn::alone() else {
         return unsafe { original!(c"pthread_rwlock_rdlock": fn(Lock) -> c_int)(lock) };
     };
-    take(&turn, lock, || try_read(lock), SyncOp::LockShared, SyncOp::TrySharedFailed, None)
+    take_rwlock(&turn, lock, true, None)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_timedwrlock(lock: Lock, time: *const timespec) -> c_int {
+unsafe extern "C-unwind" fn pthread_rwlock_timedwrlock(lock: Lock, time: *const timespec) -> c_int {
     let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_rwlock_timedwrlock": fn(Lock, *const timespec) -> c_int);
         return unsafe { original(lock, time) };
     };
-    let until = Some(deadline(libc::CLOCK_REALTIME, time));
-    take(&turn, lock, || try_write(lock), SyncOp::Lock, SyncOp::TryFailed, until)
+    take_rwlock_until(&turn, lock, false, libc::CLOCK_REALTIME, time)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_timedrdlock(lock: Lock, time: *const timespec) -> c_int {
+unsafe extern "C-unwind" fn pthread_rwlock_timedrdlock(lock: Lock, time: *const timespec) -> c_int {
     let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_rwlock_timedrdlock": fn(Lock, *const timespec) -> c_int);
         return unsafe { original(lock, time) };
     };
-    let until = Some(deadline(libc::CLOCK_REALTIME, time));
-    take(&turn, lock, || try_read(lock), SyncOp::LockShared, SyncOp::TrySharedFailed, until)
+    take_rwlock_until(&turn, lock, true, libc::CLOCK_REALTIME, time)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_clockwrlock(lock: Lock, clock: c_int, time: *const timespec) -> c_int {
+unsafe extern "C-unwind" fn pthread_rwlock_clockwrlock(lock: Lock, clock: c_int, time: *const timespec) -> c_int {
     let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_rwlock_clockwrlock": fn(Lock, c_int, *const timespec) -> c_int);
         return unsafe { original(lock, clock, time) };
     };
-    let until = Some(deadline(clock, time));
-    take(&turn, lock, || try_write(lock), SyncOp::Lock, SyncOp::TryFailed, until)
+    take_rwlock_until(&turn, lock, false, clock, time)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_clockrdlock(lock: Lock, clock: c_int, time: *const timespec) -> c_int {
+unsafe extern "C-unwind" fn pthread_rwlock_clockrdlock(lock: Lock, clock: c_int, time: *const timespec) -> c_int {
     let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_rwlock_clockrdlock": fn(Lock, c_int, *const timespec) -> c_int);
         return unsafe { original(lock, clock, time) };
     };
-    let until = Some(deadline(clock, time));
-    take(&turn, lock, || try_read(lock), SyncOp::LockShared, SyncOp::TrySharedFailed, until)
+    take_rwlock_until(&turn, lock, true, clock, time)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_trywrlock(lock: Lock) -> c_int {
+unsafe extern "C-unwind" fn pthread_rwlock_trywrlock(lock: Lock) -> c_int {
     let Some(turn) = Turn::alone() else { return try_write(lock) };
     turn.meeting_at(lock as usize);
     try_once(&turn, lock, try_write(lock), SyncOp::Lock, SyncOp::TryFailed)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_tryrdlock(lock: Lock) -> c_int {
+unsafe extern "C-unwind" fn pthread_rwlock_tryrdlock(lock: Lock) -> c_int {
     let Some(turn) = Turn::alone() else { return try_read(lock) };
     turn.meeting_at(lock as usize);
     try_once(&turn, lock, try_read(lock), SyncOp::LockShared, SyncOp::TrySharedFailed)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_rwlock_unlock(lock: Lock) -> c_int {
+unsafe extern "C-unwind" fn pthread_rwlock_unlock(lock: Lock) -> c_int {
     let unlock = || unsafe { original!(c"pthread_rwlock_unlock": fn(Lock) -> c_int)(lock) };
     let Some(turn) = Turn::alone() else { return unseen(unlock) };
     // Several readers can have it together.

@@ -24,7 +24,7 @@ const PAGE: usize = 4096;
 macro_rules! mapping {
     ($($name:ident)*) => {$(
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(
+        unsafe extern "C-unwind" fn $name(
             wanted: Start, bytes: usize, access: c_int, flags: c_int, file: c_int, at: isize,
         ) -> Start {
             map([wanted as usize, bytes, word(access), word(flags), word(file), at.cast_unsigned()], flags)
@@ -50,14 +50,14 @@ fn map(arguments: [usize; 6], flags: c_int) -> Start {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn munmap(start: Start, bytes: usize) -> c_int {
+unsafe extern "C-unwind" fn munmap(start: Start, bytes: usize) -> c_int {
     goes(start as usize, bytes);
     unsafe { original!(c"munmap": fn(Start, usize) -> c_int)(start, bytes) }
 }
 
 /// What was there is somewhere else now; if nothing is taken away from the old place, it is in both.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn mremap(
+unsafe extern "C-unwind" fn mremap(
     start: Start,
     bytes: usize,
     new_bytes: usize,
@@ -82,7 +82,7 @@ unsafe extern "C" fn mremap(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn shmat(id: c_int, wanted: *const c_void, flags: c_int) -> Start {
+unsafe extern "C-unwind" fn shmat(id: c_int, wanted: *const c_void, flags: c_int) -> Start {
     let start = unsafe { original!(c"shmat": fn(c_int, *const c_void, c_int) -> Start)(id, wanted, flags) };
     if start as isize != -1 {
         shared::add(start as usize, segment_size(id), true);
@@ -98,7 +98,7 @@ fn segment_size(id: c_int) -> usize {
 
 /// Named semaphores are in memory that the C library maps itself.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn sem_open(name: *const c_char, flags: c_int, mode: c_uint, permits: c_uint) -> Start {
+unsafe extern "C-unwind" fn sem_open(name: *const c_char, flags: c_int, mode: c_uint, permits: c_uint) -> Start {
     const SEMAPHORE: usize = 32;
     let original = original!(c"sem_open": fn(*const c_char, c_int, c_uint, c_uint) -> Start);
     let semaphore = unsafe { original(name, flags, mode, permits) };

@@ -6,8 +6,9 @@ use std::ffi::{c_int, c_uint, c_void};
 use foretell_wire::record::SyncOp;
 use libc::timespec;
 
-use super::lock::{deadline, unseen};
+use super::lock::unseen;
 use super::original;
+use super::time::{deadline, is_refused};
 use crate::scheduler::{Helper, Reason, wake_any, wake_waiters};
 use crate::shared;
 use crate::system::{errno, set_errno};
@@ -44,7 +45,7 @@ impl Barriers {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_barrier_init(barrier: Object, how: *const c_void, count: c_uint) -> c_int {
+unsafe extern "C-unwind" fn pthread_barrier_init(barrier: Object, how: *const c_void, count: c_uint) -> c_int {
     let original = original!(c"pthread_barrier_init": fn(Object, *const c_void, c_uint) -> c_int);
     let result = unsafe { original(barrier, how, count) };
     if let Some(turn) = Turn::alone()
@@ -61,7 +62,7 @@ unsafe extern "C" fn pthread_barrier_init(barrier: Object, how: *const c_void, c
 
 /// The last one to come opens the barrier, and all leave in one step: a thread that comes back at once finds it closed.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_barrier_wait(barrier: Object) -> c_int {
+unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: Object) -> c_int {
     let original = original!(c"pthread_barrier_wait": fn(Object) -> c_int);
     // Who looks at the result learns whether it was the last one to come.
     let asked = me().is_none_or(|me| !me.unasked.replace(false));
@@ -90,7 +91,7 @@ unsafe extern "C" fn pthread_barrier_wait(barrier: Object) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn sem_init(semaphore: Object, shared: c_int, permits: c_uint) -> c_int {
+unsafe extern "C-unwind" fn sem_init(semaphore: Object, shared: c_int, permits: c_uint) -> c_int {
     let result =
         unsafe { original!(c"sem_init": fn(Object, c_int, c_uint) -> c_int)(semaphore, shared, permits) };
     if let Some(turn) = Turn::alone()
@@ -105,8 +106,9 @@ fn try_semaphore(semaphore: Object) -> c_int {
     unsafe { original!(c"sem_trywait": fn(Object) -> c_int)(semaphore) }
 }
 
-fn take_permit(mut turn: Turn, semaphore: Object, deadline: Option<u64>) -> c_int {
+fn take_permit(turn: Turn, semaphore: Object, deadline: Option<u64>) -> c_int {
     turn.meeting_at(semaphore as usize);
+    let mut turn = turn.may_end();
     let mut out_of_time = false;
     while try_semaphore(semaphore) != 0 {
         if errno() != libc::EAGAIN {
@@ -127,6 +129,14 @@ fn take_permit(mut turn: Turn, semaphore: Object, deadline: Option<u64>) -> c_in
     0
 }
 
+fn take_permit_until(turn: Turn, semaphore: Object, clock: c_int, time: *const timespec) -> c_int {
+    if is_refused(clock, time) {
+        set_errno(libc::EINVAL);
+        return -1;
+    }
+    take_permit(turn, semaphore, Some(deadline(clock, time)))
+}
+
 /// That there was no permit tells about all who took one: nothing can be reordered around that.
 fn no_permit(turn: &Turn) {
     turn.fence(turn.me.site.get());
@@ -145,7 +155,7 @@ unsafe extern "C-unwind" fn sem_timedwait(semaphore: Object, time: *const timesp
     let Some(turn) = Turn::alone() else {
         return unsafe { original!(c"sem_timedwait": fn(Object, *const timespec) -> c_int)(semaphore, time) };
     };
-    take_permit(turn, semaphore, Some(deadline(libc::CLOCK_REALTIME, time)))
+    take_permit_until(turn, semaphore, libc::CLOCK_REALTIME, time)
 }
 
 #[unsafe(no_mangle)]
@@ -154,11 +164,11 @@ unsafe extern "C-unwind" fn sem_clockwait(semaphore: Object, clock: c_int, time:
         let original = original!(c"sem_clockwait": fn(Object, c_int, *const timespec) -> c_int);
         return unsafe { original(semaphore, clock, time) };
     };
-    take_permit(turn, semaphore, Some(deadline(clock, time)))
+    take_permit_until(turn, semaphore, clock, time)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn sem_trywait(semaphore: Object) -> c_int {
+unsafe extern "C-unwind" fn sem_trywait(semaphore: Object) -> c_int {
     let Some(turn) = Turn::alone() else { return try_semaphore(semaphore) };
     turn.meeting_at(semaphore as usize);
     let result = try_semaphore(semaphore);
@@ -172,7 +182,7 @@ unsafe extern "C" fn sem_trywait(semaphore: Object) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn sem_getvalue(semaphore: Object, value: *mut c_int) -> c_int {
+unsafe extern "C-unwind" fn sem_getvalue(semaphore: Object, value: *mut c_int) -> c_int {
     let result = unsafe { original!(c"sem_getvalue": fn(Object, *mut c_int) -> c_int)(semaphore, value) };
     if let Some(turn) = Turn::alone() {
         no_permit(&turn);
@@ -181,7 +191,7 @@ unsafe extern "C" fn sem_getvalue(semaphore: Object, value: *mut c_int) -> c_int
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn sem_post(semaphore: Object) -> c_int {
+unsafe extern "C-unwind" fn sem_post(semaphore: Object) -> c_int {
     let post = || unsafe { original!(c"sem_post": fn(Object) -> c_int)(semaphore) };
     let Some(turn) = Turn::alone() else { return unseen(post) };
     turn.due();

@@ -39,27 +39,27 @@ fn log_new(turn: &Turn, block: Block) {
 }
 
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn malloc(bytes: usize) -> Block {
+pub(crate) unsafe extern "C-unwind" fn malloc(bytes: usize) -> Block {
     allocated(unsafe { __libc_malloc(bytes) })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn calloc(count: usize, bytes: usize) -> Block {
+unsafe extern "C-unwind" fn calloc(count: usize, bytes: usize) -> Block {
     allocated(unsafe { __libc_calloc(count, bytes) })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn memalign(alignment: usize, bytes: usize) -> Block {
+unsafe extern "C-unwind" fn memalign(alignment: usize, bytes: usize) -> Block {
     allocated(unsafe { __libc_memalign(alignment, bytes) })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn aligned_alloc(alignment: usize, bytes: usize) -> Block {
+unsafe extern "C-unwind" fn aligned_alloc(alignment: usize, bytes: usize) -> Block {
     allocated(unsafe { __libc_memalign(alignment, bytes) })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn posix_memalign(block: *mut Block, alignment: usize, bytes: usize) -> c_int {
+unsafe extern "C-unwind" fn posix_memalign(block: *mut Block, alignment: usize, bytes: usize) -> c_int {
     if !alignment.is_power_of_two() || !alignment.is_multiple_of(size_of::<usize>()) {
         return libc::EINVAL;
     }
@@ -75,7 +75,7 @@ unsafe extern "C" fn posix_memalign(block: *mut Block, alignment: usize, bytes: 
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn free(block: Block) {
+unsafe extern "C-unwind" fn free(block: Block) {
     if !block.is_null()
         && let Some(turn) = Turn::take()
     {
@@ -106,7 +106,7 @@ fn keep_for_a_while(block: Block) -> Block {
 /// Always a new block into which the content of the old one is copied: so the old one is known to be given back before
 /// anybody else can get it.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn realloc(block: Block, bytes: usize) -> Block {
+unsafe extern "C-unwind" fn realloc(block: Block, bytes: usize) -> Block {
     if block.is_null() {
         return unsafe { malloc(bytes) };
     }
@@ -139,7 +139,7 @@ fn move_content(turn: &Turn, to: Block, from: Block, bytes: usize) {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn reallocarray(block: Block, count: usize, bytes: usize) -> Block {
+unsafe extern "C-unwind" fn reallocarray(block: Block, count: usize, bytes: usize) -> Block {
     match count.checked_mul(bytes) {
         Some(bytes) => unsafe { realloc(block, bytes) },
         None => {

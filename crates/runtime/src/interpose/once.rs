@@ -89,7 +89,7 @@ fn guard_parts(guard: *mut u8) -> (&'static AtomicU8, &'static AtomicU8) {
 
 /// Whether the caller has to initialise the variable.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __cxa_guard_acquire(guard: *mut u8) -> c_int {
+unsafe extern "C-unwind" fn __cxa_guard_acquire(guard: *mut u8) -> c_int {
     let Some(turn) = Turn::alone() else {
         return unsafe { original!(c"__cxa_guard_acquire": fn(*mut u8) -> c_int)(guard) };
     };
@@ -124,14 +124,14 @@ fn end_guard(guard: *mut u8, value: u8) -> bool {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __cxa_guard_release(guard: *mut u8) {
+unsafe extern "C-unwind" fn __cxa_guard_release(guard: *mut u8) {
     if !end_guard(guard, 1) {
         unsafe { original!(c"__cxa_guard_release": fn(*mut u8))(guard) };
     }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __cxa_guard_abort(guard: *mut u8) {
+unsafe extern "C-unwind" fn __cxa_guard_abort(guard: *mut u8) {
     if !end_guard(guard, 0) {
         unsafe { original!(c"__cxa_guard_abort": fn(*mut u8))(guard) };
     }

@@ -53,7 +53,7 @@ fn told(mask: Any, bytes: usize, result: c_int) -> c_int {
 
 /// Calls that ask where a thread may run.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn sched_getaffinity(thread: pid_t, bytes: usize, mask: Any) -> c_int {
+unsafe extern "C-unwind" fn sched_getaffinity(thread: pid_t, bytes: usize, mask: Any) -> c_int {
     let_go_by_kernel_id(thread);
     told(mask, bytes, unsafe {
         original!(c"sched_getaffinity": fn(pid_t, usize, Any) -> c_int)(thread, bytes, mask)
@@ -61,7 +61,7 @@ unsafe extern "C" fn sched_getaffinity(thread: pid_t, bytes: usize, mask: Any) -
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_getaffinity_np(thread: pthread_t, bytes: usize, mask: Any) -> c_int {
+unsafe extern "C-unwind" fn pthread_getaffinity_np(thread: pthread_t, bytes: usize, mask: Any) -> c_int {
     let_go_by_handle(thread);
     told(mask, bytes, unsafe {
         original!(c"pthread_getaffinity_np": fn(pthread_t, usize, Any) -> c_int)(thread, bytes, mask)
@@ -69,7 +69,7 @@ unsafe extern "C" fn pthread_getaffinity_np(thread: pthread_t, bytes: usize, mas
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_getattr_np(thread: pthread_t, about: *mut libc::pthread_attr_t) -> c_int {
+unsafe extern "C-unwind" fn pthread_getattr_np(thread: pthread_t, about: *mut libc::pthread_attr_t) -> c_int {
     let_go_by_handle(thread);
     unsafe { attributes(thread, about) }
 }
@@ -83,13 +83,13 @@ pub(super) unsafe fn attributes(thread: pthread_t, about: *mut libc::pthread_att
 
 /// Some versions of the C library count the processors that the caller may run on.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn get_nprocs() -> c_int {
+unsafe extern "C-unwind" fn get_nprocs() -> c_int {
     let_go();
     unsafe { original!(c"get_nprocs": fn() -> c_int)() }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn sysconf(name: c_int) -> c_long {
+unsafe extern "C-unwind" fn sysconf(name: c_int) -> c_long {
     if name == libc::_SC_NPROCESSORS_ONLN {
         let_go();
     }
@@ -100,7 +100,7 @@ unsafe extern "C" fn sysconf(name: c_int) -> c_long {
 macro_rules! saying {
     ($($name:ident, $text:literal ($what:ident: $type:ty, $bytes:ident: usize, $mask:ident: Any);)*) => {$(
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name($what: $type, $bytes: usize, $mask: Any) -> c_int {
+        unsafe extern "C-unwind" fn $name($what: $type, $bytes: usize, $mask: Any) -> c_int {
             scheduler::leave_processors_alone();
             unsafe { original!($text: fn($type, usize, Any) -> c_int)($what, $bytes, $mask) }
         }
@@ -117,7 +117,7 @@ saying! {
 macro_rules! starting {
     ($($name:ident, $text:literal ($process:ident: Any, $path:ident: Any, $($argument:ident: Any),*);)*) => {$(
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name($process: Any, $path: Any, $($argument: Any),*) -> c_int {
+        unsafe extern "C-unwind" fn $name($process: Any, $path: Any, $($argument: Any),*) -> c_int {
             let_go();
             let mut own: pid_t = 0;
             let started: Any = if $process.is_null() { (&raw mut own).cast() } else { $process };
@@ -145,14 +145,14 @@ fn note_shell(command: Any) {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn system(command: Any) -> c_int {
+unsafe extern "C-unwind" fn system(command: Any) -> c_int {
     let_go();
     note_shell(command);
     unsafe { original!(c"system": fn(Any) -> c_int)(command) }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popen(command: Any, how: Any) -> Any {
+unsafe extern "C-unwind" fn popen(command: Any, how: Any) -> Any {
     let_go();
     note_shell(command);
     unsafe { original!(c"popen": fn(Any, Any) -> Any)(command, how) }

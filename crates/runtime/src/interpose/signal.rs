@@ -43,7 +43,7 @@ fn expect(handler: Handler) {
 macro_rules! installing {
     ($($name:ident, $text:literal;)*) => {$(
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(signal: c_int, handler: Handler) -> Handler {
+        unsafe extern "C-unwind" fn $name(signal: c_int, handler: Handler) -> Handler {
             expect(handler);
             unsafe { original!($text: fn(c_int, Handler) -> Handler)(signal, handler) }
         }
@@ -62,7 +62,7 @@ installing! {
 macro_rules! acting {
     ($($name:ident, $text:literal;)*) => {$(
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
+        unsafe extern "C-unwind" fn $name(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
             if let Some(new) = unsafe { new.as_ref() } {
                 expect(new.sa_sigaction as Handler);
             }

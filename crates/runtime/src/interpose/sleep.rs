@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_uint};
 use libc::timespec;
 
 use super::original;
+use super::time::is_time;
 use crate::system::{nanoseconds, until};
 use crate::turn::Turn;
 
@@ -46,13 +47,23 @@ unsafe extern "C-unwind" fn usleep(microseconds: c_uint) -> c_int {
 
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C-unwind" fn nanosleep(time: *const timespec, rest: *mut timespec) -> c_int {
-    match Turn::alone() {
+    match Turn::alone().filter(|_| is_duration(unsafe { &*time })) {
         Some(turn) => {
             turn.sleep(nanoseconds(unsafe { &*time }));
             0
         }
         None => unsafe { original!(c"nanosleep": fn(*const timespec, *mut timespec) -> c_int)(time, rest) },
     }
+}
+
+/// Whether one can sleep for so long. If not, the original says so at once.
+fn is_duration(time: &timespec) -> bool {
+    is_time(time) && time.tv_sec >= 0
+}
+
+/// Whether we know how to sleep by this clock. The time that a thread or a process has run goes by while others run.
+fn is_counted(clock: c_int) -> bool {
+    matches!(clock, libc::CLOCK_REALTIME | libc::CLOCK_MONOTONIC | libc::CLOCK_BOOTTIME | libc::CLOCK_TAI)
 }
 
 #[unsafe(no_mangle)]
@@ -62,12 +73,16 @@ unsafe extern "C-unwind" fn clock_nanosleep(
     time: *const timespec,
     rest: *mut timespec,
 ) -> c_int {
-    let Some(turn) = Turn::alone() else {
-        let original =
-            original!(c"clock_nanosleep": fn(c_int, c_int, *const timespec, *mut timespec) -> c_int);
-        return unsafe { original(clock, flags, time, rest) };
+    let original = || unsafe {
+        original!(c"clock_nanosleep": fn(c_int, c_int, *const timespec, *mut timespec) -> c_int)(
+            clock, flags, time, rest,
+        )
     };
+    let Some(turn) = Turn::alone() else { return original() };
     let time = unsafe { &*time };
+    if !is_duration(time) || !is_counted(clock) {
+        return turn.away(original);
+    }
     turn.sleep(if flags & libc::TIMER_ABSTIME == 0 { nanoseconds(time) } else { until(clock, time) });
     0
 }

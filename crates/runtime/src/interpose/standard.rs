@@ -40,7 +40,7 @@ fn outcome(error: c_int) -> c_int {
 /// What the function returns is a number here. It is in the register of a pointer, and only the lower half of that is
 /// looked at.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn thrd_create(handle: *mut pthread_t, start: Start, argument: *mut c_void) -> c_int {
+unsafe extern "C-unwind" fn thrd_create(handle: *mut pthread_t, start: Start, argument: *mut c_void) -> c_int {
     outcome(unsafe { pthread_create(handle, std::ptr::null(), start, argument) })
 }
 
@@ -99,7 +99,7 @@ standing_for! {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn cnd_destroy(condition: Object) {
+unsafe extern "C-unwind" fn cnd_destroy(condition: Object) {
     unsafe { pthread_cond_destroy(condition) };
 }
 

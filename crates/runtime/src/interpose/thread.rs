@@ -7,10 +7,10 @@ use foretell_wire::record::SyncOp;
 use libc::{pthread_t, timespec};
 
 use super::blocking::received;
-use super::lock::{abandon_locks, deadline};
+use super::lock::abandon_locks;
 use super::original;
+use super::time::{deadline, is_refused};
 use super::processor::attributes;
-use super::signal::expect_handlers;
 use crate::functions;
 use crate::home;
 use crate::scheduler::{self, Helper, Reason, State, wake_waiters};
@@ -43,7 +43,7 @@ pub(crate) fn set_end(thread: &'static Thread) {
 }
 
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn pthread_create(
+pub(super) unsafe extern "C-unwind" fn pthread_create(
     handle: *mut pthread_t,
     how: *const c_void,
     start: Start,
@@ -234,6 +234,9 @@ pub(super) unsafe fn wait_for_end(
     if thread.id == turn.me.id {
         return libc::EDEADLK;
     }
+    if limit.is_some_and(|(clock, time)| is_refused(clock, time)) {
+        return libc::EINVAL;
+    }
     let deadline = limit.map(|(clock, time)| deadline(clock, time));
     while !scheduler::is_done(thread) {
         match turn.wait_or_end(waiting_place(thread), deadline, Helper::Threads) {
@@ -254,22 +257,4 @@ pub(super) unsafe fn wait_for_end(
         turn.log_sync(SyncOp::Join, thread.id as usize, 0);
     }
     outcome
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_cancel(handle: pthread_t) -> c_int {
-    let cancel = || {
-        // The C library has a handler for this, which may end the thread wherever it is.
-        expect_handlers();
-        unsafe { original!(c"pthread_cancel": fn(pthread_t) -> c_int)(handle) }
-    };
-    let Some(turn) = Turn::alone() else { return cancel() };
-    let result = cancel();
-    if let Some(thread) = scheduler::by_handle(handle)
-        && result == 0
-    {
-        scheduler::cancel(thread);
-    }
-    drop(turn);
-    result
 }
