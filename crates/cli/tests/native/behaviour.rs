@@ -75,6 +75,21 @@ fn atomic_operations_on_all_kinds_of_types() {
 }
 
 #[test]
+fn times_and_locks_that_are_refused() {
+    check("refused.c");
+}
+
+#[test]
+fn threads_that_are_cancelled() {
+    check("cancelled.c");
+}
+
+#[test]
+fn copies_of_the_process_past_fork() {
+    check("copies.c");
+}
+
+#[test]
 fn formats_that_are_not_kept_as_texts() {
     check("odd_formats.c");
 }
