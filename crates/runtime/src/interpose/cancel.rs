@@ -87,9 +87,7 @@ unsafe extern "C-unwind" fn pthread_setcancelstate(state: c_int, before: *mut c_
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_setcanceltype(kind: c_int, before: *mut c_int) -> c_int {
     let Some(me) = me() else {
-        return unsafe {
-            original!(c"pthread_setcanceltype": fn(c_int, *mut c_int) -> c_int)(kind, before)
-        };
+        return unsafe { original!(c"pthread_setcanceltype": fn(c_int, *mut c_int) -> c_int)(kind, before) };
     };
     if !matches!(kind, DEFERRED | ASYNCHRONOUS) {
         return libc::EINVAL;

@@ -11,8 +11,8 @@ use foretell_wire::hook::Order;
 use foretell_wire::record::Record;
 use libc::timespec;
 
-use super::descriptor::{close, close_range};
 use super::copy::{copy_by_kernel, is_copying};
+use super::descriptor::{close, close_range};
 use super::processor::let_go_by_kernel_id;
 use super::signal::expect_handlers;
 use crate::kept;
@@ -22,7 +22,15 @@ use crate::system::{kernel, nanoseconds, set_errno, until};
 use crate::turn::{Turn, deadline_in};
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn syscall(number: i64, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> i64 {
+unsafe extern "C-unwind" fn syscall(
+    number: i64,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+) -> i64 {
     let arguments = [a, b, c, d, e, f];
     match number {
         libc::SYS_sched_getaffinity => let_go_by_kernel_id(i32::try_from(a).unwrap_or(0)),

@@ -147,13 +147,7 @@ fn take_rwlock(turn: &Turn, lock: Lock, is_shared: bool, deadline: Option<u64>) 
     }
 }
 
-fn take_rwlock_until(
-    turn: &Turn,
-    lock: Lock,
-    is_shared: bool,
-    clock: c_int,
-    time: *const timespec,
-) -> c_int {
+fn take_rwlock_until(turn: &Turn, lock: Lock, is_shared: bool, clock: c_int, time: *const timespec) -> c_int {
     if is_refused(clock, time) {
         return libc::EINVAL;
     }
@@ -238,7 +232,11 @@ pub(super) unsafe extern "C-unwind" fn pthread_mutex_timedlock(mutex: Lock, time
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn pthread_mutex_clocklock(mutex: Lock, clock: c_int, time: *const timespec) -> c_int {
+unsafe extern "C-unwind" fn pthread_mutex_clocklock(
+    mutex: Lock,
+    clock: c_int,
+    time: *const timespec,
+) -> c_int {
     let original = original!(c"pthread_mutex_clocklock": fn(Lock, c_int, *const timespec) -> c_int);
     let Some(turn) = Turn::alone() else { return unsafe { original(mutex, clock, time) } };
     lock_mutex_until(&turn, mutex, clock, time, |passed| unsafe { original(mutex, clock, passed) })
@@ -319,7 +317,11 @@ unsafe extern "C-unwind" fn pthread_rwlock_timedrdlock(lock: Lock, time: *const 
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn pthread_rwlock_clockwrlock(lock: Lock, clock: c_int, time: *const timespec) -> c_int {
+unsafe extern "C-unwind" fn pthread_rwlock_clockwrlock(
+    lock: Lock,
+    clock: c_int,
+    time: *const timespec,
+) -> c_int {
     let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_rwlock_clockwrlock": fn(Lock, c_int, *const timespec) -> c_int);
         return unsafe { original(lock, clock, time) };
@@ -328,7 +330,11 @@ unsafe extern "C-unwind" fn pthread_rwlock_clockwrlock(lock: Lock, clock: c_int,
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn pthread_rwlock_clockrdlock(lock: Lock, clock: c_int, time: *const timespec) -> c_int {
+unsafe extern "C-unwind" fn pthread_rwlock_clockrdlock(
+    lock: Lock,
+    clock: c_int,
+    time: *const timespec,
+) -> c_int {
     let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_rwlock_clockrdlock": fn(Lock, c_int, *const timespec) -> c_int);
         return unsafe { original(lock, clock, time) };

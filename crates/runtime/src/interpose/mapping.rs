@@ -98,7 +98,12 @@ fn segment_size(id: c_int) -> usize {
 
 /// Named semaphores are in memory that the C library maps itself.
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn sem_open(name: *const c_char, flags: c_int, mode: c_uint, permits: c_uint) -> Start {
+unsafe extern "C-unwind" fn sem_open(
+    name: *const c_char,
+    flags: c_int,
+    mode: c_uint,
+    permits: c_uint,
+) -> Start {
     const SEMAPHORE: usize = 32;
     let original = original!(c"sem_open": fn(*const c_char, c_int, c_uint, c_uint) -> Start);
     let semaphore = unsafe { original(name, flags, mode, permits) };

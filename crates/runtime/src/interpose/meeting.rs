@@ -45,7 +45,11 @@ impl Barriers {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn pthread_barrier_init(barrier: Object, how: *const c_void, count: c_uint) -> c_int {
+unsafe extern "C-unwind" fn pthread_barrier_init(
+    barrier: Object,
+    how: *const c_void,
+    count: c_uint,
+) -> c_int {
     let original = original!(c"pthread_barrier_init": fn(Object, *const c_void, c_uint) -> c_int);
     let result = unsafe { original(barrier, how, count) };
     if let Some(turn) = Turn::alone()

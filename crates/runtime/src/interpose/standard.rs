@@ -40,7 +40,11 @@ fn outcome(error: c_int) -> c_int {
 /// What the function returns is a number here. It is in the register of a pointer, and only the lower half of that is
 /// looked at.
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn thrd_create(handle: *mut pthread_t, start: Start, argument: *mut c_void) -> c_int {
+unsafe extern "C-unwind" fn thrd_create(
+    handle: *mut pthread_t,
+    start: Start,
+    argument: *mut c_void,
+) -> c_int {
     outcome(unsafe { pthread_create(handle, std::ptr::null(), start, argument) })
 }
 
