@@ -1,5 +1,5 @@
 // options: -std=c++20
-// race: 55 46
+// race: 47 56
 // A coroutine begins on one thread and goes on on another, which its caller does not wait for.
 #include <coroutine>
 #include <exception>
