@@ -1,4 +1,5 @@
-//! Processes of tests: none runs without a limit, and none depends on how the tests were started or on the load of the machine.
+//! Processes of tests: none runs without a limit, and none depends on how the tests were started or on the load of the
+//! machine.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -23,8 +24,8 @@ pub fn limited(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// The same for a command that is sent signals, and hears them even if the tests were started by `nohup` or in the background. Signals
-/// for it are sent to the process that is started.
+/// The same for a command that is sent signals, and hears them even if the tests were started by `nohup` or in the
+/// background. Signals for it are sent to the process that is started.
 pub fn interruptible(program: impl AsRef<OsStr>) -> Command {
     let mut command = limited("env");
     command.arg("--default-signal=INT,HUP,TERM").arg(program);
@@ -40,7 +41,8 @@ pub fn send(signal: &str, process: u32) {
     assert!(sent.is_ok_and(|status| status.success()), "{process} has ended already");
 }
 
-/// Waits until all processes that descend from this one have run for so long together: how busy the machine is does not matter.
+/// Waits until all processes that descend from this one have run for so long together: how busy the machine is does
+/// not matter.
 ///
 /// # Panics
 /// If that takes too long.

@@ -1,7 +1,7 @@
 //! Ways to end the process, or to become another program.
 //!
-//! Before the process ends, the other threads go on as far as they can (see [`exit_soon`]): before anything is destroyed that
-//! they use.
+//! Before the process ends, the other threads go on as far as they can (see [`exit_soon`]): before anything is
+//! destroyed that they use.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};

@@ -1,6 +1,6 @@
-//! Threads that have handed over for the last time, but that the kernel still has. Until they are gone, they give memory back
-//! to the allocator, and the kernel gives up their robust locks. How long that takes depends on the load of the machine, and
-//! what others find must not; so whoever has the turn next waits for their end.
+//! Threads that have handed over for the last time, but that the kernel still has. Until they are gone, they give
+//! memory back to the allocator, and the kernel gives up their robust locks. How long that takes depends on the load
+//! of the machine, and what others find must not; so whoever has the turn next waits for their end.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,9 +1,9 @@
-//! Handlers of signals that come while their thread waits for its turn, and that wait themselves: for another thread, say. The
-//! thread does not come when it is its turn, so the turn is taken back and given to somebody else, and so is a nap. When the
-//! handler has returned, the thread says that it is back.
+//! Handlers of signals that come while their thread waits for its turn, and that wait themselves: for another thread,
+//! say. The thread does not come when it is its turn, so the turn is taken back and given to somebody else, and so is
+//! a nap. When the handler has returned, the thread says that it is back.
 //!
-//! A thread takes its turn by a step that either it or who takes it back can make. So the turn is only taken back from a
-//! thread that has done nothing with it, and nothing has to be told.
+//! A thread takes its turn by a step that either it or who takes it back can make. So the turn is only taken back from
+//! a thread that has done nothing with it, and nothing has to be told.
 
 use std::sync::atomic::Ordering;
 
@@ -58,8 +58,8 @@ impl Scheduler {
         Some(self.patience(me))
     }
 
-    /// Whether a thread that has not taken its turn must be in a handler. One that only wants for a processor neither runs nor
-    /// sleeps.
+    /// Whether a thread that has not taken its turn must be in a handler. One that only wants for a processor neither
+    /// runs nor sleeps.
     fn is_in_handler(&mut self, owner: &'static Thread, time: u64, asleep: bool) -> bool {
         if asleep {
             // Whoever was to wake it may not have come to that.

@@ -1,8 +1,9 @@
-//! A thread has called `exit`, or `main` has returned: all others end with the process, wherever they are. Before that they go on
-//! as far as they can, as if the thread had been slow to exit. So they are seen, whatever the seed.
+//! A thread has called `exit`, or `main` has returned: all others end with the process, wherever they are. Before that
+//! they go on as far as they can, as if the thread had been slow to exit. So they are seen, whatever the seed.
 //!
-//! That is bounded: in what they do, in how often and for how long (in counted time) all of them sleep, and in real time. Who
-//! waits for something without a limit of time is not waited for, and who is in the kernel only for a moment.
+//! That is bounded: in what they do, in how often and for how long (in counted time) all of them sleep, and in real
+//! time. Who waits for something without a limit of time is not waited for, and who is in the kernel only for a
+//! moment.
 
 use foretell_wire::log::Timing;
 
