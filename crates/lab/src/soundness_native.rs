@@ -275,7 +275,8 @@ fn base(variable: &str) -> String {
     if variable.contains('.') || variable.starts_with("heap") {
         return "cell".to_string();
     }
-    variable[..end].to_string()
+    // In Rust it is named with its module.
+    variable[..end].rsplit("::").next().unwrap_or_default().to_string()
 }
 
 #[cfg(test)]
