@@ -85,6 +85,11 @@ fn threads_that_are_cancelled() {
 }
 
 #[test]
+fn signals_that_new_threads_hear() {
+    check("masks.c");
+}
+
+#[test]
 fn copies_of_the_process_past_fork() {
     check("copies.c");
 }

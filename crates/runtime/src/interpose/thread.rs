@@ -1,6 +1,7 @@
 //! The life of threads.
 
 use std::ffi::{c_int, c_void};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use foretell_wire::record::SyncOp;
@@ -8,9 +9,9 @@ use libc::{pthread_t, timespec};
 
 use super::blocking::received;
 use super::lock::abandon_locks;
-use super::original;
 use super::processor::attributes;
 use super::time::{deadline, is_refused};
+use super::{as_function, original};
 use crate::functions;
 use crate::home;
 use crate::scheduler::{self, Helper, Reason, State, wake_waiters};
@@ -67,7 +68,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
     home::free(turn.me);
     // A handler that came before the thread is known could wait for others, and nobody would notice.
     let signals = block_signals();
-    thread.signals.set(signals);
+    thread.signals.set(signals_of(how).unwrap_or(signals));
     let result = unsafe { original(handle, how, run, (thread as *const Thread).cast_mut().cast()) };
     set_signals(signals);
     if result == 0 {
@@ -84,6 +85,38 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
         turn.meeting();
     }
     result
+}
+
+/// The signals that do not come to a new thread, if its attributes say so, or those of all threads do.
+fn signals_of(how: *const c_void) -> Option<u64> {
+    type Ask = unsafe extern "C-unwind" fn(*const c_void, *mut u64) -> c_int;
+    /// Old libraries do not have it.
+    static ASK: OnceLock<usize> = OnceLock::new();
+    let name = c"pthread_attr_getsigmask_np".as_ptr();
+    let ask = *ASK.get_or_init(|| unsafe { libc::dlsym(libc::RTLD_NEXT, name) } as usize);
+    if ask == 0 {
+        return None;
+    }
+    let ask: Ask = as_function(ask as *mut c_void);
+    // As large as the C library has it; the kernel knows the first word.
+    let mut signals = [0_u64; size_of::<libc::sigset_t>() / size_of::<u64>()];
+    let mut of_all: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
+    let says_so = unsafe {
+        if !how.is_null() {
+            ask(how, signals.as_mut_ptr()) == 0
+        } else if pthread_getattr_default_np(&mut of_all) == 0 {
+            let says_so = ask((&raw const of_all).cast(), signals.as_mut_ptr()) == 0;
+            libc::pthread_attr_destroy(&mut of_all);
+            says_so
+        } else {
+            false
+        }
+    };
+    says_so.then_some(signals[0])
+}
+
+unsafe extern "C" {
+    fn pthread_getattr_default_np(answer: *mut libc::pthread_attr_t) -> c_int;
 }
 
 /// What every thread runs first.
