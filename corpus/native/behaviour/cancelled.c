@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -28,6 +29,15 @@ static void *locks(void *unused) {
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, 0);
     sem_post(&ready);
     pthread_mutex_lock(&mutex);
+    pthread_cleanup_pop(0);
+    return unused;
+}
+
+static void *blocks(void *unused) {
+    pthread_cleanup_push(clean, "call");
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, 0);
+    sem_post(&ready);
+    syscall(SYS_ppoll, 0, 0, 0, 0);
     pthread_cleanup_pop(0);
     return unused;
 }
@@ -88,6 +98,7 @@ int main(void) {
     pthread_mutex_lock(&mutex);
     cancel(loops, 0);
     cancel(locks, 0);
+    cancel(blocks, 0);
     cancel(forbids, 1);
     cancel(need_not_wait, 2);
     cancel(cancels_itself, 0);

@@ -346,6 +346,9 @@ impl Turn {
         self.end_alone();
         // Who is cancelled comes back as well.
         let _away = Away(self);
+        if self.me.ends_anywhere.load(Ordering::Relaxed) {
+            return cancel::anywhere(act);
+        }
         act()
     }
 

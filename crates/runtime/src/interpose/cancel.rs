@@ -44,6 +44,18 @@ fn set_state(state: c_int, before: *mut c_int) -> c_int {
     unsafe { original!(c"pthread_setcancelstate": fn(c_int, *mut c_int) -> c_int)(state, before) }
 }
 
+/// Does something out of our code, where the calling thread may be ended at any moment.
+pub(crate) fn anywhere<R>(act: impl FnOnce() -> R) -> R {
+    set_kind(ASYNCHRONOUS, std::ptr::null_mut());
+    let result = act();
+    set_kind(DEFERRED, std::ptr::null_mut());
+    result
+}
+
+fn set_kind(kind: c_int, before: *mut c_int) -> c_int {
+    unsafe { original!(c"pthread_setcanceltype": fn(c_int, *mut c_int) -> c_int)(kind, before) }
+}
+
 /// Ends the calling thread if it was told to and may be ended anywhere.
 fn end_if_due() {
     if let Some(me) = me()
@@ -86,9 +98,7 @@ unsafe extern "C-unwind" fn pthread_setcancelstate(state: c_int, before: *mut c_
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_setcanceltype(kind: c_int, before: *mut c_int) -> c_int {
-    let Some(me) = me() else {
-        return unsafe { original!(c"pthread_setcanceltype": fn(c_int, *mut c_int) -> c_int)(kind, before) };
-    };
+    let Some(me) = me() else { return set_kind(kind, before) };
     if !matches!(kind, DEFERRED | ASYNCHRONOUS) {
         return libc::EINVAL;
     }
