@@ -130,7 +130,7 @@ fn name_of(thread: pthread_t) -> &'static AtomicU64 {
     const DESCRIPTION: usize = 4096;
     static NAMES: [AtomicU64; SOME] = [const { AtomicU64::new(0) }; SOME];
     let place = usize::try_from(thread).unwrap_or(0) / DESCRIPTION;
-    &NAMES[(place ^ place / SOME) % SOME]
+    &NAMES[(place ^ (place / SOME)) % SOME]
 }
 
 #[unsafe(no_mangle)]
