@@ -7,6 +7,7 @@
 //! #! races: 2-7 3-9                 the races of the same-write model; nothing if there are none
 //! #! misses hb 2-7: the reason      a technique does not report a race
 //! #! adds wcp 5-10: the reason      a technique reports what is no race of that model
+//! #! undecided: 1-10                the trace does not say enough: exact techniques neither prove nor refute these
 //! ```
 
 use std::collections::BTreeSet;
@@ -25,6 +26,8 @@ pub struct Example {
     pub text: String,
     /// The races of the same-write model.
     pub races: BTreeSet<Numbers>,
+    /// What exact techniques can neither prove nor refute.
+    pub undecided: BTreeSet<Numbers>,
     /// Where techniques differ from that.
     pub differences: Vec<Difference>,
 }
@@ -85,9 +88,10 @@ fn example(path: &Path) -> Example {
     let value = |key: &str| header.iter().find_map(|line| line.strip_prefix(key)).map(str::trim);
     assert!(value("about:").is_some_and(|about| !about.is_empty()), "{name}: what is it about?");
     let races = value("races:").unwrap_or_else(|| panic!("{name}: which races has it?"));
-    let races = races.split_whitespace().map(|pair| numbers(&name, pair)).collect();
+    let pairs = |list: &str| list.split_whitespace().map(|pair| numbers(&name, pair)).collect();
+    let (races, undecided) = (pairs(races), pairs(value("undecided:").unwrap_or_default()));
     let differences = header.iter().filter_map(|line| difference(&name, line)).collect();
-    Example { name, races, differences, text }
+    Example { name, races, undecided, differences, text }
 }
 
 fn difference(name: &str, line: &str) -> Option<Difference> {

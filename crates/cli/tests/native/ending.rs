@@ -5,11 +5,9 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use foretell_testkit::process::{
-    descendants, interruptible, is_alive, limited, name, send, wait_until, wait_until_busy,
-};
+use foretell_testkit::process::{descendants, interruptible, is_alive, limited, name, send, wait_until};
 
-use crate::{build, foretell, interrupted_by, is_ready};
+use crate::{build, endless, foretell, interrupted_by, is_ready, wait_until_raced};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -22,7 +20,7 @@ fn a_program_without_end_is_ended_when_its_time_is_over() {
     }
     let program = build("endless.c");
     // The shell stands for any command that has processes of its own.
-    let command = format!("{program}; true");
+    let command = format!("{program} {}; true", raced.display());
     let begin = Instant::now();
     let output = foretell(&["run", "--no-progress", "--stop-after", "3s", "--", "sh", "-c", &command]);
     assert!(begin.elapsed() < Duration::from_secs(60));
@@ -37,10 +35,10 @@ fn ctrl_c_ends_the_program_and_not_foretell() {
     if !is_ready() {
         return;
     }
-    let program = build("endless.c");
     // Whoever limits the time of foretell asks it to end; the program must not go on alone.
+    let endless = endless();
     for signal in ["INT", "TERM", "HUP"] {
-        let output = interrupted_by(signal, &["run", "--no-progress", "--", &program]);
+        let output = interrupted_by(signal, &["run"], &endless);
         let (out, err) = (text(&output.stdout), text(&output.stderr));
         assert!(err.contains("ended by Ctrl-C"), "{signal}: {err}");
         assert_eq!(output.status.code(), Some(1), "{signal}: {out}{err}");
@@ -85,13 +83,13 @@ fn no_program_outlives_foretell_and_no_folder_does() {
     if !is_ready() {
         return;
     }
-    let program = build("endless.c");
+    let (program, raced) = endless();
     let temporary = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outlives");
     // What is left of an earlier run.
     let _ = fs::remove_dir_all(&temporary);
     fs::create_dir_all(&temporary).expect("a folder");
     // The shell stands for any command that has processes of its own.
-    let command = format!("{program}; true");
+    let command = format!("{program} {}; true", raced.display());
     let mut started = interruptible(env!("CARGO_BIN_EXE_foretell"))
         .args(["run", "--no-progress", "--", "sh", "-c", &command])
         .env("TMPDIR", &temporary)
@@ -99,7 +97,7 @@ fn no_program_outlives_foretell_and_no_folder_does() {
         .stderr(Stdio::null())
         .spawn()
         .expect("foretell runs");
-    wait_until_busy(started.id(), Duration::from_millis(300));
+    wait_until_raced(&raced);
     let processes = descendants(started.id());
     assert_eq!(log_folders(&temporary), 1);
     let itself = processes.iter().copied().find(|&process| name(process) == "foretell");
@@ -193,15 +191,16 @@ fn what_kills_a_program_is_told() {
     if !is_ready() {
         return;
     }
-    let program = build("endless.c");
+    let (program, raced) = endless();
     for (signal, told) in [("TERM", "signal 15 (SIGTERM)"), ("KILL", "signal 9 (SIGKILL)")] {
         let child = limited(env!("CARGO_BIN_EXE_foretell"))
             .args(["run", "--no-progress", "--", &program])
+            .arg(&raced)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .expect("foretell runs");
-        wait_until_busy(child.id(), Duration::from_millis(500));
+        wait_until_raced(&raced);
         let short: String =
             Path::new(&program).file_name().unwrap_or_default().to_string_lossy().chars().take(15).collect();
         let recorded = descendants(child.id())

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::{build, foretell, interrupted, is_ready};
+use crate::{build, endless, foretell, interrupted_by, is_ready};
 
 fn hunt(more: &[&str]) -> (Option<i32>, Value, String) {
     let output = foretell(&[&["hunt", "--no-progress", "--format", "json"], more].concat());
@@ -85,11 +85,11 @@ fn ctrl_c_ends_the_hunt_and_leaves_nobody_behind() {
     if !is_ready() {
         return;
     }
-    let program = build("endless.c");
-    let output = interrupted(&["hunt", "--no-progress", "--strategy", "random", "--", &program]);
+    let endless = endless();
+    let output = interrupted_by("INT", &["hunt", "--strategy", "random"], &endless);
     let out = String::from_utf8_lossy(&output.stdout);
     assert!(out.contains("interrupted"), "{out}");
-    let left = Command::new("pgrep").args(["-f", &program]).output().expect("pgrep runs");
+    let left = Command::new("pgrep").args(["-f", &endless.0]).output().expect("pgrep runs");
     assert!(left.stdout.is_empty(), "{}", String::from_utf8_lossy(&left.stdout));
 }
 

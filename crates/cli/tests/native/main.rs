@@ -34,7 +34,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use foretell_testkit::process::{interruptible, limited, send, wait_until_busy};
+use foretell_testkit::process::{interruptible, limited, send, wait_until};
 
 /// Where the programs are.
 fn programs() -> PathBuf {
@@ -62,23 +62,30 @@ fn foretell(args: &[&str]) -> Output {
     output
 }
 
-/// So long a program that does not end by itself runs before it is interrupted, in time of the processor.
-const BUSY: Duration = Duration::from_millis(600);
-
-/// Runs foretell on what does not end by itself, and presses Ctrl-C after a while.
-fn interrupted(args: &[&str]) -> Output {
-    interrupted_by("INT", args)
+/// The program that does not end by itself, and the file that it makes once it has raced; to be given as its argument.
+fn endless() -> (String, PathBuf) {
+    let program = build("endless.c");
+    let raced = PathBuf::from(format!("{program}.raced"));
+    (program, raced)
 }
 
-/// As [`interrupted`], by any signal.
-fn interrupted_by(signal: &str, args: &[&str]) -> Output {
+/// Waits until the endless program has raced.
+fn wait_until_raced(raced: &Path) {
+    wait_until("the program has raced", || raced.exists());
+    fs::remove_file(raced).expect("it is there");
+}
+
+/// Runs foretell on the endless program, and sends it a signal once that has raced.
+fn interrupted_by(signal: &str, command: &[&str], (program, raced): &(String, PathBuf)) -> Output {
     let child = interruptible(env!("CARGO_BIN_EXE_foretell"))
-        .args(args)
+        .args(command)
+        .args(["--no-progress", "--", program])
+        .arg(raced)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("foretell runs");
-    wait_until_busy(child.id(), BUSY);
+    wait_until_raced(raced);
     send(signal, child.id());
     child.wait_with_output().expect("foretell ends")
 }
