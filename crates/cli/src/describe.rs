@@ -50,10 +50,10 @@ pub(crate) fn describe(held: &Held<'_>, report: &mut Report, wanted: &WantedArgs
     told.look_around(held, &mut sources)?;
     add_excerpts(report, &mut sources);
     fingerprint::mark(report);
-    if let Some(trace) = held.get() {
-        if !is_no_time(trace) {
-            schedule::add(trace, report);
-        }
+    if let Some(trace) = held.get()
+        && !is_no_time(trace)
+    {
+        schedule::add(trace, report);
     }
     Ok(())
 }

@@ -490,7 +490,7 @@ fn read(log: &Path, program: &Path, folder: &Folder, ended: Ended) -> Result<Opt
 fn unread_text(unread: Unread, reason: Option<Reason>, folder: &Folder) -> String {
     let (read, of) = (unread.read, unread.of);
     let permille = u128::from(read) * 1000 / u128::from(of.max(1));
-    let megabytes = |bytes: u64| format!("{}.{}", bytes >> 20, (bytes & 0xF_FFFF) * 10 >> 20);
+    let megabytes = |bytes: u64| format!("{}.{}", bytes >> 20, ((bytes & 0xF_FFFF) * 10) >> 20);
     let percent = format!("{}.{} %", permille / 10, permille % 10);
     let read = format!("read {} of {} MB ({percent})", megabytes(read), megabytes(of));
     let why = match (reason, folder.time_limit) {
