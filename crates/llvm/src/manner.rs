@@ -77,11 +77,8 @@ const RUST: &[&str] = &[
     "std::env::_var_os",
 ];
 
-/// The same, of functions that are known only for what they are instantiated with here: what the library knows of threads and
-/// scopes, and counts by itself.
+/// The same, of functions that are known only for what they are instantiated with here: the library's own.
 const RUST_INSTANCES: &[&str] = &[
-    "<alloc::sync::Arc<std::thread::thread::Inner, std::alloc::System>>::drop_slow",
-    "<alloc::sync::Arc<std::thread::scoped::ScopeData>>::drop_slow",
     "<alloc::sync::Arc<std::thread::spawnhook::SpawnHook>>::drop_slow",
     "<alloc::sync::Arc<std::sync::mpmc::context::Inner>>::drop_slow",
 ];

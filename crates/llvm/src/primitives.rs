@@ -136,7 +136,7 @@ const READERS: u64 = (1 << 30) - 1;
 const WAITERS: u64 = 3 << 30;
 
 /// How often a thread or a scope is known is counted partly by code that is not instrumented, and decides only when its description
-/// is freed.
+/// is freed, which is not told.
 const HANDLES: [&str; 2] =
     ["<alloc::sync::Arc<std::thread::thread::Inner", "<alloc::sync::Arc<std::thread::scoped::ScopeData"];
 
@@ -316,10 +316,13 @@ pub(crate) fn called_function(function: Value) -> Option<Called> {
     }
     let name = function.name();
     // Results that the library itself has use for, too, are dropped by its own code.
-    if !function.is_defined()
-        && rust_name::text(&name).is_some_and(|text| text.starts_with(RESULT) && text.ends_with(DROP_SLOW))
-    {
-        return Some(DROP_RESULT);
+    if let Some(text) = rust_name::text(&name).filter(|text| text.ends_with(DROP_SLOW) && !function.is_defined()) {
+        if text.starts_with(RESULT) {
+            return Some(DROP_RESULT);
+        }
+        if HANDLES.iter().any(|handle| text.starts_with(handle)) {
+            return Some(called(Primitive::Forget));
+        }
     }
     let path = rust_name::path(&name)?;
     CALLS.iter().find(|(known, _)| *known == path).map(|&(_, called)| called)

@@ -186,7 +186,11 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
         }
         Primitive::ScopeGrows => scopes::grow(turn, object),
         Primitive::ScopeShrinks => scopes::shrink(turn, object),
-        Primitive::DropResult => scopes::begin_to_drop(turn, object, other),
+        Primitive::DropResult => {
+            turn.me.library.forgets.set(true);
+            scopes::begin_to_drop(turn, object, other);
+        }
+        Primitive::Forget => turn.me.library.forgets.set(true),
         Primitive::Within => begin_within(turn, object),
         Primitive::Change => {
             turn.due();
@@ -211,7 +215,11 @@ fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool)
         | Primitive::NotifyAll
         | Primitive::ScopeShrinks => turn.meeting(),
         Primitive::ScopeGrows => {}
-        Primitive::DropResult => scopes::has_dropped(turn),
+        Primitive::DropResult => {
+            turn.me.library.forgets.set(false);
+            scopes::has_dropped(turn);
+        }
+        Primitive::Forget => turn.me.library.forgets.set(false),
         Primitive::Spawn => turn.me.library.spawns.set(false),
         Primitive::Clock => turn.in_order(&CLOCK, Order::Relaxed),
         Primitive::Lock => turn.log_sync(SyncOp::Lock, object as usize, 0),
@@ -508,6 +516,7 @@ fn retire(
     after: impl FnOnce(u64) -> u64,
 ) -> u64 {
     turn.let_all_go_first();
+    turn.me.library.retires.set(true);
     let site = turn.me.site.get();
     turn.access(addr as usize, size.into(), || {
         let read = give_up();

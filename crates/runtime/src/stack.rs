@@ -105,6 +105,11 @@ impl Stack {
         Calls::from(self.calls.get())
     }
 
+    /// Whether the thread is in no call that was told of.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.calls().depth == 0
+    }
+
     /// Whether the thread is in code that is not instrumented, as far as we know.
     #[inline]
     pub(crate) fn is_outside(&self) -> bool {

@@ -130,6 +130,10 @@ pub(crate) struct Library {
     pub(crate) token: Cell<usize>,
     /// What was in the object's word when it entered.
     pub(crate) found: Cell<u32>,
+    /// It is there to drop what the library knows of a thread or of a scope.
+    pub(crate) forgets: Cell<bool>,
+    /// It has given up its result: what is left is its end.
+    pub(crate) retires: Cell<bool>,
     /// The scope whose thread's result it is dropping.
     pub(crate) leaves: Cell<Option<u64>>,
 }
@@ -143,6 +147,7 @@ impl Library {
         self.spawns.set(false);
         self.parks.set(false);
         self.leaves.set(None);
+        self.forgets.set(false);
     }
 }
 
@@ -187,6 +192,12 @@ impl Thread {
             began: Cell::new(0),
             allowed: Cell::new(0),
         }
+    }
+
+    /// Whether the memory that it gives back is the library's description of a thread or a scope. How often such are known is not told,
+    /// so who else has looked at it would seem to race with that.
+    pub(crate) fn forgets(&self) -> bool {
+        self.library.forgets.get() || self.library.retires.get() && self.stack.is_empty()
     }
 
     /// It has started this one.

@@ -138,6 +138,8 @@ codes! {
         UnlockUpgradable = 20,
         /// As [`Role::Upgrade`] if the result is true.
         TryUpgrade = 21,
+        /// Drops what the library knows of a thread or of a scope. Who knew of it is not told, so neither is that its memory is given back.
+        Forget = 22,
     }
 }
 
@@ -150,9 +152,9 @@ mod tests {
         for code in 0..=17 {
             assert_eq!(Role::from_code(code).map(|role| role as u32), Some(code));
         }
-        for code in 0..=21 {
+        for code in 0..=22 {
             assert_eq!(Primitive::from_code(code).map(|primitive| primitive as u32), Some(code));
         }
-        assert_eq!((Role::from_code(18), Primitive::from_code(22)), (None, None));
+        assert_eq!((Role::from_code(18), Primitive::from_code(23)), (None, None));
     }
 }

@@ -215,6 +215,18 @@ fn a_named_thread() {
 }
 
 #[test]
+fn a_name_outlives_its_thread() {
+    for _ in 0..3 {
+        let handle = thread::Builder::new().name("worker".into()).spawn(|| ()).unwrap();
+        let thread = handle.thread().clone();
+        drop(handle);
+        assert_eq!(thread.name().map(|name| black_box(name.as_bytes()[2])), Some(b'r'));
+        drop(thread);
+        thread::yield_now();
+    }
+}
+
+#[test]
 fn a_mutex_keeps_apart() {
     let shared = Mutex::new(vec![0_u64]);
     thread::scope(|scope| {

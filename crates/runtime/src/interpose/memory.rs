@@ -79,8 +79,10 @@ unsafe extern "C-unwind" fn free(block: Block) {
     if !block.is_null()
         && let Some(turn) = Turn::take()
     {
-        turn.due_to_free(block as usize, unsafe { malloc_usable_size(block) });
-        turn.log_memory(SyncOp::Free, block as usize, 0);
+        if !turn.me.forgets() {
+            turn.due_to_free(block as usize, unsafe { malloc_usable_size(block) });
+            turn.log_memory(SyncOp::Free, block as usize, 0);
+        }
         return unsafe { __libc_free(keep_for_a_while(block)) };
     }
     unsafe { __libc_free(block) };
