@@ -109,7 +109,11 @@ pub(crate) fn module(module: Module) -> bool {
 /// Whether the function is one of those that are instrumented.
 pub(crate) fn is_wanted(function: Value) -> bool {
     let unwanted = UNWANTED.iter().any(|attribute| function.has_attribute(attribute));
-    !unwanted && !function.name().starts_with(PREFIX) && !primitives::is_unseen(&function.name())
+    let name = function.name();
+    !unwanted
+        && !name.starts_with(PREFIX)
+        && !primitives::is_unseen(&name)
+        && !crate::rust_name::is_formatting(&name)
 }
 
 /// Whether the function has its hooks already: the module was read from bitcode that we have made.

@@ -966,8 +966,8 @@ impl Builder {
     }
 }
 
-/// Where the sources of Rust's libraries are said to be.
-const RUST_LIBRARIES: &str = "/rustc/";
+/// Where the sources of Rust's libraries are said to be, and where they are if the toolchain has them.
+const RUST_LIBRARIES: [&str; 2] = ["/rustc/", "/rustlib/src/rust/"];
 
 fn place(location: LLVMMetadataRef) -> Place {
     let scope = unsafe { LLVMDILocationGetScope(location) };
@@ -981,7 +981,8 @@ fn place(location: LLVMMetadataRef) -> Place {
         folder = text(unsafe { LLVMDIFileGetDirectory(about, &mut length) }, length as usize);
     }
     let (line, column) = unsafe { (LLVMDILocationGetLine(location), LLVMDILocationGetColumn(location)) };
-    let is_in_library = [&file, &folder].iter().any(|path| path.starts_with(RUST_LIBRARIES));
+    let is_in_library =
+        [&file, &folder].iter().any(|path| RUST_LIBRARIES.iter().any(|library| path.contains(library)));
     if !is_in_library {
         file = found_from_here(file, &folder);
     }

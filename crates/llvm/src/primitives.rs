@@ -316,7 +316,9 @@ pub(crate) fn called_function(function: Value) -> Option<Called> {
     }
     let name = function.name();
     // Results that the library itself has use for, too, are dropped by its own code.
-    if let Some(text) = rust_name::text(&name).filter(|text| text.ends_with(DROP_SLOW) && !function.is_defined()) {
+    if let Some(text) =
+        rust_name::text(&name).filter(|text| text.ends_with(DROP_SLOW) && !function.is_defined())
+    {
         if text.starts_with(RESULT) {
             return Some(DROP_RESULT);
         }

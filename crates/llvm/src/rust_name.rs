@@ -20,6 +20,16 @@ pub(crate) fn is_instance(text: &str) -> bool {
     before_as(owner).contains('<') || rest.contains('<')
 }
 
+/// Whether the function only passes a reference to a number or a text on to the formatting of the library. It is part of
+/// that, although it is instantiated in the program: who prints by it calls nothing of the program.
+pub(crate) fn is_formatting(mangled: &str) -> bool {
+    let Some(text) = text(mangled) else { return false };
+    let Some((owner, "::fmt")) = text.strip_prefix("<&").and_then(split_at_closing) else { return false };
+    let formatted = before_as(owner);
+    owner[formatted.len()..].starts_with(" as core::fmt::")
+        && (!formatted.contains("::") || formatted == "alloc::string::String")
+}
+
 /// Brackets at the beginning hold the type whose function it is, all others what something is instantiated with.
 fn without_arguments(name: &str) -> String {
     let (owner, rest) = match name.strip_prefix('<').and_then(split_at_closing) {
@@ -77,6 +87,19 @@ fn before_as(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn formatting_of_the_library_is_told_apart() {
+        let names = [
+            ("_RNvXs1h_NtCs7bbL4ie2bf7_4core3fmtReNtB6_7Display3fmtCs5ss6CDkqWqI_4demo", true),
+            ("_RNvXs1h_NtCs7bbL4ie2bf7_4core3fmtRmNtB6_7Display3fmtCs5ss6CDkqWqI_4demo", true),
+            ("_RNvXs1h_NtCs7bbL4ie2bf7_4core3fmtRNtC4demo4TypeNtB6_7Display3fmtCs5ss6CDkqWqI_4demo", false),
+            ("_RNvXC4demoNtB2_4TypeNtNtCs7bbL4ie2bf7_4core3fmt7Display3fmt", false),
+        ];
+        for (name, is_so) in names {
+            assert_eq!(is_formatting(name), is_so, "{:?}", text(name));
+        }
+    }
 
     #[test]
     fn instances_are_told_apart() {

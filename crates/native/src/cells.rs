@@ -280,7 +280,8 @@ impl Survey {
 
     /// Whether anything that is accessed can matter to more than one thread.
     pub(crate) fn is_anything_kept(&self) -> bool {
-        self.has_opaque || self.words.values().any(|word| word.kept_cells(0, 8).next().is_some())
+        let is_kept = |word: &Word| word.is_mixed() || word.kept_cells(0, 8).next().is_some();
+        self.has_opaque || self.words.values().any(is_kept)
     }
 
     /// Whether the era was still used after its memory had been given back.

@@ -343,6 +343,11 @@ impl<'a> Writer<'a> {
         self.loc = self.spot(self.site)?.loc;
         (self.told_at, self.cause) = (self.site, Cause::of(record));
         self.counter.record(thread, record);
+        if let Record::Sync { op: SyncOp::LocalEnd, object, other, .. } = *record
+            && !self.ends_something(object, other)
+        {
+            return Ok(());
+        }
         self.follow(|follower| follower.turn_to(thread));
         let site = self.site;
         self.follow(|follower| follower.begin(record, site));

@@ -131,10 +131,10 @@ fn write(log: &[u8], follow: Follow, go_on: &dyn Fn(Pass) -> bool) -> Result<eve
     let until = Until { go_on: &|| go_on(Pass::Survey), ..Until::END };
     let (mut survey, passed) = cells::survey(log, until)?;
     // Where nothing is shared there is nothing to follow.
-    let follow = if survey.is_anything_kept() { follow } else { follow.min(Follow::Reads) };
+    let needed = if survey.is_anything_kept() { follow } else { follow.min(Follow::Reads) };
     // What was not surveyed is not known.
     let until = Until { entries: passed.entries, go_on: &|| go_on(Pass::Events) };
-    if let Some(written) = events::write(log, &survey, follow, until)? {
+    if let Some(written) = events::write(log, &survey, needed, until)? {
         return Ok(written);
     }
     survey.has_opaque = true;

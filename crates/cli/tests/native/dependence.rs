@@ -35,6 +35,8 @@ impl Run {
     /// What is said at the end of the line that an event comes from.
     fn words(&self, event: Event) -> &str {
         let place = self.trace.names().symbol_text(event.loc.0).to_string();
+        // A fence also says what it is for.
+        let place = place.split(" (fence").next().unwrap_or_default();
         let line = place.rsplit(':').nth(1).and_then(|line| line.parse::<usize>().ok());
         let text = line.and_then(|line| self.source.lines().nth(line - 1)).unwrap_or_default();
         text.rsplit_once("// ").map_or("", |(_, words)| words)

@@ -22,7 +22,8 @@ fn inline_functions_of_a_module_that_is_not_instrumented_are_no_silent_ones() {
         assert!(linked.status.success(), "{}", String::from_utf8_lossy(&linked.stderr));
         let report = foretell(&["run", "--no-progress", "--", &program]);
         let text = String::from_utf8_lossy(&report.stdout);
-        assert_eq!(report.status.code(), Some(0), "{text}");
+        // Around unseen functions nothing can be reordered, and that is said.
+        assert_eq!(report.status.code(), Some(if is_careful { 3 } else { 0 }), "{text}");
         let trace = built("modules.std");
         foretell(&["record", "-o", &trace, "--", &program]);
         let trace = std::fs::read_to_string(trace).expect("a trace");

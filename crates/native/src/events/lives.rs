@@ -24,6 +24,16 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Whether anything is told of the end of this memory. If not, nobody needs to follow the thread there: the code has no
+    /// instruction that would say where it is.
+    pub(super) fn ends_something(&self, addr: u64, bytes: u64) -> bool {
+        let era = self.memory.era(addr);
+        parts(addr, bytes.min(LARGEST_LOCAL)).any(|part| {
+            let word = self.survey.word(era, part.word).filter(|word| word.is_ended(part));
+            word.is_some_and(|word| word.is_mixed() || word.kept_cells(part.first, part.end).next().is_some())
+        })
+    }
+
     /// A local variable is no more. Its memory is its thread's own again, and the next variable there has the same
     /// name in the trace; so that is told as a write.
     pub(super) fn end_local(&mut self, addr: u64, bytes: u64) -> Done {

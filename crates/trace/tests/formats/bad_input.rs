@@ -156,7 +156,7 @@ fn records_that_make_no_sense_are_errors() {
     let thread = [31 << 3, 0, 2, b'T', b'0'];
     for (record, expected) in [
         (&[30 << 3, 99][..], "the number of an operation"),
-        (&[30 << 3, 3, 5], "a memory order"),
+        (&[30 << 3, 3, 6], "a memory order"),
         (&[30 << 3, 14 << 1], "expected"),
         (&[30 << 3], "expected"),
         (&[31 << 3, 0, 100, b'x'], "a complete definition"),
