@@ -11,7 +11,9 @@ pub(crate) fn line(trace: &TraceInfo) -> Option<String> {
     let coverage = trace.coverage.as_ref()?;
     let Coverage { concurrent_accesses, reorderable_accesses, thread_pairs, fences, .. } = *coverage;
     Some(if let Some(reason) = why_nothing_can_race(trace) {
-        format!("{reason}: nothing can race in this run")
+        // What comes after the cut may well race.
+        let known = if trace.cut_short { "what was read of this run" } else { "this run" };
+        format!("{reason}: nothing can race in {known}")
     } else if concurrent_accesses == 0 {
         let (pairs, fences) = (count(thread_pairs, "thread pair"), count(fences, "fence"));
         format!("no concurrent access was recorded of {pairs}; {fences}")
@@ -176,6 +178,8 @@ mod tests {
 
     #[test]
     fn the_line_says_what_could_be_reordered_or_why_nothing_can_race() {
+        let cut = TraceInfo { cut_short: true, ..trace(1, Coverage::default()) };
+        assert_eq!(line(&cut).as_deref(), Some("one thread: nothing can race in what was read of this run"));
         let line = |threads, coverage| line(&trace(threads, coverage)).unwrap_or_default();
         assert_eq!(line(1, Coverage::default()), "one thread: nothing can race in this run");
         assert!(line(2, Coverage::default()).starts_with("no two threads access memory at the same time"));
