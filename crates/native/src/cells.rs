@@ -6,6 +6,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use foretell_symbolic::{Part, mask, parts};
 use foretell_wire::record::{LARGEST_LOCAL, Record, SyncOp};
 
 use crate::LogError;
@@ -14,7 +15,7 @@ use crate::held::Held;
 use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::{Passed, Until, for_each_until};
 use crate::places::Places;
-use crate::records::{Entry, Part, Touch, mask, parts, site_of, touches};
+use crate::records::{Entry, Touch, site_of, touches};
 
 /// More than one thread has touched the byte. Threads are counted from 1 on here, 0 is nobody.
 const SHARED: u32 = u32::MAX;

@@ -1,6 +1,6 @@
 //! What the threads of a recorded program would have done where they decided otherwise, as traces.
 //!
-//! `follow/detour.rs` goes such ways and says what is done there. Memory that only one thread touches is no part of a trace; but on another way a second thread may touch
+//! [`foretell_symbolic`] goes such ways and says what is done there. Memory that only one thread touches is no part of a trace; but on another way a second thread may touch
 //! it, and that is what is looked for. So ways are gone twice: first to see what they touch, and then, with a trace that tells of
 //! that memory as well, to write them down. [`splice`] makes a trace of a way and of what the others can still do.
 //!
@@ -9,31 +9,14 @@
 mod splice;
 
 use foretell_depend::Detour;
+use foretell_symbolic::{Limits, Seed};
 use foretell_trace::{Trace, TraceError};
 
 use crate::LogError;
 use crate::cells::{Survey, survey};
 use crate::events::{Question, Ways, explore};
-use crate::follow::Seed;
 use crate::merge::Until;
 use splice::Users;
-
-/// How many other ways are gone, and how far.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
-    /// How many ways are followed behind each decision.
-    pub ways: usize,
-    /// How many events a way may have.
-    pub events: usize,
-    /// How many of them may come after the thread is where it was recorded next in the run.
-    pub behind: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Limits { ways: 16, events: 64, behind: 16 }
-    }
-}
 
 /// All detours of the run behind a log, one after the other: each is made when it is asked for. None if `go_on` says that there is no time
 /// left, or if there is too much to tell.

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
+use foretell_symbolic::{Follower, GivenUp, Kept, Limits, Part, Seed, ValueCounts, mask, parts};
 use foretell_trace::symbol::SymbolContent;
 use foretell_trace::{
     BarrierId, CondId, Dependence, Ending, Event, EventId, Listed, Loc, LockId, MemOrder, Names, Op, SemId,
@@ -26,12 +27,10 @@ use crate::calls::{Calls, Change as CallChange, Spot};
 use crate::cells::{Cell, Extent, Survey, is_torn_atomic};
 use crate::contents::Contents;
 use crate::counter::Counter;
-use crate::detours::Limits;
-use crate::follow::{Follower, GivenUp, Kept, Seed, ValueCounts};
 use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::{Passed, Unread, Until, for_each_until};
 use crate::places::{Place, Places};
-use crate::records::{Entry, Part, mask, parts, site_of};
+use crate::records::{Entry, site_of};
 use ahead::Exploring;
 use cause::{Cause, Modules};
 use unseen::{Doubted, Touched};

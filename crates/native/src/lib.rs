@@ -6,12 +6,13 @@
 //! * [`merge`]: the log, in the order in which things happened; [`records`]: what it tells
 //! * [`contents`]: what static memory held at the first fork; [`held`]: which locks the first thread holds from the beginning
 //! * [`memory`]: which allocation an address belongs to at each moment
-//! * [`places`]: sites and addresses as people know them; [`demangle`]: functions, too
+//! * [`places`]: sites and addresses as people know them
 //! * [`Program`]: the code behind the log, to follow values through it
 //! * [`calls`]: which calls a thread is in; [`counter`]: how many steps it has made
 //! * [`races`]: what a program has found that looked for races itself
-//! * [`follow`]: which reads matter to what comes after them
 //! * [`mod@detours`]: what threads would have done where they decided otherwise
+//!
+//! What values are computed from is found out by [`foretell_symbolic`], which is fed with what the second pass sees.
 //!
 //! **What is left out, and why that is sound.** A cell that only one thread ever touches: whatever the schedule, its reads
 //! see what this thread wrote, which is determined by what it read before; and the decisions that depend on it are
@@ -23,10 +24,8 @@ mod calls;
 mod cells;
 mod contents;
 mod counter;
-mod demangle;
 mod detours;
 mod events;
-mod follow;
 mod handed;
 mod held;
 mod memory;
@@ -36,13 +35,13 @@ mod program;
 mod races;
 mod records;
 
-pub use detours::{Detours, Limits as DetourLimits, detours};
+pub use detours::{Detours, detours};
 pub use events::Follow;
 use foretell_trace::{Listed, Values};
 use foretell_wire::log::module::Module;
 use foretell_wire::log::{Chunks, Content};
 
-pub use follow::{GivenUp, Recomputed, Tally, ValueCounts, WhyGivenUp};
+pub use foretell_symbolic::{GivenUp, Limits as DetourLimits, Recomputed, Tally, ValueCounts, WhyGivenUp};
 pub use foretell_wire::log::{Timing, Why};
 pub use foretell_wire::races::Kind as OnlineKind;
 pub use merge::Unread;
@@ -147,7 +146,7 @@ pub fn recompute(log: &[u8]) -> Result<Recomputed, LogError> {
     if !foretell_wire::log::is_begun(log) {
         return Err(LogError::Empty);
     }
-    let mut recomputation = follow::Recomputation::default();
+    let mut recomputation = foretell_symbolic::Recomputation::default();
     merge::for_each(log, |entry| {
         match entry {
             records::Entry::Module(module) => recomputation.add(&module),

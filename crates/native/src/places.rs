@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use foretell_symbolic::demangle;
 use foretell_wire::log::module::Module;
 use foretell_wire::site::{Language, Site, Table};
 
 use crate::LogError;
-use crate::demangle::demangle;
 use crate::memory::{About, Purpose};
 
 /// What is known of a site.

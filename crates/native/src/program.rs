@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use foretell_symbolic::demangle;
 use foretell_wire::code::{
     Code, Function, Instruction, Operand, Position, opcode, opcode_name, predicate_name,
 };
@@ -11,7 +12,6 @@ use foretell_wire::log::module::Module;
 use foretell_wire::log::{Chunks, Content};
 
 use crate::LogError;
-use crate::demangle::demangle;
 
 /// The code of the modules that a program has loaded.
 #[derive(Debug, Default)]

@@ -4,14 +4,13 @@
 //! them, no value is shown; and what is known only for the values of the run, because nobody knows how it is computed, has none.
 
 use foretell_depend::{Course, Detour};
+use foretell_symbolic::{Seed, without_value};
 use foretell_trace::dependence::Part;
 use foretell_trace::values::{Demand, Demanded, Term, TermId, Values};
 use foretell_trace::{
     Dependence, Event, EventId, Listed, Op, Reads, Steps, ThreadId, Trace, TraceError, VarId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
-
-use crate::follow::{Seed, without_value};
 
 /// Makes the detour of a way.
 pub(super) fn splice(run: &Trace, seed: &Seed) -> Result<Detour, TraceError> {

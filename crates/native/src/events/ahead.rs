@@ -1,5 +1,6 @@
 //! What is around a thread that goes another way than it went.
 
+use foretell_symbolic::{Around, Held, Part, Spot, Touch, parts};
 use foretell_trace::{Loc, LockId, Op, ThreadId, VarId};
 use foretell_wire::holders::Mode;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -7,9 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{Access, Imagination, Question, Writer};
 use crate::calls::{Calls, Change as CallChange};
 use crate::cells::{Cell, Standing};
-use crate::follow::{Around, Held, Spot, Touch};
 use crate::memory::{Era, Purpose};
-use crate::records::{Part, parts};
 
 /// The part of an address that makes the number of a variable where nothing but where ways lead is wanted.
 const NUMBERS: u64 = (1 << 30) - 1;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use foretell_symbolic::demangle;
 use foretell_trace::{Loc, fence};
 use foretell_wire::code::{Code, Function, Operand, Position, opcode};
 use foretell_wire::log::module::Module;
@@ -12,7 +13,6 @@ use foretell_wire::record::{Record, SyncOp};
 use super::Writer;
 use crate::LogError;
 use crate::cells::is_torn_atomic;
-use crate::demangle::demangle;
 
 /// What is not understood, as far as its record tells.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

@@ -1,12 +1,12 @@
 //! The beginning and the end of memory, where these are no events of their own: both conflict with all accesses, like
 //! a write.
 
+use foretell_symbolic::parts;
 use foretell_trace::Op;
 use foretell_wire::record::LARGEST_LOCAL;
 
 use super::{Access, Done, Writer};
 use crate::memory::Era;
-use crate::records::parts;
 
 impl Writer<'_> {
     /// Memory that was allocated by one thread and touched by another before anybody wrote to it. Nothing in the

@@ -18,14 +18,13 @@
 //! A thread that has come to one of these and not to the next is still about to make its access: it has published
 //! nothing.
 
+use foretell_symbolic::{Kept, Part};
 use foretell_trace::{MemOrder, Op, VarId};
 
 use super::{Access, Done, Writer};
 use crate::LogError;
 use crate::cells::{Cell, Extent, Word};
-use crate::follow::Kept;
 use crate::memory::Era;
-use crate::records::Part;
 
 impl Writer<'_> {
     /// The part of an access that lies in such a word.

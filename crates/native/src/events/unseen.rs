@@ -1,10 +1,10 @@
 //! What code without hooks may have done to memory: where it was called, nobody knows what it read, and what it wrote.
 
+use foretell_symbolic::Follower;
 use foretell_trace::{EventId, MemOrder, Op, Symbol, Value, VarId};
 
 use super::cause::Cause;
 use super::{Done, Writer};
-use crate::follow::Follower;
 use crate::memory::Era;
 
 /// A write that stands for what may have been written unseen.

@@ -9,18 +9,18 @@ use foretell_trace::values::Obstacle;
 use foretell_wire::code::{Operand, opcode};
 use rustc_hash::FxHashMap;
 
-use super::code::{FunctionId, Functions, is_call};
-use super::evaluate::{Given, evaluate};
-use super::intrinsic;
-use super::routine::{Goal, Reach, Routine, Routines};
-use super::shadow::{Decision, Done, Shadow};
-use super::shape::Silently;
-use super::terms::{CONSTANT, Origins};
-use super::values::{Known, Scalar, Type, UNKNOWN};
+use crate::code::{FunctionId, Functions, is_call};
+use crate::evaluate::{Given, evaluate};
+use crate::intrinsic;
+use crate::routine::{Goal, Reach, Routine, Routines};
+use crate::shadow::{Decision, Done, Shadow};
+use crate::shape::Silently;
+use crate::terms::{CONSTANT, Origins};
+use crate::values::{Known, Scalar, Type, UNKNOWN};
 
 /// Where in a function a thread is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Place {
+pub(crate) enum Place {
     #[default]
     Unknown,
     /// It is about to do this.
@@ -33,9 +33,9 @@ pub(super) enum Place {
 
 /// A call of a function.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Frame {
-    pub(super) place: Place,
-    /// What is known of results, parameters and local variables, see [`Routine::place`] and [`Shape::content`](super::shape::Shape::content).
+pub(crate) struct Frame {
+    pub(crate) place: Place,
+    /// What is known of results, parameters and local variables, see [`Routine::place`] and [`Shape::content`](crate::shape::Shape::content).
     values: Vec<(Known, Origins)>,
     /// What has changed since the last record, and what it was before.
     journal: Vec<(usize, (Known, Origins))>,
@@ -43,7 +43,7 @@ pub(super) struct Frame {
 
 /// How a walk has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Arrival {
+pub(crate) enum Arrival {
     /// Where it should; every step of it is known.
     Exact,
     /// Where it should, but nobody knows how.
@@ -56,9 +56,9 @@ pub(super) enum Arrival {
 
 /// How many decisions were met on walks, and of how many the condition was known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Decisions {
-    pub(super) met: u64,
-    pub(super) known: u64,
+pub(crate) struct Decisions {
+    pub(crate) met: u64,
+    pub(crate) known: u64,
 }
 
 /// On the way from one record to another no more steps are made: there may be loops without records.
@@ -69,7 +69,7 @@ const DEEPEST: u32 = 8;
 
 impl Frame {
     /// A call of this function with what it was given; where arguments are not what the function expects, nothing is known.
-    pub(super) fn of(routine: &Routine, arguments: &[Given]) -> Frame {
+    pub(crate) fn of(routine: &Routine, arguments: &[Given]) -> Frame {
         let values = vec![(UNKNOWN, CONSTANT); routine.values()];
         let mut frame = Frame { place: Place::Before(0), values, journal: Vec::new() };
         for (place, argument) in routine.parameters().zip(arguments) {
@@ -82,30 +82,30 @@ impl Frame {
     }
 
     /// What is at a place, and what it is made of.
-    pub(super) fn held(&self, place: usize) -> (Known, Origins) {
+    pub(crate) fn held(&self, place: usize) -> (Known, Origins) {
         self.values.get(place).copied().unwrap_or((UNKNOWN, CONSTANT))
     }
 
-    pub(super) fn set(&mut self, place: usize, known: Known) {
+    pub(crate) fn set(&mut self, place: usize, known: Known) {
         self.put(place, known, CONSTANT);
     }
 
     /// This is at a place from now on, made of that.
-    pub(super) fn put(&mut self, place: usize, known: Known, origins: Origins) {
+    pub(crate) fn put(&mut self, place: usize, known: Known, origins: Origins) {
         if let Some(value) = self.values.get_mut(place) {
             self.journal.push((place, std::mem::replace(value, (known, origins))));
         }
     }
 
     /// Everything is as it was when the last walk began.
-    pub(super) fn take_back(&mut self) {
+    pub(crate) fn take_back(&mut self) {
         while let Some((place, value)) = self.journal.pop() {
             self.values[place] = value;
         }
     }
 
     /// Nothing is known any more of what these instructions define.
-    pub(super) fn forget(&mut self, routine: &Routine, instructions: &[u32]) {
+    pub(crate) fn forget(&mut self, routine: &Routine, instructions: &[u32]) {
         for &index in instructions {
             self.set(index as usize, UNKNOWN);
             for define in routine.shape.step(index).into_iter().flat_map(|step| &step.defines) {
@@ -115,7 +115,7 @@ impl Frame {
     }
 
     /// Nothing is known any more.
-    pub(super) fn begin_anew(&mut self) {
+    pub(crate) fn begin_anew(&mut self) {
         self.values.fill((UNKNOWN, CONSTANT));
         self.journal.clear();
         self.place = Place::Unknown;
@@ -124,12 +124,12 @@ impl Frame {
 
 /// The program, and how its functions are computed.
 #[derive(Debug, Default)]
-pub(super) struct Machine {
-    pub(super) functions: Functions,
-    pub(super) routines: Routines,
-    pub(super) decisions: Decisions,
+pub(crate) struct Machine {
+    pub(crate) functions: Functions,
+    pub(crate) routines: Routines,
+    pub(crate) decisions: Decisions,
     /// The thread that is followed.
-    pub(super) thread: u32,
+    pub(crate) thread: u32,
     /// Where threads have found variables of which the log does not tell that. Each thread may have its own.
     learned: FxHashMap<(u32, FunctionId, u32), u64>,
     /// In how many calls without records it is.
@@ -149,17 +149,17 @@ enum Next {
 }
 
 impl Machine {
-    pub(super) fn routine(&mut self, id: FunctionId) -> Option<Rc<Routine>> {
+    pub(crate) fn routine(&mut self, id: FunctionId) -> Option<Rc<Routine>> {
         self.routines.get(&self.functions, id)
     }
 
     /// Whether a function may be called while it runs.
-    pub(super) fn may_recur(&mut self, id: FunctionId) -> bool {
+    pub(crate) fn may_recur(&mut self, id: FunctionId) -> bool {
         self.routines.may_recur(&self.functions, id)
     }
 
     /// What is known of an operand.
-    pub(super) fn given(&self, routine: &Routine, frame: &Frame, operand: Operand) -> Given {
+    pub(crate) fn given(&self, routine: &Routine, frame: &Frame, operand: Operand) -> Given {
         let address = |name: u32, bytes: i64| {
             let learned = || self.learned.get(&(self.thread, routine.id, name)).copied();
             let address = self.functions.address(routine.id, name).or_else(learned);
@@ -183,7 +183,7 @@ impl Machine {
     }
 
     /// The thread has found a variable there that a function knows by this name.
-    pub(super) fn learn_name(&mut self, routine: &Routine, name: u32, address: u64) {
+    pub(crate) fn learn_name(&mut self, routine: &Routine, name: u32, address: u64) {
         self.learned.insert((self.thread, routine.id, name), address);
     }
 
@@ -192,26 +192,26 @@ impl Machine {
     }
 
     /// What an instruction uses, but for blocks.
-    pub(super) fn values(&self, routine: &Routine, index: u32) -> impl Iterator<Item = Operand> {
+    pub(crate) fn values(&self, routine: &Routine, index: u32) -> impl Iterator<Item = Operand> {
         let operands = self.operands(routine, index).iter().copied();
         operands.filter(|operand| !matches!(operand, Operand::Block(_)))
     }
 
-    pub(super) fn opcode(&self, routine: &Routine, index: u32) -> u8 {
+    pub(crate) fn opcode(&self, routine: &Routine, index: u32) -> u8 {
         self.functions.get(routine.id).map_or(0, |function| function.opcode(index))
     }
 
-    pub(super) fn numbers(&self, routine: &Routine, index: u32) -> &[i64] {
+    pub(crate) fn numbers(&self, routine: &Routine, index: u32) -> &[i64] {
         self.functions.get(routine.id).map_or(&[], |function| function.numbers(index))
     }
 
     /// What is known of what an instruction uses.
-    pub(super) fn all_given(&self, routine: &Routine, frame: &Frame, index: u32) -> Vec<Given> {
+    pub(crate) fn all_given(&self, routine: &Routine, frame: &Frame, index: u32) -> Vec<Given> {
         self.values(routine, index).map(|operand| self.given(routine, frame, operand)).collect()
     }
 
     /// What a call passes. Of what is passed by value the callee gets the address of a copy.
-    pub(super) fn arguments(&self, routine: &Routine, frame: &Frame, call: u32) -> Vec<Given> {
+    pub(crate) fn arguments(&self, routine: &Routine, frame: &Frame, call: u32) -> Vec<Given> {
         let mut given = self.all_given(routine, frame, call);
         given.pop();
         for &position in self.numbers(routine, call) {
@@ -225,7 +225,7 @@ impl Machine {
     }
 
     /// Goes on from where a thread is to its goal. If it comes there, it stands before that.
-    pub(super) fn walk(
+    pub(crate) fn walk(
         &mut self,
         routine: &Rc<Routine>,
         frame: &mut Frame,
@@ -276,7 +276,7 @@ impl Machine {
 
     /// A thread that is at an instruction may have passed it before without a record. Nothing is known of what it has computed on its
     /// way around.
-    pub(super) fn come_around(&mut self, routine: &Routine, frame: &mut Frame, index: u32) {
+    pub(crate) fn come_around(&mut self, routine: &Routine, frame: &mut Frame, index: u32) {
         frame.forget(routine, &self.routines.around(routine, index));
     }
 
@@ -294,7 +294,7 @@ impl Machine {
     }
 
     /// Does what an instruction does, if no record tells of it.
-    pub(super) fn perform(
+    pub(crate) fn perform(
         &mut self,
         routine: &Routine,
         frame: &mut Frame,
@@ -344,7 +344,7 @@ impl Machine {
     }
 
     /// What is known of what is kept at a place.
-    pub(super) fn given_at(&self, routine: &Routine, frame: &Frame, place: usize) -> Given {
+    pub(crate) fn given_at(&self, routine: &Routine, frame: &Frame, place: usize) -> Given {
         let (known, origins) = frame.held(place);
         Given { of: Some(routine.type_at(place)), known, origins }
     }
@@ -390,7 +390,7 @@ impl Machine {
     }
 
     /// A call that leaves no record.
-    pub(super) fn call(
+    pub(crate) fn call(
         &mut self,
         routine: &Routine,
         frame: &Frame,
@@ -446,7 +446,7 @@ impl Machine {
     }
 
     /// What a call returns, from where it is.
-    pub(super) fn returned(
+    pub(crate) fn returned(
         &mut self,
         routine: &Rc<Routine>,
         frame: &mut Frame,
@@ -523,7 +523,7 @@ impl Machine {
     }
 
     /// Which way a decision goes, if what it goes by is known.
-    pub(super) fn way_by_value(
+    pub(crate) fn way_by_value(
         &self,
         routine: &Routine,
         index: u32,
@@ -544,7 +544,7 @@ impl Machine {
 
     /// Makes the values at the beginning of a block, all at once, by the block that the thread comes from; the first
     /// instruction after them.
-    pub(super) fn enter_block(&self, routine: &Routine, frame: &mut Frame, from: u32, to: u32) -> u32 {
+    pub(crate) fn enter_block(&self, routine: &Routine, frame: &mut Frame, from: u32, to: u32) -> u32 {
         let Some(block) = routine.block(from) else { return to };
         let is_phi = |&index: &u32| self.opcode(routine, index) == opcode::PHI;
         let made: Vec<_> =

@@ -1,10 +1,10 @@
 //! Functions of LLVM that stand for instructions.
 
-use super::evaluate::Given;
-use super::values::{Known, Scalar, Type, UNKNOWN};
+use crate::evaluate::Given;
+use crate::values::{Known, Scalar, Type, UNKNOWN};
 
 /// What is known of the result of a call of the function with this name. Types are part of names.
-pub(super) fn evaluate(name: &str, result: Type, given: &[Given]) -> Known {
+pub(crate) fn evaluate(name: &str, result: Type, given: &[Given]) -> Known {
     let operation = name.strip_prefix("llvm.").and_then(|name| name.rsplit_once('.'));
     let Some((operation, _)) = operation else { return UNKNOWN };
     match (operation, result, given) {
@@ -68,7 +68,7 @@ mod tests {
         let given = |&value: &i64| Given {
             of: None,
             known: [Some(value.cast_unsigned()), None],
-            origins: super::super::terms::CONSTANT,
+            origins: crate::terms::CONSTANT,
         };
         let given: Vec<Given> = values.iter().map(given).collect();
         evaluate(name, Type::parse(of), &given)

@@ -1,41 +1,19 @@
-//! Which reads of a native run matter to what comes after them: the walk of each thread through the code of the program.
+//! Which reads matter to what comes after them: every thread is followed through the code, record by record.
 //!
-//! A record tells at which instruction its thread was. So between two records of a call the thread went one of the ways from one instruction to
-//! the other on which nothing is recorded ([`region`]), and what it has computed there depends on what it had before. Registers of each
-//! call, and the bytes of memory that only one thread touches, are kept as sets of reads ([`Tracker`]). What a thread decides by, every address, and what goes to
-//! code that is not instrumented steers it from the next event on.
+//! A record names the instruction at which its thread was. Between two records of a call the thread took one of the paths from one instruction
+//! to the other on which nothing is recorded ([`region`](crate::region)), and what it computed there depends on what it had before. The
+//! registers of each call, and the bytes of memory that only one thread touches, are kept as sets of reads ([`Tracker`]). Conditions,
+//! addresses, and arguments of uninstrumented code steer the thread from the next event on.
 //!
-//! Whenever it is not known how a thread came to a record, or what happened on the way, everything that it has read so far steers it from there on. That is
-//! always right, and nothing needs to be followed any more: so a mistake about where a thread is costs nothing as long as it is noticed.
+//! Where the path to a record or its effects are not known, everything that the thread has read so far steers it from there on. That is always
+//! sound, and nothing before it needs to be followed any more: a mistake about where a thread is costs precision only, as long as it is noticed.
 //!
 //! Reads before the first thread was started see the same in every run, so nothing depends on them.
-//!
-//! Beside that, [`recompute`] computes again what threads have computed, to see whether the log agrees with the code: [`machine`] goes the way that
-//! a thread must have gone between two records through functions that are prepared for it ([`routine`]), [`evaluate`] and [`intrinsic`] know what
-//! becomes of [`values`] there, and [`compare`] looks at what the records say.
-//!
-//! If somebody wants to know how values are computed, [`explain`] goes the same ways: a [`shadow`] tells of each value which term it is ([`terms`],
-//! [`symbolic`]). What it can explain need not steer anything.
 
-mod code;
-mod compare;
 mod detour;
-mod evaluate;
 mod explain;
 mod given_up;
-mod intrinsic;
-mod known;
-mod learn;
-mod machine;
-mod recompute;
-mod region;
-mod routine;
-mod shadow;
-mod shape;
 mod stop;
-mod symbolic;
-mod terms;
-mod values;
 mod walk;
 
 use foretell_depend::Tracker;
@@ -44,25 +22,22 @@ use foretell_wire::log::module::Module;
 use foretell_wire::record::{Record, SyncOp};
 use rustc_hash::FxHashMap;
 
-use crate::records::Part;
-use code::Functions;
+use crate::code::Functions;
+use crate::part::Part;
+use crate::region::Regions;
+use crate::shape::Slot;
 use explain::Explainer;
 use given_up::Why;
-use region::{Regions, Target};
-use shape::Slot;
 use stop::{CallStop, Kind, Stop};
 use walk::Walk;
 
-pub(crate) use detour::{Around, Held, Seed, Spot, Touch, without_value};
-pub(crate) use explain::Kept;
-pub use explain::ValueCounts;
+pub use detour::{Around, Held, Imagined, Limits, Seed, Spot, Touch, without_value};
+pub use explain::{Kept, ValueCounts};
 pub use given_up::{GivenUp, Why as WhyGivenUp};
-pub(crate) use recompute::Recomputation;
-pub use recompute::{Recomputed, Tally};
 
 /// Follows all threads, record by record.
 #[derive(Debug, Default)]
-pub(crate) struct Follower {
+pub struct Follower {
     tracker: Tracker,
     functions: Functions,
     regions: Regions,
@@ -135,7 +110,7 @@ impl Default for Access {
 
 impl Follower {
     /// A module was loaded.
-    pub(crate) fn add(&mut self, module: &Module<'_>) {
+    pub fn add(&mut self, module: &Module<'_>) {
         self.functions.add(module);
         if let Some(explainer) = &mut self.explainer {
             explainer.add(module);
@@ -147,7 +122,7 @@ impl Follower {
     }
 
     /// What was found, and where everything was given up, the most frequent first.
-    pub(crate) fn finish(self) -> (Dependence, Vec<GivenUp>) {
+    pub fn finish(self) -> (Dependence, Vec<GivenUp>) {
         let functions = &self.functions;
         let place = |site: u64| {
             let spot = functions.spot(site)?;
@@ -162,7 +137,7 @@ impl Follower {
     }
 
     /// From now on this thread acts.
-    pub(crate) fn turn_to(&mut self, thread: u32) {
+    pub fn turn_to(&mut self, thread: u32) {
         if self.walks.is_empty() || self.thread != thread {
             self.thread = thread;
             let next = self.numbers.len();
@@ -174,7 +149,7 @@ impl Follower {
     }
 
     /// The trace has an event more, one of the thread that acts.
-    pub(crate) fn event(&mut self) {
+    pub fn event(&mut self) {
         self.tracker.event(self.current);
         if let Some(explainer) = &mut self.explainer {
             explainer.event(self.current);
@@ -182,7 +157,7 @@ impl Follower {
     }
 
     /// The thread that acts has done something that nobody understands.
-    pub(crate) fn be_lost(&mut self) {
+    pub fn be_lost(&mut self) {
         self.give_up(Why::Opaque);
     }
 
@@ -203,7 +178,7 @@ impl Follower {
     }
 
     /// Before the events of a record of this site: brings its thread to where it was made.
-    pub(crate) fn begin(&mut self, record: &Record<'_>, site: u64) {
+    pub fn begin(&mut self, record: &Record<'_>, site: u64) {
         self.access = Access::default();
         (self.site, self.left) = (site, 0);
         self.begin_explaining(record);
@@ -241,7 +216,7 @@ impl Follower {
     }
 
     /// After the events of a record.
-    pub(crate) fn end_access(&mut self) {
+    pub fn end_access(&mut self) {
         if let Some(result) = self.access.result.take() {
             let found = self.access.found;
             self.set(Some(result), found);
@@ -374,7 +349,7 @@ impl Follower {
     }
 
     /// A part of what was accessed is this event of the trace.
-    pub(crate) fn kept(&mut self, kept: &Kept) {
+    pub fn kept(&mut self, kept: &Kept) {
         let mut own = Reads::NOTHING;
         if kept.reads && self.has_forked {
             let is_explained = self.access.reading == Reading::DecidesItself && self.explain_comparison(kept);
@@ -405,7 +380,7 @@ impl Follower {
     }
 
     /// A part of what was accessed is not in the trace: some bytes of a word. What is written there is seen by nobody else.
-    pub(crate) fn left_out(&mut self, reads: bool, writes: bool, part: Part, bytes: u8) {
+    pub fn left_out(&mut self, reads: bool, writes: bool, part: Part, bytes: u8) {
         if bytes == 0 {
             return;
         }
@@ -473,7 +448,7 @@ impl Follower {
     }
 
     /// The converter has invented this read; whatever comes next goes by it.
-    pub(crate) fn invented_read(&mut self, event: EventId) {
+    pub fn invented_read(&mut self, event: EventId) {
         if self.has_forked {
             let read = self.tracker.read(self.current, event);
             self.tracker.steer(self.current, read);
@@ -481,7 +456,7 @@ impl Follower {
     }
 
     /// The converter has invented this write, of something that no read has to do with.
-    pub(crate) fn invented_write(&mut self, event: EventId, number: Option<u64>) {
+    pub fn invented_write(&mut self, event: EventId, number: Option<u64>) {
         self.tracker.set_value(self.current, event, Reads::NOTHING);
         let values = number.map(|number| [0, number]);
         self.explain_write(&Kept { event, reads: false, writes: true, bytes: 0..0, values }, Reads::NOTHING);

@@ -6,16 +6,16 @@ use std::rc::Rc;
 use foretell_wire::code::{Operand, opcode};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::code::{Function, FunctionId, Functions};
-use super::region::Regions;
-use super::shape::{End, Shape};
-use super::values::{Scalar, Type};
+use crate::code::{Function, FunctionId, Functions};
+use crate::region::Regions;
+use crate::shape::{End, Shape};
+use crate::values::{Scalar, Type};
 
 /// A function, prepared.
 #[derive(Debug)]
-pub(super) struct Routine {
-    pub(super) id: FunctionId,
-    pub(super) shape: Rc<Shape>,
+pub(crate) struct Routine {
+    pub(crate) id: FunctionId,
+    pub(crate) shape: Rc<Shape>,
     /// The types of the results, then those of the parameters.
     types: Vec<Type>,
     /// The block that each instruction is in.
@@ -27,7 +27,7 @@ pub(super) struct Routine {
 
 /// Where a thread is going.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Goal {
+pub(crate) enum Goal {
     /// To this instruction.
     At(u32),
     /// Back to the caller.
@@ -36,20 +36,20 @@ pub(super) enum Goal {
 
 /// From which instructions a goal can be reached without a record on the way. The goal itself is among them.
 #[derive(Clone, Debug)]
-pub(super) struct Reach {
-    pub(super) goal: Goal,
+pub(crate) struct Reach {
+    pub(crate) goal: Goal,
     marks: Rc<Vec<bool>>,
 }
 
 impl Reach {
-    pub(super) fn contains(&self, index: u32) -> bool {
+    pub(crate) fn contains(&self, index: u32) -> bool {
         self.marks.get(index as usize) == Some(&true)
     }
 }
 
 /// All functions that were prepared so far.
 #[derive(Debug, Default)]
-pub(super) struct Routines {
+pub(crate) struct Routines {
     regions: Regions,
     routines: FxHashMap<FunctionId, Option<Rc<Routine>>>,
     reaches: FxHashMap<(FunctionId, Goal), Reach>,
@@ -59,7 +59,7 @@ pub(super) struct Routines {
 
 impl Routines {
     /// The function, prepared; none if it is not as functions are.
-    pub(super) fn get(&mut self, functions: &Functions, id: FunctionId) -> Option<Rc<Routine>> {
+    pub(crate) fn get(&mut self, functions: &Functions, id: FunctionId) -> Option<Rc<Routine>> {
         if let Some(routine) = self.routines.get(&id) {
             return routine.clone();
         }
@@ -71,7 +71,7 @@ impl Routines {
     }
 
     /// The instructions on the ways from one back to itself without a record.
-    pub(super) fn around(&mut self, routine: &Routine, index: u32) -> Rc<Vec<u32>> {
+    pub(crate) fn around(&mut self, routine: &Routine, index: u32) -> Rc<Vec<u32>> {
         if let Some(around) = self.around.get(&(routine.id, index)) {
             return Rc::clone(around);
         }
@@ -82,7 +82,7 @@ impl Routines {
     }
 
     /// Whether a function may be called while it runs, as far as instrumented code calls it. Who is called by address may be anybody.
-    pub(super) fn may_recur(&mut self, functions: &Functions, id: FunctionId) -> bool {
+    pub(crate) fn may_recur(&mut self, functions: &Functions, id: FunctionId) -> bool {
         if let Some(&recurs) = self.recurring.get(&id) {
             return recurs;
         }
@@ -100,7 +100,7 @@ impl Routines {
     }
 
     /// From where in a function a goal can be reached.
-    pub(super) fn reach(&mut self, routine: &Routine, goal: Goal) -> Reach {
+    pub(crate) fn reach(&mut self, routine: &Routine, goal: Goal) -> Reach {
         let reach = self.reaches.entry((routine.id, goal));
         reach.or_insert_with(|| Reach { goal, marks: Rc::new(routine.reach(goal)) }).clone()
     }
@@ -125,17 +125,17 @@ impl Routine {
     }
 
     /// How many values a call of it has: results, parameters, and the contents of local variables that nobody else knows.
-    pub(super) fn values(&self) -> usize {
+    pub(crate) fn values(&self) -> usize {
         self.shape.slots as usize
     }
 
     /// Where the values of parameters are kept.
-    pub(super) fn parameters(&self) -> Range<usize> {
+    pub(crate) fn parameters(&self) -> Range<usize> {
         self.results as usize..self.types.len()
     }
 
     /// Where the value of an operand is kept, if it is no constant.
-    pub(super) fn place(&self, operand: Operand) -> Option<usize> {
+    pub(crate) fn place(&self, operand: Operand) -> Option<usize> {
         match operand {
             Operand::Instruction(index) => Some(index as usize).filter(|_| index < self.results),
             Operand::Parameter(index) => self.parameters().nth(index as usize),
@@ -144,17 +144,17 @@ impl Routine {
     }
 
     /// The type of what is kept at a place.
-    pub(super) fn type_at(&self, place: usize) -> Type {
+    pub(crate) fn type_at(&self, place: usize) -> Type {
         self.types.get(place).copied().unwrap_or(Type::Other)
     }
 
     /// The block of an instruction.
-    pub(super) fn block(&self, index: u32) -> Option<u32> {
+    pub(crate) fn block(&self, index: u32) -> Option<u32> {
         self.blocks.get(index as usize).copied()
     }
 
     /// Whoever comes to the instruction leaves a record.
-    pub(super) fn is_told(&self, index: u32) -> bool {
+    pub(crate) fn is_told(&self, index: u32) -> bool {
         self.shape.step(index).is_some_and(|step| step.is_told)
     }
 
@@ -164,7 +164,7 @@ impl Routine {
     }
 
     /// Whether a thread that is about to do this has come to its goal.
-    pub(super) fn is_goal(&self, index: u32, goal: Goal) -> bool {
+    pub(crate) fn is_goal(&self, index: u32, goal: Goal) -> bool {
         match goal {
             Goal::At(goal) => goal == index,
             Goal::Return => self.returns(index),
@@ -188,7 +188,7 @@ impl Routine {
     }
 
     /// The instructions that may be passed from one of these on, on ways within a reach.
-    pub(super) fn between(&self, from: &[u32], reach: &Reach, goal: Goal) -> Vec<u32> {
+    pub(crate) fn between(&self, from: &[u32], reach: &Reach, goal: Goal) -> Vec<u32> {
         let (mut found, mut seen) = (Vec::new(), vec![false; self.results as usize]);
         let mut open = from.to_vec();
         while let Some(index) = open.pop() {

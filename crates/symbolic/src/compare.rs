@@ -4,27 +4,27 @@ use foretell_wire::code::{Operand, opcode};
 use foretell_wire::hook::Update;
 use foretell_wire::record::Record;
 
-use super::evaluate::Given;
-use super::machine::{Frame, Machine};
-use super::recompute::{Recomputed, Tally};
-use super::routine::Routine;
-use super::values::{Known, Scalar, Type, UNKNOWN};
+use crate::evaluate::Given;
+use crate::machine::{Frame, Machine};
+use crate::recompute::{Recomputed, Tally};
+use crate::routine::Routine;
+use crate::values::{Known, Scalar, Type, UNKNOWN};
 
 /// How many differences are told.
 const TOLD: usize = 100;
 
 /// A record, and the instruction that has made it.
-pub(super) struct Comparison<'a> {
-    pub(super) machine: &'a mut Machine,
-    pub(super) found: &'a mut Recomputed,
-    pub(super) routine: &'a Routine,
-    pub(super) frame: &'a mut Frame,
-    pub(super) index: u32,
+pub(crate) struct Comparison<'a> {
+    pub(crate) machine: &'a mut Machine,
+    pub(crate) found: &'a mut Recomputed,
+    pub(crate) routine: &'a Routine,
+    pub(crate) frame: &'a mut Frame,
+    pub(crate) index: u32,
 }
 
 impl Comparison<'_> {
     /// An access to memory; says whether the instruction is done with that.
-    pub(super) fn access(&mut self, record: &Record<'_>) -> bool {
+    pub(crate) fn access(&mut self, record: &Record<'_>) -> bool {
         // What is part of a lock, say, is told in other terms, at addresses that nothing is at. A fill tells nothing if it has no length.
         if !self.routine.is_told(self.index) && !matches!(record, Record::Fill { .. }) {
             return false;
@@ -91,7 +91,7 @@ impl Comparison<'_> {
     }
 
     /// What is decided by.
-    pub(super) fn decision(&mut self, by: u64) {
+    pub(crate) fn decision(&mut self, by: u64) {
         let Some(condition) = self.machine.values(self.routine, self.index).next() else { return };
         let given = self.given(condition);
         let by = given.of.and_then(Type::scalar).map_or(by, |of| of.fit(by));
@@ -105,7 +105,7 @@ impl Comparison<'_> {
     }
 
     /// Tells of a difference.
-    pub(super) fn note(&mut self, text: &str) {
+    pub(crate) fn note(&mut self, text: &str) {
         if self.found.differences.len() < TOLD {
             let place =
                 self.machine.functions.get(self.routine.id).map(|function| function.describe(self.index));

@@ -17,23 +17,39 @@ use foretell_wire::code::{Operand, opcode};
 use rustc_hash::FxHashMap;
 
 use super::Follower;
-use super::code::{FunctionId, is_call};
-use super::evaluate::Given;
 use super::explain::{Companion, Explainer, Manner};
-use super::machine::{Frame, Machine};
-use super::routine::Routine;
-use super::shadow::{Decision, Shadow as _};
-use super::shape::{End, Silently};
-use super::symbolic::Symbolic;
-use super::terms::{CONSTANT, Origin, Origins, Sets, Source};
-use super::values::{Known, Scalar, Type, UNKNOWN};
 use super::walk::Caller;
-use crate::detours::Limits;
+use crate::code::{FunctionId, is_call};
+use crate::evaluate::Given;
+use crate::machine::{Frame, Machine};
+use crate::routine::Routine;
+use crate::shadow::{Decision, Shadow as _};
+use crate::shape::{End, Silently};
+use crate::symbolic::Symbolic;
+use crate::terms::{CONSTANT, Origin, Origins, Sets, Source};
+use crate::values::{Known, Scalar, Type, UNKNOWN};
 
 /// How many instructions are run on one way.
 const MOST_STEPS: usize = 20_000;
 /// How many calls a way may be in.
 const DEEPEST: usize = 16;
+
+/// How many other ways are gone, and how far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// How many ways are followed behind each decision.
+    pub ways: usize,
+    /// How many events a way may have.
+    pub events: usize,
+    /// How many of them may come after the thread is where it was recorded next in the run.
+    pub behind: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { ways: 16, events: 64, behind: 16 }
+    }
+}
 
 /// A decision that could have gone another way.
 #[derive(Clone, Debug)]
@@ -86,44 +102,50 @@ impl Forks {
 
 /// An event on another way.
 #[derive(Debug)]
-pub(crate) struct Imagined {
-    pub(crate) op: Op,
-    pub(crate) loc: Loc,
+pub struct Imagined {
+    /// What is done,
+    pub op: Op,
+    /// and where.
+    pub loc: Loc,
     /// How many steps the thread has made since its last event.
-    pub(crate) since: u64,
+    pub since: u64,
     /// What must be what for it to take place.
-    pub(crate) demands: Vec<(TermId, u64)>,
+    pub demands: Vec<(TermId, u64)>,
     /// What it writes, if that can be told.
-    pub(crate) written: Option<TermId>,
+    pub written: Option<TermId>,
 }
 
 /// Another way.
 #[derive(Debug)]
-pub(crate) struct Seed {
-    pub(crate) thread: ThreadId,
+pub struct Seed {
+    /// The thread that goes it.
+    pub thread: ThreadId,
     /// How many events of the run come before; the events of the way follow these.
-    pub(crate) after: usize,
+    pub after: usize,
     /// The decision, and what comes after it.
-    pub(crate) events: Vec<Imagined>,
+    pub events: Vec<Imagined>,
     /// How many terms of the run there were; their numbers are followed by those of `terms`.
-    pub(crate) base: usize,
+    pub base: usize,
     /// The first of these is zero.
-    pub(crate) terms: Vec<Term>,
+    pub terms: Vec<Term>,
 }
 
 /// A part of memory that is accessed on another way.
 #[derive(Clone, Debug)]
-pub(crate) struct Spot {
-    pub(crate) var: VarId,
-    /// Which bytes of the access it is.
-    pub(crate) first: u32,
-    pub(crate) end: u32,
+pub struct Spot {
+    /// The variable of the trace.
+    pub var: VarId,
+    /// The first byte of the access that it has,
+    pub first: u32,
+    /// and the one after the last.
+    pub end: u32,
     /// What was there last, as far as anybody knows.
-    pub(crate) guess: u64,
+    pub guess: u64,
 }
 
 /// What an access on another way touches.
-pub(crate) enum Touch {
+#[derive(Debug)]
+pub enum Touch {
     /// Variables of the trace.
     Variables(Vec<Spot>),
     /// Memory that is the thread's own in the run, and stays so; with what it holds, as far as that is known.
@@ -134,7 +156,7 @@ pub(crate) enum Touch {
 
 /// Who holds a mutex.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Held {
+pub enum Held {
     /// Nobody.
     Free,
     /// The thread, once.
@@ -144,7 +166,7 @@ pub(crate) enum Held {
 }
 
 /// What is around the thread.
-pub(crate) trait Around {
+pub trait Around {
     /// The thread; none if it cannot be told.
     fn thread(&mut self) -> Option<ThreadId>;
     /// How many events there are.
@@ -176,20 +198,20 @@ struct Byte {
 
 impl Follower {
     /// One that also says how values are computed, and what lies on ways that were not taken.
-    pub(crate) fn exploring() -> Follower {
+    pub fn exploring() -> Follower {
         let mut explainer: Box<Explainer> = Box::default();
         explainer.forks = Some(Forks::default());
         Follower { explainer: Some(explainer), ..Follower::default() }
     }
 
     /// Whether decisions were noted that could have gone another way.
-    pub(crate) fn has_forks(&self) -> bool {
+    pub fn has_forks(&self) -> bool {
         let forks = self.explainer.as_ref().and_then(|explainer| explainer.forks.as_ref());
         forks.is_some_and(|forks| !forks.found.is_empty())
     }
 
     /// Goes the other ways of the decisions that were noted since the last time.
-    pub(crate) fn explore(&mut self, limits: &Limits, around: &mut dyn Around) {
+    pub fn explore(&mut self, limits: &Limits, around: &mut dyn Around) {
         let forks = self.explainer.as_mut().and_then(|explainer| explainer.forks.as_mut());
         let found = forks.map(|forks| std::mem::take(&mut forks.found)).unwrap_or_default();
         for fork in &found {
@@ -262,7 +284,7 @@ fn void_imagined(terms: &mut [Term], base: usize, after: usize, tracker: &Tracke
 }
 
 /// A term that never has a value, made of zero.
-pub(crate) fn without_value(zero: TermId) -> Term {
+pub fn without_value(zero: TermId) -> Term {
     Term::Binary { op: Binary::DivideUnsigned, width: 64, left: zero, right: zero }
 }
 

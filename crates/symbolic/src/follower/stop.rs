@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use foretell_wire::code::{Operand, opcode};
 
-use super::code::{Functions, Spot, is_call};
-use super::region::{Region, Regions};
-use super::shape::{Shape, Slot};
+use crate::code::{Functions, Spot, is_call};
+use crate::region::{Region, Regions};
+use crate::shape::{Shape, Slot};
 
 /// An instruction at which something is recorded.
 #[derive(Debug)]

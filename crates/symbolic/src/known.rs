@@ -35,7 +35,7 @@ const PLAIN: &[&str] = &[
 ];
 
 /// Whether the function is one of these.
-pub(super) fn is_plain(name: &str) -> bool {
+pub(crate) fn is_plain(name: &str) -> bool {
     PLAIN.iter().any(|line| line.split(' ').any(|known| known == name))
 }
 
@@ -44,7 +44,7 @@ const RETURNING_TWICE: &[&str] =
     &["setjmp", "_setjmp", "__setjmp", "sigsetjmp", "__sigsetjmp", "vfork", "getcontext", "savectx"];
 
 /// Whether the function is one of these.
-pub(super) fn returns_twice(name: &str) -> bool {
+pub(crate) fn returns_twice(name: &str) -> bool {
     RETURNING_TWICE.contains(&name)
 }
 

@@ -17,16 +17,16 @@ use rustc_hash::FxHashMap;
 
 use super::Follower;
 use super::detour::{Forks, Seed};
-use super::evaluate::Given;
 use super::given_up::Why;
-use super::machine::{Arrival, Frame, Machine, Place};
-use super::routine::{Goal, Routine, Routines};
-use super::shadow::{Decision, Done, Shadow};
-use super::shape::Slot;
-use super::symbolic::Symbolic;
-use super::terms::{CONSTANT, Origin, Origins, Sets, Source, Terms};
-use super::values::{Known, Scalar, Type, UNKNOWN};
-use crate::records::Part;
+use crate::evaluate::Given;
+use crate::machine::{Arrival, Frame, Machine, Place};
+use crate::part::Part;
+use crate::routine::{Goal, Routine, Routines};
+use crate::shadow::{Decision, Done, Shadow};
+use crate::shape::Slot;
+use crate::symbolic::Symbolic;
+use crate::terms::{CONSTANT, Origin, Origins, Sets, Source, Terms};
+use crate::values::{Known, Scalar, Type, UNKNOWN};
 
 /// Of more cases than this it is not said of each that it was not the one.
 const MOST_CASES: usize = 16;
@@ -282,14 +282,17 @@ impl Explainer {
 
 /// A part of what was accessed that is an event of the trace.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept {
-    pub(crate) event: EventId,
-    pub(crate) reads: bool,
-    pub(crate) writes: bool,
+pub struct Kept {
+    /// The event.
+    pub event: EventId,
+    /// Whether it reads.
+    pub reads: bool,
+    /// Whether it writes.
+    pub writes: bool,
     /// Which bytes of the access it is.
-    pub(crate) bytes: Range<u64>,
+    pub bytes: Range<u64>,
     /// What it has read, and written; none if the event does not tell.
-    pub(crate) values: Option<[u64; 2]>,
+    pub values: Option<[u64; 2]>,
 }
 
 impl Kept {
@@ -304,12 +307,12 @@ impl Kept {
 
 impl Follower {
     /// One that also says how values are computed.
-    pub(crate) fn explaining() -> Follower {
+    pub fn explaining() -> Follower {
         Follower { explainer: Some(Box::default()), ..Follower::default() }
     }
 
     /// How values are computed, for a trace with this dependence; none if nobody wanted to know, or there is too much of it.
-    pub(crate) fn finish_values(self, to: &mut Dependence) -> Option<(Values, ValueCounts, Vec<Seed>)> {
+    pub fn finish_values(self, to: &mut Dependence) -> Option<(Values, ValueCounts, Vec<Seed>)> {
         let found = self.tracker.finish();
         self.explainer?.finish(&found, to)
     }

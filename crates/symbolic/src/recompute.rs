@@ -10,13 +10,13 @@ use foretell_wire::log::module::Module;
 use foretell_wire::record::{Record, SyncOp};
 use rustc_hash::FxHashMap;
 
-use super::code::{FunctionId, Spot};
-use super::compare::Comparison;
-use super::evaluate::Given;
-use super::machine::{Arrival, Frame, Machine, Place};
-use super::routine::{Goal, Routine, Routines};
-use super::shadow::Nobody;
-use super::values::UNKNOWN;
+use crate::code::{FunctionId, Spot};
+use crate::compare::Comparison;
+use crate::evaluate::Given;
+use crate::machine::{Arrival, Frame, Machine, Place};
+use crate::routine::{Goal, Routine, Routines};
+use crate::shadow::Nobody;
+use crate::values::UNKNOWN;
 
 /// How many of some kind there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -98,7 +98,7 @@ struct Call {
 
 /// Follows all threads, record by record.
 #[derive(Debug, Default)]
-pub(crate) struct Recomputation {
+pub struct Recomputation {
     machine: Machine,
     threads: FxHashMap<u32, Thread>,
     found: Recomputed,
@@ -106,20 +106,20 @@ pub(crate) struct Recomputation {
 
 impl Recomputation {
     /// A module was loaded.
-    pub(crate) fn add(&mut self, module: &Module<'_>) {
+    pub fn add(&mut self, module: &Module<'_>) {
         self.machine.functions.add(module);
         self.machine.routines = Routines::default();
     }
 
     /// What was found.
-    pub(crate) fn finish(mut self) -> Recomputed {
+    pub fn finish(mut self) -> Recomputed {
         self.found.decisions.all = self.machine.decisions.met;
         self.found.decisions.known = self.machine.decisions.known;
         self.found
     }
 
     /// A thread has done this.
-    pub(crate) fn record(&mut self, number: u32, record: &Record<'_>) {
+    pub fn record(&mut self, number: u32, record: &Record<'_>) {
         let mut thread = self.threads.remove(&number).unwrap_or_default();
         self.machine.thread = number;
         if thread.calls.is_empty() {

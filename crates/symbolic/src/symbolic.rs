@@ -1,6 +1,6 @@
 //! What an instruction makes of terms.
 //!
-//! Beside [`evaluate`](super::evaluate::evaluate), which says what the result is, this says how it comes about. What cannot be said with terms, as
+//! Beside [`evaluate`](crate::evaluate::evaluate), which says what the result is, this says how it comes about. What cannot be said with terms, as
 //! all that has to do with floats, is made of what its operands are made of, nobody knows how.
 
 use foretell_trace::Reads;
@@ -8,20 +8,20 @@ use foretell_trace::values::{Binary, Obstacle, TermId, Unary};
 use foretell_wire::code::{opcode, predicate};
 use foretell_wire::hook::Update;
 
-use super::evaluate::Given;
-use super::shadow::Done;
-use super::terms::{CONSTANT, Origin, Origins, Sets, Source, Terms};
-use super::values::{Scalar, Type};
+use crate::evaluate::Given;
+use crate::shadow::Done;
+use crate::terms::{CONSTANT, Origin, Origins, Sets, Source, Terms};
+use crate::values::{Scalar, Type};
 
 /// Makes terms for one thread.
-pub(super) struct Symbolic<'a> {
-    pub(super) terms: &'a mut Terms,
-    pub(super) sets: Sets<'a>,
+pub(crate) struct Symbolic<'a> {
+    pub(crate) terms: &'a mut Terms,
+    pub(crate) sets: Sets<'a>,
 }
 
 impl Symbolic<'_> {
     /// The reads that all of these are made of.
-    pub(super) fn reads(&mut self, given: &[Given]) -> Reads {
+    pub(crate) fn reads(&mut self, given: &[Given]) -> Reads {
         let origins = given.iter().flat_map(|given| given.origins);
         origins.fold(Reads::NOTHING, |all, origin| {
             let reads = self.terms.reads_of(origin);
@@ -30,14 +30,14 @@ impl Symbolic<'_> {
     }
 
     /// What is made of all of these, nobody knows how, because of this.
-    pub(super) fn mix(&mut self, given: &[Given], why: Obstacle) -> Origin {
+    pub(crate) fn mix(&mut self, given: &[Given], why: Obstacle) -> Origin {
         let reads = self.reads(given);
         self.terms.obstacles.add(why, u64::from(reads != Reads::NOTHING));
         Origin::Made(reads)
     }
 
     /// What the result of an instruction is made of.
-    pub(super) fn result(&mut self, done: &Done<'_>) -> Origins {
+    pub(crate) fn result(&mut self, done: &Done<'_>) -> Origins {
         if done.given.iter().all(|given| given.origins == CONSTANT) {
             return CONSTANT;
         }
@@ -85,7 +85,7 @@ impl Symbolic<'_> {
     }
 
     /// The term of a word of this type; none if it is not known what it was.
-    pub(super) fn term(&mut self, given: &Given, word: usize, of: Scalar) -> Option<TermId> {
+    pub(crate) fn term(&mut self, given: &Given, word: usize, of: Scalar) -> Option<TermId> {
         let known = of.fit(given.known[word]?);
         match given.origins[word] {
             Origin::Term(term) => Some(term),
@@ -108,11 +108,11 @@ impl Symbolic<'_> {
         self.terms.choice(&mut self.sets, condition, arms).map(Origin::Term)
     }
 
-    pub(super) fn binary(&mut self, op: Binary, of: Scalar, operands: [TermId; 2]) -> Option<TermId> {
+    pub(crate) fn binary(&mut self, op: Binary, of: Scalar, operands: [TermId; 2]) -> Option<TermId> {
         self.terms.binary(&mut self.sets, op, of.bits(), operands)
     }
 
-    pub(super) fn not(&mut self, term: TermId) -> Option<TermId> {
+    pub(crate) fn not(&mut self, term: TermId) -> Option<TermId> {
         self.terms.unary(Unary::IsZero, u64::BITS, term)
     }
 
@@ -173,7 +173,7 @@ impl Symbolic<'_> {
         if is_opposite { self.not(term) } else { Some(term) }
     }
 
-    /// Numbers among the indices are counted already, see [`super::evaluate`].
+    /// Numbers among the indices are counted already, see [`crate::evaluate`].
     fn address(&mut self, numbers: &[i64], pointer: &Given, indices: &[Given]) -> Option<TermId> {
         let (&bytes, steps) = numbers.split_first()?;
         let mut address = self.term(pointer, 0, Scalar::Pointer)?;
@@ -212,7 +212,7 @@ impl Symbolic<'_> {
     }
 
     /// What an atomic update makes of two values.
-    pub(super) fn update(&mut self, update: Update, of: Scalar, [one, other]: [TermId; 2]) -> Option<TermId> {
+    pub(crate) fn update(&mut self, update: Update, of: Scalar, [one, other]: [TermId; 2]) -> Option<TermId> {
         let less = match update {
             Update::Xchg => return Some(other),
             Update::Add => return self.binary(Binary::Add, of, [one, other]),
@@ -269,7 +269,7 @@ impl Symbolic<'_> {
     }
 
     /// The number that bytes are, the lowest first, which was this in the run; none if nothing of it is computed.
-    pub(super) fn assembled(&mut self, sources: &[Option<Source>], observed: u64) -> Option<TermId> {
+    pub(crate) fn assembled(&mut self, sources: &[Option<Source>], observed: u64) -> Option<TermId> {
         if sources.len() > 8 || !sources.iter().flatten().any(|(origin, _)| matches!(origin, Origin::Term(_)))
         {
             return None;
@@ -341,10 +341,10 @@ mod tests {
     use foretell_trace::EventId;
     use proptest::prelude::*;
 
-    use super::super::evaluate::evaluate;
-    use super::super::intrinsic;
-    use super::super::values::Known;
     use super::*;
+    use crate::evaluate::evaluate;
+    use crate::intrinsic;
+    use crate::values::Known;
 
     /// What is computed: an instruction with its numbers, or a function of LLVM; the type of the operands, and that of the result.
     type What = (u8, Vec<i64>, Option<&'static str>, Type, Type);

@@ -11,98 +11,98 @@ use rustc_hash::FxHashMap;
 use crate::demangle::demangle;
 
 /// Which function, of all modules.
-pub(super) type FunctionId = u32;
+pub(crate) type FunctionId = u32;
 
 /// Where a record was made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Spot {
-    pub(super) function: FunctionId,
-    pub(super) instruction: u32,
+pub(crate) struct Spot {
+    pub(crate) function: FunctionId,
+    pub(crate) instruction: u32,
 }
 
 /// What the sites of an instruction tell of it.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     /// There is a hook.
-    pub(super) has_site: bool,
+    pub(crate) has_site: bool,
     /// Whoever comes here leaves a record; of a call, unless the callee is instrumented.
-    pub(super) is_told: bool,
+    pub(crate) is_told: bool,
     /// It hands something over that no record tells of.
-    pub(super) is_hidden: bool,
+    pub(crate) is_hidden: bool,
     /// The site of the hook, 0 without one.
-    pub(super) site: u64,
+    pub(crate) site: u64,
 }
 
 /// A function and what is known of its instructions.
 #[derive(Debug)]
-pub(super) struct Function {
+pub(crate) struct Function {
     code: code::Function,
     table: Rc<Table>,
     /// The number of its name, see [`Functions::name`].
-    pub(super) name: u32,
+    pub(crate) name: u32,
     /// The module that it is part of, by the first of its functions.
     module: FunctionId,
     marks: Vec<Mark>,
 }
 
 impl Function {
-    pub(super) fn len(&self) -> u32 {
+    pub(crate) fn len(&self) -> u32 {
         u32::try_from(self.code.instructions.len()).unwrap_or(u32::MAX)
     }
 
-    pub(super) fn parameters(&self) -> u32 {
+    pub(crate) fn parameters(&self) -> u32 {
         u32::try_from(self.code.parameters.len()).unwrap_or(u32::MAX)
     }
 
-    pub(super) fn blocks(&self) -> &[u32] {
+    pub(crate) fn blocks(&self) -> &[u32] {
         &self.code.blocks
     }
 
-    pub(super) fn instruction(&self, index: u32) -> Option<&Instruction> {
+    pub(crate) fn instruction(&self, index: u32) -> Option<&Instruction> {
         self.code.instructions.get(index as usize)
     }
 
-    pub(super) fn opcode(&self, index: u32) -> u8 {
+    pub(crate) fn opcode(&self, index: u32) -> u8 {
         self.instruction(index).map_or(0, |instruction| instruction.opcode)
     }
 
-    pub(super) fn mark(&self, index: u32) -> Mark {
+    pub(crate) fn mark(&self, index: u32) -> Mark {
         self.marks.get(index as usize).copied().unwrap_or_default()
     }
 
-    pub(super) fn text(&self, position: u32) -> &str {
+    pub(crate) fn text(&self, position: u32) -> &str {
         self.table.text(position)
     }
 
     /// The types of its parameters, as LLVM writes them.
-    pub(super) fn parameter_types(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn parameter_types(&self) -> impl Iterator<Item = &str> {
         self.code.parameters.iter().map(|&of| self.text(of))
     }
 
     /// What the operands of an instruction do not tell, see [`code::Instruction::numbers`].
-    pub(super) fn numbers(&self, index: u32) -> &[i64] {
+    pub(crate) fn numbers(&self, index: u32) -> &[i64] {
         self.instruction(index).map_or(&[], |instruction| self.code.numbers_of(instruction))
     }
 
     /// Where an instruction is, for people.
-    pub(super) fn describe(&self, index: u32) -> String {
+    pub(crate) fn describe(&self, index: u32) -> String {
         let (file, line, column) = self.instruction(index).map_or((0, 0, 0), |instruction| instruction.place);
         let (file, function) = (self.text(file), demangle(self.text(self.code.name)));
         format!("{file}:{line}:{column} ({} %{index} of {function})", opcode_name(self.opcode(index)))
     }
 
     /// What an instruction uses: values, then blocks, see [`code::Instruction::operands`].
-    pub(super) fn operands(&self, index: u32) -> &[Operand] {
+    pub(crate) fn operands(&self, index: u32) -> &[Operand] {
         self.instruction(index).map_or(&[], |instruction| self.code.operands_of(instruction))
     }
 
     /// What an instruction uses, but for blocks.
-    pub(super) fn values(&self, index: u32) -> impl Iterator<Item = Operand> {
+    pub(crate) fn values(&self, index: u32) -> impl Iterator<Item = Operand> {
         self.operands(index).iter().copied().filter(|operand| !matches!(operand, Operand::Block(_)))
     }
 
     /// What a call passes, and what it calls.
-    pub(super) fn call(&self, index: u32) -> Option<(&[Operand], Operand)> {
+    pub(crate) fn call(&self, index: u32) -> Option<(&[Operand], Operand)> {
         let operands = self.operands(index);
         let end = operands.iter().position(|operand| matches!(operand, Operand::Block(_)));
         let (&callee, arguments) = operands.get(..end.unwrap_or(operands.len()))?.split_last()?;
@@ -110,7 +110,7 @@ impl Function {
     }
 
     /// The name of the function that a call calls, if that is plain to see.
-    pub(super) fn callee_name(&self, index: u32) -> Option<&str> {
+    pub(crate) fn callee_name(&self, index: u32) -> Option<&str> {
         match self.call(index)?.1 {
             Operand::Global(name) => Some(self.text(name)),
             _ => None,
@@ -119,13 +119,13 @@ impl Function {
 }
 
 /// Whether the instruction is a call.
-pub(super) fn is_call(opcode: u8) -> bool {
+pub(crate) fn is_call(opcode: u8) -> bool {
     matches!(opcode, opcode::CALL | opcode::INVOKE | opcode::CALLBR)
 }
 
 /// All functions that were loaded so far.
 #[derive(Debug, Default)]
-pub(super) struct Functions {
+pub(crate) struct Functions {
     functions: Vec<Function>,
     /// For each module by its address, the spots of its sites.
     modules: BTreeMap<u64, Vec<Option<Spot>>>,
@@ -135,14 +135,14 @@ pub(super) struct Functions {
     /// Where variables are, by their modules and the positions of their names there.
     addresses: FxHashMap<(FunctionId, u32), u64>,
     /// Some function catches exceptions, or cleans up after them.
-    pub(super) unwinds: bool,
+    pub(crate) unwinds: bool,
     /// Some function leaves its place in the stack to another one.
-    pub(super) replaces: bool,
+    pub(crate) replaces: bool,
 }
 
 impl Functions {
     /// Takes up what a module tells of its code, if it does.
-    pub(super) fn add(&mut self, module: &Module<'_>) {
+    pub(crate) fn add(&mut self, module: &Module<'_>) {
         let Ok(Code { table, functions }) = Code::decode(module.table) else { return };
         let table = Rc::new(table);
         let first = u32::try_from(self.functions.len()).unwrap_or(u32::MAX);
@@ -189,32 +189,32 @@ impl Functions {
     }
 
     /// Where a site is in the code.
-    pub(super) fn spot(&self, site: u64) -> Option<Spot> {
+    pub(crate) fn spot(&self, site: u64) -> Option<Spot> {
         let (&start, spots) = self.modules.range(..=site).next_back()?;
         *spots.get(usize::try_from(site - start).ok()?)?
     }
 
-    pub(super) fn get(&self, id: FunctionId) -> Option<&Function> {
+    pub(crate) fn get(&self, id: FunctionId) -> Option<&Function> {
         self.functions.get(id as usize)
     }
 
     /// Where the variable is that a function knows by the name at this position, if its module tells.
-    pub(super) fn address(&self, id: FunctionId, name: u32) -> Option<u64> {
+    pub(crate) fn address(&self, id: FunctionId, name: u32) -> Option<u64> {
         self.addresses.get(&(self.get(id)?.module, name)).copied()
     }
 
     /// The number of a function's name, if any function has it.
-    pub(super) fn known_name(&self, name: &str) -> Option<u32> {
+    pub(crate) fn known_name(&self, name: &str) -> Option<u32> {
         self.names.get(name).copied()
     }
 
     /// All functions of a name.
-    pub(super) fn named(&self, name: u32) -> &[FunctionId] {
+    pub(crate) fn named(&self, name: u32) -> &[FunctionId] {
         self.named.get(name as usize).map_or(&[], Vec::as_slice)
     }
 
     /// The function of this name in the module of another one.
-    pub(super) fn beside(&self, id: FunctionId, name: u32) -> Option<FunctionId> {
+    pub(crate) fn beside(&self, id: FunctionId, name: u32) -> Option<FunctionId> {
         let module = self.get(id)?.module;
         let is_beside = |&&other: &&FunctionId| self.get(other).is_some_and(|other| other.module == module);
         self.named.get(name as usize)?.iter().rfind(is_beside).copied()

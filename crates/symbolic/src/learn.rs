@@ -2,15 +2,15 @@
 
 use foretell_wire::code::{Operand, opcode};
 
-use super::evaluate::evaluate;
-use super::machine::{Frame, Machine};
-use super::routine::Routine;
-use super::values::{Scalar, Type};
+use crate::evaluate::evaluate;
+use crate::machine::{Frame, Machine};
+use crate::routine::Routine;
+use crate::values::{Scalar, Type};
 
 impl Machine {
     /// At an instruction that a thread has come to, an operand has this value; and what it was computed from is known as well, if that has
     /// not changed since.
-    pub(super) fn learn(&mut self, routine: &Routine, frame: &mut Frame, at: u32, found: (Operand, u64)) {
+    pub(crate) fn learn(&mut self, routine: &Routine, frame: &mut Frame, at: u32, found: (Operand, u64)) {
         let mut next = Some(found);
         while let Some((operand, value)) = next.take() {
             match operand {

@@ -5,7 +5,7 @@ use foretell_trace::values::{Binary, Demand, Demanded, Obstacles, Term, TermId, 
 use foretell_trace::{Dependence, EventId, Reads};
 use rustc_hash::FxHashMap;
 
-use super::values::Scalar;
+use crate::values::Scalar;
 
 /// So many of the last terms are found again when they are made once more.
 const REMEMBERED: usize = 1 << 12;
@@ -23,18 +23,18 @@ impl Origin {
     pub(crate) const NOTHING: Origin = Origin::Made(Reads::NOTHING);
 }
 
-/// Of both words of a value, see [`super::values::Known`].
+/// Of both words of a value, see [`crate::values::Known`].
 pub(crate) type Origins = [Origin; 2];
 
 /// A byte: which one of what.
-pub(super) type Source = (Origin, u32);
+pub(crate) type Source = (Origin, u32);
 
 /// Nothing is in it that was read.
 pub(crate) const CONSTANT: Origins = [Origin::NOTHING; 2];
 
 /// All terms so far, and what is said with them.
 #[derive(Debug, Default)]
-pub(super) struct Terms {
+pub(crate) struct Terms {
     terms: Vec<Term>,
     /// What each of them was in the run.
     observed: Vec<u64>,
@@ -48,17 +48,17 @@ pub(super) struct Terms {
     /// The terms of reads.
     reads: FxHashMap<EventId, TermId>,
     /// What has no term, and why not.
-    pub(super) obstacles: Obstacles,
+    pub(crate) obstacles: Obstacles,
 }
 
 impl Terms {
     /// What a term was in the run.
-    pub(super) fn observed(&self, term: TermId) -> u64 {
+    pub(crate) fn observed(&self, term: TermId) -> u64 {
         self.observed.get(term.index()).copied().unwrap_or(0)
     }
 
     /// The reads that a value is made of.
-    pub(super) fn reads_of(&self, origin: Origin) -> Reads {
+    pub(crate) fn reads_of(&self, origin: Origin) -> Reads {
         match origin {
             Origin::Term(term) => self.sets.get(term.index()).copied().unwrap_or(Reads::EVERYTHING),
             Origin::Made(reads) => reads,
@@ -84,24 +84,24 @@ impl Terms {
         Some(id)
     }
 
-    pub(super) fn number(&mut self, number: u64) -> Option<TermId> {
+    pub(crate) fn number(&mut self, number: u64) -> Option<TermId> {
         self.add(Term::Number(number), bits(number), number, Reads::NOTHING)
     }
 
     /// What an event has read, of so many bits.
-    pub(super) fn read(&mut self, event: EventId, width: u32, observed: u64) -> Option<TermId> {
+    pub(crate) fn read(&mut self, event: EventId, width: u32, observed: u64) -> Option<TermId> {
         let term = self.add(Term::Read(event), width, observed, Reads::of(event))?;
         self.reads.insert(event, term);
         Some(term)
     }
 
     /// What an event would read that nobody has made, where it may have been this.
-    pub(super) fn imagined_read(&mut self, event: EventId, width: u32, guess: u64) -> Option<TermId> {
+    pub(crate) fn imagined_read(&mut self, event: EventId, width: u32, guess: u64) -> Option<TermId> {
         self.add(Term::Read(event), width, guess, Reads::of(event))
     }
 
     /// The term of a read; without one, something that is there only if the read sees what it saw.
-    pub(super) fn pinned(&mut self, read: EventId) -> Option<TermId> {
+    pub(crate) fn pinned(&mut self, read: EventId) -> Option<TermId> {
         match self.reads.get(&read) {
             Some(&term) => Some(term),
             None => self.frozen(0, Reads::of(read)),
@@ -109,12 +109,12 @@ impl Terms {
     }
 
     /// Whether the term is the same in all runs.
-    pub(super) fn is_settled(&self, term: TermId) -> bool {
+    pub(crate) fn is_settled(&self, term: TermId) -> bool {
         self.sets[term.index()] == Reads::NOTHING
     }
 
     /// Zero, even if there is such a term already.
-    pub(super) fn push_zero(&mut self) -> Option<TermId> {
+    pub(crate) fn push_zero(&mut self) -> Option<TermId> {
         let id = TermId::from_index(self.terms.len())?;
         self.terms.push(Term::Number(0));
         self.observed.push(0);
@@ -124,12 +124,12 @@ impl Terms {
     }
 
     /// How many terms there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.terms.len()
     }
 
     /// Takes back all terms from number `first` on. Nobody may know them any more.
-    pub(super) fn take_back(&mut self, first: usize) -> Vec<Term> {
+    pub(crate) fn take_back(&mut self, first: usize) -> Vec<Term> {
         self.observed.truncate(first);
         self.widths.truncate(first);
         self.sets.truncate(first);
@@ -137,7 +137,7 @@ impl Terms {
     }
 
     /// A value that nobody knows how to compute. That of a set that is not told apart from others cannot be told at all.
-    pub(super) fn frozen(&mut self, value: u64, reads: Reads) -> Option<TermId> {
+    pub(crate) fn frozen(&mut self, value: u64, reads: Reads) -> Option<TermId> {
         match reads {
             Reads::NOTHING => self.number(value),
             Reads::EVERYTHING => None,
@@ -145,7 +145,7 @@ impl Terms {
         }
     }
 
-    pub(super) fn unary(&mut self, op: Unary, width: u32, of: TermId) -> Option<TermId> {
+    pub(crate) fn unary(&mut self, op: Unary, width: u32, of: TermId) -> Option<TermId> {
         let (number, operand) = (Scalar::Int(width), self.observed(of));
         let (observed, bits) = match op {
             Unary::Truncate if self.widths[of.index()] <= width => return Some(of),
@@ -163,7 +163,7 @@ impl Terms {
     }
 
     /// None also if it had no value in the run.
-    pub(super) fn binary(
+    pub(crate) fn binary(
         &mut self,
         sets: &mut Sets<'_>,
         op: Binary,
@@ -184,7 +184,7 @@ impl Terms {
         self.add(Term::Binary { op, width, left, right }, bits, observed, reads)
     }
 
-    pub(super) fn choice(
+    pub(crate) fn choice(
         &mut self,
         sets: &mut Sets<'_>,
         condition: TermId,
@@ -202,7 +202,7 @@ impl Terms {
     }
 
     /// Some bits of a term.
-    pub(super) fn extract(
+    pub(crate) fn extract(
         &mut self,
         sets: &mut Sets<'_>,
         term: TermId,
@@ -218,12 +218,12 @@ impl Terms {
     }
 
     /// The event writes this.
-    pub(super) fn write(&mut self, event: EventId, term: TermId) {
+    pub(crate) fn write(&mut self, event: EventId, term: TermId) {
         self.written.push((event, term));
     }
 
     /// The event takes place only if the term is what it was.
-    pub(super) fn demand(&mut self, event: EventId, term: TermId) {
+    pub(crate) fn demand(&mut self, event: EventId, term: TermId) {
         if self.sets[term.index()] != Reads::NOTHING {
             let value = Demanded::Number(self.observed(term));
             self.demands.push(Demand { event, term, value });
@@ -232,18 +232,18 @@ impl Terms {
 
     /// All terms so far.
     #[cfg(test)]
-    pub(super) fn all(&self) -> &[Term] {
+    pub(crate) fn all(&self) -> &[Term] {
         &self.terms
     }
 
     /// How much was demanded so far.
-    pub(super) fn demanded(&self) -> u64 {
+    pub(crate) fn demanded(&self) -> u64 {
         self.demands.len() as u64
     }
 
     /// All that was said, of so many events, with the reads that were found to steer events for reasons that nobody knows. Sets become such of `to`.
     /// So do those of `beside`, terms that were taken back.
-    pub(super) fn finish<'a>(
+    pub(crate) fn finish<'a>(
         mut self,
         events: usize,
         found: &Dependence,
@@ -320,13 +320,13 @@ fn translate(found: &Dependence, moved: &[Reads], reads: Reads) -> Reads {
 }
 
 /// Sets of reads of the thread that acts.
-pub(super) struct Sets<'a> {
-    pub(super) tracker: &'a mut Tracker,
-    pub(super) thread: usize,
+pub(crate) struct Sets<'a> {
+    pub(crate) tracker: &'a mut Tracker,
+    pub(crate) thread: usize,
 }
 
 impl Sets<'_> {
-    pub(super) fn unite(&mut self, one: Reads, other: Reads) -> Reads {
+    pub(crate) fn unite(&mut self, one: Reads, other: Reads) -> Reads {
         self.tracker.unite(self.thread, one, other)
     }
 }

@@ -5,42 +5,42 @@
 
 use foretell_wire::code::{Operand, opcode};
 
-use super::code::{Function, FunctionId, Functions, is_call};
-use super::known;
+use crate::code::{Function, FunctionId, Functions, is_call};
+use crate::known;
 
 /// No function has more parameters: who says so is wrong.
 const MOST_PARAMETERS: u32 = 1 << 12;
 
 /// The place of a value in a frame.
-pub(super) type Slot = u32;
+pub(crate) type Slot = u32;
 
 /// A value that is made of others.
 #[derive(Clone, Debug)]
-pub(super) struct Define {
-    pub(super) slot: Slot,
-    pub(super) from: Vec<Slot>,
+pub(crate) struct Define {
+    pub(crate) slot: Slot,
+    pub(crate) from: Vec<Slot>,
     /// Nothing is left of what was there before.
-    pub(super) is_whole: bool,
+    pub(crate) is_whole: bool,
 }
 
 /// A call.
 #[derive(Clone, Debug)]
-pub(super) struct Call {
+pub(crate) struct Call {
     /// The number of the callee's name, if it is called by name and any function has that.
-    pub(super) name: Option<u32>,
+    pub(crate) name: Option<u32>,
     /// The callee is called by name.
-    pub(super) is_direct: bool,
+    pub(crate) is_direct: bool,
     /// What happens if the callee leaves no record.
-    pub(super) silently: Silently,
+    pub(crate) silently: Silently,
     /// The slots of what is passed; none for constants.
-    pub(super) arguments: Vec<Option<Slot>>,
+    pub(crate) arguments: Vec<Option<Slot>>,
     /// The slot of what is called.
-    pub(super) callee: Option<Slot>,
+    pub(crate) callee: Option<Slot>,
 }
 
 /// What a call without a record does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Silently {
+pub(crate) enum Silently {
     /// What this function does from its beginning to its end.
     As(FunctionId),
     /// Something that depends on what is passed, and decides by it.
@@ -49,7 +49,7 @@ pub(super) enum Silently {
 
 /// How a function ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum End {
+pub(crate) enum End {
     /// It returns this.
     Return(Option<Slot>),
     /// By an exception, or with the thread.
@@ -58,32 +58,32 @@ pub(super) enum End {
 
 /// What an instruction does.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Step {
+pub(crate) struct Step {
     /// Whoever comes here leaves a record.
-    pub(super) is_told: bool,
+    pub(crate) is_told: bool,
     /// Nobody knows what happens here.
-    pub(super) is_unknown: bool,
+    pub(crate) is_unknown: bool,
     /// Instrumented functions may run from here on without a record of their being called.
-    pub(super) calls_back: bool,
-    pub(super) call: Option<Box<Call>>,
+    pub(crate) calls_back: bool,
+    pub(crate) call: Option<Box<Call>>,
     /// What it decides by.
-    pub(super) steering: Vec<Slot>,
-    pub(super) defines: Vec<Define>,
-    pub(super) end: Option<End>,
+    pub(crate) steering: Vec<Slot>,
+    pub(crate) defines: Vec<Define>,
+    pub(crate) end: Option<End>,
 }
 
 /// A function, prepared.
 #[derive(Debug)]
-pub(super) struct Shape {
+pub(crate) struct Shape {
     /// How many slots a frame has.
-    pub(super) slots: u32,
+    pub(crate) slots: u32,
     results: u32,
-    pub(super) parameters: u32,
+    pub(crate) parameters: u32,
     /// The first instruction of each block.
     starts: Vec<u32>,
-    pub(super) steps: Vec<Step>,
+    pub(crate) steps: Vec<Step>,
     /// Whether the result of each instruction is used where something may have been recorded since.
-    pub(super) lasts: Vec<bool>,
+    pub(crate) lasts: Vec<bool>,
     /// The variable that each instruction of the function leads into by its result, if that is a local one.
     bases: Vec<Option<u32>>,
     /// The slot of the content of each local variable, by its instruction.
@@ -91,12 +91,12 @@ pub(super) struct Shape {
     /// Where each instruction leads.
     next: Vec<Vec<u32>>,
     /// Whether it may be come back to from anywhere, by a jump that no record tells of.
-    pub(super) is_returned_to: bool,
+    pub(crate) is_returned_to: bool,
 }
 
 impl Shape {
     /// None if the function is not as functions are.
-    pub(super) fn of(functions: &Functions, id: FunctionId) -> Option<Shape> {
+    pub(crate) fn of(functions: &Functions, id: FunctionId) -> Option<Shape> {
         let function = functions.get(id).filter(|function| function.parameters() <= MOST_PARAMETERS)?;
         let starts = starts(function)?;
         let bases = bases(function);
@@ -128,16 +128,16 @@ impl Shape {
         Some(shape)
     }
 
-    pub(super) fn step(&self, index: u32) -> Option<&Step> {
+    pub(crate) fn step(&self, index: u32) -> Option<&Step> {
         self.steps.get(index as usize)
     }
 
     /// The calls in it.
-    pub(super) fn calls(&self) -> impl Iterator<Item = &Call> {
+    pub(crate) fn calls(&self) -> impl Iterator<Item = &Call> {
         self.steps.iter().filter_map(|step| step.call.as_deref())
     }
 
-    pub(super) fn next(&self, index: u32) -> &[u32] {
+    pub(crate) fn next(&self, index: u32) -> &[u32] {
         self.next.get(index as usize).map_or(&[], Vec::as_slice)
     }
 
@@ -151,7 +151,7 @@ impl Shape {
     }
 
     /// The slot of what an instruction uses; none for constants.
-    pub(super) fn slot(&self, operand: Operand) -> Option<Slot> {
+    pub(crate) fn slot(&self, operand: Operand) -> Option<Slot> {
         match operand {
             // The address of a local variable depends on nothing.
             Operand::Instruction(index) if self.bases.get(index as usize) == Some(&Some(index)) => None,
@@ -161,17 +161,17 @@ impl Shape {
         }
     }
 
-    pub(super) fn parameter(&self, index: u32) -> Slot {
+    pub(crate) fn parameter(&self, index: u32) -> Slot {
         self.results + index
     }
 
     /// Which parameter a slot is, if it is one.
-    pub(super) fn parameter_at(&self, slot: Slot) -> Option<u32> {
+    pub(crate) fn parameter_at(&self, slot: Slot) -> Option<u32> {
         slot.checked_sub(self.results).filter(|&index| index < self.parameters)
     }
 
     /// The slot of the content of the local variable that a pointer leads into.
-    pub(super) fn content(&self, pointer: Operand) -> Option<Slot> {
+    pub(crate) fn content(&self, pointer: Operand) -> Option<Slot> {
         let Operand::Instruction(index) = pointer else { return None };
         let base = (*self.bases.get(index as usize)?)?;
         *self.contents.get(base as usize)?

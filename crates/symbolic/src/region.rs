@@ -7,12 +7,12 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::code::{FunctionId, Functions};
-use super::shape::{Call, End, Shape, Silently, Slot};
+use crate::code::{FunctionId, Functions};
+use crate::shape::{Call, End, Shape, Silently, Slot};
 
 /// Where the ways lead.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Target {
+pub(crate) enum Target {
     /// To this instruction.
     At(u32),
     /// To the end of the function, however it comes about.
@@ -23,15 +23,15 @@ pub(super) enum Target {
 
 /// What all ways from one place to another do together.
 #[derive(Debug, Default)]
-pub(super) struct Region {
+pub(crate) struct Region {
     /// Nobody knows what happens on them.
-    pub(super) is_unknown: bool,
+    pub(crate) is_unknown: bool,
     /// What is decided by.
-    pub(super) steering: Vec<Slot>,
+    pub(crate) steering: Vec<Slot>,
     /// What values are made of afterwards. Those that may not have changed are among what they are made of.
-    pub(super) changes: Vec<(Slot, Vec<Slot>)>,
+    pub(crate) changes: Vec<(Slot, Vec<Slot>)>,
     /// What the function returns.
-    pub(super) result: Vec<Slot>,
+    pub(crate) result: Vec<Slot>,
 }
 
 /// What a function does from its beginning to its end without any record, in terms of its parameters.
@@ -50,7 +50,7 @@ impl Silence {
 
 /// All that was summed up so far.
 #[derive(Debug, Default)]
-pub(super) struct Regions {
+pub(crate) struct Regions {
     shapes: FxHashMap<FunctionId, Option<Rc<Shape>>>,
     regions: FxHashMap<(FunctionId, Option<u32>, Target), Option<Rc<Region>>>,
     /// None if the function always leaves a record.
@@ -89,13 +89,13 @@ const MOST_ROUNDS: usize = 32;
 
 impl Regions {
     /// The function, prepared.
-    pub(super) fn shape(&mut self, functions: &Functions, id: FunctionId) -> Option<Rc<Shape>> {
+    pub(crate) fn shape(&mut self, functions: &Functions, id: FunctionId) -> Option<Rc<Shape>> {
         let shape = self.shapes.entry(id).or_insert_with(|| Shape::of(functions, id).map(Rc::new));
         shape.clone()
     }
 
     /// From one instruction, or the beginning, to another place. None if no way leads there.
-    pub(super) fn between(
+    pub(crate) fn between(
         &mut self,
         functions: &Functions,
         id: FunctionId,

@@ -4,17 +4,18 @@ use std::rc::Rc;
 
 use foretell_trace::Reads;
 
-use super::code::FunctionId;
-use super::evaluate::Given;
+use super::Follower;
 use super::explain::{Computed, unknown};
 use super::given_up::Why;
-use super::machine as computed;
-use super::region::Region;
-use super::routine::Routine;
-use super::shape::{Call, Silently, Slot};
-use super::terms::Origins;
-use super::values::Known;
-use super::{Follower, Target};
+use crate::code::FunctionId;
+use crate::evaluate::Given;
+use crate::machine as computed;
+use crate::region::Region;
+use crate::region::Target;
+use crate::routine::Routine;
+use crate::shape::{Call, Silently, Slot};
+use crate::terms::Origins;
+use crate::values::Known;
 
 /// A thread that is in calls which hold more than this is not followed into further ones.
 const MOST_REGISTERS: usize = 1 << 24;

@@ -7,8 +7,8 @@ use std::cmp::Ordering;
 
 use foretell_wire::code::{opcode, predicate};
 
-use super::terms::Origins;
-use super::values::{Known, Scalar, Type, UNKNOWN};
+use crate::terms::Origins;
+use crate::values::{Known, Scalar, Type, UNKNOWN};
 
 /// What an instruction uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    pub(super) fn scalar(self) -> Option<Scalar> {
+    pub(crate) fn scalar(self) -> Option<Scalar> {
         self.of?.scalar()
     }
 }
@@ -237,8 +237,8 @@ fn to_integer(number: f64, least: i128, most: i128) -> Option<u64> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::terms::CONSTANT;
     use super::*;
+    use crate::terms::CONSTANT;
 
     const INT: fn(u32) -> Option<Type> = |bits| Some(Type::One(Scalar::Int(bits)));
 

@@ -4,41 +4,41 @@ use std::rc::Rc;
 
 use foretell_trace::values::Obstacle;
 
-use super::evaluate::Given;
-use super::machine::Frame;
-use super::routine::Routine;
-use super::terms::{CONSTANT, Origin, Origins};
-use super::values::{Known, Type};
+use crate::evaluate::Given;
+use crate::machine::Frame;
+use crate::routine::Routine;
+use crate::terms::{CONSTANT, Origin, Origins};
+use crate::values::{Known, Type};
 
 /// Something that an instruction has done with values.
-pub(super) struct Done<'a> {
-    pub(super) opcode: u8,
-    pub(super) numbers: &'a [i64],
+pub(crate) struct Done<'a> {
+    pub(crate) opcode: u8,
+    pub(crate) numbers: &'a [i64],
     /// The function of LLVM that was called, if it is one.
-    pub(super) name: Option<&'a str>,
+    pub(crate) name: Option<&'a str>,
     /// The type of the result, and what is known of it.
-    pub(super) of: Type,
-    pub(super) known: Known,
-    pub(super) given: &'a [Given],
+    pub(crate) of: Type,
+    pub(crate) known: Known,
+    pub(crate) given: &'a [Given],
 }
 
 /// A decision that was made.
-pub(super) struct Decision<'a> {
-    pub(super) routine: &'a Rc<Routine>,
+pub(crate) struct Decision<'a> {
+    pub(crate) routine: &'a Rc<Routine>,
     /// What was known when it was made.
-    pub(super) frame: &'a Frame,
-    pub(super) index: u32,
-    pub(super) condition: Given,
+    pub(crate) frame: &'a Frame,
+    pub(crate) index: u32,
+    pub(crate) condition: Given,
     /// What the condition was compared with, if there were several cases.
-    pub(super) cases: &'a [Given],
+    pub(crate) cases: &'a [Given],
     /// One of the cases, or none of them.
-    pub(super) way: usize,
+    pub(crate) way: usize,
     /// It was made in a call that leaves no record.
-    pub(super) is_inner: bool,
+    pub(crate) is_inner: bool,
 }
 
 /// Who goes along with the machine.
-pub(super) trait Shadow {
+pub(crate) trait Shadow {
     /// What the result of an instruction is made of.
     fn result(&mut self, done: &Done<'_>) -> Origins;
     /// What is made of all of these, nobody knows how, because of this.
@@ -54,7 +54,7 @@ pub(super) trait Shadow {
 }
 
 /// Nobody.
-pub(super) struct Nobody;
+pub(crate) struct Nobody;
 
 impl Shadow for Nobody {
     fn result(&mut self, _: &Done<'_>) -> Origins {

@@ -3,7 +3,7 @@
 use cpp_demangle::{DemangleOptions, Symbol};
 
 /// The name behind that which the linker knows: `bank::Account::deposit`, without parameters and hashes.
-pub(crate) fn demangle(name: &str) -> String {
+pub fn demangle(name: &str) -> String {
     if let Ok(rust) = rustc_demangle::try_demangle(name) {
         return format!("{rust:#}");
     }

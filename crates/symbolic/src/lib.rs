@@ -1,0 +1,40 @@
+//! A symbolic executor of LLVM IR, driven by what a recorded program logged.
+//!
+//! The log names the instruction of each access and the value that it saw. The executor goes the paths between these instructions through the
+//! code that is recorded with the program, and finds out what values were computed from. It reads no log and writes no trace: a converter
+//! feeds it with modules and records, and asks for what it found.
+//!
+//! * [`Follower`]: which reads matter to what comes after them and, if asked, how values are computed, as terms; it also executes untaken branches
+//!   symbolically, in surroundings that the caller describes ([`Around`])
+//! * [`Recomputation`]: computes again what threads computed, and compares that with the log
+//! * `code`, `shape`, `region`, `routine`: functions, prepared for that: blocks, silent paths between two records, slots for values
+//! * `machine`: goes a path step by step; `evaluate` and `intrinsic` compute the `values` on it, `learn` takes up what records say of them
+//! * `shadow`: what is computed beside values on such a path; `symbolic` and `terms` build symbolic values there
+//! * `known`: functions of libraries whose effects are known
+
+mod code;
+mod compare;
+mod demangle;
+mod evaluate;
+mod follower;
+mod intrinsic;
+mod known;
+mod learn;
+mod machine;
+mod part;
+mod recompute;
+mod region;
+mod routine;
+mod shadow;
+mod shape;
+mod symbolic;
+mod terms;
+mod values;
+
+pub use demangle::demangle;
+pub use follower::{
+    Around, Follower, GivenUp, Held, Imagined, Kept, Limits, Seed, Spot, Touch, ValueCounts, WhyGivenUp,
+    without_value,
+};
+pub use part::{Part, WORD, mask, parts};
+pub use recompute::{Recomputation, Recomputed, Tally};
