@@ -98,12 +98,12 @@ fn callee(function: &Function, instruction: u32) -> Option<Operand> {
 impl Writer<'_> {
     /// The location of a fence at the record that is being told, which names the cause.
     pub(super) fn fence_location(&mut self, cause: Cause) -> Result<Loc, LogError> {
-        let key = (self.told_at, cause);
+        let key = (self.here.record_site, cause);
         if let Some(&loc) = self.modules.known.get(&key) {
             return Ok(loc);
         }
         let words = match cause {
-            Cause::Instruction => self.modules.words(self.told_at),
+            Cause::Instruction => self.modules.words(self.here.record_site),
             Cause::Torn => "an atomic access to parts of words".to_string(),
             Cause::Vague => "fills more memory at once than is told apart".to_string(),
             Cause::Shared => "memory that other processes share".to_string(),
@@ -111,8 +111,8 @@ impl Writer<'_> {
             Cause::Synchronisation => "a lock or semaphore that was changed unseen".to_string(),
             Cause::ExternalWrite => "a read that shows an external write".to_string(),
         };
-        let place = self.places.site(self.told_at).location;
-        let loc = self.names.loc(fence::location(&place, &words).as_bytes())?;
+        let place = self.naming.location(self.here.record_site);
+        let loc = self.naming.names.loc(fence::location(&place, &words).as_bytes())?;
         self.modules.known.insert(key, loc);
         Ok(loc)
     }

@@ -1,14 +1,59 @@
-//! The beginning and the end of memory, where these are no events of their own: both conflict with all accesses, like
-//! a write.
+//! Memory begins and ends: allocations, stacks and local variables. Both conflict with all accesses, like a write.
 
 use foretell_symbolic::parts;
-use foretell_trace::Op;
+use foretell_trace::{MemOrder, Op, Symbol, Value, VarId};
 use foretell_wire::record::LARGEST_LOCAL;
 
-use super::{Access, Done, Writer};
+use super::access::Access;
+use super::{Done, Writer};
 use crate::memory::Era;
 
 impl Writer<'_> {
+    /// An operation on each variable that is kept of an era.
+    pub(super) fn all_kept(&mut self, era: Era, op: impl Fn(VarId) -> Op) -> Done {
+        for (address, cell) in self.survey.kept(era) {
+            let var = self.variable(era, address, cell)?;
+            self.push_invented_write(op(var))?;
+        }
+        Ok(())
+    }
+
+    /// Memory is given back that another thread will have next. Its address is the same, and so would be a pointer to it; but
+    /// only once it was given back can the allocator hand it out again. That is told as a word that the one writes and
+    /// the other reads, and it orders the two, as the allocators of C and C++ promise.
+    pub(super) fn hand_on(&mut self, era: Era) -> Done {
+        if !self.survey.is_handed_on(era) {
+            return Ok(());
+        }
+        let var = self.naming.given_back(&self.memory, era)?;
+        let value = Symbol::number(1).map(Value);
+        self.push_invented_write(Op::Store { var, value, order: MemOrder::Release })
+    }
+
+    /// The memory of an era was somebody else's before.
+    pub(super) fn take_over(&mut self, era: Era) -> Done {
+        for old in self.memory.replaced().to_vec() {
+            if self.survey.is_handed_on(old) {
+                let var = self.naming.given_back(&self.memory, old)?;
+                let value = Symbol::number(1).map(Value);
+                self.push_invented_read(Op::Load { var, value, order: MemOrder::Acquire })?;
+                self.push(Op::Branch)?;
+            }
+        }
+        if self.survey.is_taken(era) { self.opaque() } else { Ok(()) }
+    }
+
+    /// To give memory back that is still used afterwards is told as what it conflicts like, a write of who knows what:
+    /// nothing can follow the end of a variable in a trace.
+    pub(super) fn give_back(&mut self, era: Era) -> Done {
+        self.hand_on(era)?;
+        if self.survey.is_used_after(era) {
+            self.all_kept(era, |var| Op::Write { var, value: None })
+        } else {
+            self.all_kept(era, Op::Free)
+        }
+    }
+
     /// Memory that was allocated by one thread and touched by another before anybody wrote to it. Nothing in the
     /// trace would tell if the other one came too early, so that is told as a write of who knows what, by who
     /// allocates.
@@ -46,7 +91,7 @@ impl Writer<'_> {
             }
             for cell in word.kept_cells(part.first, part.end) {
                 let var = self.variable(era, part.word, cell)?;
-                self.held.remove(&var);
+                self.external.forget(var);
                 self.push_invented_write(Op::Write { var, value: None })?;
             }
         }

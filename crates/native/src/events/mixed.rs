@@ -21,9 +21,9 @@
 use foretell_symbolic::{Kept, Part};
 use foretell_trace::{MemOrder, Op, VarId};
 
-use super::{Access, Done, Writer};
-use crate::LogError;
-use crate::cells::{Cell, Extent, Word};
+use super::access::Access;
+use super::{Done, Writer};
+use crate::cells::{Extent, Word};
 use crate::memory::Era;
 
 impl Writer<'_> {
@@ -58,13 +58,13 @@ impl Writer<'_> {
         let op = whole_op(var, access);
         let writes = matches!(op, Op::Rmw { .. });
         self.note_read();
-        if !self.holders.is_waiting(self.thread) {
+        if !self.sync.holders.is_waiting(self.here.thread) {
             self.touch(op)?;
         }
         let before = self.events.len();
         self.push(op)?;
         if !self.has_forked {
-            self.seen.insert(var, None);
+            self.statics.note(var, None);
         }
         if let Some(event) = self.last().filter(|event| event.index() >= before) {
             let bytes = part.offset..part.offset + u64::from(part.end - part.first);
@@ -80,7 +80,7 @@ impl Writer<'_> {
     fn compare_bytes(&mut self, era: Era, part: Part, word: Word, access: Access) -> Done {
         let (value, order) = (None, MemOrder::Relaxed);
         for cell in word.separate_cells(part.first, part.end) {
-            let var = self.bytes_of_mixed(era, part.word, cell)?;
+            let var = self.naming.bytes_of_mixed(&self.memory, era, part.word, cell)?;
             match access {
                 Access::Read => self.push_invented_read(Op::Read { var, value }),
                 Access::Load(_) => self.push_invented_read(Op::Load { var, value, order }),
@@ -96,8 +96,8 @@ impl Writer<'_> {
     /// Atomic accesses of different sizes race, where Rust rules.
     fn compare_sizes(&mut self, era: Era, part: Part, access: Access) -> Done {
         let survey = self.survey;
-        let (reads_only, thread) = (matches!(access, Access::Load(_)), self.thread);
-        if !access.is_atomic() || !self.spot(self.site)?.language.mixed_sizes_race() {
+        let (reads_only, thread) = (matches!(access, Access::Load(_)), self.here.thread);
+        if !access.is_atomic() || !self.naming.spot(self.here.site)?.language.mixed_sizes_race() {
             return Ok(());
         }
         let own = Extent { first: part.first, end: part.end };
@@ -110,7 +110,8 @@ impl Writer<'_> {
                 if !is_counted || others.next().is_none() {
                     continue;
                 }
-                let var = self.sizes_of_mixed(era, part.word, [own, *other], thread)?;
+                let var =
+                    self.naming.sizes_of_mixed(&self.memory, (era, part.word), [own, *other], thread)?;
                 match reads_only {
                     true => self.push_invented_read(Op::Read { var, value }),
                     false => self.push_invented_write(Op::Write { var, value }),
@@ -118,7 +119,7 @@ impl Writer<'_> {
                 continue;
             }
             for user in others {
-                let var = self.sizes_of_mixed(era, part.word, [*other, own], user)?;
+                let var = self.naming.sizes_of_mixed(&self.memory, (era, part.word), [*other, own], user)?;
                 match reads_only {
                     true => self.push_invented_read(Op::Load { var, value, order }),
                     false => self.push_invented_write(Op::Store { var, value, order }),
@@ -126,37 +127,6 @@ impl Writer<'_> {
             }
         }
         Ok(())
-    }
-
-    fn bytes_of_mixed(&mut self, era: Era, word: u64, cell: Cell) -> Result<VarId, LogError> {
-        let addr = word + u64::from(cell.first);
-        if let Some(&var) = self.mixed.bytes.get(&(era, addr)) {
-            return Ok(var);
-        }
-        let name = self.survey.places.address(addr, self.memory.about(era));
-        let var = self.names.vars.renew(name.as_bytes())?;
-        self.mixed.bytes.insert((era, addr), var);
-        Ok(var)
-    }
-
-    fn sizes_of_mixed(
-        &mut self,
-        era: Era,
-        word: u64,
-        extents: [Extent; 2],
-        user: u32,
-    ) -> Result<VarId, LogError> {
-        let key = (era, word, extents, user);
-        if let Some(&var) = self.mixed.sizes.get(&key) {
-            return Ok(var);
-        }
-        let first = word + u64::from(extents[0].first.max(extents[1].first));
-        let name = self.survey.places.address(first, self.memory.about(era));
-        let [one, other] = extents.map(|extent| extent.end - extent.first);
-        let name = format!("{name} in atomics of {one} and {other} bytes");
-        let var = self.names.vars.renew(name.as_bytes())?;
-        self.mixed.sizes.insert(key, var);
-        Ok(var)
     }
 }
 

@@ -5,7 +5,8 @@ use foretell_trace::{Loc, LockId, Op, ThreadId, VarId};
 use foretell_wire::holders::Mode;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Access, Imagination, Question, Writer};
+use super::access::Access;
+use super::{Imagination, Question, Writer};
 use crate::calls::{Calls, Change as CallChange};
 use crate::cells::{Cell, Standing};
 use crate::memory::{Era, Purpose};
@@ -100,7 +101,7 @@ impl Surroundings<'_, '_, '_> {
             Purpose::Heap(_) => true,
             Purpose::Static => {
                 let first = part.word + u64::from(part.first);
-                is_named || self.writer.contents.number(first, part.end - part.first).is_some()
+                is_named || self.writer.statics.contents.number(first, part.end - part.first).is_some()
             }
             Purpose::Stack(_) | Purpose::Mapped | Purpose::Shared => false,
         }
@@ -117,7 +118,7 @@ impl Surroundings<'_, '_, '_> {
 
 impl Around for Surroundings<'_, '_, '_> {
     fn thread(&mut self) -> Option<ThreadId> {
-        self.writer.thread_id(self.writer.thread).ok()
+        self.writer.naming.thread(self.writer.here.thread).ok()
     }
 
     fn events(&self) -> usize {
@@ -125,11 +126,11 @@ impl Around for Surroundings<'_, '_, '_> {
     }
 
     fn since(&self) -> u64 {
-        self.writer.counter.since(self.writer.thread)
+        self.writer.counter.since(self.writer.here.thread)
     }
 
     fn begin(&mut self, left: u32) {
-        self.calls = self.writer.calls.get(&self.writer.thread).cloned().unwrap_or_default();
+        self.calls = self.writer.calls.get(&self.writer.here.thread).cloned().unwrap_or_default();
         self.calls.exit(left);
     }
 
@@ -142,11 +143,11 @@ impl Around for Surroundings<'_, '_, '_> {
     }
 
     fn loc(&mut self, site: u64) -> Option<Loc> {
-        self.writer.spot(site).ok().map(|spot| spot.loc)
+        self.writer.naming.spot(site).ok().map(|spot| spot.loc)
     }
 
     fn lead_to(&mut self, site: u64) -> Option<(Vec<(Op, Loc)>, Loc)> {
-        let changes = self.calls.changes(site, |site| self.writer.spot(site)).ok()?;
+        let changes = self.calls.changes(site, |site| self.writer.naming.spot(site)).ok()?;
         let unknown = self.loc(0)?;
         let told = changes.into_iter().map(|change| match change {
             CallChange::Enter(frame) => (Op::Enter(frame.function), frame.loc.unwrap_or(unknown)),
@@ -157,7 +158,7 @@ impl Around for Surroundings<'_, '_, '_> {
     }
 
     fn touch(&mut self, address: u64, size: u32, writes: bool, is_named: bool) -> Option<Touch> {
-        let (thread, era) = (self.writer.thread, self.writer.memory.era(address));
+        let (thread, era) = (self.writer.here.thread, self.writer.memory.era(address));
         if self.writer.memory.is_shared(address) || self.writer.memory.about(era).given_back {
             return None;
         }
@@ -184,10 +185,10 @@ impl Around for Surroundings<'_, '_, '_> {
     }
 
     fn lock(&self, address: u64) -> Option<(LockId, Held)> {
-        let lock: LockId = self.writer.names.locks.get(&self.writer.name(address))?;
-        let held = match self.writer.holders.holds(lock) {
+        let lock: LockId = self.writer.naming.names.locks.get(&self.writer.address_name(address))?;
+        let held = match self.writer.sync.holders.holds(lock) {
             [] => Held::Free,
-            [(holder, Mode::Alone)] if *holder == self.writer.thread => Held::Own,
+            [(holder, Mode::Alone)] if *holder == self.writer.here.thread => Held::Own,
             _ => Held::Otherwise,
         };
         Some((lock, held))

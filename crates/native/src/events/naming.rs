@@ -1,0 +1,162 @@
+//! Names of the trace: variables, threads, locations and values, each given once.
+
+use foretell_trace::{Loc, Names, Symbol, ThreadId, Value, VarId};
+use rustc_hash::FxHashMap;
+
+use crate::LogError;
+use crate::calls::Spot;
+use crate::cells::{Cell, Extent, Survey};
+use crate::memory::{Era, Memory};
+use crate::places::{Place, Places};
+
+/// The names that the trace has so far.
+pub(super) struct Naming<'a> {
+    survey: &'a Survey,
+    /// The modules that were loaded so far.
+    places: Places,
+    pub(super) names: Names,
+    /// The variables, by the addresses of their cells.
+    vars: FxHashMap<(Era, u64), VarId>,
+    mixed: MixedVars,
+    /// What is known of each site that was met so far.
+    spots: FxHashMap<u64, Spot>,
+}
+
+/// The variables beside words that atomics access as a whole and others in parts, see [`super::mixed`].
+#[derive(Default)]
+struct MixedVars {
+    /// By the address of the bytes.
+    bytes: FxHashMap<(Era, u64), VarId>,
+    /// By the word, the sizes and the thread that uses the first of them.
+    sizes: FxHashMap<(Era, u64, [Extent; 2], u32), VarId>,
+}
+
+impl<'a> Naming<'a> {
+    pub(super) fn new(survey: &'a Survey) -> Naming<'a> {
+        Naming {
+            survey,
+            places: Places::default(),
+            names: Names::default(),
+            vars: FxHashMap::default(),
+            mixed: MixedVars::default(),
+            spots: FxHashMap::default(),
+        }
+    }
+
+    /// A module was loaded. Sites that were unknown may be known now.
+    pub(super) fn add(&mut self, module: &foretell_wire::log::module::Module<'_>) -> Result<(), LogError> {
+        self.spots.clear();
+        self.places.add(module)
+    }
+
+    /// The name of an address at this moment.
+    pub(super) fn address(&self, memory: &Memory, addr: u64) -> String {
+        self.address_in(memory, memory.era(addr), addr)
+    }
+
+    fn address_in(&self, memory: &Memory, era: Era, addr: u64) -> String {
+        self.survey.places.address(addr, memory.about(era))
+    }
+
+    /// The variable that a cell is.
+    pub(super) fn variable(
+        &mut self,
+        memory: &Memory,
+        era: Era,
+        word: u64,
+        cell: Cell,
+    ) -> Result<VarId, LogError> {
+        let addr = word + u64::from(cell.first);
+        if let Some(&var) = self.vars.get(&(era, addr)) {
+            return Ok(var);
+        }
+        let mut name = self.address_in(memory, era, addr);
+        if self.survey.word(era, word).is_some_and(|word| word.is_mixed()) {
+            name.push_str(" as a whole");
+        }
+        // Two eras may have the same name, where nothing but the address is known.
+        let var = self.names.vars.renew(name.as_bytes())?;
+        self.vars.insert((era, addr), var);
+        Ok(var)
+    }
+
+    /// The variable that plain accesses to some bytes of a mixed word are compared by.
+    pub(super) fn bytes_of_mixed(
+        &mut self,
+        memory: &Memory,
+        era: Era,
+        word: u64,
+        cell: Cell,
+    ) -> Result<VarId, LogError> {
+        let addr = word + u64::from(cell.first);
+        if let Some(&var) = self.mixed.bytes.get(&(era, addr)) {
+            return Ok(var);
+        }
+        let name = self.address_in(memory, era, addr);
+        let var = self.names.vars.renew(name.as_bytes())?;
+        self.mixed.bytes.insert((era, addr), var);
+        Ok(var)
+    }
+
+    /// The variable that atomics of two sizes in a mixed word are compared by; one thread uses the first size.
+    pub(super) fn sizes_of_mixed(
+        &mut self,
+        memory: &Memory,
+        (era, word): (Era, u64),
+        extents: [Extent; 2],
+        user: u32,
+    ) -> Result<VarId, LogError> {
+        let key = (era, word, extents, user);
+        if let Some(&var) = self.mixed.sizes.get(&key) {
+            return Ok(var);
+        }
+        let first = word + u64::from(extents[0].first.max(extents[1].first));
+        let [one, other] = extents.map(|extent| extent.end - extent.first);
+        let name = self.address_in(memory, era, first);
+        let name = format!("{name} in atomics of {one} and {other} bytes");
+        let var = self.names.vars.renew(name.as_bytes())?;
+        self.mixed.sizes.insert(key, var);
+        Ok(var)
+    }
+
+    /// The variable that tells whether the memory of an era was given back.
+    pub(super) fn given_back(&mut self, memory: &Memory, era: Era) -> Result<VarId, LogError> {
+        let name = format!("{} given back", self.address_in(memory, era, memory.about(era).start));
+        Ok(self.names.vars.intern(name.as_bytes())?)
+    }
+
+    /// What is known of a site.
+    pub(super) fn spot(&mut self, site: u64) -> Result<Spot, LogError> {
+        if let Some(&spot) = self.spots.get(&site) {
+            return Ok(spot);
+        }
+        let place = self.places.site(site);
+        let loc = Loc(self.names.symbol(place.location.as_bytes())?);
+        let function = self.names.labels.intern(place.function.as_bytes())?;
+        let Place { caller, is_decided, decides, language, .. } = place;
+        let spot = Spot { loc, function, caller, is_decided, decides, language };
+        self.spots.insert(site, spot);
+        Ok(spot)
+    }
+
+    /// The location of a site, as text.
+    pub(super) fn location(&self, site: u64) -> String {
+        self.places.site(site).location
+    }
+
+    pub(super) fn value(&mut self, number: u64) -> Result<Value, LogError> {
+        match u32::try_from(number).ok().and_then(Symbol::number) {
+            Some(symbol) => Ok(Value(symbol)),
+            None => Ok(Value(self.names.symbol(number.to_string().as_bytes())?)),
+        }
+    }
+
+    pub(super) fn thread(&mut self, thread: u32) -> Result<ThreadId, LogError> {
+        Ok(self.names.threads.intern(name_of(thread).as_bytes())?)
+    }
+}
+
+/// The name of a thread.
+pub(crate) fn name_of(thread: u32) -> String {
+    if thread == 0 { "main".to_string() } else { format!("T{thread}") }
+}
