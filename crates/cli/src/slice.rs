@@ -25,11 +25,11 @@ pub(crate) enum Purpose {
 
 impl Purpose {
     pub(crate) const HELP: &str = "\
-Only look at what the events of a property depend on, so that fewer reads have to see what they saw:
-  race A,B         whether events A and B race
+Keep only the events that PROPERTY depends on, so that fewer reads are pinned:
+  race A,B         the race of events A and B
   on X,Y,…         all accesses to these variables
   events A,B,C,…   these events
-With a trace alone nothing is known of what decides what, so little is dropped; a program tells more.";
+The data and control flow of a CIMP program tells what depends on what. A trace alone does not, so little is dropped.";
 
     /// Reads what is written on the command line.
     pub(crate) fn parse(text: &str) -> Result<Purpose, String> {

@@ -122,12 +122,12 @@ impl Technique {
             }
             Technique::Hb => "happens-before: all pairs that the observed synchronisation leaves unordered",
             Technique::Shb => "schedulable happens-before: like hb, but every report is a race",
-            Technique::Cp => "causally-precedes: looks past some lock orders; candidates only",
-            Technique::Wcp => "weak causally-precedes: looks past more lock orders; candidates only",
+            Technique::Cp => "causally-precedes: ignores some lock orders; candidates only",
+            Technique::Wcp => "weak causally-precedes: ignores more lock orders; candidates only",
             Technique::Dco => "datarace causal order of the maximal causal model paper; candidates only",
             Technique::Lockset => "disjoint lock sets: misses nothing, mostly false; candidates only",
             Technique::SyncP => {
-                "sync-preserving races: skips sections that are not needed; every report is a race"
+                "sync-preserving races: skips critical sections that the race does not need; every report is a race"
             }
             Technique::M2 => "every read sees the same write; closure as published, may miss races",
             Technique::SeqCheck => "reads before a branch see the same write; closure, may miss races",
@@ -136,12 +136,10 @@ impl Technique {
             Technique::Mcm => "every earlier read sees the same value (maximal causal model); exact",
             Technique::Rv => "every read before a branch sees the same value (RVPredict's model); exact",
             Technique::ReconP => {
-                "like seqcheck, but without reads that the trace knows not to matter; closure"
+                "like seqcheck, but reads that the race does not depend on are not pinned; closure"
             }
-            Technique::RvNre => "like rv, but without reads that the trace knows not to matter; exact",
-            Technique::Recipe => {
-                "reads see anything that lets each decision go as it went (RECIPE); computes values; exact"
-            }
+            Technique::RvNre => "like rv, but reads that the race does not depend on are not pinned; exact",
+            Technique::Recipe => "reads may see any values that satisfy the path constraints (RECIPE); exact",
         }
     }
 

@@ -25,11 +25,11 @@ pub(crate) enum Wanted {
 
 impl Wanted {
     pub(crate) const HELP: &str = "\
-What should hold in every state; may be given several times:
-  assert CONDITION     of what shared variables hold, such as x + y <= 2 && a[0] != 1
+Check that PROPERTY holds in every state; repeatable:
+  assert CONDITION     a condition on shared variables, such as x + y <= 2 && a[0] != 1
   race A,B             events A and B never race
-  exclusive A..B,C..D  no two threads are inside these parts at once: never has one
-                       run A, but not B, while another one has run C, but not D";
+  exclusive A..B,C..D  two critical sections never overlap: no thread is between its
+                       events A and B while another one is between C and D";
 
     /// Reads what is written on the command line.
     pub(crate) fn parse(text: &str) -> Result<Wanted, String> {
