@@ -2,7 +2,10 @@
 //!
 //! * a room depends only on the rooms that it may depend on, and members stand in dependency order;
 //! * a detector's file says what it guarantees and what it may miss;
+//! * where operations of a trace get their meaning, no `match` has a wildcard arm over them;
 //! * no source file carries what is unfinished, switched off, or silenced.
+
+mod operations;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -100,7 +103,9 @@ pub(crate) fn run() -> Result<ExitCode, String> {
         broken.extend(unfinished(&shown, &text));
         broken.extend(impure(&shown, &text));
         broken.extend(undocumented_detector(&shown, &text));
+        broken.extend(operations::wildcards(&shown, &text));
     }
+    broken.extend(operations::missing(&root()));
     if broken.is_empty() {
         eprintln!("tidy: {} source files keep the rules", sources.len());
         return Ok(ExitCode::SUCCESS);

@@ -4,7 +4,7 @@
 //! turn; but all that anybody needs comes before, so a single pass finds out. Where it is not plain to see what is needed, a thread
 //! stops sooner than it would have to.
 
-use foretell_trace::{BarrierId, CondId, LockId, LockMode, Op, SemId, ThreadId, VarId};
+use foretell_trace::{BarrierId, CondId, LockId, LockMode, Op, SemId, ThreadId, VarId, ops};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The state of locks, semaphores, conditions, barriers, memory and threads.
@@ -95,7 +95,9 @@ impl Course {
             Op::Alloc(var) => {
                 self.missing.insert(var);
             }
-            _ => {}
+            Op::Fence { .. }
+            | Op::Free(_)
+            | ops!(locks | control | semaphores | conditions | labels | accesses) => {}
         }
     }
 

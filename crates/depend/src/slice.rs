@@ -17,7 +17,7 @@ mod horizon;
 mod index;
 mod sections;
 
-use foretell_trace::{Event, EventId, Listed, Op, Trace, TraceError};
+use foretell_trace::{Event, EventId, Listed, Op, Trace, TraceError, ops};
 use rustc_hash::FxHashSet;
 
 use crate::flow::Flow;
@@ -131,7 +131,9 @@ fn without_value(event: Event) -> Event {
     let op = match event.op {
         Op::Read { var, .. } => Op::Read { var, value: None },
         Op::Load { var, order, .. } => Op::Load { var, value: None, order },
-        other => other,
+        op @ (Op::Write { .. } | Op::Store { .. } | Op::Rmw { .. } | Op::Fence { .. }) => op,
+        op @ (Op::Alloc(_) | Op::Free(_)) => op,
+        op @ ops!(locks | control | semaphores | conditions | barriers | labels) => op,
     };
     Event { op, ..event }
 }

@@ -102,11 +102,40 @@ impl HappensBefore {
             Op::Rmw { var, order, .. } => self.publish(thread, var, order),
             Op::Free(var) => self.end_release_sequence(var),
             Op::Fence { order } => self.fence(thread, order),
-            op => {
-                if let Some((lock, mode)) = op.section_end() {
-                    self.end_section(thread, lock, mode);
-                }
+            Op::Release(lock) | Op::Wait { lock, .. } => {
+                self.end_section(thread, lock, LockMode::Exclusive);
             }
+            Op::ReleaseShared(lock) => self.end_section(thread, lock, LockMode::Shared),
+            // The language publishes nothing here beyond what every schedule keeps.
+            Op::Read { .. }
+            | Op::Write { .. }
+            | Op::Load { .. }
+            | Op::Alloc(_)
+            | Op::Acquire(_)
+            | Op::AcquireShared(_)
+            | Op::AcquireAgain(_)
+            | Op::ReleaseAgain(_)
+            | Op::AcquireSharedAgain(_)
+            | Op::ReleaseSharedAgain(_)
+            | Op::TryAcquireFailed(_)
+            | Op::TryAcquireSharedFailed(_)
+            | Op::Fork(_)
+            | Op::Join(_)
+            | Op::Begin
+            | Op::End
+            | Op::Branch
+            | Op::SemInit { .. }
+            | Op::SemWait(_)
+            | Op::SemPost(_)
+            | Op::Woken { .. }
+            | Op::WaitTimeout { .. }
+            | Op::Notify(_)
+            | Op::NotifyAll(_)
+            | Op::Arrive(_)
+            | Op::Depart(_)
+            | Op::Enter(_)
+            | Op::Exit(_)
+            | Op::Dummy(_) => {}
         }
         self.must.leave(event, &mut self.clocks);
     }

@@ -9,7 +9,7 @@
 //!
 //! Careful where the two could be told apart: two operations of one thread on one semaphore count as a hard edge too.
 
-use foretell_trace::{Event, Op, ThreadId, VarId};
+use foretell_trace::{Event, Op, ThreadId, VarId, ops};
 
 use crate::clock::{Clock, Clocks, Time};
 use crate::must::MustOrder;
@@ -121,13 +121,21 @@ impl Hard {
                 }
             }
             Op::Alloc(var) => *at(&mut self.allocators, var.index()) = Some(thread),
-            _ => {}
+            Op::Read { .. }
+            | Op::Load { .. }
+            | Op::Fence { .. }
+            | Op::Free(_)
+            | ops!(locks | control | semaphores | conditions | barriers | labels) => {}
         }
         self.must.leave(event, &mut self.clocks);
         match event.op {
             _ if event.unexplained => Told::Everybody,
             Op::Fork(child) => Told::Child(child),
-            _ => Told::Nobody,
+            Op::Join(_)
+            | Op::Begin
+            | Op::End
+            | Op::Branch
+            | ops!(memory | locks | semaphores | conditions | barriers | labels) => Told::Nobody,
         }
     }
 

@@ -10,7 +10,7 @@
 //! every schedule: [`MustOrder::certain`]. Barriers order nothing there: who meets whom may be another in each schedule,
 //! unless always the same threads do, and that is not known before the end of the trace.
 
-use foretell_trace::{CondId, Event, LockId, LockMode, Op, ThreadId, VarId};
+use foretell_trace::{CondId, Event, LockId, LockMode, Op, ThreadId, VarId, ops};
 
 use crate::clock::{Clock, Clocks};
 use crate::table::at;
@@ -97,7 +97,25 @@ impl MustOrder {
                     clocks.advance(owner);
                 }
             }
-            _ => {}
+            Op::Fence { .. }
+            | Op::Acquire(_)
+            | Op::Release(_)
+            | Op::AcquireAgain(_)
+            | Op::ReleaseAgain(_)
+            | Op::AcquireShared(_)
+            | Op::ReleaseShared(_)
+            | Op::AcquireSharedAgain(_)
+            | Op::ReleaseSharedAgain(_)
+            | Op::Fork(_)
+            | Op::Begin
+            | Op::End
+            | Op::Branch
+            | Op::Wait { .. }
+            | Op::WaitTimeout { .. }
+            | Op::Alloc(_)
+            | Op::Enter(_)
+            | Op::Exit(_)
+            | Op::Dummy(_) => {}
         }
     }
 
@@ -128,13 +146,36 @@ impl MustOrder {
                 at(&mut self.allocated, var.index()).join(clocks.of(thread));
                 clocks.advance(thread);
             }
-            op => {
-                if let Some((lock, mode)) = op.section_begin() {
-                    self.begin_section(thread, lock, mode);
-                } else if let Some((lock, mode)) = op.section_end() {
-                    self.end_section(thread, lock, mode);
-                }
+            Op::Acquire(lock) | Op::Woken { lock, .. } | Op::WaitTimeout { lock, .. } => {
+                self.begin_section(thread, lock, LockMode::Exclusive);
             }
+            Op::AcquireShared(lock) => self.begin_section(thread, lock, LockMode::Shared),
+            Op::Release(lock) | Op::Wait { lock, .. } => {
+                self.end_section(thread, lock, LockMode::Exclusive);
+            }
+            Op::ReleaseShared(lock) => self.end_section(thread, lock, LockMode::Shared),
+            // Others learn nothing from these.
+            Op::Read { .. }
+            | Op::Write { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Rmw { .. }
+            | Op::Fence { .. }
+            | Op::Free(_)
+            | Op::AcquireAgain(_)
+            | Op::ReleaseAgain(_)
+            | Op::AcquireSharedAgain(_)
+            | Op::ReleaseSharedAgain(_)
+            | Op::TryAcquireFailed(_)
+            | Op::TryAcquireSharedFailed(_)
+            | Op::Join(_)
+            | Op::Begin
+            | Op::End
+            | Op::Branch
+            | Op::Depart(_)
+            | Op::Enter(_)
+            | Op::Exit(_)
+            | Op::Dummy(_) => {}
         }
         if event.unexplained {
             clocks.fence(thread);
@@ -173,17 +214,18 @@ impl MustOrder {
 
 /// Whether another schedule may order this operation differently towards the others on its object.
 fn is_negotiable(op: Op) -> bool {
-    matches!(
-        op,
+    match op {
         Op::SemInit { .. }
-            | Op::SemWait(_)
-            | Op::SemPost(_)
-            | Op::Notify(_)
-            | Op::NotifyAll(_)
-            | Op::Woken { .. }
-            | Op::Arrive(_)
-            | Op::Depart(_)
-            | Op::TryAcquireFailed(_)
-            | Op::TryAcquireSharedFailed(_)
-    )
+        | Op::SemWait(_)
+        | Op::SemPost(_)
+        | Op::Notify(_)
+        | Op::NotifyAll(_)
+        | Op::Woken { .. }
+        | Op::Arrive(_)
+        | Op::Depart(_)
+        | Op::TryAcquireFailed(_)
+        | Op::TryAcquireSharedFailed(_) => true,
+        Op::Wait { .. } | Op::WaitTimeout { .. } => false,
+        ops!(memory | sections | reentries | control | labels) => false,
+    }
 }

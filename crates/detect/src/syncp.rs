@@ -35,7 +35,7 @@ mod ideal;
 mod section;
 mod witness;
 
-use foretell_trace::{Access, Event, EventId, LockId, LockMode, Op, ThreadId};
+use foretell_trace::{Access, Event, EventId, LockId, LockMode, Op, ThreadId, ops};
 
 use self::guard::Held;
 use self::history::{History, Now, Past};
@@ -122,7 +122,10 @@ impl SyncP {
             | Op::Depart(_)
             | Op::TryAcquireFailed(_)
             | Op::TryAcquireSharedFailed(_) => true,
-            op => self.allocates && op.access().is_some(),
+            Op::Free(_) | ops!(accesses) => self.allocates,
+            Op::Fork(_) | Op::Begin | Op::End | Op::Branch => false,
+            Op::Fence { .. } | Op::Alloc(_) | Op::Wait { .. } | Op::WaitTimeout { .. } => false,
+            ops!(sections | reentries | labels) => false,
         }
     }
 

@@ -10,7 +10,7 @@ mod contents;
 mod sync;
 mod thread;
 
-use foretell_trace::{LockId, Op, Trace, VarId};
+use foretell_trace::{LockId, Op, Trace, VarId, ops};
 use rustc_hash::FxHashMap;
 
 use self::cells::{Cells, FREED};
@@ -22,20 +22,11 @@ use crate::program::{Contents, Lift, NONE, PROGRESS, Program};
 
 /// Whether the operation does nothing to others by itself, so that it is no step.
 pub(crate) fn is_silent(op: Op) -> bool {
-    matches!(
-        op,
-        Op::Branch
-            | Op::Begin
-            | Op::End
-            | Op::Enter(_)
-            | Op::Exit(_)
-            | Op::Dummy(_)
-            | Op::Fence { .. }
-            | Op::AcquireAgain(_)
-            | Op::ReleaseAgain(_)
-            | Op::AcquireSharedAgain(_)
-            | Op::ReleaseSharedAgain(_)
-    )
+    match op {
+        Op::Fence { .. } | Op::Begin | Op::End | Op::Branch | ops!(reentries | labels) => true,
+        Op::Alloc(_) | Op::Free(_) | Op::Fork(_) | Op::Join(_) => false,
+        ops!(accesses | sections | attempts | semaphores | conditions | barriers) => false,
+    }
 }
 
 /// The program of a trace whose states tell what the `watched` variables hold. `None` if there are too many events or

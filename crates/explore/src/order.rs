@@ -6,7 +6,7 @@
 //! operations on one semaphore, condition or barrier; if one starts or awaits the thread of the other; or if one is a
 //! read that no recorded write explains. All events run, so there are only complete reorderings to be counted.
 
-use foretell_trace::{Op, Trace};
+use foretell_trace::{Op, Trace, ops};
 
 use crate::compile::is_silent;
 use crate::pack::Layout;
@@ -158,7 +158,12 @@ impl Objects {
             }
             Op::Fork(child) => self.last[child.index()] = Some(step),
             Op::Join(child) => before.extend(self.last[child.index()]),
-            _ => {}
+            Op::Fence { .. }
+            | Op::Begin
+            | Op::End
+            | Op::Branch
+            | Op::Free(_)
+            | ops!(labels | accesses | reentries) => {}
         }
         self.last[step.thread] = Some(step);
     }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use foretell_arithmetic::Pool;
 use foretell_solve::{Answer, Limits, Lit, OrderSolver};
-use foretell_trace::Op;
+use foretell_trace::{Op, ops};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::closure::{Closure, ENTRY, OUTSIDE};
@@ -462,7 +462,7 @@ impl<'w> Search<'w> {
             match window.op(op) {
                 Op::SemWait(_) if op != wait && before.contains(&op) => clause.push(self.before(wait, op)),
                 Op::SemPost(_) if !before.contains(&op) => clause.push(self.runs_before(op, wait)),
-                _ => {}
+                ops!(memory | locks | control | semaphores | conditions | barriers | labels) => {}
             }
         }
         self.solver.clause(&clause);

@@ -5,7 +5,7 @@
 //! in that part, both are next when it has run.
 
 use foretell_detect::Pair;
-use foretell_trace::{Event, EventId, LockMode, Op, ThreadId, Trace};
+use foretell_trace::{Event, EventId, LockMode, Op, ThreadId, Trace, ops};
 
 /// What directly comes before what, for a whole trace.
 #[derive(Debug)]
@@ -199,7 +199,13 @@ impl Last {
                 let holders = self.holders.get(lock.index()).into_iter().flatten();
                 before.extend(holders.map(|&(_, _, begin)| begin));
             }
-            _ => {}
+            Op::Fork(_)
+            | Op::Begin
+            | Op::End
+            | Op::Branch
+            | Op::Wait { .. }
+            | Op::WaitTimeout { .. }
+            | ops!(memory | labels | sections | reentries) => {}
         }
     }
 
@@ -234,7 +240,16 @@ impl Last {
             Op::Notify(cond) | Op::NotifyAll(cond) => self.notify.set(cond.index(), index),
             Op::Arrive(barrier) => at(&mut self.barriers, barrier.index()).arrive(index),
             Op::Depart(barrier) => at(&mut self.barriers, barrier.index()).depart(),
-            _ => {}
+            Op::Fence { .. }
+            | Op::Join(_)
+            | Op::Begin
+            | Op::End
+            | Op::Branch
+            | Op::Wait { .. }
+            | Op::Woken { .. }
+            | Op::WaitTimeout { .. }
+            | Op::Free(_)
+            | ops!(locks | labels | accesses) => {}
         }
     }
 }

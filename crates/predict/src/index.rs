@@ -5,7 +5,7 @@
 
 mod meetings;
 
-use foretell_trace::{Event, Op, Trace, Value, VarId};
+use foretell_trace::{Event, Op, Trace, Value, VarId, ops};
 use rustc_hash::FxHashMap;
 
 pub(crate) use self::meetings::{Gathering, Unknown};
@@ -209,11 +209,15 @@ impl<'t> Index<'t> {
             }
             Op::Woken { .. } => known(self.only_notification(event)),
             Op::SemPost(sem) | Op::SemWait(sem) => known(self.creation(sem.index())),
-            op => {
-                if let Some(access) = op.access() {
-                    known(self.vars[access.var.index()].alloc);
-                }
-            }
+            Op::Read { var, .. }
+            | Op::Write { var, .. }
+            | Op::Load { var, .. }
+            | Op::Store { var, .. }
+            | Op::Rmw { var, .. }
+            | Op::Free(var) => known(self.vars[var.index()].alloc),
+            Op::Fork(_) | Op::Begin | Op::End | Op::Branch => {}
+            Op::Wait { .. } | Op::WaitTimeout { .. } | Op::Notify(_) | Op::NotifyAll(_) => {}
+            Op::Fence { .. } | Op::Alloc(_) | Op::SemInit { .. } | ops!(locks | barriers | labels) => {}
         }
     }
 
@@ -410,7 +414,7 @@ impl<'t> Index<'t> {
                     let used = u64::try_from(used[sem.index()]).unwrap_or(0);
                     least[sem.index()] = least[sem.index()].map(|least| least.max(used));
                 }
-                _ => {}
+                ops!(memory | locks | control | conditions | barriers | labels) => {}
             }
         }
         for (sem, least) in self.sems.iter_mut().zip(least) {
@@ -431,7 +435,7 @@ pub(crate) fn permits_after(op: Op, permits: Option<u64>) -> Option<u64> {
         Op::SemInit { permits, .. } => Some(u64::from(permits)),
         Op::SemPost(_) => permits.map(|permits| permits.saturating_add(1)),
         Op::SemWait(_) => permits.map(|permits| permits.saturating_sub(1)),
-        _ => permits,
+        ops!(memory | locks | control | conditions | barriers | labels) => permits,
     }
 }
 

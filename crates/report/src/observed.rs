@@ -1,6 +1,6 @@
 //! Why the recorded run did not show a race: what came between the two accesses there and made them look ordered.
 
-use foretell_trace::{BarrierId, CondId, Event, EventId, LockId, Op, SemId, ThreadId, Trace, VarId};
+use foretell_trace::{BarrierId, CondId, Event, EventId, LockId, Op, SemId, ThreadId, Trace, VarId, ops};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
@@ -134,7 +134,18 @@ fn gives(event: &Event) -> Option<Token> {
         Op::Store { var, order, .. } | Op::Rmw { var, order, .. } if order.releases() => {
             Some(Token::Published(var))
         }
-        _ => None,
+        Op::Acquire(_)
+        | Op::AcquireShared(_)
+        | Op::Join(_)
+        | Op::Begin
+        | Op::Branch
+        | Op::SemInit { .. }
+        | Op::SemWait(_)
+        | Op::Woken { .. }
+        | Op::WaitTimeout { .. }
+        | Op::Notify(_)
+        | Op::NotifyAll(_)
+        | ops!(memory | barriers | labels | reentries | attempts) => None,
     }
 }
 
@@ -151,7 +162,17 @@ fn takes(event: &Event) -> [Option<Token>; 2] {
         Op::Load { var, order, .. } | Op::Rmw { var, order, .. } if order.acquires() => {
             [Some(Token::Published(var)), None]
         }
-        _ => [None, None],
+        Op::Release(_)
+        | Op::ReleaseShared(_)
+        | Op::Fork(_)
+        | Op::End
+        | Op::Branch
+        | Op::SemInit { .. }
+        | Op::SemPost(_)
+        | Op::Wait { .. }
+        | Op::Notify(_)
+        | Op::NotifyAll(_)
+        | ops!(memory | barriers | labels | reentries | attempts) => [None, None],
     }
 }
 

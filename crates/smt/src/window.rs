@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use foretell_trace::format::text::op_text;
-use foretell_trace::{Event, EventId, Op, Trace, Value};
+use foretell_trace::{Event, EventId, Op, Trace, Value, ops};
 
 /// An operation that no formula is written for.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -88,7 +88,11 @@ impl Window {
             let joined = match event.op {
                 // A thread that did nothing must still have been forked.
                 Op::Join(child) => self.threads[child.index()].last().or(forks.get(&child.index())).copied(),
-                _ => None,
+                Op::Fork(_)
+                | Op::Begin
+                | Op::End
+                | Op::Branch
+                | ops!(memory | locks | semaphores | conditions | barriers | labels) => None,
             };
             if let Op::Fork(child) = event.op {
                 forks.insert(child.index(), index);
@@ -118,7 +122,11 @@ impl Window {
                         section.release = Some(index);
                     }
                 }
-                _ => {}
+                Op::AcquireShared(_)
+                | Op::ReleaseShared(_)
+                | ops!(
+                    memory | control | semaphores | conditions | barriers | labels | reentries | attempts
+                ) => {}
             }
         }
     }
@@ -139,7 +147,13 @@ impl Window {
                     self.writes[var.index()].push(index);
                     touched[var.index()] = true;
                 }
-                _ => {}
+                Op::Load { .. }
+                | Op::Store { .. }
+                | Op::Rmw { .. }
+                | Op::Fence { .. }
+                | Op::Alloc(_)
+                | Op::Free(_)
+                | ops!(locks | control | semaphores | conditions | barriers | labels) => {}
             }
         }
     }
@@ -232,7 +246,17 @@ fn is_supported(event: &Event) -> bool {
         Op::Read { value, .. } | Op::Write { value, .. } => value.is_some(),
         Op::Acquire(_) | Op::Release(_) | Op::AcquireAgain(_) | Op::ReleaseAgain(_) => true,
         Op::Fork(_) | Op::Join(_) | Op::Begin | Op::End | Op::Branch => true,
-        _ => false,
+        Op::Load { .. }
+        | Op::Store { .. }
+        | Op::Rmw { .. }
+        | Op::Fence { .. }
+        | Op::AcquireShared(_)
+        | Op::ReleaseShared(_)
+        | Op::AcquireSharedAgain(_)
+        | Op::ReleaseSharedAgain(_)
+        | Op::Alloc(_)
+        | Op::Free(_)
+        | ops!(semaphores | conditions | barriers | labels | attempts) => false,
     };
     supported && !event.unexplained
 }

@@ -104,6 +104,13 @@ struct Lock {
     readers: Vec<ThreadId>,
 }
 
+impl Lock {
+    fn clear(&mut self) {
+        self.writer = None;
+        self.readers.clear();
+    }
+}
+
 impl<'t> Machine<'t> {
     /// A machine on which nothing has run.
     pub fn new(observed: Arc<Observed<'t>>, model: Model) -> Machine<'t> {
@@ -158,20 +165,42 @@ impl<'t> Machine<'t> {
 
     /// Resets what the operation touches.
     fn forget(&mut self, op: Op) {
-        if let Some(access) = op.access() {
-            self.vars[access.var.index()] = initial_cell(&self.observed, access.var.index());
-        } else if let Op::Alloc(var) = op {
-            self.vars[var.index()] = initial_cell(&self.observed, var.index());
-        } else if let Some((lock, _)) = op.section_begin() {
-            let lock = &mut self.locks[lock.index()];
-            lock.writer = None;
-            lock.readers.clear();
-        } else if let Op::SemInit { sem, .. } | Op::SemWait(sem) | Op::SemPost(sem) = op {
-            self.sems[sem.index()] = self.observed.permits[sem.index()];
-        } else if let Op::Arrive(barrier) = op {
-            self.barriers[barrier.index()] = Barrier::default();
-        } else if let Op::Wait { cond, .. } = op {
-            self.waiting[cond.index()].clear();
+        match op {
+            Op::Read { var, .. }
+            | Op::Write { var, .. }
+            | Op::Load { var, .. }
+            | Op::Store { var, .. }
+            | Op::Rmw { var, .. }
+            | Op::Free(var)
+            | Op::Alloc(var) => self.vars[var.index()] = initial_cell(&self.observed, var.index()),
+            Op::Acquire(lock) | Op::AcquireShared(lock) => self.locks[lock.index()].clear(),
+            Op::Woken { lock, .. } | Op::WaitTimeout { lock, .. } => self.locks[lock.index()].clear(),
+            Op::SemInit { sem, .. } | Op::SemWait(sem) | Op::SemPost(sem) => {
+                self.sems[sem.index()] = self.observed.permits[sem.index()];
+            }
+            Op::Arrive(barrier) => self.barriers[barrier.index()] = Barrier::default(),
+            Op::Wait { cond, .. } => self.waiting[cond.index()].clear(),
+            // These touch nothing that lasts, or undo what one of the above did.
+            Op::Fence { .. }
+            | Op::Release(_)
+            | Op::ReleaseShared(_)
+            | Op::AcquireAgain(_)
+            | Op::ReleaseAgain(_)
+            | Op::AcquireSharedAgain(_)
+            | Op::ReleaseSharedAgain(_)
+            | Op::TryAcquireFailed(_)
+            | Op::TryAcquireSharedFailed(_)
+            | Op::Fork(_)
+            | Op::Join(_)
+            | Op::Begin
+            | Op::End
+            | Op::Branch
+            | Op::Notify(_)
+            | Op::NotifyAll(_)
+            | Op::Depart(_)
+            | Op::Enter(_)
+            | Op::Exit(_)
+            | Op::Dummy(_) => {}
         }
     }
 

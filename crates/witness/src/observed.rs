@@ -1,7 +1,7 @@
 //! What the observed run says beyond its events: who read from whom, who woke whom, which crossing of a barrier an
 //! arrival belongs to, what was there at the beginning. Found once per trace; a replay only looks it up.
 
-use foretell_trace::{CondId, Event, EventId, Op, ThreadId, Trace, Value};
+use foretell_trace::{CondId, Event, EventId, Op, ThreadId, Trace, Value, ops};
 
 use crate::computed::newest_reads;
 
@@ -182,7 +182,7 @@ impl<'t> Observed<'t> {
                         *least = (*least).max(u64::try_from(*used).unwrap_or(0));
                     }
                 }
-                _ => {}
+                ops!(memory | locks | control | conditions | barriers | labels) => {}
             }
         }
     }
@@ -212,7 +212,7 @@ impl<'t> Observed<'t> {
                         self.arrivals[barrier].push(0);
                     }
                 }
-                _ => {}
+                ops!(memory | locks | control | semaphores | conditions | labels) => {}
             }
         }
         self.sizes = self.arrivals.iter().map(|generations| size(generations)).collect();
@@ -238,7 +238,7 @@ impl<'t> Observed<'t> {
                     }
                 }
                 Op::NotifyAll(cond) => self.notify_all(index, cond, &mut waiting),
-                _ => {}
+                Op::WaitTimeout { .. } | ops!(memory | locks | control | semaphores | barriers | labels) => {}
             }
         }
     }

@@ -8,7 +8,7 @@ use std::collections::hash_map::{Entry, HashMap};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use foretell_trace::{EventId, LockMode, Op, ThreadId, Trace};
+use foretell_trace::{EventId, LockMode, Op, ThreadId, Trace, ops};
 
 use crate::machine::Machine;
 use crate::model::Model;
@@ -180,7 +180,9 @@ fn attempt_meets_section(attempt: Op, other: Op) -> bool {
     let (lock, mode) = match attempt {
         Op::TryAcquireFailed(lock) => (lock, LockMode::Exclusive),
         Op::TryAcquireSharedFailed(lock) => (lock, LockMode::Shared),
-        _ => return false,
+        ops!(memory | control | semaphores | conditions | barriers | labels | sections | reentries) => {
+            return false;
+        }
     };
     [other.section_begin(), other.section_end()]
         .into_iter()
@@ -198,7 +200,7 @@ fn same_chain(a: Op, b: Op) -> bool {
         | Op::WaitTimeout { cond, .. }
         | Op::Notify(cond)
         | Op::NotifyAll(cond) => Some((2, cond.index())),
-        _ => None,
+        ops!(memory | locks | control | labels) => None,
     };
     chain(a).is_some() && chain(a) == chain(b)
 }

@@ -1,6 +1,6 @@
 //! How far threads can get in schedules that end with a race.
 
-use foretell_trace::{EventId, Op, ThreadId, Trace};
+use foretell_trace::{EventId, Op, ThreadId, Trace, ops};
 
 use super::{Property, Rule};
 
@@ -51,7 +51,7 @@ impl Horizon {
                     let last = &mut self.last[event.thread.index()];
                     *last = (*last).min(id.number() - 1);
                 }
-                _ => {}
+                ops!(memory | locks | control | semaphores | conditions | barriers | labels) => {}
             }
             latest[event.thread.index()] = id.number();
         }

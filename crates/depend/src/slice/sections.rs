@@ -1,6 +1,6 @@
 //! The sections of locks in a trace: what lies in which.
 
-use foretell_trace::{EventId, LockId, LockMode, Op, Trace};
+use foretell_trace::{EventId, LockId, LockMode, Op, Trace, ops};
 
 /// One section of one thread, from the event by which it takes the lock to the one by which it gives it up.
 #[derive(Debug)]
@@ -100,6 +100,6 @@ fn repetition(op: Op) -> Option<(LockId, LockMode)> {
     match op {
         Op::AcquireAgain(lock) | Op::ReleaseAgain(lock) => Some((lock, LockMode::Exclusive)),
         Op::AcquireSharedAgain(lock) | Op::ReleaseSharedAgain(lock) => Some((lock, LockMode::Shared)),
-        _ => None,
+        ops!(memory | control | semaphores | conditions | barriers | labels | sections | attempts) => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::Entry;
 
-use foretell_trace::{BarrierId, CondId, LockId, Op, SemId, ThreadId, Trace, VarId};
+use foretell_trace::{BarrierId, CondId, LockId, Op, SemId, ThreadId, Trace, VarId, ops};
 use rustc_hash::FxHashMap;
 
 use super::contents::Memory;
@@ -61,7 +61,13 @@ impl Cells {
                     }
                 }
                 Op::AcquireShared(lock) => exclusive[lock.index()] = most_owners.checked_add(1)?,
-                _ => {}
+                Op::Fence { .. }
+                | Op::Acquire(_)
+                | Op::Release(_)
+                | Op::ReleaseShared(_)
+                | ops!(
+                    control | semaphores | conditions | barriers | labels | accesses | reentries | attempts
+                ) => {}
             }
         }
         let mut waiting: Vec<Vec<ThreadId>> = vec![Vec::new(); names.conds.len()];
@@ -77,7 +83,7 @@ impl Cells {
                         next = next.checked_add(1)?;
                     }
                 }
-                _ => {}
+                ops!(memory | locks | control | semaphores | conditions | barriers | labels) => {}
             }
         }
         let mut waiters = Vec::with_capacity(waiting.len());

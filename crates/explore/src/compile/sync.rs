@@ -1,6 +1,6 @@
 //! What the observed run says about semaphores, barriers and notifications.
 
-use foretell_trace::{BarrierId, Op, Trace};
+use foretell_trace::{BarrierId, Op, Trace, ops};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What synchronisation has in common with itself across threads.
@@ -57,7 +57,7 @@ impl Sync {
                     let lacking = self.waits[sem].saturating_sub(self.posts[sem]);
                     self.permits[sem] = self.permits[sem].map(|least| least.max(lacking));
                 }
-                _ => {}
+                ops!(memory | locks | control | conditions | barriers | labels) => {}
             }
         }
     }
@@ -89,7 +89,7 @@ impl Sync {
                     }
                     departures.push((index, (barrier, first)));
                 }
-                _ => {}
+                ops!(memory | locks | control | semaphores | conditions | labels) => {}
             }
         }
         self.gathered
@@ -142,7 +142,7 @@ impl Sync {
                         self.notified.insert(first);
                     }
                 }
-                _ => {}
+                Op::WaitTimeout { .. } | ops!(memory | locks | control | semaphores | barriers | labels) => {}
             }
         }
     }

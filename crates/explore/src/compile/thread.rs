@@ -1,6 +1,6 @@
 //! The steps of one thread.
 
-use foretell_trace::{CondId, Event, LockId, Op, ThreadId, Trace, VarId};
+use foretell_trace::{CondId, Event, LockId, Op, ThreadId, Trace, VarId, ops};
 use rustc_hash::FxHashSet;
 
 use super::cells::Cells;
@@ -280,7 +280,10 @@ impl<'a> Compiler<'a> {
             Op::Depart(barrier) => {
                 Special::Depart { own: cells.meeting(barrier, thread)?, barrier: cells.barrier(barrier) }
             }
-            _ => return None,
+            Op::Wait { .. }
+            | Op::Woken { .. }
+            | Op::WaitTimeout { .. }
+            | ops!(memory | locks | control | semaphores | labels) => return None,
         })
     }
 

@@ -1,6 +1,6 @@
 //! Who woke whom in the observed run, who met whom at a barrier, and what of that every schedule keeps.
 
-use foretell_trace::{BarrierId, CondId, Op, ThreadId};
+use foretell_trace::{BarrierId, CondId, Op, ThreadId, ops};
 
 use super::{Index, NONE};
 
@@ -34,7 +34,7 @@ impl Index<'_> {
     pub(crate) fn only_notification(&self, woken: u32) -> u32 {
         match self.event(woken).op {
             Op::Woken { cond, .. } if self.notified[cond.index()] == 1 => self.notification(woken),
-            _ => NONE,
+            ops!(memory | locks | control | semaphores | conditions | barriers | labels) => NONE,
         }
     }
 
@@ -78,7 +78,7 @@ impl Index<'_> {
         match self.event(event).op {
             Op::Depart(barrier) => &self.generations[barrier.index()][generation],
             Op::Arrive(barrier) if generation > 0 => &self.generations[barrier.index()][generation - 1],
-            _ => &[],
+            Op::Arrive(_) | ops!(memory | locks | control | semaphores | conditions | labels) => &[],
         }
     }
 
@@ -99,7 +99,7 @@ impl Index<'_> {
                 self.arrivals_before(event).iter().copied().filter(|&other| other < event).for_each(habit);
             }
             Op::Woken { .. } if self.notification(event) != NONE => habit(self.notification(event)),
-            _ => {}
+            ops!(memory | locks | control | semaphores | conditions | barriers | labels) => {}
         }
     }
 
@@ -126,7 +126,7 @@ impl Index<'_> {
                     }
                     self.source[index as usize] = u32::try_from(generation).unwrap_or(NONE);
                 }
-                _ => {}
+                ops!(memory | locks | control | semaphores | conditions | labels) => {}
             }
         }
         self.gathering = self.generations.iter().map(|generations| self.who_meets(generations)).collect();
@@ -175,7 +175,7 @@ impl Index<'_> {
                         self.wake(index, back, cond, &mut waiting);
                     }
                 }
-                _ => {}
+                Op::WaitTimeout { .. } | ops!(memory | locks | control | semaphores | barriers | labels) => {}
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Filling a window, in one pass over its events.
 
-use foretell_trace::{Event, LockId, LockMode, Op, Value, VarId};
+use foretell_trace::{Event, LockId, LockMode, Op, Value, VarId, ops};
 use rustc_hash::FxHashMap;
 
 use super::meetings::Member;
@@ -145,7 +145,9 @@ impl<'w, 'i> Builder<'w, 'i> {
             Op::Free(var) => {
                 window.event(window.racing[0]).op.access().is_some_and(|access| access.var == var)
             }
-            _ => false,
+            Op::Fence { .. }
+            | Op::Alloc(_)
+            | ops!(locks | control | semaphores | conditions | barriers | labels | accesses) => false,
         };
         let is_cut =
             |&need: &u32| window.place[need as usize] >= self.cut[window.thread[need as usize] as usize];
@@ -249,7 +251,11 @@ impl<'w, 'i> Builder<'w, 'i> {
                     self.window.notifications.insert(event, notification - self.window.begin);
                 }
             }
-            _ => {}
+            Op::Wait { .. }
+            | Op::WaitTimeout { .. }
+            | Op::Notify(_)
+            | Op::NotifyAll(_)
+            | ops!(memory | control | barriers | labels | sections | reentries) => {}
         }
         if self.window.border == Border::Fixed {
             let Window { index, begin, ref thread, ref mut meetings, .. } = *self.window;

@@ -3,7 +3,7 @@
 //!
 //! A window with an open border has none of these: those who are waited for may lie outside.
 
-use foretell_trace::{BarrierId, CondId, Op};
+use foretell_trace::{BarrierId, CondId, Op, ops};
 use rustc_hash::FxHashMap;
 
 use crate::index::{Gathering, Index, NONE};
@@ -104,7 +104,11 @@ impl Meetings {
                 self.enter_barrier(index, member, number);
                 Role::Depart(number)
             }),
-            _ => None,
+            Op::Woken { .. }
+            | Op::WaitTimeout { .. }
+            | Op::Notify(_)
+            | Op::NotifyAll(_)
+            | ops!(memory | locks | control | semaphores | labels) => None,
         };
         self.roles.extend(role.map(|role| (member.event, role)));
     }

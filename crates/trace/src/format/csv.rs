@@ -16,6 +16,7 @@ use crate::format::text::OpText;
 use crate::format::write::bare_variable;
 use crate::id::{ThreadId, VarId};
 use crate::name::{NameError, Names};
+use crate::ops;
 use crate::source::{BATCH, Batch, Source};
 use crate::symbol::{Symbol, Value};
 
@@ -203,7 +204,22 @@ impl<W: Write> CsvWriter<W> {
             Op::Enter(id) => label("enter", id),
             Op::Exit(id) => label("exit", id),
             Op::Dummy(id) => label("dummy", id),
-            _ => Err(format!("`{}`", crate::format::text::op_text(op, names))),
+            Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Rmw { .. }
+            | Op::Fence { .. }
+            | Op::AcquireShared(_)
+            | Op::ReleaseShared(_)
+            | Op::AcquireSharedAgain(_)
+            | Op::ReleaseSharedAgain(_)
+            | Op::Begin
+            | Op::End
+            | Op::Branch
+            | Op::Alloc(_)
+            | Op::Free(_)
+            | ops!(semaphores | conditions | barriers | attempts) => {
+                Err(format!("`{}`", crate::format::text::op_text(op, names)))
+            }
         }
     }
 

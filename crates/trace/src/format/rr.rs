@@ -24,6 +24,7 @@ use crate::format::text::op_text;
 use crate::format::write::bare_variable;
 use crate::id::VarId;
 use crate::name::{NameError, Names};
+use crate::ops;
 use crate::source::{BATCH, Batch, Source};
 use crate::symbol::Value;
 
@@ -207,7 +208,20 @@ impl<W: Write> RoadRunnerWriter<W> {
             Op::Enter(label) => Ok(("Enter", names.labels.name(label))),
             Op::Exit(label) => Ok(("Exit", names.labels.name(label))),
             Op::Dummy(label) => Ok(("Dummy", names.labels.name(label))),
-            _ => Err(format!("`{}`", op_text(op, names))),
+            Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Rmw { .. }
+            | Op::Fence { .. }
+            | Op::AcquireShared(_)
+            | Op::ReleaseShared(_)
+            | Op::AcquireSharedAgain(_)
+            | Op::ReleaseSharedAgain(_)
+            | Op::Begin
+            | Op::End
+            | Op::Branch
+            | Op::Alloc(_)
+            | Op::Free(_)
+            | ops!(semaphores | conditions | barriers | attempts) => Err(format!("`{}`", op_text(op, names))),
         }
     }
 

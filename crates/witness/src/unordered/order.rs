@@ -168,7 +168,28 @@ impl HappensBefore {
                 at(&mut self.vars, var.index()).allocated = publication;
             }
             // The languages order nothing here. Repeated acquires are covered by the outermost one.
-            _ => {}
+            Op::Read { .. }
+            | Op::Write { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Rmw { .. }
+            | Op::Acquire(_)
+            | Op::Release(_)
+            | Op::AcquireAgain(_)
+            | Op::ReleaseAgain(_)
+            | Op::AcquireSharedAgain(_)
+            | Op::ReleaseSharedAgain(_)
+            | Op::TryAcquireFailed(_)
+            | Op::TryAcquireSharedFailed(_)
+            | Op::Begin
+            | Op::End
+            | Op::Branch
+            | Op::Wait { .. }
+            | Op::WaitTimeout { .. }
+            | Op::Free(_)
+            | Op::Enter(_)
+            | Op::Exit(_)
+            | Op::Dummy(_) => {}
         }
     }
 
