@@ -204,16 +204,19 @@ impl<'w> Closure<'w> {
                 closure.must_run_for(need, event, Why::Must)?;
             }
         }
-        closure.pin_race();
+        closure.pin_race()?;
         closure.close()?;
         Ok(closure)
     }
 
     /// The reads that matter to the two accesses must be faithful.
-    pub(crate) fn pin_race(&mut self) {
+    pub(crate) fn pin_race(&mut self) -> Result<(), Contradiction> {
         for event in self.window.racing {
             self.window.to_race(event, |demand| self.tasks.push_back(Task::Keep(demand)));
+            // With that, the acquire of a spin lock may be pinned that nothing else has pinned yet.
+            self.begin_sections_at(event)?;
         }
+        Ok(())
     }
 
     /// All events that may run must run.
@@ -424,13 +427,7 @@ impl<'w> Closure<'w> {
         }
         window.to_run(event, |demand| self.tasks.push_back(Task::Keep(demand)));
         self.enter_access(event);
-        while let Some(&section) = window.sections_of[thread as usize].get(self.begun[thread as usize])
-            && (window.sections[section as usize].begin == BEFORE
-                || window.sections[section as usize].begin == event)
-        {
-            self.begun[thread as usize] += 1;
-            self.begin_section(section)?;
-        }
+        self.begin_sections_at(event)?;
         if let Some(section) = window.section_ending(event) {
             self.open[thread as usize].retain(|&open| open != section);
         }
@@ -461,6 +458,19 @@ impl<'w> Closure<'w> {
         }
     }
 
+    /// The sections begin that do so at this event, and those that began before the window.
+    fn begin_sections_at(&mut self, event: u32) -> Result<(), Contradiction> {
+        let window = self.window;
+        let thread = window.thread[event as usize] as usize;
+        while let Some(&section) = window.sections_of[thread].get(self.begun[thread])
+            && [BEFORE, event].contains(&window.sections[section as usize].begin)
+        {
+            self.begun[thread] += 1;
+            self.begin_section(section)?;
+        }
+        Ok(())
+    }
+
     fn begin_section(&mut self, number: u32) -> Result<(), Contradiction> {
         let window = self.window;
         let section = &window.sections[number as usize];
@@ -480,12 +490,13 @@ impl<'w> Closure<'w> {
                     self.end_before(last, number)?;
                 }
             }
+        }
+        for other in 0..self.endless[section.lock as usize].len() {
+            let endless = self.endless[section.lock as usize][other];
+            self.end_before(number, endless)?;
+        }
+        if section.end == NEVER {
             self.endless[section.lock as usize].push(number);
-        } else {
-            for other in 0..self.endless[section.lock as usize].len() {
-                let endless = self.endless[section.lock as usize][other];
-                self.end_before(number, endless)?;
-            }
         }
         Ok(())
     }
@@ -505,7 +516,7 @@ impl<'w> Closure<'w> {
             return Err(Contradiction::Sections(first, second));
         }
         let why = if one.begin == BEFORE { Why::Section(other.begin) } else { Why::Endless };
-        self.tasks.push_back(Task::Order { from: one.end, to: other.begin, why });
+        self.tasks.push_back(Task::Order { from: one.end, to: other.acquire, why });
         Ok(())
     }
 
@@ -672,7 +683,7 @@ impl<'w> Closure<'w> {
                 && last.ends()
             {
                 let why = Why::Section(event);
-                self.tasks.push_back(Task::Order { from: last.end, to: section.begin, why });
+                self.tasks.push_back(Task::Order { from: last.end, to: section.acquire, why });
             }
         }
     }

@@ -34,9 +34,10 @@ pub(crate) fn refutation(contradiction: &Contradiction, window: &Window<'_>) -> 
             )],
             Contradiction::OutOfTime => Vec::new(),
             Contradiction::Sections(one, other) => vec![format!(
-                "{} and {} both hold the lock at the race",
+                "{} and {} both hold the lock at the race{}",
                 teller.section(*one),
-                teller.section(*other)
+                teller.section(*other),
+                teller.spin_lock(*one)
             )],
         },
     }
@@ -81,10 +82,18 @@ impl Teller<'_> {
 
     fn section(&self, section: u32) -> String {
         let section = &self.window.sections[section as usize];
-        match self.window.place.get(section.begin as usize) {
-            Some(_) => format!("the section of {}", self.event(section.begin)),
+        match self.window.place.get(section.acquire as usize) {
+            Some(_) => format!("the section of {}", self.event(section.acquire)),
             None => "a section that began before the window".to_string(),
         }
+    }
+
+    /// Which variable serves as the lock, if it is made of one.
+    fn spin_lock(&self, section: u32) -> String {
+        let lock = self.window.sections[section as usize].lock;
+        let word = self.window.locks[lock as usize].word;
+        let name = word.map(|var| self.window.index.trace.names().vars.name(var));
+        name.map(|name| format!(" ({name} is a lock made of an atomic variable)")).unwrap_or_default()
     }
 
     /// What it is good for that the read sees what it saw.

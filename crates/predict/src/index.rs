@@ -11,7 +11,9 @@ use rustc_hash::FxHashMap;
 pub(crate) use self::meetings::{Gathering, Unknown};
 use crate::flow::Flow;
 use crate::settled::settled_reads;
+use crate::spin_locks::SpinLocks;
 use crate::values::pinned;
+use crate::verdict::Pinning;
 
 /// Stands for "no event": the initial content of a variable, a section that never ends, a thread that nobody forks.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -51,6 +53,8 @@ pub(crate) struct Index<'t> {
     pub(crate) flow: Option<Flow<'t>>,
     /// Of reads that may see anything, the first event that needs them to see what they saw, see [`crate::values::pinned`]; empty unless asked for.
     pub(crate) pinned: Vec<u32>,
+    /// The locks that are made of atomic variables, if asked for.
+    pub(crate) spin_locks: SpinLocks,
 }
 
 /// What is known of a variable.
@@ -88,7 +92,7 @@ struct Semaphore {
 
 /// Which sections a thread is in, as it changes. A thread may be in many at once, so not every change keeps them all.
 #[derive(Clone, Debug, Default)]
-struct Held {
+pub(crate) struct Held {
     changes: Vec<Change>,
     /// After how many changes the sections were kept in full, and where they begin and end in `kept`.
     full: Vec<(usize, usize, usize)>,
@@ -97,11 +101,11 @@ struct Held {
 
 /// A section begins or ends.
 #[derive(Clone, Copy, Debug)]
-struct Change {
-    place: u32,
-    /// The beginning of the section.
-    section: u32,
-    begins: bool,
+pub(crate) struct Change {
+    pub(crate) place: u32,
+    /// The section, by its first event or by its number.
+    pub(crate) section: u32,
+    pub(crate) begins: bool,
 }
 
 /// What a read must see.
@@ -147,6 +151,7 @@ impl<'t> Index<'t> {
             fences: Vec::new(),
             flow: Flow::new(trace),
             pinned: Vec::new(),
+            spin_locks: SpinLocks::default(),
         };
         index.go_through_threads();
         index.go_through_memory();
@@ -155,6 +160,11 @@ impl<'t> Index<'t> {
         index.go_through_barriers();
         index.go_through_notifications();
         index
+    }
+
+    /// Finds the locks that are made of atomic variables, for schedules that pin reads like this.
+    pub(crate) fn find_spin_locks(&mut self, pinning: Pinning, all_pinned: bool) {
+        self.spin_locks = SpinLocks::find(self, pinning, all_pinned);
     }
 
     /// Finds out which reads must see what they saw though reads may see anything.
@@ -446,6 +456,21 @@ impl Default for Variable {
 }
 
 impl Held {
+    /// The sections of one thread that begin and end like this.
+    pub(crate) fn of(mut changes: Vec<Change>) -> Held {
+        changes.sort_unstable_by_key(|change| (change.place, change.begins));
+        let (mut held, mut open) = (Held::default(), Vec::new());
+        for change in changes {
+            if change.begins {
+                open.push(change.section);
+            } else {
+                open.retain(|&section| section != change.section);
+            }
+            held.change(change, &open);
+        }
+        held
+    }
+
     /// A section begins or ends; `all` are those that the thread is in then.
     fn change(&mut self, change: Change, all: &[u32]) {
         self.changes.push(change);
@@ -457,7 +482,7 @@ impl Held {
         }
     }
 
-    fn after(&self, count: u32) -> Vec<u32> {
+    pub(crate) fn after(&self, count: u32) -> Vec<u32> {
         let changes = self.changes.partition_point(|change| change.place < count);
         let full =
             self.full.partition_point(|full| full.0 <= changes).checked_sub(1).map(|last| self.full[last]);

@@ -23,6 +23,7 @@ pub mod predictor;
 mod replay;
 pub mod schedule;
 mod settled;
+mod spin_locks;
 pub mod technique;
 mod values;
 pub mod verdict;

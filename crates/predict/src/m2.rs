@@ -27,7 +27,7 @@ pub(crate) fn schedule(mut window: Window<'_>, patience: Patience<'_>) -> Option
     let window = &window;
     let mut closure = Closure::new(window, patience);
     closure.run_everything().ok()?;
-    closure.pin_race();
+    closure.pin_race().ok()?;
     closure.close().ok()?;
     let subjects = Subjects::new(&closure);
     window.racing.iter().find_map(|&racing| {

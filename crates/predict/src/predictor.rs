@@ -126,6 +126,9 @@ impl<'t> Predictor<'t> {
         if point.pinning == Pinning::Values {
             index.pin_reads();
         }
+        if point.decider != Decider::M2 {
+            index.find_spin_locks(point.pinning, point.decider == Decider::Complete);
+        }
         let causal = Causal::new(&index, point.pinning, point.same_write);
         let window = window.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
         let observed = if point.pinning == Pinning::Values { first_hidden(trace) } else { u32::MAX };

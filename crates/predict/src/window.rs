@@ -14,7 +14,7 @@ pub(crate) mod meetings;
 use std::ops::Range;
 
 use foretell_trace::dependence::Reads;
-use foretell_trace::{Event, LockMode, Op, Values};
+use foretell_trace::{Event, LockMode, Op, Values, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::build::Builder;
@@ -152,7 +152,9 @@ pub(crate) struct Section {
     pub(crate) lock: u32,
     pub(crate) mode: LockMode,
     pub(crate) thread: u32,
-    /// Its first event, or [`BEFORE`].
+    /// The event that takes the lock, or [`BEFORE`].
+    pub(crate) acquire: u32,
+    /// Its first event, or [`BEFORE`]. Of a spin lock, the first one that runs only if the acquire succeeded.
     pub(crate) begin: u32,
     /// Its last event, [`NEVER`] or [`BEYOND`].
     pub(crate) end: u32,
@@ -176,6 +178,8 @@ pub(crate) struct Lock {
     pub(crate) sections: Vec<(u32, LockMode, Vec<u32>)>,
     /// Those that have begun before the window.
     pub(crate) held: Vec<u32>,
+    /// The variable that it is made of, if it is a spin lock.
+    pub(crate) word: Option<VarId>,
 }
 
 /// An attempt to lock that failed because somebody held the lock.

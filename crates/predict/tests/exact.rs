@@ -4,6 +4,7 @@
 mod deciding;
 
 use foretell_predict::{Predictor, Technique};
+use foretell_testkit::spinning;
 use foretell_testkit::tiny::{self, Features, Shape};
 use foretell_trace::Trace;
 use foretell_witness::{Model, oracle};
@@ -138,4 +139,27 @@ fn atomics_and_unexplained_reads() {
 fn without_values() {
     exact_on(3000, Features { branches: true, ..Features::ALL }, 13);
     exact_on(3000, Features::ALL, 13);
+}
+
+/// Locks, tickets, sequences and counters made of atomic variables, right and wrong.
+#[test]
+fn synchronisation_by_atomics() {
+    let mut found = [0; EXACT.len()];
+    for seed in 0..6000 {
+        let threads = 2 + usize::try_from(seed % 3).expect("small");
+        let text = spinning::trace(seed, threads, 16);
+        let trace = foretell_testkit::trace(&text);
+        for (found, (technique, model)) in found.iter_mut().zip(EXACT) {
+            let all = oracle::races(&trace, model, STATES).expect("the trace is tiny");
+            assert_eq!(races(technique, &trace), all, "{technique:?} {seed}\n{text}");
+            *found += all.len();
+            if seed % 4 == 0 {
+                let size = 4 + usize::try_from(seed % 9).expect("small");
+                let (windowed, refuted) = answers(technique, &trace, Some(size));
+                assert!(windowed.is_subset(&all), "{technique:?} {seed} {size}\n{text}");
+                assert!(refuted.is_disjoint(&all), "{technique:?} {seed} {size}\n{text}");
+            }
+        }
+    }
+    assert!(found.iter().all(|&races| races > 1000), "{found:?}");
 }

@@ -9,6 +9,7 @@
 //! * [`locked`]: long traces of threads that mostly keep to their locks, for benchmarks
 //! * [`native`]: programs in C and C++ with known races
 //! * [`tiny`]: random well-formed traces of a few events, for comparison with exhaustive search
+//! * [`spinning`]: tiny traces of threads that synchronise by atomics alone
 //! * [`script`]: a trace that is written down event by event
 //! * [`program`]: random programs of the small language CIMP, and how to make them smaller
 //! * [`watched`]: processes, and how much they take of what there is
@@ -26,6 +27,7 @@ pub mod process;
 pub mod program;
 pub mod random;
 pub mod script;
+pub mod spinning;
 pub mod tiny;
 pub mod watched;
 

@@ -8,6 +8,7 @@ use super::{
     Attempt, BEFORE, BEYOND, Border, Domain, Lock, NEVER, Outside, Section, Semaphore, Variable, Window,
 };
 use crate::index::{NONE, Seen};
+use crate::spin_locks::SpinSection;
 
 /// Fills a window in one pass over its events.
 pub(super) struct Builder<'w, 'i> {
@@ -15,6 +16,7 @@ pub(super) struct Builder<'w, 'i> {
     threads: FxHashMap<usize, u32>,
     vars: FxHashMap<VarId, u32>,
     locks: FxHashMap<LockId, u32>,
+    spin_locks: FxHashMap<u32, u32>,
     sems: FxHashMap<usize, u32>,
     groups: FxHashMap<(VarId, Value), u32>,
     /// For each group of writes, who else writes the same.
@@ -32,6 +34,7 @@ impl<'w, 'i> Builder<'w, 'i> {
             threads: FxHashMap::default(),
             vars: FxHashMap::default(),
             locks: FxHashMap::default(),
+            spin_locks: FxHashMap::default(),
             sems: FxHashMap::default(),
             groups: FxHashMap::default(),
             outsides: FxHashMap::default(),
@@ -70,13 +73,16 @@ impl<'w, 'i> Builder<'w, 'i> {
                 continue;
             }
             let count = u32::try_from(count).unwrap_or(NONE);
+            let begins = match self.window.border {
+                Border::Fixed => BEFORE,
+                // It begins before the first event of its thread here; nothing more is known.
+                Border::Open => first.map_or(BEFORE, |first| first - self.window.begin),
+            };
             for begin in index.sections_after(thread, count) {
-                let begins = match self.window.border {
-                    Border::Fixed => BEFORE,
-                    // It begins before the first event of its thread here; nothing more is known.
-                    Border::Open => first.map_or(BEFORE, |first| first - self.window.begin),
-                };
                 self.begin_section(thread, begin, begins);
+            }
+            for spin in index.spin_locks.held_after(thread, count) {
+                self.begin_spin_section(spin, begins);
             }
         }
     }
@@ -95,6 +101,15 @@ impl<'w, 'i> Builder<'w, 'i> {
         let Builder { locks, window, .. } = self;
         *locks.entry(lock).or_insert_with(|| {
             window.locks.push(Lock::default());
+            number(window.locks.len() - 1)
+        })
+    }
+
+    fn spin_lock(&mut self, lock: u32) -> u32 {
+        let Builder { spin_locks, window, .. } = self;
+        *spin_locks.entry(lock).or_insert_with(|| {
+            let word = Some(window.index.spin_locks.words[lock as usize]);
+            window.locks.push(Lock { word, ..Lock::default() });
             number(window.locks.len() - 1)
         })
     }
@@ -128,6 +143,9 @@ impl<'w, 'i> Builder<'w, 'i> {
         self.add_needs(event, step);
         self.add_access(event, step);
         self.add_synchronisation(event, step);
+        for spin in self.window.index.spin_locks.beginning_at(global) {
+            self.begin_spin_section(spin, event);
+        }
         if self.cannot_run(event, step) {
             let cut = &mut self.cut[thread as usize];
             *cut = (*cut).min(place);
@@ -273,16 +291,34 @@ impl<'w, 'i> Builder<'w, 'i> {
         let index = self.window.index;
         let Some((lock, mode)) = index.event(begin).op.section_begin() else { return };
         let (thread, lock) = (self.thread(thread), self.lock(lock));
-        let end = match index.section_end(begin) {
+        let end = self.end_in_window(index.section_end(begin));
+        self.add_section(Section { lock, mode, thread, acquire: begins, begin: begins, end });
+    }
+
+    /// The same for a spin lock.
+    fn begin_spin_section(&mut self, spin: &SpinSection, begins: u32) {
+        let (thread, lock) = (self.thread(spin.thread as usize), self.spin_lock(spin.lock));
+        let is_here = begins < BEFORE && spin.begin == self.window.begin + begins;
+        let acquire = spin.acquire.checked_sub(self.window.begin).filter(|_| is_here).unwrap_or(begins);
+        let end = self.end_in_window(spin.end);
+        self.add_section(Section { lock, mode: LockMode::Exclusive, thread, acquire, begin: begins, end });
+    }
+
+    /// Where a section that ends at this event of the trace ends in the window.
+    fn end_in_window(&self, end: u32) -> u32 {
+        match end {
             NONE => NEVER,
             end if end >= self.window.end => match self.window.border {
                 Border::Fixed => NEVER,
                 Border::Open => BEYOND,
             },
             end => end - self.window.begin,
-        };
-        self.window.sections_of[thread as usize].push(number(self.window.sections.len()));
-        self.window.sections.push(Section { lock, mode, thread, begin: begins, end });
+        }
+    }
+
+    fn add_section(&mut self, section: Section) {
+        self.window.sections_of[section.thread as usize].push(number(self.window.sections.len()));
+        self.window.sections.push(section);
     }
 
     fn settle_reads(&mut self) {
