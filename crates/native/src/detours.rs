@@ -9,7 +9,7 @@
 mod splice;
 
 use foretell_depend::Detour;
-use foretell_symbolic::{Limits, Seed};
+use foretell_symbolic::{Limits, UntakenPath};
 use foretell_trace::{Trace, TraceError};
 
 use crate::LogError;
@@ -63,7 +63,7 @@ pub struct Detours {
     /// The run as it was.
     trace: Trace,
     users: Users,
-    seeds: std::vec::IntoIter<Seed>,
+    seeds: std::vec::IntoIter<UntakenPath>,
 }
 
 impl Iterator for Detours {

@@ -13,7 +13,7 @@ mod sync;
 
 use rustc_hash::FxHashMap;
 
-use foretell_symbolic::{Follower, GivenUp, Limits, Part, Seed, ValueCounts};
+use foretell_symbolic::{Follower, GivenUp, Limits, Part, UntakenPath, ValueCounts};
 use foretell_trace::symbol::SymbolContent;
 use foretell_trace::{Dependence, Ending, Event, EventId, Listed, Loc, Op, Symbol, ThreadId, Values, VarId};
 use foretell_wire::record::{Record, SyncOp};
@@ -104,7 +104,7 @@ pub(crate) enum Ways {
     /// What is touched on them.
     Touches(Vec<Imagination>),
     /// The run, how its values are computed, and what lies beside it.
-    Beside(Box<(Listed, Values, Vec<Seed>)>),
+    Beside(Box<(Listed, Values, Vec<UntakenPath>)>),
 }
 
 /// Memory that a thread would touch on a way that was not taken.

@@ -14,27 +14,29 @@ mod leaving;
 mod overtake;
 mod parallel;
 mod places;
+mod sleep;
+mod stall;
 mod strategy;
 mod unseen;
 
 pub(crate) use ended::{note_end, wait_for_ends};
 pub(crate) use leaving::let_others_go_on;
 pub(crate) use overtake::prepare;
+pub(crate) use stall::note_progress;
 pub(crate) use strategy::{
     Wanted, hunt, is_hunting, note_block, note_lock, note_module, note_taken, save_lessons,
 };
 pub(crate) use unseen::{tell_unseen, wake_from_outside, was_told_unseen};
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use foretell_wire::log::{Timing, Why};
-use foretell_wire::record::Record;
+use foretell_wire::log::Timing;
 
 use crate::file;
 use crate::home;
 use crate::order::is_striped;
 use crate::spin::Spin;
-use crate::system::{exit_now, now, say, wait_on, wake, without_signals};
+use crate::system::{now, wait_on, wake, without_signals};
 use crate::thread::Thread;
 
 /// Values of [`Thread::go`]: wait, run, or wait on the real clock and then see.
@@ -46,13 +48,6 @@ const RUNS: u32 = 3;
 
 /// What a choice takes, in nanoseconds of counted time.
 const CHOICE: u64 = 10_000;
-
-/// How the process ends when every thread waits for another.
-pub(crate) const DEADLOCK_CODE: i32 = 66;
-
-/// How often threads that wait for a lock look again before this counts as a deadlock. Code that we do not see may have
-/// given it up.
-const PATIENCE: u32 = 2;
 
 /// Who lets all others go first does so until so many turns have ended: somebody may wait for it in a loop.
 const LAST: u64 = 64;
@@ -170,9 +165,6 @@ impl Shared {
         result
     }
 }
-
-/// How often in a row nobody could run and all looked again.
-static STALLED: AtomicU32 = AtomicU32::new(0);
 
 /// How many threads wait for something. Who wakes others was told of those who wait when it got its turn, or the stripe of all synchronisation: it need
 /// not ask the scheduler.
@@ -336,11 +328,6 @@ pub(crate) fn cancel(thread: &'static Thread) {
             scheduler.make_ready(thread.id, Reason::Cancelled);
         }
     });
-}
-
-/// Something happened that those who wait may have waited for.
-pub(crate) fn note_progress() {
-    STALLED.store(0, Ordering::Relaxed);
 }
 
 /// Whether the thread has ended.
@@ -529,7 +516,7 @@ impl Scheduler {
         });
         match picked {
             Some(thread) => self.give_turn(thread),
-            None => self.nobody_is_ready(),
+            None => self.no_thread_is_ready(),
         }
     }
 
@@ -553,139 +540,5 @@ impl Scheduler {
         let ready = self.slots.iter().filter(is_ready).count();
         let choice = if ready < 2 { 0 } else { self.random(u32::try_from(ready).unwrap_or(1)) };
         self.slots.iter().filter(is_ready).nth(choice as usize).map(|slot| slot.thread)
-    }
-
-    fn nobody_is_ready(&mut self) {
-        self.owner = None;
-        if self.leave_if_nobody_will_go_on() {
-            return;
-        }
-        if let Some((deadline, thread)) = self.next_to_wake() {
-            self.napper = Some(thread.id);
-            self.nap_ends = now().saturating_add(deadline.saturating_sub(self.clock));
-            thread.go.store(NAP, Ordering::SeqCst);
-            wake(&thread.go);
-        } else if !self.slots.iter().any(|slot| slot.state == State::Away) && self.somebody_waits() {
-            self.nobody_will_be_ready();
-        }
-    }
-
-    fn somebody_waits(&self) -> bool {
-        self.slots.iter().any(|slot| matches!(slot.state, State::Waiting(_)))
-    }
-
-    fn nobody_will_be_ready(&mut self) {
-        let stalled = STALLED.fetch_add(1, Ordering::Relaxed);
-        let look_again: Vec<u32> = self
-            .slots
-            .iter()
-            .filter(|slot| matches!(slot.state, State::Waiting(waiting) if waiting.looks_again()))
-            .map(|slot| slot.thread.id)
-            .collect();
-        if stalled >= PATIENCE || look_again.is_empty() {
-            if self.somebody_may_be_helped() {
-                // Those who wait look again by themselves, or somebody wakes them.
-                self.alone = 0;
-                return;
-            }
-            self.alone += 1;
-            // Whoever has helped unseen may have gone since. So all look again, now that nobody is there.
-            if self.alone > 1 || look_again.is_empty() {
-                self.report_deadlock();
-            }
-        } else {
-            self.alone = 0;
-        }
-        for id in look_again {
-            self.make_ready(id, Reason::Woken);
-        }
-        self.choose();
-    }
-
-    /// All threads that have not ended wait for each other.
-    fn report_deadlock(&self) -> ! {
-        let waiting: Vec<String> = self
-            .slots
-            .iter()
-            .filter_map(|slot| match slot.state {
-                State::Waiting(waiting) => Some(format!("T{} for {:#x}", slot.thread.id, waiting.on)),
-                _ => None,
-            })
-            .collect();
-        say(&format!("the program is in a deadlock: {}", waiting.join(", ")));
-        self.tell_attempts();
-        self.save_lessons_at_deadlock();
-        file::set_why(Why::Deadlock);
-        exit_now(DEADLOCK_CODE)
-    }
-
-    /// Nobody runs, and nobody will: so it is told for those who wait which locks they could not have. Where threads run in
-    /// parallel, each tells its own story, and is not there to tell it.
-    fn tell_attempts(&self) {
-        if is_striped() {
-            return;
-        }
-        for slot in self.slots.iter().filter(|slot| matches!(slot.state, State::Waiting(_))) {
-            if let Some((op, object)) = slot.thread.attempt.get() {
-                let (site, log) = (slot.thread.site.get(), slot.thread.log());
-                log.begin_turn();
-                slot.thread.tell_calls();
-                log.put(&Record::Sync { site, op, object: object as u64, other: 0 });
-                log.end_turn();
-            }
-        }
-    }
-
-    /// The thread that wakes first by itself, and when.
-    fn next_to_wake(&self) -> Option<(u64, &'static Thread)> {
-        let deadline = |slot: &Slot| match slot.state {
-            State::Waiting(Waiting { deadline: Some(deadline), .. }) => Some((deadline, slot.thread)),
-            _ => None,
-        };
-        self.slots.iter().filter_map(deadline).min_by_key(|&(deadline, thread)| (deadline, thread.id))
-    }
-
-    /// Whoever has waited long enough can run.
-    fn end_sleep(&mut self) {
-        while let Some((deadline, thread)) = self.next_to_wake()
-            && deadline <= self.clock
-        {
-            self.make_ready(thread.id, Reason::TimedOut);
-        }
-    }
-
-    /// How long the thread has to sleep, and how long it does so before it looks whether somebody unseen has helped.
-    fn left_to_sleep(&mut self, me: &Thread) -> (u64, u64) {
-        let left = match self.next_to_wake() {
-            Some((deadline, thread)) if thread.id == me.id => deadline.saturating_sub(self.clock),
-            _ => 0,
-        };
-        (left, if self.may_be_helped(me) { left.min(self.patience_with_unseen()) } else { left })
-    }
-
-    /// The napper has slept for so long, and if that was long enough, time jumps. Somebody else may have come back in between.
-    fn nap_is_over(&mut self, me: &'static Thread, slept: u64, is_enough: bool) {
-        let deadline = self.next_to_wake().map_or(self.clock, |(deadline, _)| deadline.max(self.clock));
-        if me.go.compare_exchange(NAP, WAIT, Ordering::SeqCst, Ordering::SeqCst).is_err() {
-            self.clock = deadline.min(self.clock.saturating_add(slept));
-            return;
-        }
-        self.napper = None;
-        if is_enough || !self.may_be_helped(me) {
-            self.clock = deadline;
-        } else {
-            self.clock = deadline.min(self.clock.saturating_add(slept));
-            self.make_ready(me.id, Reason::Woken);
-        }
-        self.choose();
-    }
-
-    fn wake_napper(&mut self) {
-        if let Some(napper) = self.napper.take()
-            && let Some(slot) = self.slots.get(napper as usize)
-        {
-            slot.thread.go.store(WAIT, Ordering::SeqCst);
-            wake(&slot.thread.go);
-        }
     }
 }

@@ -10,10 +10,11 @@
 //!
 //! Reads before the first thread was started see the same in every run, so nothing depends on them.
 
-mod detour;
 mod explain;
 mod given_up;
 mod stop;
+mod symbolic_shadow;
+mod untaken;
 mod walk;
 
 use foretell_depend::Tracker;
@@ -31,9 +32,11 @@ use given_up::Why;
 use stop::{CallStop, Kind, Stop};
 use walk::Walk;
 
-pub use detour::{Around, Held, Imagined, Limits, Seed, Spot, Touch, without_value};
 pub use explain::{Kept, ValueCounts};
 pub use given_up::{GivenUp, Why as WhyGivenUp};
+pub use untaken::{
+    Environment, Footprint, Limits, LockHolder, TouchedVar, UntakenEvent, UntakenPath, without_value,
+};
 
 /// Follows all threads, record by record.
 #[derive(Debug, Default)]
@@ -161,7 +164,7 @@ impl Follower {
         self.give_up(Why::Opaque);
     }
 
-    /// Nobody knows what the thread that acts has done.
+    /// NoShadow knows what the thread that acts has done.
     fn give_up(&mut self, why: Why) {
         if self.has_forked {
             *self.given_up.entry((why, self.site)).or_default() += 1;
@@ -319,7 +322,7 @@ impl Follower {
         self.steer_by(pointer);
     }
 
-    /// Nobody knows where the thread is. So there is no place for what it reads.
+    /// NoShadow knows where the thread is. So there is no place for what it reads.
     fn be_nowhere(&mut self) {
         self.give_up(Why::Nowhere);
         self.walks[self.current].be_nowhere();

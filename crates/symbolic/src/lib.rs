@@ -5,7 +5,7 @@
 //! feeds it with modules and records, and asks for what it found.
 //!
 //! * [`Follower`]: which reads matter to what comes after them and, if asked, how values are computed, as terms; it also executes untaken branches
-//!   symbolically, in surroundings that the caller describes ([`Around`])
+//!   symbolically, in surroundings that the caller describes ([`Environment`])
 //! * [`Recomputation`]: computes again what threads computed, and compares that with the log
 //! * `code`, `shape`, `region`, `routine`: functions, prepared for that: blocks, silent paths between two records, slots for values
 //! * `machine`: goes a path step by step; `evaluate` and `intrinsic` compute the `values` on it, `learn` takes up what records say of them
@@ -33,8 +33,8 @@ mod values;
 
 pub use demangle::demangle;
 pub use follower::{
-    Around, Follower, GivenUp, Held, Imagined, Kept, Limits, Seed, Spot, Touch, ValueCounts, WhyGivenUp,
-    without_value,
+    Environment, Follower, Footprint, GivenUp, Kept, Limits, LockHolder, TouchedVar, UntakenEvent,
+    UntakenPath, ValueCounts, WhyGivenUp, without_value,
 };
 pub use part::{Part, WORD, mask, parts};
 pub use recompute::{Recomputation, Recomputed, Tally};

@@ -263,7 +263,7 @@ impl Machine {
         }
     }
 
-    /// Nobody knows how a thread comes from one of these to its goal.
+    /// NoShadow knows how a thread comes from one of these to its goal.
     fn lose_way(&mut self, routine: &Routine, frame: &mut Frame, from: &[u32], goal: Goal) -> Arrival {
         let reach = self.routines.reach(routine, goal);
         frame.forget(routine, &routine.between(from, &reach, goal));

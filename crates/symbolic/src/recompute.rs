@@ -15,7 +15,7 @@ use crate::compare::Comparison;
 use crate::evaluate::Given;
 use crate::machine::{Arrival, Frame, Machine, Place};
 use crate::routine::{Goal, Routine, Routines};
-use crate::shadow::Nobody;
+use crate::shadow::NoShadow;
 use crate::values::UNKNOWN;
 
 /// How many of some kind there are.
@@ -197,7 +197,7 @@ impl Recomputation {
             Place::Unknown => None,
             _ if call.callee == Callee::Others || routine.shape.is_returned_to => None,
             Place::At(index) if index == spot.instruction => Some(Arrival::Exact),
-            _ => Some(self.machine.walk(&routine, &mut frame, goal, &mut Nobody)),
+            _ => Some(self.machine.walk(&routine, &mut frame, goal, &mut NoShadow)),
         };
         match arrival {
             Some(Arrival::Exact | Arrival::Vague) => {}
@@ -286,9 +286,9 @@ impl Recomputation {
             Some(Call { callee: Callee::Others, .. }) | None => UNKNOWN,
             Some(Call { body: Some((callee, _)), .. }) if callee.shape.is_returned_to => UNKNOWN,
             Some(Call { body: Some((callee, mut frame)), .. }) => {
-                self.machine.returned(&callee, &mut frame, &mut Nobody).0
+                self.machine.returned(&callee, &mut frame, &mut NoShadow).0
             }
-            Some(Call { body: None, .. }) => self.machine.call(routine, frame, index, &mut Nobody).0,
+            Some(Call { body: None, .. }) => self.machine.call(routine, frame, index, &mut NoShadow).0,
         };
         if returned == UNKNOWN {
             // It may have ended by an exception.
@@ -328,7 +328,7 @@ impl Recomputation {
     }
 }
 
-/// Nobody knows where a thread is.
+/// NoShadow knows where a thread is.
 fn lose(calls: &mut [Call]) {
     if let Some((_, frame)) = calls.last_mut().and_then(|call| call.body.as_mut()) {
         frame.begin_anew();

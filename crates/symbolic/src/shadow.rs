@@ -49,14 +49,14 @@ pub(crate) trait Shadow {
     fn divide(&mut self, opcode: u8, given: &[Given]);
     /// A decision was made.
     fn decide(&mut self, decision: &Decision<'_>);
-    /// Nobody can say what has happened on this way.
+    /// NoShadow can say what has happened on this way.
     fn give_up(&mut self);
 }
 
-/// Nobody.
-pub(crate) struct Nobody;
+/// NoShadow.
+pub(crate) struct NoShadow;
 
-impl Shadow for Nobody {
+impl Shadow for NoShadow {
     fn result(&mut self, _: &Done<'_>) -> Origins {
         CONSTANT
     }

@@ -61,7 +61,7 @@ pub(crate) enum End {
 pub(crate) struct Step {
     /// Whoever comes here leaves a record.
     pub(crate) is_told: bool,
-    /// Nobody knows what happens here.
+    /// NoShadow knows what happens here.
     pub(crate) is_unknown: bool,
     /// Instrumented functions may run from here on without a record of their being called.
     pub(crate) calls_back: bool,

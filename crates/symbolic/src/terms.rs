@@ -128,7 +128,7 @@ impl Terms {
         self.terms.len()
     }
 
-    /// Takes back all terms from number `first` on. Nobody may know them any more.
+    /// Takes back all terms from number `first` on. NoShadow may know them any more.
     pub(crate) fn take_back(&mut self, first: usize) -> Vec<Term> {
         self.observed.truncate(first);
         self.widths.truncate(first);

@@ -4,7 +4,7 @@
 //! them, no value is shown; and what is known only for the values of the run, because nobody knows how it is computed, has none.
 
 use foretell_depend::{Course, Detour};
-use foretell_symbolic::{Seed, without_value};
+use foretell_symbolic::{UntakenPath, without_value};
 use foretell_trace::dependence::Part;
 use foretell_trace::values::{Demand, Demanded, Term, TermId, Values};
 use foretell_trace::{
@@ -13,7 +13,7 @@ use foretell_trace::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Makes the detour of a way.
-pub(super) fn splice(run: &Trace, seed: &Seed) -> Result<Detour, TraceError> {
+pub(super) fn splice(run: &Trace, seed: &UntakenPath) -> Result<Detour, TraceError> {
     let rest = what_remains(run, seed);
     let spliced = Spliced::new(run, seed, &rest);
     let (events, steps) = spliced.events();
@@ -31,7 +31,7 @@ pub(super) fn splice(run: &Trace, seed: &Seed) -> Result<Detour, TraceError> {
 }
 
 /// What others can still do after the decision, by the numbers in the run; each with whether its values may be others than there.
-fn what_remains(run: &Trace, seed: &Seed) -> Vec<(usize, bool)> {
+fn what_remains(run: &Trace, seed: &UntakenPath) -> Vec<(usize, bool)> {
     let forked = |event: &Event| if let Op::Fork(child) = event.op { Some(child) } else { None };
     let mut course = Course::new(run.events().iter().filter_map(forked));
     let mut memories = Memories::default();
@@ -79,7 +79,7 @@ impl Memories {
     }
 
     /// What the thread writes on its way.
-    fn imagine(&mut self, seed: &Seed) {
+    fn imagine(&mut self, seed: &UntakenPath) {
         for var in seed.events.iter().filter_map(|event| written(event.op)) {
             self.on_detour.insert(var, None);
         }
@@ -140,7 +140,7 @@ fn without_values(op: Op) -> Op {
 /// A detour in the making.
 struct Spliced<'a> {
     run: &'a Trace,
-    seed: &'a Seed,
+    seed: &'a UntakenPath,
     rest: &'a [(usize, bool)],
     /// The new number of each event of the run that is there.
     numbers: Vec<Option<EventId>>,
@@ -149,7 +149,7 @@ struct Spliced<'a> {
 }
 
 impl<'a> Spliced<'a> {
-    fn new(run: &'a Trace, seed: &'a Seed, rest: &'a [(usize, bool)]) -> Spliced<'a> {
+    fn new(run: &'a Trace, seed: &'a UntakenPath, rest: &'a [(usize, bool)]) -> Spliced<'a> {
         let mut numbers: Vec<Option<EventId>> = vec![None; run.events().len()];
         let mut strayed = vec![false; run.events().len()];
         for (index, number) in numbers.iter_mut().enumerate().take(seed.after) {
@@ -368,7 +368,7 @@ impl Users {
     }
 
     /// Whether the way accesses what others write, or writes what they access.
-    pub(super) fn notice(&self, seed: &Seed) -> bool {
+    pub(super) fn notice(&self, seed: &UntakenPath) -> bool {
         seed.events.iter().filter_map(|event| event.op.access()).any(|access| {
             let users = if access.kind.writes() { &self.0 } else { &self.1 };
             let users = users.get(&access.var).copied().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! What is around a thread that goes another way than it went.
 
-use foretell_symbolic::{Around, Held, Part, Spot, Touch, parts};
+use foretell_symbolic::{Environment, Footprint, LockHolder, Part, TouchedVar, parts};
 use foretell_trace::{Loc, LockId, Op, ThreadId, VarId};
 use foretell_wire::holders::Mode;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -83,15 +83,15 @@ struct Surroundings<'w, 's, 'q> {
 
 impl Surroundings<'_, '_, '_> {
     /// Variables of the trace.
-    fn variables(&mut self, era: Era, part: Part, cells: &[Cell]) -> Option<Touch> {
+    fn variables(&mut self, era: Era, part: Part, cells: &[Cell]) -> Option<Footprint> {
         let content = self.exploring.content(era, part);
         let mut spots = Vec::new();
         for &cell in cells {
             let var = self.writer.variable(era, part.word, cell).ok()?;
             let (first, end) = (cell.first - part.first, cell.end - part.first);
-            spots.push(Spot { var, first, end, guess: number(&content[first as usize..end as usize]) });
+            spots.push(TouchedVar { var, first, end, guess: number(&content[first as usize..end as usize]) });
         }
-        Some(Touch::Variables(spots))
+        Some(Footprint::Variables(spots))
     }
 
     /// Whether nobody can have changed the memory without a record. Libraries write unseen what belongs to them, such as `errno`: it lies among the thread-local
@@ -108,15 +108,15 @@ impl Surroundings<'_, '_, '_> {
     }
 
     /// What will be a variable of the trace once it is known that the thread may touch it.
-    fn future_variable(&self, era: Era, part: Part) -> Option<Touch> {
+    fn future_variable(&self, era: Era, part: Part) -> Option<Footprint> {
         let var = VarId::from_index(usize::try_from((part.word + u64::from(part.first)) & NUMBERS).ok()?)?;
         let end = part.end - part.first;
         let guess = number(&self.exploring.content(era, part)[..end as usize]);
-        Some(Touch::Variables(vec![Spot { var, first: 0, end, guess }]))
+        Some(Footprint::Variables(vec![TouchedVar { var, first: 0, end, guess }]))
     }
 }
 
-impl Around for Surroundings<'_, '_, '_> {
+impl Environment for Surroundings<'_, '_, '_> {
     fn thread(&mut self) -> Option<ThreadId> {
         self.writer.naming.thread(self.writer.here.thread).ok()
     }
@@ -157,7 +157,7 @@ impl Around for Surroundings<'_, '_, '_> {
         Some((told, self.loc(site)?))
     }
 
-    fn touch(&mut self, address: u64, size: u32, writes: bool, is_named: bool) -> Option<Touch> {
+    fn touch(&mut self, address: u64, size: u32, writes: bool, is_named: bool) -> Option<Footprint> {
         let (thread, era) = (self.writer.here.thread, self.writer.memory.era(address));
         if self.writer.memory.is_shared(address) || self.writer.memory.about(era).given_back {
             return None;
@@ -172,9 +172,9 @@ impl Around for Surroundings<'_, '_, '_> {
             Standing::Own | Standing::Constant if !writes && !self.is_up_to_date(era, part, is_named) => {
                 return None;
             }
-            Standing::Own => Touch::Own(content),
-            Standing::Constant => Touch::Constant(content),
-            Standing::Untouched if is_named && era == Era::STATIC => Touch::Own(content),
+            Standing::Own => Footprint::Own(content),
+            Standing::Constant => Footprint::Constant(content),
+            Standing::Untouched if is_named && era == Era::STATIC => Footprint::Own(content),
             Standing::Others if is_scouting => self.future_variable(era, part)?,
             Standing::Untouched | Standing::Others | Standing::Mixed => return None,
         };
@@ -184,12 +184,12 @@ impl Around for Surroundings<'_, '_, '_> {
         Some(touch)
     }
 
-    fn lock(&self, address: u64) -> Option<(LockId, Held)> {
+    fn lock(&self, address: u64) -> Option<(LockId, LockHolder)> {
         let lock: LockId = self.writer.naming.names.locks.get(&self.writer.address_name(address))?;
         let held = match self.writer.sync.holders.holds(lock) {
-            [] => Held::Free,
-            [(holder, Mode::Alone)] if *holder == self.writer.here.thread => Held::Own,
-            _ => Held::Otherwise,
+            [] => LockHolder::Free,
+            [(holder, Mode::Alone)] if *holder == self.writer.here.thread => LockHolder::Own,
+            _ => LockHolder::Other,
         };
         Some((lock, held))
     }

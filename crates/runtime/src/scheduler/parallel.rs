@@ -5,7 +5,8 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{Helper, PATIENCE, RUN, Reason, SCHEDULER, STALLED, Scheduler, State, WAIT, Waiting};
+use super::stall::{PATIENCE, STALLED};
+use super::{Helper, RUN, Reason, SCHEDULER, Scheduler, State, WAIT, Waiting};
 use crate::system::{now, wait_on};
 use crate::thread::Thread;
 

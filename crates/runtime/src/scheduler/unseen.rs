@@ -78,7 +78,7 @@ pub(super) fn look(me: &'static Thread) {
             scheduler.go_on();
         } else if scheduler.owner.is_none() && scheduler.napper.is_none() && scheduler.given.is_none() {
             // Whoever might have helped may be gone.
-            scheduler.nobody_is_ready();
+            scheduler.no_thread_is_ready();
         }
     });
 }

@@ -30,14 +30,14 @@ pub(super) enum Kind {
     Exchange { pointer: Option<Slot>, expected: Option<Slot>, desired: Option<Slot> },
     /// A call.
     Call(Rc<CallStop>),
-    /// Nobody knows.
+    /// NoShadow knows.
     Unknown,
 }
 
 /// A call at which something is recorded that no other function of the program has done.
 #[derive(Debug, Default)]
 pub(super) struct CallStop {
-    /// Nobody knows what the callee does beside.
+    /// NoShadow knows what the callee does beside.
     pub(super) is_unknown: bool,
     /// What it decides by.
     pub(super) steering: Vec<Slot>,

@@ -110,7 +110,7 @@ impl Walk {
         (top.at, top.is_done) = (Some(instruction), is_done);
     }
 
-    /// Nobody knows where in the innermost call the thread is.
+    /// NoShadow knows where in the innermost call the thread is.
     pub(super) fn be_nowhere(&mut self) {
         let top = self.top();
         (top.place, top.at, top.slots, top.computed) = (Place::Unknown, None, 0, None);

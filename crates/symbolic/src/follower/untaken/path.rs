@@ -1,300 +1,36 @@
-//! The other way of a decision: what its thread would do there, as far as that can be told exactly.
-//!
-//! The run shows one way of each decision. Its code is known, and so is the state in which the thread decided; so it can go the other way, alone, with
-//! everybody else standing still. What it reads there is not what it will read in an execution that really takes this way: nothing
-//! is made of that but terms. Decisions that depend on such reads are taken all ways, each with the demand that it goes so, and what is
-//! accessed is demanded to be accessed again. So whenever all demands hold, the thread does exactly this.
-//!
-//! The way ends where that cannot be said: before a function that is not instrumented, what has to do with other threads (atomics, conditions, all locks but a mutex that
-//! is free), an address that is not known, memory that the run has never touched, and at some length. What comes before is right nevertheless.
+//! One untaken path: its thread goes on alone, from what was known at the branch.
 
 use std::rc::Rc;
 
-use foretell_depend::Tracker;
-use foretell_trace::values::{Binary, Term, TermId, Unary};
-use foretell_trace::{EventId, Loc, LockId, Op, ThreadId, VarId};
+use foretell_trace::values::{TermId, Unary};
+use foretell_trace::{EventId, Loc, LockId, Op, VarId};
 use foretell_wire::code::{Operand, opcode};
 use rustc_hash::FxHashMap;
 
-use super::Follower;
-use super::explain::{Companion, Explainer, Manner};
-use super::walk::Caller;
-use crate::code::{FunctionId, is_call};
+use super::environment::{Environment, Footprint, LockHolder, TouchedVar};
+use super::{Limits, UntakenBranch, UntakenEvent};
+use crate::code::is_call;
 use crate::evaluate::Given;
+use crate::follower::symbolic_shadow::SymbolicShadow;
+use crate::follower::walk::Caller;
 use crate::machine::{Frame, Machine};
 use crate::routine::Routine;
-use crate::shadow::{Decision, Shadow as _};
+use crate::shadow::Shadow as _;
 use crate::shape::{End, Silently};
 use crate::symbolic::Symbolic;
 use crate::terms::{CONSTANT, Origin, Origins, Sets, Source};
 use crate::values::{Known, Scalar, Type, UNKNOWN};
 
-/// How many instructions are run on one way.
+/// How many instructions are executed on one path.
 const MOST_STEPS: usize = 20_000;
-/// How many calls a way may be in.
+/// How many calls a path may be in.
 const DEEPEST: usize = 16;
-
-/// How many other ways are gone, and how far.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
-    /// How many ways are followed behind each decision.
-    pub ways: usize,
-    /// How many events a way may have.
-    pub events: usize,
-    /// How many of them may come after the thread is where it was recorded next in the run.
-    pub behind: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Limits { ways: 16, events: 64, behind: 16 }
-    }
-}
-
-/// A decision that could have gone another way.
-#[derive(Clone, Debug)]
-pub(super) struct Fork {
-    routine: Rc<Routine>,
-    /// What was known when it was made.
-    frame: Frame,
-    index: u32,
-    way: usize,
-    /// What had to hold for the thread to come there.
-    waiting: Vec<TermId>,
-    pub(super) callers: Rc<Vec<Caller>>,
-    /// Where the thread was recorded next in this call.
-    pub(super) goal: Option<u32>,
-    /// How many calls it had left since its last record.
-    pub(super) left: u32,
-}
-
-/// Decisions that could have gone another way.
-#[derive(Debug, Default)]
-pub(super) struct Forks {
-    /// How often each decision went each way.
-    counts: FxHashMap<(FunctionId, u32, usize), u32>,
-    pub(super) found: Vec<Fork>,
-}
-
-impl Forks {
-    /// Takes up a decision, unless the same was made just as often as not to be of interest: the first ones are, then fewer and fewer.
-    pub(super) fn note(&mut self, decision: &Decision<'_>, waiting: &[TermId]) {
-        let Decision { routine, frame, index, way, is_inner, .. } = *decision;
-        if is_inner || routine.shape.is_returned_to {
-            return;
-        }
-        let count = self.counts.entry((routine.id, index, way)).or_default();
-        *count = count.saturating_add(1);
-        if count.is_power_of_two() {
-            self.found.push(Fork {
-                routine: Rc::clone(routine),
-                frame: frame.clone(),
-                index,
-                way,
-                waiting: waiting.to_vec(),
-                callers: Rc::default(),
-                goal: None,
-                left: 0,
-            });
-        }
-    }
-}
-
-/// An event on another way.
-#[derive(Debug)]
-pub struct Imagined {
-    /// What is done,
-    pub op: Op,
-    /// and where.
-    pub loc: Loc,
-    /// How many steps the thread has made since its last event.
-    pub since: u64,
-    /// What must be what for it to take place.
-    pub demands: Vec<(TermId, u64)>,
-    /// What it writes, if that can be told.
-    pub written: Option<TermId>,
-}
-
-/// Another way.
-#[derive(Debug)]
-pub struct Seed {
-    /// The thread that goes it.
-    pub thread: ThreadId,
-    /// How many events of the run come before; the events of the way follow these.
-    pub after: usize,
-    /// The decision, and what comes after it.
-    pub events: Vec<Imagined>,
-    /// How many terms of the run there were; their numbers are followed by those of `terms`.
-    pub base: usize,
-    /// The first of these is zero.
-    pub terms: Vec<Term>,
-}
-
-/// A part of memory that is accessed on another way.
-#[derive(Clone, Debug)]
-pub struct Spot {
-    /// The variable of the trace.
-    pub var: VarId,
-    /// The first byte of the access that it has,
-    pub first: u32,
-    /// and the one after the last.
-    pub end: u32,
-    /// What was there last, as far as anybody knows.
-    pub guess: u64,
-}
-
-/// What an access on another way touches.
-#[derive(Debug)]
-pub enum Touch {
-    /// Variables of the trace.
-    Variables(Vec<Spot>),
-    /// Memory that is the thread's own in the run, and stays so; with what it holds, as far as that is known.
-    Own([Option<u8>; 8]),
-    /// Memory that holds the same for ever.
-    Constant([Option<u8>; 8]),
-}
-
-/// Who holds a mutex.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Held {
-    /// Nobody.
-    Free,
-    /// The thread, once.
-    Own,
-    /// Others, or the thread more than once.
-    Otherwise,
-}
-
-/// What is around the thread.
-pub trait Around {
-    /// The thread; none if it cannot be told.
-    fn thread(&mut self) -> Option<ThreadId>;
-    /// How many events there are.
-    fn events(&self) -> usize;
-    /// How many steps the thread has made since its last event.
-    fn since(&self) -> u64;
-    /// A way begins where the thread is now, after it has left so many calls.
-    fn begin(&mut self, left: u32);
-    /// A function is called at this site,
-    fn enter(&mut self, site: u64);
-    /// and left again.
-    fn leave(&mut self);
-    /// Where this site is; none if it cannot be told.
-    fn loc(&mut self, site: u64) -> Option<Loc>;
-    /// What the trace tells before something happens at this site, and where that is; none if it cannot be told.
-    fn lead_to(&mut self, site: u64) -> Option<(Vec<(Op, Loc)>, Loc)>;
-    /// What is touched by an access to so many bytes, at the address of a variable with a name or elsewhere; none if nobody can say.
-    fn touch(&mut self, address: u64, size: u32, writes: bool, is_named: bool) -> Option<Touch>;
-    /// The lock at this address that somebody has taken before, and who holds it now; none if nobody has.
-    fn lock(&self, address: u64) -> Option<(LockId, Held)>;
-}
 
 /// A byte of the thread's own memory that was written on the way.
 #[derive(Clone, Copy, Debug)]
 struct Byte {
     known: Option<u8>,
     source: Source,
-}
-
-impl Follower {
-    /// One that also says how values are computed, and what lies on ways that were not taken.
-    pub fn exploring() -> Follower {
-        let mut explainer: Box<Explainer> = Box::default();
-        explainer.forks = Some(Forks::default());
-        Follower { explainer: Some(explainer), ..Follower::default() }
-    }
-
-    /// Whether decisions were noted that could have gone another way.
-    pub fn has_forks(&self) -> bool {
-        let forks = self.explainer.as_ref().and_then(|explainer| explainer.forks.as_ref());
-        forks.is_some_and(|forks| !forks.found.is_empty())
-    }
-
-    /// Goes the other ways of the decisions that were noted since the last time.
-    pub fn explore(&mut self, limits: &Limits, around: &mut dyn Around) {
-        let forks = self.explainer.as_mut().and_then(|explainer| explainer.forks.as_mut());
-        let found = forks.map(|forks| std::mem::take(&mut forks.found)).unwrap_or_default();
-        for fork in &found {
-            let mut untried = fork.others();
-            for _ in 0..limits.ways {
-                let Some(told) = untried.pop() else { break };
-                untried.extend(self.explore_way(fork, told, limits, around));
-            }
-        }
-    }
-
-    /// Goes the way on which decisions go as told; gives the ways that part from it.
-    fn explore_way(
-        &mut self,
-        fork: &Fork,
-        told: Vec<usize>,
-        limits: &Limits,
-        around: &mut dyn Around,
-    ) -> Vec<Vec<usize>> {
-        let Some(Explainer { machine, terms, threads, seeds, .. }) = self.explainer.as_deref_mut() else {
-            return Vec::new();
-        };
-        let Some(own) = threads.get(self.current).map(|thread| &thread.memory) else { return Vec::new() };
-        let (base, after, thread) = (terms.len(), around.events(), around.thread());
-        let mut waiting = fork.waiting.clone();
-        let sets = Sets { tracker: &mut self.tracker, thread: self.current };
-        let symbolic = Symbolic { terms, sets };
-        let manner = Manner::Imagined;
-        let companion = Companion { symbolic, waiting: &mut waiting, has_failed: false, manner };
-        let mut way = Way {
-            machine,
-            companion,
-            own,
-            around,
-            after,
-            calls: Vec::new(),
-            written: FxHashMap::default(),
-            guesses: FxHashMap::default(),
-            locks: FxHashMap::default(),
-            demands: Vec::new(),
-            events: Vec::new(),
-            since: 0,
-            told,
-            decided: Vec::new(),
-            others: Vec::new(),
-        };
-        // Where it has to end, it ends.
-        let _ = way.go(fork, limits);
-        let Way { events, others, .. } = way;
-        let mut terms = terms.take_back(base);
-        void_imagined(&mut terms, base, after, &self.tracker);
-        if let Some(thread) = thread.filter(|_| events.iter().any(|event| event.op.access().is_some())) {
-            seeds.push(Seed { thread, after, events, base, terms });
-        }
-        others
-    }
-}
-
-/// What is made of reads that nobody has made, nobody knows how, has no value at all.
-fn void_imagined(terms: &mut [Term], base: usize, after: usize, tracker: &Tracker) {
-    let Some(zero) = TermId::from_index(base) else { return };
-    for term in terms {
-        if let Term::Frozen { reads, .. } = *term {
-            let is_recorded = |reads: Vec<EventId>| reads.iter().all(|read| read.index() < after);
-            if !tracker.reads(reads).is_some_and(is_recorded) {
-                *term = without_value(zero);
-            }
-        }
-    }
-}
-
-/// A term that never has a value, made of zero.
-pub fn without_value(zero: TermId) -> Term {
-    Term::Binary { op: Binary::DivideUnsigned, width: 64, left: zero, right: zero }
-}
-
-impl Fork {
-    /// The other ways, the first one last.
-    fn others(&self) -> Vec<Vec<usize>> {
-        let ways = self.routine.shape.next(self.index);
-        let taken = ways.get(self.way);
-        (0..ways.len()).rev().filter(|&way| ways.get(way) != taken).map(|way| vec![way]).collect()
-    }
 }
 
 /// A call on the way.
@@ -308,12 +44,12 @@ struct Active {
 }
 
 /// A thread on another way.
-struct Way<'a> {
+pub(super) struct Path<'a> {
     machine: &'a mut Machine,
-    companion: Companion<'a>,
+    shadow: SymbolicShadow<'a>,
     /// Bytes of its own memory that are computed from reads.
     own: &'a FxHashMap<u64, [Option<Source>; 8]>,
-    around: &'a mut dyn Around,
+    environment: &'a mut dyn Environment,
     /// How many events come before the way.
     after: usize,
     /// The calls that it is in, the innermost last.
@@ -323,10 +59,10 @@ struct Way<'a> {
     /// and to variables of the trace.
     guesses: FxHashMap<VarId, u64>,
     /// Mutexes that it has taken or given up, and how they are since.
-    locks: FxHashMap<LockId, Held>,
+    locks: FxHashMap<LockId, LockHolder>,
     /// What must be what for the next event to take place.
     demands: Vec<(TermId, u64)>,
-    events: Vec<Imagined>,
+    events: Vec<UntakenEvent>,
     /// How many steps it has made since its last event.
     since: u64,
     /// Where decisions have to go, and where they went.
@@ -336,12 +72,43 @@ struct Way<'a> {
     others: Vec<Vec<usize>>,
 }
 
-impl Way<'_> {
+impl<'a> Path<'a> {
+    /// A path that has not begun, on which decisions go as told.
+    pub(super) fn new(
+        machine: &'a mut Machine,
+        shadow: SymbolicShadow<'a>,
+        own: &'a FxHashMap<u64, [Option<Source>; 8]>,
+        environment: &'a mut dyn Environment,
+        told: Vec<usize>,
+    ) -> Path<'a> {
+        Path {
+            machine,
+            shadow,
+            own,
+            after: environment.events(),
+            environment,
+            calls: Vec::new(),
+            written: FxHashMap::default(),
+            guesses: FxHashMap::default(),
+            locks: FxHashMap::default(),
+            demands: Vec::new(),
+            events: Vec::new(),
+            since: 0,
+            told,
+            decided: Vec::new(),
+            others: Vec::new(),
+        }
+    }
+
+    /// What was done on the path, and the paths that part from it.
+    pub(super) fn finish(self) -> (Vec<UntakenEvent>, Vec<Vec<usize>>) {
+        (self.events, self.others)
+    }
     /// Goes on until nothing can be said any more.
-    fn go(&mut self, fork: &Fork, limits: &Limits) -> Option<()> {
-        self.companion.symbolic.terms.push_zero()?;
-        self.around.begin(fork.left);
-        self.since = self.around.since();
+    pub(super) fn go(&mut self, fork: &UntakenBranch, limits: &Limits) -> Option<()> {
+        self.shadow.symbolic.terms.push_zero()?;
+        self.environment.begin(fork.left);
+        self.since = self.environment.since();
         self.pin()?;
         let outer = fork.callers.iter().rev().cloned();
         self.calls.extend(outer.map(|Caller { routine, frame, at }| Active {
@@ -354,7 +121,7 @@ impl Way<'_> {
         self.calls.push(Active { routine, frame, at: 0, is_told: true });
         let depth = self.calls.len();
         let mut next = self.decide(&fork.routine, fork.index)?;
-        let loc = self.around.loc(self.machine.functions.get(fork.routine.id)?.mark(fork.index).site)?;
+        let loc = self.environment.loc(self.machine.functions.get(fork.routine.id)?.mark(fork.index).site)?;
         self.tell(Op::Branch, loc, None);
         let mut met = None;
         for _ in 0..MOST_STEPS {
@@ -372,20 +139,20 @@ impl Way<'_> {
 
     /// What steers the thread for reasons that nobody knows must be what it was.
     fn pin(&mut self) -> Option<()> {
-        let Sets { tracker, thread } = &self.companion.symbolic.sets;
+        let Sets { tracker, thread } = &self.shadow.symbolic.sets;
         for &read in tracker.steering(*thread) {
-            self.companion.waiting.push(self.companion.symbolic.terms.pinned(read)?);
+            self.shadow.waiting.push(self.shadow.symbolic.terms.pinned(read)?);
         }
         Some(())
     }
 
     /// Adds an event.
     fn tell(&mut self, op: Op, loc: Loc, written: Option<TermId>) {
-        let terms = &*self.companion.symbolic.terms;
+        let terms = &*self.shadow.symbolic.terms;
         let mut demands = std::mem::take(&mut self.demands);
-        let waiting = self.companion.waiting.drain(..).filter(|&term| !terms.is_settled(term));
+        let waiting = self.shadow.waiting.drain(..).filter(|&term| !terms.is_settled(term));
         demands.extend(waiting.map(|term| (term, terms.observed(term))));
-        self.events.push(Imagined { op, loc, since: std::mem::take(&mut self.since), demands, written });
+        self.events.push(UntakenEvent { op, loc, since: std::mem::take(&mut self.since), demands, written });
     }
 
     /// The number that the next event will have.
@@ -405,7 +172,7 @@ impl Way<'_> {
 
     /// Still every step can be told.
     fn is_right(&self) -> Option<()> {
-        (!self.companion.has_failed).then_some(())
+        (!self.shadow.has_failed).then_some(())
     }
 
     /// Does what an instruction does; the next one.
@@ -438,7 +205,7 @@ impl Way<'_> {
     /// Does what an instruction does that leaves no record.
     fn perform(&mut self, routine: &Routine, index: u32) -> Option<()> {
         let frame = &mut self.calls.last_mut()?.frame;
-        self.machine.perform(routine, frame, index, &mut self.companion);
+        self.machine.perform(routine, frame, index, &mut self.shadow);
         self.is_right()
     }
 
@@ -459,7 +226,7 @@ impl Way<'_> {
         let (condition, cases) = given.split_first()?;
         let by_value = self.machine.way_by_value(routine, index, condition, cases)?;
         let way = match condition.origins[0] {
-            Origin::Term(term) if !self.companion.symbolic.terms.is_settled(term) => {
+            Origin::Term(term) if !self.shadow.symbolic.terms.is_settled(term) => {
                 let way = self.told.get(self.decided.len()).copied().unwrap_or(by_value);
                 self.demand_way(term, condition, cases, way)?;
                 if self.decided.len() >= self.told.len() {
@@ -470,7 +237,7 @@ impl Way<'_> {
                 way
             }
             _ => {
-                self.companion.hold(&[*condition]);
+                self.shadow.hold(&[*condition]);
                 self.is_right()?;
                 by_value
             }
@@ -488,7 +255,7 @@ impl Way<'_> {
                 self.demands.push((term, case));
             }
             None => {
-                let terms = self.companion.none_of(condition, cases)?;
+                let terms = self.shadow.none_of(condition, cases)?;
                 self.demands.extend(terms.into_iter().map(|term| (term, 0)));
             }
         }
@@ -523,7 +290,7 @@ impl Way<'_> {
         (given.len() == callee.parameters().len()).then_some(())?;
         caller.at = index;
         if mark.has_site {
-            self.around.enter(mark.site);
+            self.environment.enter(mark.site);
         }
         let frame = Frame::of(&callee, &given);
         self.calls.push(Active { routine: callee, frame, at: 0, is_told: mark.has_site });
@@ -534,10 +301,11 @@ impl Way<'_> {
     fn mutex(&mut self, routine: &Routine, index: u32, site: u64, takes: bool) -> Option<()> {
         let given = self.machine.arguments(routine, &self.calls.last()?.frame, index);
         let &[mutex] = &given[..] else { return None };
-        let (lock, held) = self.around.lock(mutex.known[0]?)?;
-        let (needed, becomes) = if takes { (Held::Free, Held::Own) } else { (Held::Own, Held::Free) };
+        let (lock, held) = self.environment.lock(mutex.known[0]?)?;
+        let (needed, becomes) =
+            if takes { (LockHolder::Free, LockHolder::Own) } else { (LockHolder::Own, LockHolder::Free) };
         (self.locks.get(&lock).copied().unwrap_or(held) == needed).then_some(())?;
-        self.companion.hold(&[mutex]);
+        self.shadow.hold(&[mutex]);
         self.is_right()?;
         let loc = self.lead_to(site)?;
         self.tell(if takes { Op::Acquire(lock) } else { Op::Release(lock) }, loc, None);
@@ -550,7 +318,7 @@ impl Way<'_> {
         let ended = self.calls.pop()?;
         let returned = self.machine.all_given(&ended.routine, &ended.frame, index).first().copied();
         if ended.is_told {
-            self.around.leave();
+            self.environment.leave();
         }
         let Active { routine, at, .. } = self.calls.last()?;
         let (routine, at) = (Rc::clone(routine), *at);
@@ -581,24 +349,24 @@ impl Way<'_> {
         let size = Some(of.bits().div_ceil(8)).filter(|size| size.is_power_of_two())?;
         let pointer_given = self.given(pointer)?;
         let address = pointer_given.known[0]?;
-        self.companion.hold(&[pointer_given]);
+        self.shadow.hold(&[pointer_given]);
         self.is_right()?;
         let is_named = matches!(pointer, Operand::Global(_) | Operand::Within(..));
-        match (self.around.touch(address, size, stored.is_some(), is_named)?, stored) {
+        match (self.environment.touch(address, size, stored.is_some(), is_named)?, stored) {
             // The machine does at once what would be several events.
-            (Touch::Variables(spots), _) if spots.len() > 1 => None,
-            (Touch::Variables(spots), None) => self.read(index, of, site, &spots),
-            (Touch::Variables(spots), Some(stored)) => self.write(of, site, &spots, stored),
-            (Touch::Own(bytes), None) => self.load(index, of, address, &bytes[..size as usize]),
-            (Touch::Own(_), Some(stored)) => self.store(address, size, stored),
-            (Touch::Constant(bytes), None) => self.load_constant(index, of, &bytes[..size as usize]),
-            (Touch::Constant(_), Some(_)) => None,
+            (Footprint::Variables(spots), _) if spots.len() > 1 => None,
+            (Footprint::Variables(spots), None) => self.read(index, of, site, &spots),
+            (Footprint::Variables(spots), Some(stored)) => self.write(of, site, &spots, stored),
+            (Footprint::Own(bytes), None) => self.load(index, of, address, &bytes[..size as usize]),
+            (Footprint::Own(_), Some(stored)) => self.store(address, size, stored),
+            (Footprint::Constant(bytes), None) => self.load_constant(index, of, &bytes[..size as usize]),
+            (Footprint::Constant(_), Some(_)) => None,
         }
     }
 
     /// Tells the calls on the way to a place; where that is.
     fn lead_to(&mut self, site: u64) -> Option<Loc> {
-        let (before, loc) = self.around.lead_to(site)?;
+        let (before, loc) = self.environment.lead_to(site)?;
         for (op, loc) in before {
             self.tell(op, loc, None);
         }
@@ -607,39 +375,39 @@ impl Way<'_> {
     }
 
     /// Variables of the trace are read.
-    fn read(&mut self, index: u32, of: Scalar, site: u64, spots: &[Spot]) -> Option<()> {
+    fn read(&mut self, index: u32, of: Scalar, site: u64, spots: &[TouchedVar]) -> Option<()> {
         let loc = self.lead_to(site)?;
         let (mut sources, mut guess) = (vec![None; of.bits().div_ceil(8) as usize], 0);
         for spot in spots {
             let event = self.next_event()?;
             let bits = 8 * (spot.end - spot.first);
             let was = Scalar::Int(bits).fit(self.guesses.get(&spot.var).copied().unwrap_or(spot.guess));
-            let term = self.companion.symbolic.terms.imagined_read(event, bits, was)?;
+            let term = self.shadow.symbolic.terms.imagined_read(event, bits, was)?;
             guess |= was << (8 * spot.first);
             for byte in spot.first..spot.end {
                 *sources.get_mut(byte as usize)? = Some((Origin::Term(term), byte - spot.first));
             }
             self.tell(Op::Read { var: spot.var, value: None }, loc, None);
         }
-        let term = self.companion.symbolic.assembled(&sources, guess)?;
+        let term = self.shadow.symbolic.assembled(&sources, guess)?;
         self.put_term(index, of, term, guess)
     }
 
     /// An instruction results in this term, or in its lowest bits.
     fn put_term(&mut self, index: u32, of: Scalar, term: TermId, observed: u64) -> Option<()> {
-        let terms = &mut self.companion.symbolic.terms;
+        let terms = &mut self.shadow.symbolic.terms;
         let term = terms.unary(Unary::Truncate, of.bits(), term)?;
         let known = Some(of.fit(observed)).filter(|&known| terms.observed(term) == known)?;
         self.put(index, [Some(known), None], [Origin::Term(term), Origin::NOTHING])
     }
 
     /// Variables of the trace are written.
-    fn write(&mut self, of: Scalar, site: u64, spots: &[Spot], stored: Given) -> Option<()> {
+    fn write(&mut self, of: Scalar, site: u64, spots: &[TouchedVar], stored: Given) -> Option<()> {
         let loc = self.lead_to(site)?;
-        let term = self.companion.symbolic.term(&stored, 0, of);
+        let term = self.shadow.symbolic.term(&stored, 0, of);
         for spot in spots {
             let (from, bits) = (8 * spot.first, 8 * (spot.end - spot.first));
-            let Symbolic { terms, sets } = &mut self.companion.symbolic;
+            let Symbolic { terms, sets } = &mut self.shadow.symbolic;
             let part = term.and_then(|term| terms.extract(sets, term, from, bits));
             let guess = part.map_or(0, |part| terms.observed(part));
             self.guesses.insert(spot.var, guess);
@@ -662,7 +430,7 @@ impl Way<'_> {
             observed = observed.zip(shifted).map(|(low, high)| low | high);
             sources.push(Some(source));
         }
-        let term = observed.and_then(|observed| self.companion.symbolic.assembled(&sources, observed));
+        let term = observed.and_then(|observed| self.shadow.symbolic.assembled(&sources, observed));
         if let (Some(term), Some(observed)) = (term, observed) {
             return self.put_term(index, of, term, observed);
         }
@@ -671,7 +439,7 @@ impl Way<'_> {
             Given { of: None, known: UNKNOWN, origins: [origin, Origin::NOTHING] }
         };
         let made: Vec<Given> = sources.iter().map(made).collect();
-        let origin = Origin::Made(self.companion.symbolic.reads(&made));
+        let origin = Origin::Made(self.shadow.symbolic.reads(&made));
         self.put(index, [observed.map(|observed| of.fit(observed)), None], [origin, Origin::NOTHING])
     }
 
@@ -680,7 +448,7 @@ impl Way<'_> {
         let (word, byte) = (at & !7, at & 7);
         let known = self.own.get(&word).and_then(|sources| sources[usize::try_from(byte).ok()?]);
         known.unwrap_or_else(|| {
-            let Sets { tracker, thread } = &mut self.companion.symbolic.sets;
+            let Sets { tracker, thread } = &mut self.shadow.symbolic.sets;
             (Origin::Made(tracker.load(*thread, word, 1 << byte)), 0)
         })
     }
