@@ -64,8 +64,8 @@ fn the_example_of_the_format_is_read_up_to_its_deliberate_error() {
 #[test]
 fn every_operation_of_the_table_is_read() {
     let text = document("docs/trace-format.md");
-    // What is told of dependence is no operation.
-    let operations = text.split("## Which reads matter").next().expect("a text");
+    // Lines about dependence are not operations.
+    let operations = text.split("## Dependence information").next().expect("a text");
     let table: Vec<&str> = operations.lines().filter(|line| line.starts_with("| `")).collect();
     assert!(table.len() > 15);
     for row in table {
