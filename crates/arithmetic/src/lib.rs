@@ -1,16 +1,36 @@
-//! Whether numbers can be what they have to be, asked of Z3.
+//! SMT queries over value constraints.
 //!
-//! * [`process`]: a running `z3`, to talk with
-//! * [`problem`]: numbers, what is computed from them, and what they may be
-//! * [`pool`]: as many running solvers as are needed at a time
+//! * [`problem`]: numbers, what is computed from them, and what they may be, as an SMT-LIB problem in bit-vectors
+//! * [`Solver`]: what answers such problems; the caller provides it
 //!
-//! Only what is computed is asked about: the order of events is nothing that this knows of. `z3` is a program of its own; where it is missing, nothing here
-//! can be answered, and that is said.
+//! A problem is about computed values only. The order of events is not part of it.
 
-pub mod pool;
 pub mod problem;
-pub mod process;
 
-pub use pool::{Pool, program};
+use std::fmt::Debug;
+use std::time::Duration;
+
 pub use problem::{Answer, Choice, Number, Problem};
-pub use process::{Process, SolverError};
+
+/// Answers problems. Shared by threads.
+pub trait Solver: Debug + Send + Sync {
+    /// The answer to a problem, if it is found within `time`. An error of the solver is no answer.
+    fn solve(&self, problem: &Problem, time: Duration) -> Option<Answer>;
+
+    /// Whether there turned out to be no usable solver: no problem will be answered any more.
+    fn is_unavailable(&self) -> bool;
+}
+
+/// No solver: answers nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct NoSolver;
+
+impl Solver for NoSolver {
+    fn solve(&self, _: &Problem, _: Duration) -> Option<Answer> {
+        None
+    }
+
+    fn is_unavailable(&self) -> bool {
+        true
+    }
+}

@@ -1,14 +1,13 @@
 //! Numbers, what is computed from them, and what they may be, as a problem in bit-vectors.
 //!
-//! All numbers have 64 bits; operations of fewer look at the lowest ones of their operands, as [`foretell_trace::values`] has it. What has no value there
-//! (a quotient by 0) has some value here. So a problem that cannot be solved here cannot be there, which is all that is asked for.
+//! All numbers have 64 bits; operations of fewer bits look at the lowest bits of their operands, as in
+//! [`foretell_trace::values`]. What has no value there (a quotient by 0) has some value here. So a problem that is
+//! unsatisfiable here is unsatisfiable there, which is all that callers rely on.
 
 use std::fmt::Write;
 use std::time::Duration;
 
 use foretell_trace::values::{Binary, Unary};
-
-use crate::process::{Process, SolverError};
 
 /// A number of a problem.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -126,23 +125,15 @@ impl Problem {
         self.assumed.push(choice);
     }
 
-    /// Asks a solver that has nothing else to do, and gives it so much time.
-    pub fn ask(&self, process: &mut Process, time: Duration) -> Result<Answer, SolverError> {
+    /// The problem in SMT-LIB, with its question, for a solver that forgets all else and spends at most `time`.
+    pub fn query(&self, time: Duration) -> String {
         let assumed: String = self.assumed.iter().map(|choice| format!(" c{}", choice.0)).collect();
-        process.say(&format!(
-            "(reset)\n(set-option :produce-unsat-cores true)\n(set-option :smt.core.minimize true)\n(set-option :timeout {})\n{}(check-sat-assuming ({assumed}))\n",
+        format!(
+            "(reset)\n(set-option :produce-unsat-cores true)\n(set-option :smt.core.minimize true)\n\
+             (set-option :timeout {})\n{}(check-sat-assuming ({assumed}))\n",
             time.as_millis(),
             self.text
-        ))?;
-        match process.hear()?.as_str() {
-            "sat" => Ok(Answer::Possible),
-            "unsat" => {
-                process.say("(get-unsat-core)\n")?;
-                core(&process.hear()?).map(Answer::Impossible)
-            }
-            "unknown" | "timeout" => Ok(Answer::Unknown),
-            other => Err(SolverError::Unexpected(other.to_string())),
-        }
+        )
     }
 
     fn next(&mut self) -> Number {
@@ -177,66 +168,33 @@ fn bit(condition: &str) -> String {
     format!("(ite {condition} (_ bv1 64) (_ bv0 64))")
 }
 
-/// The choices that a line like `(c1 c7)` names.
-fn core(line: &str) -> Result<Vec<Choice>, SolverError> {
-    let unexpected = || SolverError::Unexpected(line.to_string());
-    let names = line.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).ok_or_else(unexpected)?;
-    let choice = |name: &str| name.strip_prefix('c').and_then(|number| number.parse().ok()).map(Choice);
-    names.split_whitespace().map(|name| choice(name).ok_or_else(unexpected)).collect()
+/// The choices of an unsatisfiable core in SMT-LIB, like `(c1 c7)`.
+pub fn core(line: &str) -> Option<Vec<Choice>> {
+    let names = line.strip_prefix('(')?.strip_suffix(')')?;
+    names.split_whitespace().map(|name| name.strip_prefix('c')?.parse().ok().map(Choice)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pool::program;
 
-    const TIME: Duration = Duration::from_secs(10);
-
-    /// Whether the operation gives this result.
-    fn gives(op: Binary, width: u8, left: u64, right: u64, result: u64) -> bool {
+    #[test]
+    fn a_query_has_the_problem_and_its_assumptions() {
         let mut problem = Problem::default();
-        let (left, right) = (problem.constant(left), problem.constant(right));
-        let (found, result) = (problem.binary(op, width, left, right), problem.constant(result));
-        problem.same(found, result);
-        problem.ask(&mut Process::start(&program()).unwrap(), TIME).unwrap() == Answer::Possible
+        let (one, choice) = (problem.constant(1), problem.choice());
+        let two = problem.unary(Unary::Truncate, 8, one);
+        problem.implies_same(choice, one, two);
+        problem.assume(choice);
+        let query = problem.query(Duration::from_millis(7));
+        assert!(query.starts_with("(reset)\n") && query.contains("(set-option :timeout 7)\n"), "{query}");
+        assert!(query.contains("(assert (=> c0 (= n0 n1)))\n"), "{query}");
+        assert!(query.ends_with("(check-sat-assuming ( c0))\n"), "{query}");
     }
 
     #[test]
-    fn operations_have_their_width() {
-        assert!(gives(Binary::Add, 8, 255, 1, 0) && !gives(Binary::Add, 8, 255, 1, 256));
-        assert!(gives(Binary::Subtract, 32, 0, 1, 0xffff_ffff));
-        assert!(gives(Binary::DivideSigned, 8, 0x80, 0xff, 0x80));
-        assert!(gives(Binary::RemainderSigned, 64, 7u64.wrapping_neg(), 3, u64::MAX));
-        assert!(gives(Binary::LessSigned, 8, 0x80, 1, 1) && gives(Binary::LessUnsigned, 8, 0x80, 1, 0));
-        assert!(gives(Binary::Equal, 1, 3, 1, 1), "only the lowest bit counts");
-        assert!(gives(Binary::ShiftRightSigned, 8, 0x80, 7, 0xff));
-    }
-
-    #[test]
-    fn only_what_matters_is_blamed() {
-        let mut problem = Problem::default();
-        let [one, two, three] = [1, 2, 3].map(|value| problem.constant(value));
-        let mut read = |of: [Number; 2]| {
-            let (number, choices) = (problem.free(), [problem.choice(), problem.choice()]);
-            problem.one_of(&choices);
-            for (choice, source) in choices.into_iter().zip(of) {
-                problem.implies_same(choice, number, source);
-            }
-            (number, choices)
-        };
-        let (x, sees_x) = read([one, two]);
-        let (y, sees_y) = read([one, one]);
-        let sum = problem.binary(Binary::Add, 64, x, y);
-        problem.same(sum, three);
-        problem.assume(sees_x[0]);
-        problem.assume(sees_y[0]);
-        let mut process = Process::start(&program()).unwrap();
-        assert_eq!(problem.ask(&mut process, TIME).unwrap(), Answer::Impossible(vec![sees_x[0]]));
-        problem.assumed = vec![sees_x[1], sees_y[1]];
-        assert_eq!(
-            problem.ask(&mut process, TIME).unwrap(),
-            Answer::Possible,
-            "the same process answers again"
-        );
+    fn cores_are_lists_of_choices() {
+        assert_eq!(core("(c1 c7)"), Some(vec![Choice(1), Choice(7)]));
+        assert_eq!(core("()"), Some(Vec::new()));
+        assert_eq!([core("c1"), core("(x1)"), core("(c)")], [None, None, None]);
     }
 }

@@ -4,6 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use foretell_cimp::machine::Bounds;
@@ -16,6 +17,7 @@ use foretell_predict::{Budget, Predictor, Technique, Verdict, Witness};
 use foretell_report::{Confirmation, NOT_EXECUTED, Race, Report, TraceInfo};
 use foretell_trace::{EventId, Loc, Trace, TraceError};
 use foretell_witness::Referee;
+use foretell_z3::Pool;
 
 use crate::analysis::exact::referee_race;
 use crate::analysis::held::Held;
@@ -180,7 +182,9 @@ struct Search<'a> {
 impl Search<'_> {
     fn look(&mut self, detour: &Detour) -> Result<(), Failure> {
         let trace = &detour.trace;
-        let Some(predictor) = Predictor::new(trace, Technique::Recipe, self.plan.window) else {
+        let Some(predictor) =
+            Predictor::new(trace, Technique::Recipe, self.plan.window, Arc::new(Pool::default()))
+        else {
             return Ok(());
         };
         let mut referee = Referee::new(trace);

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -16,6 +17,7 @@ use foretell_testkit::random::Random;
 use foretell_testkit::tiny::{self, Features, Shape};
 use foretell_trace::{EventId, Op, Trace};
 use foretell_witness::{Claim, Model, Proof, Referee, oracle};
+use foretell_z3::Pool;
 
 const MODELS: [(Technique, Model); 4] = [
     (Technique::Rf, Model::SameWrite),
@@ -224,7 +226,8 @@ type Races = BTreeSet<(EventId, EventId)>;
 
 /// The pairs that the technique proves, each accepted by the referee, and those that it refutes.
 fn answers(technique: Technique, trace: &Trace, window: Option<usize>) -> Result<(Races, Races), String> {
-    let predictor = Predictor::new(trace, technique, window).ok_or("the technique decides no pairs")?;
+    let predictor = Predictor::new(trace, technique, window, Arc::new(Pool::default()))
+        .ok_or("the technique decides no pairs")?;
     let stop = AtomicBool::new(false);
     let budget = Budget { per_pair: Duration::from_secs(60), stop: &stop };
     let mut referee = Referee::new(trace);

@@ -12,7 +12,7 @@ mod meetings;
 
 use std::collections::BTreeMap;
 
-use foretell_arithmetic::Pool;
+use foretell_arithmetic::Solver;
 use foretell_solve::{Answer, Limits, Lit, OrderSolver};
 use foretell_trace::{Op, ops};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -61,8 +61,8 @@ pub(crate) struct Search<'w> {
     sources: usize,
     /// The booleans for "this notification comes between this return from a wait and its wait".
     wakeups: FxHashMap<(u32, u32), Lit>,
-    /// Who is asked about arithmetic, and how many demands have not held so far.
-    pool: &'w Pool,
+    /// Solves arithmetic problems, and how many path constraints have not held so far.
+    arithmetic: &'w dyn Solver,
     refuted: u64,
     /// Whether the last schedule violated anything, and whether that led to anything new.
     violated: bool,
@@ -94,7 +94,11 @@ enum Statement {
 }
 
 impl<'w> Search<'w> {
-    pub(crate) fn new(closure: &'w Closure<'w>, subjects: &'w Subjects, pool: &'w Pool) -> Search<'w> {
+    pub(crate) fn new(
+        closure: &'w Closure<'w>,
+        subjects: &'w Subjects,
+        arithmetic: &'w dyn Solver,
+    ) -> Search<'w> {
         let window = closure.window;
         let mut solver = OrderSolver::new(&window.thread);
         for edge in closure.edges() {
@@ -116,7 +120,7 @@ impl<'w> Search<'w> {
             stated: FxHashSet::default(),
             sources: 0,
             wakeups: FxHashMap::default(),
-            pool,
+            arithmetic,
             refuted: 0,
             violated: false,
             learnt: false,

@@ -29,6 +29,8 @@ mod values;
 pub mod verdict;
 mod window;
 
+pub use foretell_arithmetic::{NoSolver, Solver};
+
 pub use candidates::{Bucket, Candidates, Count, Key, conflicting_pairs, quick_check};
 pub use predictor::Predictor;
 pub use schedule::Scheduler;

@@ -5,7 +5,9 @@
 //! outside of it left open (what is impossible there is impossible). So a pair costs what its answer costs, however
 //! long the trace is. The last window is the whole trace, where the two are the same, and the answer is exact.
 
-use foretell_arithmetic::Pool;
+use std::sync::Arc;
+
+use foretell_arithmetic::Solver;
 use foretell_detect::Pair;
 use foretell_solve::Limits;
 use foretell_trace::{Event, EventId, Op, ThreadId, Trace};
@@ -18,7 +20,7 @@ use crate::greedy::{Care, Plan};
 use crate::index::{Index, Unknown};
 use crate::m2;
 use crate::replay::Subjects;
-use crate::technique::Technique;
+use crate::technique::{Decider, Strategy, Technique};
 use crate::values;
 use crate::verdict::{Budget, Limit, Pinning, Refutation, Verdict, Witness};
 use crate::window::{Border, Question, Window};
@@ -35,53 +37,14 @@ const LARGEST_CLOCKS: u64 = 1 << 28;
 pub struct Predictor<'t> {
     index: Index<'t>,
     causal: Causal,
-    point: Point,
+    strategy: Strategy,
     window: Option<u32>,
-    /// Who is asked about arithmetic.
-    pool: Pool,
+    /// Solves arithmetic problems.
+    solver: Arc<dyn Solver>,
     /// Windows begin no later than here: from there on nobody has observed anything.
     observed: u32,
     /// The same without barriers of which nobody knows who can meet there, if there are any: a "no" is asked again here.
     doubt: Option<Box<Predictor<'t>>>,
-}
-
-/// A point of the grid of techniques: which reads are pinned, to what, and how the question is decided.
-#[derive(Clone, Copy, Debug)]
-struct Point {
-    pinning: Pinning,
-    same_write: bool,
-    decider: Decider,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Decider {
-    /// Closure, then a search where it leaves something open.
-    Exact,
-    /// The same, for reorderings of all events.
-    Complete,
-    /// Closure and a linearisation, as published.
-    M2,
-}
-
-impl Point {
-    fn of(technique: Technique, trace: &Trace) -> Option<Point> {
-        let before_branches = if trace.has_branches() { Pinning::ControlFlow } else { Pinning::SameValue };
-        let necessary = if trace.dependence().is_some() { Pinning::Necessary } else { before_branches };
-        let values = if trace.values().is_some() { Pinning::Values } else { necessary };
-        let (pinning, same_write, decider) = match technique {
-            Technique::M2 => (Pinning::SameWrite, true, Decider::M2),
-            Technique::SeqCheck => (before_branches, true, Decider::M2),
-            Technique::Rf => (Pinning::SameWrite, true, Decider::Exact),
-            Technique::Said => (Pinning::SameValue, false, Decider::Complete),
-            Technique::Mcm => (Pinning::SameValue, false, Decider::Exact),
-            Technique::Rv => (before_branches, false, Decider::Exact),
-            Technique::ReconP => (necessary, true, Decider::M2),
-            Technique::RvNre => (necessary, false, Decider::Exact),
-            Technique::Recipe => (values, false, Decider::Exact),
-            _ => return None,
-        };
-        Some(Point { pinning, same_write, decider })
-    }
 }
 
 /// What one window says.
@@ -94,19 +57,26 @@ enum Answer {
 /// How hard to try.
 struct Effort<'a> {
     limits: Limits<'a>,
-    /// Who is asked about arithmetic.
-    pool: &'a Pool,
+    /// Solves arithmetic problems.
+    solver: &'a dyn Solver,
     /// Whether a "no" is to be explained.
     explained: bool,
 }
 
 impl<'t> Predictor<'t> {
     /// A predictor for the technique, if it decides pairs one at a time. With a `window`, only schedules are looked
-    /// for that leave the trace as it is outside one window of that many events.
-    pub fn new(trace: &'t Trace, technique: Technique, window: Option<usize>) -> Option<Predictor<'t>> {
-        let mut predictor = Predictor::given(trace, technique, window, Unknown::AsRecorded)?;
+    /// for that leave the trace as it is outside one window of that many events. The `solver` is for techniques that
+    /// compute values.
+    pub fn new(
+        trace: &'t Trace,
+        technique: Technique,
+        window: Option<usize>,
+        solver: Arc<dyn Solver>,
+    ) -> Option<Predictor<'t>> {
+        let given = |unknown| Predictor::given(trace, technique, window, Arc::clone(&solver), unknown);
+        let mut predictor = given(Unknown::AsRecorded)?;
         if predictor.index.has_unknown_barriers() {
-            predictor.doubt = Predictor::given(trace, technique, window, Unknown::Open).map(Box::new);
+            predictor.doubt = given(Unknown::Open).map(Box::new);
         }
         Some(predictor)
     }
@@ -115,24 +85,25 @@ impl<'t> Predictor<'t> {
         trace: &'t Trace,
         technique: Technique,
         window: Option<usize>,
+        solver: Arc<dyn Solver>,
         unknown: Unknown,
     ) -> Option<Predictor<'t>> {
-        let point = Point::of(technique, trace)?;
+        let strategy = technique.strategy(trace)?;
         let mut index = Index::new(trace, unknown);
-        if point.same_write && point.pinning == Pinning::Necessary {
+        if strategy.same_write && strategy.pinning == Pinning::Necessary {
             // Who compares values finds by itself that these see what they must see.
             index.let_settled_reads_go();
         }
-        if point.pinning == Pinning::Values {
+        if strategy.pinning == Pinning::Values {
             index.pin_reads();
         }
-        if point.decider != Decider::M2 {
-            index.find_spin_locks(point.pinning, point.decider == Decider::Complete);
+        if strategy.decider != Decider::Closure {
+            index.find_spin_locks(strategy.pinning, strategy.decider == Decider::Complete);
         }
-        let causal = Causal::new(&index, point.pinning, point.same_write);
+        let causal = Causal::new(&index, strategy.pinning, strategy.same_write);
         let window = window.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
-        let observed = if point.pinning == Pinning::Values { first_hidden(trace) } else { u32::MAX };
-        Some(Predictor { index, causal, point, window, pool: Pool::default(), observed, doubt: None })
+        let observed = if strategy.pinning == Pinning::Values { first_hidden(trace) } else { u32::MAX };
+        Some(Predictor { index, causal, strategy, window, solver, observed, doubt: None })
     }
 
     /// The trace that this is about.
@@ -171,7 +142,7 @@ impl<'t> Predictor<'t> {
             let steps = vec!["no recorded write explains what one of the two saw".to_string()];
             return Verdict::NoRace(Refutation { steps });
         }
-        let mut effort = Effort { limits, pool: &self.pool, explained };
+        let mut effort = Effort { limits, solver: &*self.solver, explained };
         let verdict = match self.window {
             None => self.decide_in_all(pair, &mut effort),
             Some(size) => self.decide_in_windows(pair, size, &mut effort),
@@ -182,7 +153,7 @@ impl<'t> Predictor<'t> {
         };
         match verdict {
             Verdict::Undecided(_) if budget.is_stopped() => Verdict::Undecided(Limit::Stopped),
-            Verdict::Undecided(Limit::Budget) if self.pool.is_of_no_use() => {
+            Verdict::Undecided(Limit::Budget) if self.solver.is_unavailable() => {
                 Verdict::Undecided(Limit::Solver)
             }
             verdict => verdict,
@@ -242,7 +213,7 @@ impl<'t> Predictor<'t> {
             return Verdict::NoRace(why);
         }
         // Only what is exact may settle for less than the whole trace, unless windows are all there is.
-        if self.point.decider != Decider::Exact && !whole && self.window.is_none() {
+        if self.strategy.decider != Decider::Exact && !whole && self.window.is_none() {
             return Verdict::NotInWindow;
         }
         match self.ask(pair, Border::Fixed, begin, end, effort) {
@@ -255,7 +226,7 @@ impl<'t> Predictor<'t> {
 
     /// What the technique finds in one window.
     fn ask(&self, pair: Pair, border: Border, begin: u32, end: u32, effort: &Effort<'_>) -> Answer {
-        let Point { pinning, same_write, decider } = self.point;
+        let Strategy { pinning, same_write, decider } = self.strategy;
         let events = (number(pair.first), number(pair.second));
         let question = Question { pair: events, pinning, same_write, twins: None };
         // What is ordered at a glance saves time, but gives no reasons.
@@ -267,7 +238,7 @@ impl<'t> Predictor<'t> {
                 closure_only(&window(question), effort)
             }
             Decider::Exact => exact(&window(question), effort),
-            Decider::M2 => {
+            Decider::Closure => {
                 let least = closure_only(&window(question), effort);
                 match least {
                     Answer::Unknown(Limit::Technique) if border == Border::Fixed => {
@@ -297,7 +268,7 @@ impl<'t> Predictor<'t> {
         let before_race = schedule.iter().take_while(|event| !racing.contains(event));
         let events = (0..begin).chain(before_race.map(|&event| begin + event));
         let ids = events.filter_map(|event| EventId::from_index(event as usize));
-        Witness { pinning: self.point.pinning, schedule: ids.chain([pair.first, pair.second]).collect() }
+        Witness { pinning: self.strategy.pinning, schedule: ids.chain([pair.first, pair.second]).collect() }
     }
 }
 
@@ -332,7 +303,7 @@ fn exact(window: &Window<'_>, effort: &Effort<'_>) -> Answer {
     if let Some(schedule) = schedule.filter(|schedule| values::demands_hold(window, schedule)) {
         return Answer::Yes(schedule);
     }
-    match Search::new(&closure, &subjects, effort.pool).run(&effort.limits) {
+    match Search::new(&closure, &subjects, effort.solver).run(&effort.limits) {
         Outcome::Schedule(schedule) => Answer::Yes(schedule),
         Outcome::Impossible => Answer::No(Refutation::default()),
         Outcome::GaveUp => Answer::Unknown(Limit::Budget),

@@ -5,7 +5,7 @@ use foretell_detect::syncp::SyncPreserving;
 use foretell_trace::{EventId, Trace};
 
 use crate::ideal::HappensBeforeIdeals;
-use crate::technique::Technique;
+use crate::technique::{Proof, Technique};
 
 /// Builds schedules for the reports of one technique on one trace.
 #[derive(Debug)]
@@ -19,13 +19,10 @@ pub enum Scheduler<'t> {
 impl<'t> Scheduler<'t> {
     /// The scheduler of `technique`, if the technique proves anything.
     pub fn new(technique: Technique, trace: &'t Trace) -> Option<Scheduler<'t>> {
-        match technique {
-            Technique::FastTrack | Technique::Hb | Technique::Shb => {
-                Some(Scheduler::HappensBefore(HappensBeforeIdeals::new(trace)))
-            }
-            Technique::SyncP => Some(Scheduler::SyncPreserving(SyncPreserving::new(trace))),
-            _ => None,
-        }
+        Some(match technique.proof()? {
+            Proof::HappensBefore => Scheduler::HappensBefore(HappensBeforeIdeals::new(trace)),
+            Proof::SyncPreserving => Scheduler::SyncPreserving(SyncPreserving::new(trace)),
+        })
     }
 
     /// The events of a prefix that ends with the two accesses of `pair` next to each other, in their new order.

@@ -1,4 +1,7 @@
-//! The techniques by name, and what each promises.
+//! The techniques: one table, with one row for each.
+//!
+//! A row says what a technique is called, where it was published, what its reports are worth, and how it works. All
+//! else (lists, names, help, detectors, schedulers, pinned reads) is derived from the table. A new technique is a new row.
 
 use foretell_detect::Detector;
 use foretell_detect::cp::Cp;
@@ -9,47 +12,178 @@ use foretell_detect::lockset::LockSet;
 use foretell_detect::shb::Shb;
 use foretell_detect::syncp::SyncP;
 use foretell_detect::wcp::Wcp;
+use foretell_trace::Trace;
 
-/// A way to find races.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Technique {
-    /// FastTrack.
-    FastTrack,
-    /// Happens-before.
-    Hb,
-    /// Schedulable happens-before.
-    Shb,
-    /// Causally-precedes.
-    Cp,
-    /// Weak causally-precedes.
-    Wcp,
-    /// Datarace causal order.
-    Dco,
-    /// Disjoint lock sets, not ordered by must-happen-before.
-    Lockset,
-    /// Sync-preserving races.
-    SyncP,
-    /// Same-write reads, decided by closure as published.
-    M2,
-    /// Same-write reads before a branch, decided by closure.
-    SeqCheck,
-    /// Same-write reads, exactly.
-    Rf,
-    /// Same-value reads in reorderings of the whole trace.
-    Said,
-    /// The maximal causal model: same-value reads, exactly.
-    Mcm,
-    /// Same-value reads before a branch, exactly.
-    Rv,
-    /// Same-write reads where they matter, decided by closure.
-    ReconP,
-    /// Same-value reads where they matter, exactly.
-    RvNre,
-    /// Reads that see whatever lets decisions and addresses stay the same, exactly.
-    Recipe,
+use crate::verdict::Pinning;
+
+use self::Decider::{Closure, Complete, Exact};
+use self::Guarantee::{EveryReport, FirstReport};
+use self::Proof::{HappensBefore, SyncPreserving};
+
+/// Declares the techniques and their table. The cheap and weak ones come first.
+macro_rules! techniques {
+    ($($technique:ident {
+        name: $name:literal,
+        paper: $paper:literal,
+        guarantee: $guarantee:expr,
+        method: $method:expr,
+        summary: $summary:literal,
+    })+) => {
+        /// A way to find races.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum Technique {
+            $(#[doc = concat!("`", $name, "`: ", $summary, ". ", $paper, ".")] $technique,)+
+        }
+
+        impl Technique {
+            /// All techniques, the cheap and weak ones first.
+            pub const ALL: [Technique; TABLE.len()] = [$(Technique::$technique,)+];
+        }
+
+        /// In the order of the techniques.
+        const TABLE: &[Row] = &[$(Row {
+            name: $name,
+            paper: $paper,
+            guarantee: $guarantee,
+            method: $method,
+            summary: $summary,
+        },)+];
+    };
 }
 
-/// What the reports of a technique are worth before anybody has looked at them.
+techniques! {
+    FastTrack {
+        name: "fasttrack",
+        paper: "Flanagan, Freund, PLDI 2009",
+        guarantee: FirstReport,
+        method: stream::<FastTrack>(Some(HappensBefore)),
+        summary: "happens-before with epochs: fastest, reports the first race of a variable",
+    }
+    Hb {
+        name: "hb",
+        paper: "Lamport, CACM 1978",
+        guarantee: FirstReport,
+        method: stream::<Hb>(Some(HappensBefore)),
+        summary: "happens-before: all pairs that the observed synchronisation leaves unordered",
+    }
+    Shb {
+        name: "shb",
+        paper: "Mathur, Kini, Viswanathan, OOPSLA 2018",
+        guarantee: EveryReport,
+        method: stream::<Shb>(Some(HappensBefore)),
+        summary: "schedulable happens-before: like hb, but every report is a race",
+    }
+    Cp {
+        name: "cp",
+        paper: "Smaragdakis, Evans, Sadowski, Yi, Flanagan, POPL 2012",
+        guarantee: Guarantee::None,
+        method: stream::<Cp>(None),
+        summary: "causally-precedes: ignores some lock orders; candidates only",
+    }
+    Wcp {
+        name: "wcp",
+        paper: "Kini, Mathur, Viswanathan, PLDI 2017",
+        guarantee: Guarantee::None,
+        method: stream::<Wcp>(None),
+        summary: "weak causally-precedes: ignores more lock orders; candidates only",
+    }
+    Dco {
+        name: "dco",
+        paper: "Serbanuta, Chen, Rosu, RV 2012",
+        guarantee: Guarantee::None,
+        method: stream::<Dco>(None),
+        summary: "datarace causal order of the maximal causal model paper; candidates only",
+    }
+    Lockset {
+        name: "lockset",
+        paper: "O'Callahan, Choi, PPoPP 2003",
+        guarantee: Guarantee::None,
+        method: stream::<LockSet>(None),
+        summary: "disjoint lock sets: misses nothing, mostly false; candidates only",
+    }
+    SyncP {
+        name: "syncp",
+        paper: "Mathur, Pavlogiannis, Viswanathan, POPL 2021",
+        guarantee: EveryReport,
+        method: stream::<SyncP>(Some(SyncPreserving)),
+        summary: "sync-preserving races: skips critical sections that the race does not need; every report is a race",
+    }
+    M2 {
+        name: "m2",
+        paper: "Pavlogiannis, POPL 2020",
+        guarantee: EveryReport,
+        method: pairs(Pinned::Every, Sees::SameWrite, Closure),
+        summary: "every read sees the same write; closure as published, may miss races",
+    }
+    SeqCheck {
+        name: "seqcheck",
+        paper: "Cai, Yun, Wang, Qiao, Palsberg, FSE 2021",
+        guarantee: EveryReport,
+        method: pairs(Pinned::BeforeBranches, Sees::SameWrite, Closure),
+        summary: "reads before a branch see the same write; closure, may miss races",
+    }
+    Rf {
+        name: "rf",
+        paper: "the model of m2, decided exactly",
+        guarantee: EveryReport,
+        method: pairs(Pinned::Every, Sees::SameWrite, Exact),
+        summary: "every read sees the same write; exact",
+    }
+    Said {
+        name: "said",
+        paper: "Said, Wang, Yang, Sakallah, NFM 2011",
+        guarantee: EveryReport,
+        method: pairs(Pinned::Every, Sees::SameValue, Complete),
+        summary: "every read of the whole trace sees the same value; reorderings of all events",
+    }
+    Mcm {
+        name: "mcm",
+        paper: "Serbanuta, Chen, Rosu, RV 2012",
+        guarantee: EveryReport,
+        method: pairs(Pinned::Every, Sees::SameValue, Exact),
+        summary: "every earlier read sees the same value (maximal causal model); exact",
+    }
+    Rv {
+        name: "rv",
+        paper: "Huang, Meredith, Rosu, PLDI 2014",
+        guarantee: EveryReport,
+        method: pairs(Pinned::BeforeBranches, Sees::SameValue, Exact),
+        summary: "every read before a branch sees the same value (RVPredict's model); exact",
+    }
+    ReconP {
+        name: "reconp",
+        paper: "ReconP's necessary reads",
+        guarantee: EveryReport,
+        method: pairs(Pinned::Necessary, Sees::SameWrite, Closure),
+        summary: "like seqcheck, but reads that the race does not depend on are not pinned; closure",
+    }
+    RvNre {
+        name: "rv-nre",
+        paper: "ReconP's necessary reads in the model of rv",
+        guarantee: EveryReport,
+        method: pairs(Pinned::Necessary, Sees::SameValue, Exact),
+        summary: "like rv, but reads that the race does not depend on are not pinned; exact",
+    }
+    Recipe {
+        name: "recipe",
+        paper: "RECIPE",
+        guarantee: EveryReport,
+        method: pairs(Pinned::ByPathConstraints, Sees::SameValue, Exact),
+        summary: "reads may see any values that satisfy the path constraints (RECIPE); exact",
+    }
+}
+
+/// What the table says of one technique.
+#[derive(Debug)]
+struct Row {
+    name: &'static str,
+    paper: &'static str,
+    guarantee: Guarantee,
+    method: Method,
+    summary: &'static str,
+}
+
+/// What the reports of a technique are worth before the referee has seen them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Guarantee {
     /// Every report is a race, and the technique has a proof for each.
@@ -60,53 +194,85 @@ pub enum Guarantee {
     None,
 }
 
-impl Technique {
-    /// All techniques, the cheap and weak ones first.
-    pub const ALL: [Technique; 17] = [
-        Technique::FastTrack,
-        Technique::Hb,
-        Technique::Shb,
-        Technique::Cp,
-        Technique::Wcp,
-        Technique::Dco,
-        Technique::Lockset,
-        Technique::SyncP,
-        Technique::M2,
-        Technique::SeqCheck,
-        Technique::Rf,
-        Technique::Said,
-        Technique::Mcm,
-        Technique::Rv,
-        Technique::ReconP,
-        Technique::RvNre,
-        Technique::Recipe,
-    ];
+/// How a technique works.
+#[derive(Clone, Copy, Debug)]
+enum Method {
+    /// A detector looks at each event once and reports pairs.
+    Stream { detector: fn() -> Box<dyn Detector>, proof: Option<Proof> },
+    /// A [`crate::predictor::Predictor`] decides candidates one at a time.
+    Pairs { pinned: Pinned, sees: Sees, decider: Decider },
+}
 
-    /// The techniques that together make `auto`: all sound ones, the cheap ones first. Where a trace does not tell which reads
-    /// matter to what, [`Technique::RvNre`] is [`Technique::Rv`]; where it does not tell how values are computed, [`Technique::Recipe`] adds nothing.
+/// The schedules by which a detector proves what it reports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Proof {
+    /// What happens-before needs, in the observed order.
+    HappensBefore,
+    /// What a sync-preserving reordering needs, in the observed order.
+    SyncPreserving,
+}
+
+/// Which reads are pinned.
+#[derive(Clone, Copy, Debug)]
+enum Pinned {
+    /// All that run.
+    Every,
+    /// Those before a branch of their thread; all where the trace shows no branch.
+    BeforeBranches,
+    /// Those that the trace knows to matter; as [`Pinned::BeforeBranches`] where it does not tell.
+    Necessary,
+    /// None, as long as path constraints hold; as [`Pinned::Necessary`] where the trace does not tell how values are
+    /// computed.
+    ByPathConstraints,
+}
+
+/// What a pinned read sees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sees {
+    SameWrite,
+    SameValue,
+}
+
+/// How a pair is decided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Decider {
+    /// Closure, then a search where it leaves something open.
+    Exact,
+    /// The same, for reorderings of all events.
+    Complete,
+    /// Closure and a linearisation, as published for M2.
+    Closure,
+}
+
+/// Which reads are pinned in one trace, to what, and how pairs are decided.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Strategy {
+    pub(crate) pinning: Pinning,
+    pub(crate) same_write: bool,
+    pub(crate) decider: Decider,
+}
+
+const fn stream<D: Detector + Default + 'static>(proof: Option<Proof>) -> Method {
+    Method::Stream { detector: || Box::<D>::default(), proof }
+}
+
+const fn pairs(pinned: Pinned, sees: Sees, decider: Decider) -> Method {
+    Method::Pairs { pinned, sees, decider }
+}
+
+impl Technique {
+    /// The techniques that together make `auto`: all sound ones, the cheap ones first. Where a trace does not tell which
+    /// reads matter to what, [`Technique::RvNre`] is [`Technique::Rv`]; where it does not tell how values are computed,
+    /// [`Technique::Recipe`] adds nothing.
     pub const AUTO: [Technique; 4] = [Technique::Shb, Technique::SyncP, Technique::RvNre, Technique::Recipe];
+
+    fn row(self) -> &'static Row {
+        &TABLE[self as usize]
+    }
 
     /// The name on the command line and in reports.
     pub fn name(self) -> &'static str {
-        match self {
-            Technique::FastTrack => "fasttrack",
-            Technique::Hb => "hb",
-            Technique::Shb => "shb",
-            Technique::Cp => "cp",
-            Technique::Wcp => "wcp",
-            Technique::Dco => "dco",
-            Technique::Lockset => "lockset",
-            Technique::SyncP => "syncp",
-            Technique::M2 => "m2",
-            Technique::SeqCheck => "seqcheck",
-            Technique::Rf => "rf",
-            Technique::Said => "said",
-            Technique::Mcm => "mcm",
-            Technique::Rv => "rv",
-            Technique::ReconP => "reconp",
-            Technique::RvNre => "rv-nre",
-            Technique::Recipe => "recipe",
-        }
+        self.row().name
     }
 
     /// The technique with this name.
@@ -114,81 +280,69 @@ impl Technique {
         Technique::ALL.into_iter().find(|technique| technique.name() == name)
     }
 
+    /// Where the technique was published.
+    pub fn paper(self) -> &'static str {
+        self.row().paper
+    }
+
     /// One line for people who choose between techniques.
     pub fn summary(self) -> &'static str {
-        match self {
-            Technique::FastTrack => {
-                "happens-before with epochs: fastest, reports the first race of a variable"
-            }
-            Technique::Hb => "happens-before: all pairs that the observed synchronisation leaves unordered",
-            Technique::Shb => "schedulable happens-before: like hb, but every report is a race",
-            Technique::Cp => "causally-precedes: ignores some lock orders; candidates only",
-            Technique::Wcp => "weak causally-precedes: ignores more lock orders; candidates only",
-            Technique::Dco => "datarace causal order of the maximal causal model paper; candidates only",
-            Technique::Lockset => "disjoint lock sets: misses nothing, mostly false; candidates only",
-            Technique::SyncP => {
-                "sync-preserving races: skips critical sections that the race does not need; every report is a race"
-            }
-            Technique::M2 => "every read sees the same write; closure as published, may miss races",
-            Technique::SeqCheck => "reads before a branch see the same write; closure, may miss races",
-            Technique::Rf => "every read sees the same write; exact",
-            Technique::Said => "every read of the whole trace sees the same value; reorderings of all events",
-            Technique::Mcm => "every earlier read sees the same value (maximal causal model); exact",
-            Technique::Rv => "every read before a branch sees the same value (RVPredict's model); exact",
-            Technique::ReconP => {
-                "like seqcheck, but reads that the race does not depend on are not pinned; closure"
-            }
-            Technique::RvNre => "like rv, but reads that the race does not depend on are not pinned; exact",
-            Technique::Recipe => "reads may see any values that satisfy the path constraints (RECIPE); exact",
-        }
+        self.row().summary
     }
 
     /// What a report is worth.
     pub fn guarantee(self) -> Guarantee {
-        match self {
-            Technique::Shb
-            | Technique::SyncP
-            | Technique::M2
-            | Technique::SeqCheck
-            | Technique::Rf
-            | Technique::Said
-            | Technique::Mcm
-            | Technique::Rv
-            | Technique::ReconP
-            | Technique::RvNre
-            | Technique::Recipe => Guarantee::EveryReport,
-            Technique::FastTrack | Technique::Hb => Guarantee::FirstReport,
-            Technique::Cp | Technique::Wcp | Technique::Dco | Technique::Lockset => Guarantee::None,
-        }
+        self.row().guarantee
     }
 
     /// Whether the technique takes candidates one at a time; it has no detector then, but a
     /// [`crate::predictor::Predictor`].
     pub fn decides_pairs(self) -> bool {
-        self.detector().is_none()
+        matches!(self.row().method, Method::Pairs { .. })
     }
 
     /// A detector at the beginning of a trace, if the technique looks at each event once.
     pub fn detector(self) -> Option<Box<dyn Detector>> {
-        Some(match self {
-            Technique::FastTrack => Box::<FastTrack>::default(),
-            Technique::Hb => Box::<Hb>::default(),
-            Technique::Shb => Box::<Shb>::default(),
-            Technique::Cp => Box::<Cp>::default(),
-            Technique::Wcp => Box::<Wcp>::default(),
-            Technique::Dco => Box::<Dco>::default(),
-            Technique::Lockset => Box::<LockSet>::default(),
-            Technique::SyncP => Box::<SyncP>::default(),
-            Technique::M2
-            | Technique::SeqCheck
-            | Technique::Rf
-            | Technique::Said
-            | Technique::Mcm
-            | Technique::Rv
-            | Technique::ReconP
-            | Technique::RvNre
-            | Technique::Recipe => return None,
-        })
+        match self.row().method {
+            Method::Stream { detector, .. } => Some(detector()),
+            Method::Pairs { .. } => None,
+        }
+    }
+
+    /// How a detector's reports are proven, if they can be.
+    pub(crate) fn proof(self) -> Option<Proof> {
+        match self.row().method {
+            Method::Stream { proof, .. } => proof,
+            Method::Pairs { .. } => None,
+        }
+    }
+
+    /// How pairs of the trace are decided, if the technique does so.
+    pub(crate) fn strategy(self, trace: &Trace) -> Option<Strategy> {
+        let Method::Pairs { pinned, sees, decider } = self.row().method else { return None };
+        let same_write = sees == Sees::SameWrite;
+        Some(Strategy { pinning: pinned.pinning(same_write, trace), same_write, decider })
+    }
+}
+
+impl Pinned {
+    /// The pinning that the trace has enough information for.
+    fn pinning(self, same_write: bool, trace: &Trace) -> Pinning {
+        match self {
+            Pinned::Every if same_write => Pinning::SameWrite,
+            Pinned::ByPathConstraints if trace.values().is_some() => Pinning::Values,
+            Pinned::ByPathConstraints | Pinned::Necessary if trace.dependence().is_some() => {
+                Pinning::Necessary
+            }
+            Pinned::ByPathConstraints | Pinned::Necessary | Pinned::BeforeBranches
+                if trace.has_branches() =>
+            {
+                Pinning::ControlFlow
+            }
+            Pinned::Every | Pinned::ByPathConstraints | Pinned::Necessary | Pinned::BeforeBranches => {
+                Pinning::SameValue
+            }
+        }
     }
 }
 
@@ -200,7 +354,17 @@ mod tests {
     fn names_are_distinct_and_found_again() {
         for technique in Technique::ALL {
             assert_eq!(Technique::from_name(technique.name()), Some(technique));
+            assert!(!technique.paper().is_empty() && !technique.summary().is_empty());
         }
         assert_eq!(Technique::from_name("nothing"), None);
+    }
+
+    #[test]
+    fn what_proves_every_report_decides_pairs_or_has_a_schedule() {
+        for technique in Technique::ALL {
+            let proves = technique.decides_pairs() || technique.proof().is_some();
+            assert_eq!(proves, technique.guarantee() != Guarantee::None, "{}", technique.name());
+            assert_eq!(technique.decides_pairs(), technique.detector().is_none());
+        }
     }
 }

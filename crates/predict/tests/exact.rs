@@ -3,11 +3,14 @@
 
 mod deciding;
 
+use std::sync::Arc;
+
 use foretell_predict::{Predictor, Technique};
 use foretell_testkit::spinning;
 use foretell_testkit::tiny::{self, Features, Shape};
 use foretell_trace::Trace;
 use foretell_witness::{Model, oracle};
+use foretell_z3::Pool;
 
 use deciding::{Races, answers, races};
 
@@ -44,7 +47,8 @@ fn exact_on(count: u64, features: Features, events: usize) {
 
 /// What is said to be ordered at a glance does not race.
 fn assert_nothing_ordered(technique: Technique, trace: &Trace, races: &Races) {
-    let predictor = Predictor::new(trace, technique, None).expect("the technique decides pairs");
+    let predictor = Predictor::new(trace, technique, None, Arc::new(Pool::default()))
+        .expect("the technique decides pairs");
     for &(first, second) in races {
         let (one, other) = (trace.event(first).thread, trace.event(second).thread);
         assert!(predictor.last_before(second, one) < Some(first), "{technique:?} {first} {second}");

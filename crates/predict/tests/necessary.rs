@@ -3,6 +3,7 @@
 
 mod deciding;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use foretell_testkit::depending;
 use foretell_testkit::tiny::{self, Features, Shape};
 use foretell_trace::{Dependence, EventId, Reads, Trace};
 use foretell_witness::{Model, oracle};
+use foretell_z3::Pool;
 
 use deciding::{Races, answers, races};
 
@@ -119,7 +121,8 @@ fn a_read_that_finds_the_same_value_everywhere_need_not_see_the_same_write() {
 fn refutation(trace: &Trace, technique: Technique) -> Vec<String> {
     let stop = AtomicBool::new(false);
     let budget = Budget { per_pair: Duration::from_secs(60), stop: &stop };
-    let predictor = Predictor::new(trace, technique, None).expect("the technique decides pairs");
+    let predictor = Predictor::new(trace, technique, None, Arc::new(Pool::default()))
+        .expect("the technique decides pairs");
     match predictor.explain(Pair { first: id(3), second: id(20) }, &budget) {
         Verdict::NoRace(refutation) => refutation.steps,
         other => panic!("{other:?}"),
@@ -159,7 +162,8 @@ fn a_refutation_says_what_a_read_is_good_for() {
 
 /// What is said to be ordered at a glance does not race.
 fn assert_nothing_ordered(technique: Technique, trace: &Trace, races: &Races) {
-    let predictor = Predictor::new(trace, technique, None).expect("the technique decides pairs");
+    let predictor = Predictor::new(trace, technique, None, Arc::new(Pool::default()))
+        .expect("the technique decides pairs");
     for &(first, second) in races {
         let (one, other) = (trace.event(first).thread, trace.event(second).thread);
         assert!(predictor.last_before(second, one) < Some(first), "{technique:?} {first} {second}");

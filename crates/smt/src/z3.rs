@@ -3,8 +3,8 @@
 use std::fs;
 use std::time::Duration;
 
-pub use foretell_arithmetic::SolverError;
-use foretell_arithmetic::{Process, program};
+pub use foretell_z3::SolverError;
+use foretell_z3::{Process, program};
 
 /// What the solver says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

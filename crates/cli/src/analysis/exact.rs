@@ -1,6 +1,7 @@
 //! Techniques that decide pairs one by one: candidates, in parallel, each race through the referee.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use foretell_detect::{Pair, Pairs};
@@ -8,6 +9,7 @@ use foretell_predict::{Bucket, Budget, Candidates, Key, Pinning, Predictor, Tech
 use foretell_report::{NewValue, Race, Report};
 use foretell_trace::Trace;
 use foretell_witness::{Claim, Model, Proof, Referee};
+use foretell_z3::Pool;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -34,7 +36,7 @@ pub(super) struct Exact<'a> {
 
 impl<'a> Exact<'a> {
     pub(super) fn new(trace: &'a Trace, technique: Technique, plan: &'a Plan) -> Result<Exact<'a>, Failure> {
-        let Some(predictor) = Predictor::new(trace, technique, plan.window) else {
+        let Some(predictor) = Predictor::new(trace, technique, plan.window, Arc::new(Pool::default())) else {
             return Err(Failure::Usage(format!("{} does not decide pairs one by one", technique.name())));
         };
         let pool = ThreadPoolBuilder::new().num_threads(plan.jobs).build();

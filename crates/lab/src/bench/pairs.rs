@@ -4,11 +4,12 @@
 //! leaves: conflicting accesses of different threads that neither locks nor the must-order keep apart. Half of them are
 //! near each other, since those are the ones that other filters tend to settle, half are not.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use foretell_detect::{Pair, Pairs, Reports};
-use foretell_predict::{self as predict, Budget, Predictor, Technique};
+use foretell_predict::{self as predict, Budget, NoSolver, Predictor, Technique};
 use foretell_smt::Formula;
 use foretell_smt::window::Window;
 use foretell_smt::z3::{Solver, Verdict};
@@ -155,7 +156,8 @@ pub(crate) fn median(decisions: &[Decision]) -> f64 {
 
 /// Our own decider, with the default budget.
 fn rv(trace: &Trace) -> Result<Decide<'_>, String> {
-    let predictor = Predictor::new(trace, Technique::Rv, None).ok_or("rv decides pairs")?;
+    let predictor =
+        Predictor::new(trace, Technique::Rv, None, Arc::new(NoSolver)).ok_or("rv decides pairs")?;
     let stop = AtomicBool::new(false);
     Ok(Box::new(move |pair| {
         let begin = CpuTime::of_this_thread();

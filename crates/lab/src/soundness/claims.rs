@@ -1,6 +1,7 @@
 //! What the techniques say about a trace: what they report, and what of that the referee accepts. The same as
 //! `foretell predict --pairs all` does, in short.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use foretell_detect::{Pair, Pairs, Reports};
 use foretell_predict::{Budget, Limit, Pinning, Predictor, Scheduler, Technique, Verdict, conflicting_pairs};
 use foretell_trace::{EventId, Trace};
 use foretell_witness::{Claim, Finding, Model, Proof, Referee, UnorderedReferee};
+use foretell_z3::Pool;
 
 /// The answer of one technique.
 pub(crate) struct Answer {
@@ -20,7 +22,7 @@ pub(crate) struct Answer {
 
 /// Asks the technique. An error means that one of its schedules is wrong, though it decides exactly.
 pub(crate) fn ask(technique: Technique, trace: &Trace) -> Result<Answer, String> {
-    match Predictor::new(trace, technique, None) {
+    match Predictor::new(trace, technique, None, Arc::new(Pool::default())) {
         Some(predictor) => decide(technique, trace, &predictor, conflicting_pairs(trace).into_iter()),
         None => Ok(detect(technique, trace)),
     }
@@ -29,7 +31,9 @@ pub(crate) fn ask(technique: Technique, trace: &Trace) -> Result<Answer, String>
 /// The races that `recipe` proves of what a thread does on a way that it did not go.
 pub(crate) fn ask_detour(detour: &Detour) -> Result<Vec<Finding>, String> {
     let trace = &detour.trace;
-    let Some(predictor) = Predictor::new(trace, Technique::Recipe, None) else { return Ok(Vec::new()) };
+    let Some(predictor) = Predictor::new(trace, Technique::Recipe, None, Arc::new(Pool::default())) else {
+        return Ok(Vec::new());
+    };
     let is_added = |event| detour.added.binary_search(&event).is_ok();
     let pairs =
         conflicting_pairs(trace).into_iter().filter(|pair| is_added(pair.first) || is_added(pair.second));

@@ -52,7 +52,7 @@ impl Search<'_> {
         if self.refuted <= PLAIN || reasons.len() < 2 {
             return reasons;
         }
-        blame(computed, self.closure, self.pool, demand, &reasons).unwrap_or(reasons)
+        blame(computed, self.closure, self.arithmetic, demand, &reasons).unwrap_or(reasons)
     }
 
     /// Where a read sees something else than the solver says, something came in between.

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use foretell_arithmetic::{Answer, Choice, Number, Pool, Problem};
+use foretell_arithmetic::{Answer, Choice, Number, Problem, Solver};
 use foretell_trace::values::{Demand, Demanded, Term, TermId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,7 +24,7 @@ const TIME: Duration = Duration::from_secs(2);
 pub(crate) fn blame(
     computed: &Computed<'_>,
     closure: &Closure<'_>,
-    pool: &Pool,
+    solver: &dyn Solver,
     demand: Demand,
     reasons: &[Sight],
 ) -> Option<Vec<Sight>> {
@@ -49,7 +49,7 @@ pub(crate) fn blame(
         .map(|(&choice, &sight)| (choice, sight))
         .collect();
     choices.iter().for_each(|&(choice, _)| stake.problem.assume(choice));
-    match pool.ask(&stake.problem, TIME)? {
+    match solver.solve(&stake.problem, TIME)? {
         Answer::Impossible(core) => {
             let mut blamed: Vec<Sight> =
                 core.iter().filter_map(|choice| stake.sights.get(choice).copied()).collect();

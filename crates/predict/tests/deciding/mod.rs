@@ -1,12 +1,14 @@
 //! Asking a technique about every conflicting pair of a small trace.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use foretell_predict::{Budget, Limit, Pinning, Predictor, Technique, Verdict, conflicting_pairs};
 use foretell_trace::{EventId, Trace};
 use foretell_witness::{Claim, Model, Proof, Referee};
+use foretell_z3::Pool;
 
 fn model(pinning: Pinning) -> Model {
     match pinning {
@@ -27,7 +29,8 @@ pub(crate) fn races(technique: Technique, trace: &Trace) -> Races {
 
 /// The pairs that the technique proves, and those that it refutes.
 pub(crate) fn answers(technique: Technique, trace: &Trace, window: Option<usize>) -> (Races, Races) {
-    let predictor = Predictor::new(trace, technique, window).expect("the technique decides pairs");
+    let predictor = Predictor::new(trace, technique, window, Arc::new(Pool::default()))
+        .expect("the technique decides pairs");
     let stop = AtomicBool::new(false);
     let budget = Budget { per_pair: Duration::from_secs(60), stop: &stop };
     let mut referee = Referee::new(trace);

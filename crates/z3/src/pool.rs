@@ -7,27 +7,28 @@ use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use crate::problem::{Answer, Problem};
+use foretell_arithmetic::{Answer, Problem, Solver};
+
 use crate::process::{Process, SolverError};
 
 /// Names another program to be run instead of `z3`.
 const OTHER_PROGRAM: &str = "FORETELL_Z3";
-/// A solver keeps to its time by itself. One that has said nothing for so much longer is not waited for.
+/// A solver keeps to its time limit by itself. One that exceeds it by this much is terminated.
 const GRACE: Duration = Duration::from_secs(2);
-/// A solver that so many times in a row cannot be talked to is none.
+/// After so many failures in a row the program counts as no solver.
 const FAILURES: u32 = 3;
 
-/// The program to ask: `z3`, unless the environment names another one.
+/// The solver's program: `z3`, unless the environment names another one.
 pub fn program() -> OsString {
     env::var_os(OTHER_PROGRAM).unwrap_or_else(|| "z3".into())
 }
 
-/// Solvers that are shared by threads: each question has one for itself, and they are started when there is something to ask.
+/// Solvers that are shared by threads. Each problem has a process to itself; processes are started on demand.
 #[derive(Debug)]
 pub struct Pool {
     program: OsString,
     idle: Mutex<Vec<Process>>,
-    /// How often in a row there was no talking to a solver.
+    /// How many failures there were in a row.
     failures: AtomicU32,
 }
 
@@ -38,44 +39,27 @@ impl Default for Pool {
 }
 
 impl Pool {
-    /// Solvers that are this program.
+    /// A pool of processes of this program.
     pub fn of(program: OsString) -> Pool {
         Pool { program, idle: Mutex::default(), failures: AtomicU32::new(0) }
     }
 
-    /// The answer to a problem for which a solver has so much time; none if nobody knows. Whatever goes wrong with a solver, it is that the
-    /// question is not answered.
-    pub fn ask(&self, problem: &Problem, time: Duration) -> Option<Answer> {
-        let answer = self.try_to_ask(problem, time);
-        match answer {
-            Ok(_) => self.failures.store(0, Ordering::Relaxed),
-            Err(SolverError::Missing) => self.failures.store(FAILURES, Ordering::Relaxed),
-            Err(_) => drop(self.failures.fetch_add(1, Ordering::Relaxed)),
-        }
-        answer.ok().filter(|answer| *answer != Answer::Unknown)
-    }
-
-    /// Whether there turned out to be no solver, or none that one can talk to. Nobody is asked any more then.
-    pub fn is_of_no_use(&self) -> bool {
-        self.failures.load(Ordering::Relaxed) >= FAILURES
-    }
-
-    fn try_to_ask(&self, problem: &Problem, time: Duration) -> Result<Answer, SolverError> {
-        if self.is_of_no_use() {
+    fn try_to_solve(&self, problem: &Problem, time: Duration) -> Result<Answer, SolverError> {
+        if self.is_unavailable() {
             return Err(SolverError::Missing);
         }
         let mut process = self.take().map_or_else(|| Process::spawn(&self.program), Ok)?;
-        let (end, problem) = (process.end(), problem.clone());
+        let (terminator, problem) = (process.terminator(), problem.clone());
         let (sender, receiver) = mpsc::channel();
-        // Somebody else talks with the solver, so that nobody waits for one that does not answer.
+        // Another thread talks to the solver, so that this one can stop waiting.
         thread::spawn(move || {
-            let answer = process.greet().and_then(|()| problem.ask(&mut process, time));
-            // Whoever asked may have left.
+            let answer = process.greet().and_then(|()| process.solve(&problem, time));
+            // The receiver is gone if the time was up.
             let _ = sender.send(answer.map(|answer| (process, answer)));
         });
         let Ok(answered) = receiver.recv_timeout(time.saturating_add(GRACE)) else {
-            // It would go on for as long as it likes, even after we are gone.
-            end.now();
+            // It could outlive this process.
+            terminator.terminate();
             return Err(SolverError::Silent);
         };
         let (process, answer) = answered?;
@@ -87,6 +71,22 @@ impl Pool {
 
     fn take(&self) -> Option<Process> {
         self.idle.lock().ok().and_then(|mut idle| idle.pop())
+    }
+}
+
+impl Solver for Pool {
+    fn solve(&self, problem: &Problem, time: Duration) -> Option<Answer> {
+        let answer = self.try_to_solve(problem, time);
+        match answer {
+            Ok(_) => self.failures.store(0, Ordering::Relaxed),
+            Err(SolverError::Missing) => self.failures.store(FAILURES, Ordering::Relaxed),
+            Err(_) => drop(self.failures.fetch_add(1, Ordering::Relaxed)),
+        }
+        answer.ok().filter(|answer| *answer != Answer::Unknown)
+    }
+
+    fn is_unavailable(&self) -> bool {
+        self.failures.load(Ordering::Relaxed) >= FAILURES
     }
 }
 
@@ -118,16 +118,16 @@ mod tests {
     fn a_solver_answers_again_and_again() {
         let pool = Pool::default();
         for _ in 0..3 {
-            assert_eq!(pool.ask(&problem(), GRACE), Some(Answer::Impossible(Vec::new())));
+            assert_eq!(pool.solve(&problem(), GRACE), Some(Answer::Impossible(Vec::new())));
         }
-        assert!(!pool.is_of_no_use());
+        assert!(!pool.is_unavailable());
     }
 
     #[test]
     fn without_a_solver_nothing_is_answered() {
         let pool = Pool::of("/there/is/no/such/solver".into());
-        assert_eq!(pool.ask(&problem(), GRACE), None);
-        assert!(pool.is_of_no_use());
+        assert_eq!(pool.solve(&problem(), GRACE), None);
+        assert!(pool.is_unavailable());
     }
 
     #[test]
@@ -135,10 +135,10 @@ mod tests {
         let begin = Instant::now();
         for pool in [script("silent", "#!/bin/sh\nsleep 30\n"), script("other", "#!/bin/sh\necho what\n")] {
             for _ in 0..FAILURES {
-                assert!(!pool.is_of_no_use(), "it may still come to its senses");
-                assert_eq!(pool.ask(&problem(), Duration::from_millis(10)), None);
+                assert!(!pool.is_unavailable(), "{:?} may still recover", pool.program);
+                assert_eq!(pool.solve(&problem(), Duration::from_millis(10)), None);
             }
-            assert!(pool.is_of_no_use());
+            assert!(pool.is_unavailable());
             fs::remove_file(&pool.program).unwrap();
         }
         assert!(begin.elapsed() < Duration::from_secs(25));
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn who_does_not_answer_does_not_live_on() {
         let pool = script("stubborn", "#!/bin/sh\necho $$ > $0.pid\nexec sleep 600\n");
-        assert_eq!(pool.ask(&problem(), Duration::from_millis(10)), None);
+        assert_eq!(pool.solve(&problem(), Duration::from_millis(10)), None);
         let mut note = pool.program.clone();
         note.push(".pid");
         let id = fs::read_to_string(&note).unwrap();
@@ -160,9 +160,9 @@ mod tests {
         let unknown = "#!/bin/sh\nwhile read -r line; do case $line in *ready*) echo ready;; *check-sat*) echo unknown;; esac; done\n";
         let pool = script("unknown", unknown);
         for _ in 0..=FAILURES {
-            assert_eq!(pool.ask(&problem(), GRACE), None);
+            assert_eq!(pool.solve(&problem(), GRACE), None);
         }
-        assert!(!pool.is_of_no_use());
+        assert!(!pool.is_unavailable());
         fs::remove_file(&pool.program).unwrap();
     }
 }
