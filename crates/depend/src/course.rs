@@ -130,18 +130,8 @@ impl Course {
             // In the run it had ended; so it has if it did all that it did there.
             Op::Join(other) => return !self.unborn.contains(&other) && !self.stopped.contains(&other),
             Op::Arrive(barrier) | Op::Depart(barrier) => return !self.left_out.contains(&barrier),
-            Op::AcquireAgain(_)
-            | Op::ReleaseAgain(_)
-            | Op::AcquireSharedAgain(_)
-            | Op::ReleaseSharedAgain(_)
-            | Op::Fence { .. }
-            | Op::Begin
-            | Op::End
-            | Op::Branch
-            | Op::Alloc(_)
-            | Op::Enter(_)
-            | Op::Exit(_)
-            | Op::Dummy(_) => {}
+            Op::Fence { .. } | Op::Begin | Op::End | Op::Branch | Op::Alloc(_) | ops!(labels | reentries) => {
+            }
             Op::Read { var, .. }
             | Op::Write { var, .. }
             | Op::Load { var, .. }

@@ -7,7 +7,7 @@
 //!
 //! Local time advances only where a thread publishes what it did, so that accesses between two such points share a time.
 
-use foretell_trace::{Access, AccessKind, Event, LockId, LockMode, MemOrder, Op, ThreadId, VarId};
+use foretell_trace::{Access, AccessKind, Event, LockId, LockMode, MemOrder, Op, ThreadId, VarId, ops};
 
 use crate::clock::{Clock, Clocks};
 use crate::must::MustOrder;
@@ -110,32 +110,14 @@ impl HappensBefore {
             Op::Read { .. }
             | Op::Write { .. }
             | Op::Load { .. }
-            | Op::Alloc(_)
             | Op::Acquire(_)
             | Op::AcquireShared(_)
-            | Op::AcquireAgain(_)
-            | Op::ReleaseAgain(_)
-            | Op::AcquireSharedAgain(_)
-            | Op::ReleaseSharedAgain(_)
-            | Op::TryAcquireFailed(_)
-            | Op::TryAcquireSharedFailed(_)
-            | Op::Fork(_)
-            | Op::Join(_)
-            | Op::Begin
-            | Op::End
-            | Op::Branch
-            | Op::SemInit { .. }
-            | Op::SemWait(_)
-            | Op::SemPost(_)
             | Op::Woken { .. }
             | Op::WaitTimeout { .. }
             | Op::Notify(_)
             | Op::NotifyAll(_)
-            | Op::Arrive(_)
-            | Op::Depart(_)
-            | Op::Enter(_)
-            | Op::Exit(_)
-            | Op::Dummy(_) => {}
+            | Op::Alloc(_)
+            | ops!(control | semaphores | barriers | labels | reentries | attempts) => {}
         }
         self.must.leave(event, &mut self.clocks);
     }

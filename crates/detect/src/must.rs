@@ -98,14 +98,6 @@ impl MustOrder {
                 }
             }
             Op::Fence { .. }
-            | Op::Acquire(_)
-            | Op::Release(_)
-            | Op::AcquireAgain(_)
-            | Op::ReleaseAgain(_)
-            | Op::AcquireShared(_)
-            | Op::ReleaseShared(_)
-            | Op::AcquireSharedAgain(_)
-            | Op::ReleaseSharedAgain(_)
             | Op::Fork(_)
             | Op::Begin
             | Op::End
@@ -113,9 +105,7 @@ impl MustOrder {
             | Op::Wait { .. }
             | Op::WaitTimeout { .. }
             | Op::Alloc(_)
-            | Op::Enter(_)
-            | Op::Exit(_)
-            | Op::Dummy(_) => {}
+            | ops!(labels | sections | reentries) => {}
         }
     }
 
@@ -155,27 +145,14 @@ impl MustOrder {
             }
             Op::ReleaseShared(lock) => self.end_section(thread, lock, LockMode::Shared),
             // Others learn nothing from these.
-            Op::Read { .. }
-            | Op::Write { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Rmw { .. }
-            | Op::Fence { .. }
-            | Op::Free(_)
-            | Op::AcquireAgain(_)
-            | Op::ReleaseAgain(_)
-            | Op::AcquireSharedAgain(_)
-            | Op::ReleaseSharedAgain(_)
-            | Op::TryAcquireFailed(_)
-            | Op::TryAcquireSharedFailed(_)
+            Op::Fence { .. }
             | Op::Join(_)
             | Op::Begin
             | Op::End
             | Op::Branch
             | Op::Depart(_)
-            | Op::Enter(_)
-            | Op::Exit(_)
-            | Op::Dummy(_) => {}
+            | Op::Free(_)
+            | ops!(labels | accesses | reentries | attempts) => {}
         }
         if event.unexplained {
             clocks.fence(thread);
@@ -215,16 +192,7 @@ impl MustOrder {
 /// Whether another schedule may order this operation differently towards the others on its object.
 fn is_negotiable(op: Op) -> bool {
     match op {
-        Op::SemInit { .. }
-        | Op::SemWait(_)
-        | Op::SemPost(_)
-        | Op::Notify(_)
-        | Op::NotifyAll(_)
-        | Op::Woken { .. }
-        | Op::Arrive(_)
-        | Op::Depart(_)
-        | Op::TryAcquireFailed(_)
-        | Op::TryAcquireSharedFailed(_) => true,
+        Op::Woken { .. } | Op::Notify(_) | Op::NotifyAll(_) | ops!(semaphores | barriers | attempts) => true,
         Op::Wait { .. } | Op::WaitTimeout { .. } => false,
         ops!(memory | sections | reentries | control | labels) => false,
     }

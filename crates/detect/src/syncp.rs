@@ -112,16 +112,10 @@ impl SyncP {
         match event.op {
             _ if event.unexplained => true,
             Op::Join(_)
-            | Op::SemInit { .. }
-            | Op::SemWait(_)
-            | Op::SemPost(_)
+            | Op::Woken { .. }
             | Op::Notify(_)
             | Op::NotifyAll(_)
-            | Op::Woken { .. }
-            | Op::Arrive(_)
-            | Op::Depart(_)
-            | Op::TryAcquireFailed(_)
-            | Op::TryAcquireSharedFailed(_) => true,
+            | ops!(semaphores | barriers | attempts) => true,
             Op::Free(_) | ops!(accesses) => self.allocates,
             Op::Fork(_) | Op::Begin | Op::End | Op::Branch => false,
             Op::Fence { .. } | Op::Alloc(_) | Op::Wait { .. } | Op::WaitTimeout { .. } => false,

@@ -10,6 +10,7 @@ use crate::error::TraceError;
 use crate::event::{Event, MemOrder, Op};
 use crate::id::{BarrierId, CondId, EventId, LockId, SemId, ThreadId, VarId};
 use crate::name::Names;
+use crate::ops;
 use crate::source::{Batch, Ending};
 use crate::symbol::Value;
 
@@ -348,13 +349,7 @@ impl Checker {
             }
             Op::Arrive(barrier) => self.arrive(thread, barrier, names),
             Op::Depart(barrier) => self.depart(thread, barrier, names),
-            Op::Begin
-            | Op::Fence { .. }
-            | Op::Notify(_)
-            | Op::NotifyAll(_)
-            | Op::Enter(_)
-            | Op::Exit(_)
-            | Op::Dummy(_) => Ok(()),
+            Op::Fence { .. } | Op::Begin | Op::Notify(_) | Op::NotifyAll(_) | ops!(labels) => Ok(()),
         }
     }
 

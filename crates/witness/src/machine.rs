@@ -16,7 +16,7 @@ mod meetings;
 use std::sync::Arc;
 
 use foretell_trace::values::Demand;
-use foretell_trace::{Event, EventId, LockId, Op, SemId, Symbol, ThreadId, Value, VarId};
+use foretell_trace::{Event, EventId, LockId, Op, SemId, Symbol, ThreadId, Value, VarId, ops};
 
 use self::meetings::Barrier;
 use crate::blocked::Blocked;
@@ -184,23 +184,10 @@ impl<'t> Machine<'t> {
             Op::Fence { .. }
             | Op::Release(_)
             | Op::ReleaseShared(_)
-            | Op::AcquireAgain(_)
-            | Op::ReleaseAgain(_)
-            | Op::AcquireSharedAgain(_)
-            | Op::ReleaseSharedAgain(_)
-            | Op::TryAcquireFailed(_)
-            | Op::TryAcquireSharedFailed(_)
-            | Op::Fork(_)
-            | Op::Join(_)
-            | Op::Begin
-            | Op::End
-            | Op::Branch
             | Op::Notify(_)
             | Op::NotifyAll(_)
             | Op::Depart(_)
-            | Op::Enter(_)
-            | Op::Exit(_)
-            | Op::Dummy(_) => {}
+            | ops!(control | labels | reentries | attempts) => {}
         }
     }
 
@@ -374,24 +361,18 @@ impl<'t> Machine<'t> {
                     || self.arrivals_are_complete(barrier, with);
                 require(complete, Blocked::ArrivalsMissing(barrier, with))
             }
-            Op::Release(_)
+            Op::Fence { .. }
+            | Op::Release(_)
             | Op::ReleaseShared(_)
-            | Op::AcquireAgain(_)
-            | Op::ReleaseAgain(_)
-            | Op::AcquireSharedAgain(_)
-            | Op::ReleaseSharedAgain(_)
+            | Op::Fork(_)
+            | Op::Begin
+            | Op::End
+            | Op::SemInit { .. }
             | Op::Wait { .. }
             | Op::Notify(_)
             | Op::NotifyAll(_)
-            | Op::SemInit { .. }
             | Op::Alloc(_)
-            | Op::Fork(_)
-            | Op::Fence { .. }
-            | Op::Begin
-            | Op::End
-            | Op::Enter(_)
-            | Op::Exit(_)
-            | Op::Dummy(_) => Ok(()),
+            | ops!(labels | reentries) => Ok(()),
         }
     }
 
@@ -525,20 +506,12 @@ impl<'t> Machine<'t> {
             Op::Depart(barrier) => {
                 self.barriers[barrier.index()].inside.retain(|inside| inside.0 != thread);
             }
-            Op::AcquireAgain(_)
-            | Op::ReleaseAgain(_)
-            | Op::AcquireSharedAgain(_)
-            | Op::ReleaseSharedAgain(_)
-            | Op::TryAcquireFailed(_)
-            | Op::TryAcquireSharedFailed(_)
+            Op::Fence { .. }
             | Op::Join(_)
-            | Op::Branch
-            | Op::Fence { .. }
             | Op::Begin
             | Op::End
-            | Op::Enter(_)
-            | Op::Exit(_)
-            | Op::Dummy(_) => {}
+            | Op::Branch
+            | ops!(labels | reentries | attempts) => {}
         }
     }
 

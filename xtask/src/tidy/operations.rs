@@ -6,7 +6,7 @@
 use std::path::Path;
 
 /// The files that give operations a meaning: checks, formats, detectors, deciders, the referee, explorations, slices.
-const FILES: [&str; 33] = [
+const FILES: [&str; 34] = [
     "crates/trace/src/event.rs",
     "crates/trace/src/check.rs",
     "crates/trace/src/words.rs",
@@ -32,6 +32,7 @@ const FILES: [&str; 33] = [
     "crates/depend/src/course.rs",
     "crates/depend/src/slice.rs",
     "crates/depend/src/slice/horizon.rs",
+    "crates/depend/src/slice/index.rs",
     "crates/depend/src/slice/sections.rs",
     "crates/explore/src/order.rs",
     "crates/explore/src/compile.rs",

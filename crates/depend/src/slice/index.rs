@@ -1,6 +1,6 @@
 //! What a slice looks up about the whole trace, whatever the property.
 
-use foretell_trace::{Event, EventId, Op, ThreadId, Trace, Value, VarId};
+use foretell_trace::{Event, EventId, Op, ThreadId, Trace, Value, VarId, ops};
 use rustc_hash::FxHashMap;
 
 use super::sections::Sections;
@@ -138,41 +138,8 @@ impl Index {
 /// those of a lock section.
 fn always_stays(op: Op) -> bool {
     match op {
-        Op::Fork(_)
-        | Op::Join(_)
-        | Op::SemInit { .. }
-        | Op::SemWait(_)
-        | Op::SemPost(_)
-        | Op::Wait { .. }
-        | Op::Woken { .. }
-        | Op::WaitTimeout { .. }
-        | Op::Notify(_)
-        | Op::NotifyAll(_)
-        | Op::Arrive(_)
-        | Op::Depart(_)
-        | Op::Alloc(_)
-        | Op::Free(_)
-        | Op::TryAcquireFailed(_)
-        | Op::TryAcquireSharedFailed(_)
-        | Op::Fence { .. } => true,
-        Op::Read { .. }
-        | Op::Write { .. }
-        | Op::Load { .. }
-        | Op::Store { .. }
-        | Op::Rmw { .. }
-        | Op::Acquire(_)
-        | Op::Release(_)
-        | Op::AcquireAgain(_)
-        | Op::ReleaseAgain(_)
-        | Op::AcquireShared(_)
-        | Op::ReleaseShared(_)
-        | Op::AcquireSharedAgain(_)
-        | Op::ReleaseSharedAgain(_)
-        | Op::Begin
-        | Op::End
-        | Op::Branch
-        | Op::Enter(_)
-        | Op::Exit(_)
-        | Op::Dummy(_) => false,
+        Op::Fork(_) | Op::Join(_) | Op::Alloc(_) | Op::Free(_) | Op::Fence { .. } => true,
+        ops!(attempts | semaphores | conditions | barriers) => true,
+        Op::Begin | Op::End | Op::Branch | ops!(accesses | sections | reentries | labels) => false,
     }
 }

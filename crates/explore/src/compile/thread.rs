@@ -240,17 +240,7 @@ impl<'a> Compiler<'a> {
             }
             // What these do is to lift walls, or special.
             Op::Fork(_) | Op::Notify(_) | Op::NotifyAll(_) => Step::IDLE,
-            Op::Branch
-            | Op::Begin
-            | Op::End
-            | Op::Enter(_)
-            | Op::Exit(_)
-            | Op::Dummy(_)
-            | Op::Fence { .. }
-            | Op::AcquireAgain(_)
-            | Op::ReleaseAgain(_)
-            | Op::AcquireSharedAgain(_)
-            | Op::ReleaseSharedAgain(_) => Step::IDLE,
+            Op::Fence { .. } | Op::Begin | Op::End | Op::Branch | ops!(labels | reentries) => Step::IDLE,
         };
         Some(step)
     }

@@ -8,7 +8,7 @@
 //! access is ordered after the write that it saw unless both are atomic; and an event that no recorded write explains
 //! comes after all before it and before all after it.
 
-use foretell_trace::{Event, LockId, MemOrder, Op, ThreadId, VarId};
+use foretell_trace::{Event, LockId, MemOrder, Op, ThreadId, VarId, ops};
 
 use super::clock::{Clock, Publication, Snapshots, narrow};
 
@@ -168,28 +168,15 @@ impl HappensBefore {
                 at(&mut self.vars, var.index()).allocated = publication;
             }
             // The languages order nothing here. Repeated acquires are covered by the outermost one.
-            Op::Read { .. }
-            | Op::Write { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Rmw { .. }
-            | Op::Acquire(_)
+            Op::Acquire(_)
             | Op::Release(_)
-            | Op::AcquireAgain(_)
-            | Op::ReleaseAgain(_)
-            | Op::AcquireSharedAgain(_)
-            | Op::ReleaseSharedAgain(_)
-            | Op::TryAcquireFailed(_)
-            | Op::TryAcquireSharedFailed(_)
             | Op::Begin
             | Op::End
             | Op::Branch
             | Op::Wait { .. }
             | Op::WaitTimeout { .. }
             | Op::Free(_)
-            | Op::Enter(_)
-            | Op::Exit(_)
-            | Op::Dummy(_) => {}
+            | ops!(labels | accesses | reentries | attempts) => {}
         }
     }
 
