@@ -73,7 +73,9 @@ fn tell(bytes: i64) {
     if bytes <= 0 || used <= ENOUGH.load(Ordering::Relaxed) {
         return;
     }
-    if !IS_SHORT.swap(true, Ordering::Relaxed) {
+    IS_SHORT.store(true, Ordering::Relaxed);
+    // The next work may have begun meanwhile, and goes no further either.
+    if !stop::is_requested() {
         stop::request();
     }
     // What was taken is not always used: only what the system has given counts in the end.

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
     }
     let cut_short = rows.iter().flatten().any(|report| report.trace.cut_short);
     let rendered = match args.format {
-        OutputFormat::Json => json::render(&rows.concat()).map_err(Failure::json)?,
+        OutputFormat::Json => json::render(&rows.concat()).map_err(Failure::rendering)?,
         OutputFormat::Text => table::render(&columns, &rows),
     };
     if !rows.is_empty() {

@@ -31,8 +31,8 @@ impl Failure {
 
     /// A report cannot be written down.
     #[expect(clippy::needless_pass_by_value, reason = "made to be used with `map_err`")]
-    pub(crate) fn json(error: serde_json::Error) -> Failure {
-        Failure::Usage(format!("cannot write JSON: {error}"))
+    pub(crate) fn rendering(error: io::Error) -> Failure {
+        Failure::Usage(format!("cannot write the report: {error}"))
     }
 
     /// Whoever reads our output has seen enough: not an error.

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<Outcome, Failure> {
         }
     }
     let rendered = match args.format {
-        OutputFormat::Json => json::render(&reports).map_err(Failure::json)?,
+        OutputFormat::Json => json::render(&reports).map_err(Failure::rendering)?,
         OutputFormat::Text => text(&reports, screen::detail(args.color, args.output.as_deref())),
     };
     if !reports.is_empty() {

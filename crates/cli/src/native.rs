@@ -164,11 +164,13 @@ impl Origin<'_> {
 
 /// Drives the program into each race that is to be told.
 fn confirm(args: &RunArgs, program: &Path, reports: &mut [Report]) -> Result<(), Failure> {
+    let limit = TimeLimit::rest()?;
     let drive = Drive {
         program,
         name: &args.program,
         arguments: &args.arguments,
         stop_after: args.stop_after,
+        limit: Some(&limit),
         go_on: false,
         gdb: false,
         quietly: true,

@@ -1,10 +1,16 @@
 //! Where results go, and what is said beside them.
 
-use std::fs;
-use std::io::{self, Write};
+mod standard;
+mod target;
+mod unfinished;
+
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use foretell_report::sink::{Sink, is_stopped};
 use foretell_report::visible::visible_lines;
+
+pub(crate) use target::Target;
 
 use crate::error::Failure;
 
@@ -15,14 +21,43 @@ pub(crate) fn note(text: &str) {
 
 /// Writes `text` to the file, or to standard output.
 pub(crate) fn write(path: Option<&Path>, text: &str) -> Result<(), Failure> {
-    match path {
-        Some(path) if path != Path::new("-") => {
-            fs::write(path, text).map_err(|error| Failure::file(path, "write", error))
-        }
-        _ => {
-            let mut output = io::stdout().lock();
-            let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
-            written.map_err(|error| Failure::file(Path::new("-"), "write", error))
-        }
+    write_while(path, &|| true, |sink| sink.write_all(text.as_bytes())).map(drop)
+}
+
+/// Has something written to the file, or to standard output, as long as `go_on` says so. If that is not to the end, nothing is
+/// written: whether that is so is returned.
+pub(crate) fn write_while(
+    path: Option<&Path>,
+    go_on: &dyn Fn() -> bool,
+    render: impl FnOnce(&mut Sink<'_>) -> io::Result<()>,
+) -> Result<bool, Failure> {
+    let path = path.unwrap_or(Path::new("-"));
+    let target = Target::new(path);
+    let written = match target {
+        Target::Unfinished { .. } => target.fill(
+            |error| error,
+            |target| {
+                let mut file = BufWriter::new(target.open()?);
+                render(&mut Sink::new(&mut file, go_on))?;
+                file.flush()
+            },
+        ),
+        // What others have seen cannot be taken back.
+        Target::InPlace(_) => render_whole(go_on, render).and_then(|bytes| target.open()?.write_all(&bytes)),
+        Target::Stdout => render_whole(go_on, render).and_then(|bytes| standard::write(&bytes)),
+    };
+    match written {
+        Ok(()) => Ok(true),
+        Err(error) if is_stopped(&error) => Ok(false),
+        Err(error) => Err(Failure::file(path, "write", error)),
     }
+}
+
+fn render_whole(
+    go_on: &dyn Fn() -> bool,
+    render: impl FnOnce(&mut Sink<'_>) -> io::Result<()>,
+) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    render(&mut Sink::new(&mut bytes, go_on))?;
+    Ok(bytes)
 }

@@ -1,12 +1,17 @@
 //! In which forms a report is told, and where each of them goes.
 
+use std::io::{self, Write as _};
 use std::path::Path;
+use std::time::Instant;
 
-use foretell_report::{Decision, Report, html, json, junit, sarif, schema, text};
+use foretell_report::sink::Sink;
+use foretell_report::text::Detail;
+use foretell_report::{Decision, Report, brief, html, json, junit, sarif, schema, text};
 
 use crate::args::{ReportFormat, SchemaArgs, WantedArgs};
 use crate::error::Failure;
-use crate::{Outcome, output, screen};
+use crate::stop::TimeLimit;
+use crate::{Outcome, memory, output, screen, stop};
 
 /// One form of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,6 +20,12 @@ pub(crate) struct Target<'a> {
     pub(crate) format: ReportFormat,
     /// Where it goes; to standard output unless given.
     path: Option<&'a Path>,
+}
+
+impl Target<'_> {
+    fn name(&self) -> String {
+        self.path.map_or_else(|| "standard output".to_string(), |path| path.display().to_string())
+    }
 }
 
 impl WantedArgs {
@@ -53,24 +64,30 @@ impl ReportFormat {
     }
 }
 
-/// Writes the reports in all forms that are wanted. That there are none is worth telling to programs alone.
+/// Writes the reports in all forms that are wanted. That there are none is worth telling to programs alone. Where there is no time to
+/// write all of a report, it is written in little.
 pub(crate) fn tell(reports: &[Report], wanted: &WantedArgs) -> Result<(), Failure> {
     let targets = wanted.targets();
     let saved = targets.iter().find(|target| target.format == ReportFormat::Json);
     let saved = saved.and_then(|target| target.path).map(|path| path.display().to_string());
+    let (limit, begin) = (TimeLimit::rest()?, Instant::now());
+    let go_on = || !stop::is_urgent_since(begin);
     for target in targets {
         let is_for_people = matches!(target.format, ReportFormat::Text | ReportFormat::Html);
         if reports.is_empty() && is_for_people {
             continue;
         }
-        let rendered = match target.format {
-            ReportFormat::Text => render_text(reports, saved.as_deref(), target.path, wanted),
-            ReportFormat::Json => json::render(reports).map_err(Failure::json)?,
-            ReportFormat::Html => html::render(reports).map_err(Failure::json)?,
-            ReportFormat::Sarif => sarif::render(reports, &current_folder()).map_err(Failure::json)?,
-            ReportFormat::Junit => junit::render(reports),
+        let write = |reports: &[Report], go_on: &dyn Fn() -> bool| {
+            output::write_while(target.path, go_on, |sink| {
+                write_report(reports, target, saved.as_deref(), wanted, sink)
+            })
         };
-        output::write(target.path, &rendered)?;
+        if !write(reports, &go_on)? {
+            let why = why(&limit);
+            let brief: Vec<Report> = reports.iter().map(|report| brief(report, &why)).collect();
+            write(&brief, &|| true)?;
+            output::note(&format!("{}: the report was cut while it was written: {why}", target.name()));
+        }
         if let (Some(path), true) = (target.path, target.format != ReportFormat::Text) {
             output::note(&format!("{}: {}", path.display(), text::summary(reports)));
         }
@@ -78,11 +95,44 @@ pub(crate) fn tell(reports: &[Report], wanted: &WantedArgs) -> Result<(), Failur
     Ok(())
 }
 
+/// Why writing was stopped.
+fn why(limit: &TimeLimit) -> String {
+    if limit.is_over() && !stop::is_interrupted() {
+        return "the time limit was reached; --time-limit gives more".to_string();
+    }
+    memory::note().filter(|_| !stop::is_interrupted()).unwrap_or_else(|| "interrupted".to_string())
+}
+
+fn write_report(
+    reports: &[Report],
+    target: Target<'_>,
+    saved: Option<&str>,
+    wanted: &WantedArgs,
+    sink: &mut Sink<'_>,
+) -> io::Result<()> {
+    match target.format {
+        ReportFormat::Text => write_text(reports, saved, screen::detail(wanted.color, target.path), sink),
+        ReportFormat::Json => json::write(reports, sink),
+        ReportFormat::Html => html::write(reports, sink),
+        ReportFormat::Sarif => sarif::write(reports, &current_folder(), sink),
+        ReportFormat::Junit => junit::write(reports, sink),
+    }
+}
+
 /// All reports, and what a reader may do next.
-fn render_text(reports: &[Report], saved: Option<&str>, path: Option<&Path>, wanted: &WantedArgs) -> String {
-    let detail = screen::detail(wanted.color, path);
-    let texts: Vec<_> = reports.iter().map(|report| text::render(report, detail)).collect();
-    texts.join("\n") + &text::next_step(reports, saved, detail)
+fn write_text(
+    reports: &[Report],
+    saved: Option<&str>,
+    detail: Detail,
+    sink: &mut Sink<'_>,
+) -> io::Result<()> {
+    for (index, report) in reports.iter().enumerate() {
+        if index > 0 {
+            sink.write_all(b"\n")?;
+        }
+        text::write(report, detail, sink)?;
+    }
+    sink.write_all(text::next_step(reports, saved, detail).as_bytes())
 }
 
 /// The folder that relative paths start from.
@@ -93,7 +143,7 @@ fn current_folder() -> String {
 /// `foretell schema`: prints the form of what is printed as JSON.
 pub(crate) fn print_schema(args: &SchemaArgs) -> Result<Outcome, Failure> {
     let text = match &args.kind {
-        Some(kind) => schema::of(kind).map_err(Failure::json)?,
+        Some(kind) => schema::of(kind).map_err(|error| Failure::rendering(error.into()))?,
         None => schema::SCHEMA.to_string(),
     };
     output::write(None, &text)?;
@@ -104,7 +154,7 @@ pub(crate) fn print_schema(args: &SchemaArgs) -> Result<Outcome, Failure> {
 pub(crate) fn tell_decisions(decisions: &[Decision], wanted: &WantedArgs) -> Result<(), Failure> {
     for target in wanted.targets() {
         let rendered = match target.format {
-            ReportFormat::Json => json::render(decisions).map_err(Failure::json)?,
+            ReportFormat::Json => json::render(decisions).map_err(Failure::rendering)?,
             ReportFormat::Text => {
                 let detail = screen::detail(wanted.color, target.path);
                 let render = |decision| text::render_decision(decision, detail);

@@ -31,6 +31,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Outcome, Failure> {
             name: &program,
             arguments: &arguments,
             stop_after: args.stop_after,
+            limit: None,
             go_on: args.go_on,
             gdb: args.gdb,
             quietly: false,

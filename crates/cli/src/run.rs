@@ -207,9 +207,14 @@ pub(crate) fn ending_text(ending: &Ending) -> Option<String> {
 /// Drives the program into each race that comes with a schedule. A race that the program does not follow would be a
 /// false one, the worst that can happen: then nothing that was found is worth anything.
 fn drive(source: &Source, run: &Run, report: &mut Report) -> Result<(), Failure> {
-    let mut driven = 0;
+    let (mut driven, mut left_out) = (0, 0);
     for race in &mut report.races {
         let Some(witness) = &race.witness else { continue };
+        if stop::is_urgent() {
+            left_out += 1;
+            race.confirmation = Some(Confirmation::not("there was no time for that"));
+            continue;
+        }
         let events: Vec<EventId> =
             witness.iter().filter_map(|&number| EventId::from_number(number)).collect();
         confirm(&source.program, &run.trace, &events).map_err(|problem| {
@@ -219,6 +224,9 @@ fn drive(source: &Source, run: &Run, report: &mut Report) -> Result<(), Failure>
         })?;
         driven += 1;
         race.confirmation = Some(Confirmation::of_machine());
+    }
+    if left_out > 0 {
+        report.notes.push(format!("there was no time to drive the program into {left_out} of the races"));
     }
     report.driven = Some(driven);
     Ok(())

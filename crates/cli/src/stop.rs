@@ -26,6 +26,12 @@ static SINCE: AtomicU64 = AtomicU64::new(0);
 static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
 /// So long results may be put in order once everything is to stop.
 const PATIENCE: Duration = Duration::from_millis(700);
+/// What all limits of time so far have given together, and what of it was used, in milliseconds. If one of them was none, the first
+/// is the largest number.
+static GIVEN: AtomicU64 = AtomicU64::new(0);
+static USED: AtomicU64 = AtomicU64::new(0);
+/// What comes after work within a limit has at least so long: whoever has used up the time is still to be told.
+const MOMENT: Duration = Duration::from_secs(1);
 /// Whether the user has pressed Ctrl-C. Once set, it stays.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -44,7 +50,7 @@ const LONGEST_HURRY: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(20);
 
 /// What a shell reports for a program that was interrupted.
-const INTERRUPTED_CODE: i32 = 130;
+pub(crate) const INTERRUPTED_CODE: i32 = 130;
 
 /// From now on Ctrl-C does not end the program at once.
 pub(crate) fn listen() -> Result<(), Failure> {
@@ -148,9 +154,19 @@ pub(crate) fn is_requested() -> bool {
     STOP.load(Ordering::Relaxed)
 }
 
+/// In milliseconds.
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn add(total: &AtomicU64, millis: u64) {
+    // It never refuses.
+    let _ = total.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |sum| Some(sum.saturating_add(millis)));
+}
+
 /// Everything is to stop. Allocates nothing.
 pub(crate) fn request() {
-    let now = u64::try_from(BEGIN.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
+    let now = millis(BEGIN.elapsed()).max(1);
     // What was asked for first counts.
     let _ = SINCE.compare_exchange(0, now, Ordering::SeqCst, Ordering::SeqCst);
     STOP.store(true, Ordering::SeqCst);
@@ -160,6 +176,11 @@ pub(crate) fn request() {
 pub(crate) fn is_urgent() -> bool {
     let since = SINCE.load(Ordering::Relaxed);
     is_requested() && since > 0 && BEGIN.elapsed().saturating_sub(Duration::from_millis(since)) >= PATIENCE
+}
+
+/// The same for what began then, and has had its time as well.
+pub(crate) fn is_urgent_since(begin: Instant) -> bool {
+    is_urgent() && begin.elapsed() >= PATIENCE
 }
 
 /// Whether the user wants everything to stop.
@@ -182,10 +203,14 @@ pub(crate) fn flag() -> &'static AtomicBool {
 pub(crate) struct TimeLimit {
     /// How long it is, if there is one.
     limit: Option<Duration>,
+    /// Until when that lasts.
+    end: Option<Instant>,
     /// Set when the time was over.
     over: Arc<AtomicBool>,
     /// Who waits for the end of the time, and what to drop so that he does not.
     watchdog: Option<(Sender<()>, JoinHandle<()>)>,
+    /// What others get of this: how much it adds to what was given, and to what was used, and when it began.
+    adds: (u64, u64, Instant),
 }
 
 impl TimeLimit {
@@ -196,19 +221,36 @@ impl TimeLimit {
 
     /// The same if so much of the time was spent already.
     pub(crate) fn start_after(limit: Option<Duration>, spent: Duration) -> Result<TimeLimit, Failure> {
+        let adds = (limit.map_or(u64::MAX, millis), millis(spent), Instant::now());
+        TimeLimit::wait(limit, limit.map(|limit| limit.saturating_sub(spent)), adds)
+    }
+
+    /// A limit for what comes after all work that had limits: what these have left, and at least a moment.
+    pub(crate) fn rest() -> Result<TimeLimit, Failure> {
+        let (given, used) = (GIVEN.load(Ordering::SeqCst), USED.load(Ordering::SeqCst));
+        let given = (given > 0 && given < u64::MAX).then(|| Duration::from_millis(given));
+        let left = given.map(|given| given.saturating_sub(Duration::from_millis(used)).max(MOMENT));
+        TimeLimit::wait(given, left, (0, 0, Instant::now()))
+    }
+
+    fn wait(
+        limit: Option<Duration>,
+        left: Option<Duration>,
+        adds: (u64, u64, Instant),
+    ) -> Result<TimeLimit, Failure> {
         let over = Arc::new(AtomicBool::new(false));
-        let Some(left) = limit.map(|limit| limit.saturating_sub(spent)) else {
-            return Ok(TimeLimit { limit, over, watchdog: None });
-        };
+        let end = left.and_then(|left| Instant::now().checked_add(left));
+        let mut waiting = TimeLimit { limit, end, over, watchdog: None, adds };
+        let Some(left) = left else { return Ok(waiting) };
         LazyLock::force(&BEGIN);
         if left.is_zero() {
             // Nothing must be quick enough to come before the end of no time at all.
-            over.store(true, Ordering::SeqCst);
+            waiting.over.store(true, Ordering::SeqCst);
             request();
-            return Ok(TimeLimit { limit, over, watchdog: None });
+            return Ok(waiting);
         }
         let (sender, receiver) = mpsc::channel::<()>();
-        let tell = Arc::clone(&over);
+        let tell = Arc::clone(&waiting.over);
         let wait = move || {
             if receiver.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
                 tell.store(true, Ordering::SeqCst);
@@ -217,7 +259,13 @@ impl TimeLimit {
         };
         let watchdog = thread::Builder::new().name("time limit".to_string()).spawn(wait);
         let watchdog = watchdog.map_err(|error| Failure::Usage(format!("cannot watch the time: {error}")))?;
-        Ok(TimeLimit { limit, over, watchdog: Some((sender, watchdog)) })
+        waiting.watchdog = Some((sender, watchdog));
+        Ok(waiting)
+    }
+
+    /// How much time is left, if there is a limit.
+    pub(crate) fn left(&self) -> Option<Duration> {
+        self.end.map(|end| end.saturating_duration_since(Instant::now()))
     }
 
     /// How long the time is, if it is over.
@@ -238,6 +286,9 @@ impl Drop for TimeLimit {
             // It cannot panic, and if it did there would be nothing to clean up.
             let _ = watchdog.join();
         }
+        let (given, used, begin) = self.adds;
+        add(&GIVEN, given);
+        add(&USED, used.saturating_add(millis(begin.elapsed())));
         // If Ctrl-C comes in between, one of the two sides sees it.
         let since = SINCE.load(Ordering::SeqCst);
         STOP.store(false, Ordering::SeqCst);
@@ -268,5 +319,7 @@ mod tests {
             let limit = TimeLimit::start(none).unwrap();
             assert!(!limit.is_over() && !is_requested());
         }
+        // No limit was one of them.
+        assert!(TimeLimit::rest().unwrap().left().is_none());
     }
 }

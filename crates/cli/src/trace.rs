@@ -5,7 +5,6 @@ mod check;
 mod code;
 pub(crate) mod convert;
 mod stats;
-mod unfinished;
 mod view;
 
 use std::fs;

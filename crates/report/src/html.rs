@@ -5,7 +5,10 @@
 mod data;
 mod texts;
 
+use std::io::{self, Write};
+
 use crate::report::Report;
+use crate::sink::{Sink, whole};
 use crate::text;
 
 const PAGE: &str = include_str!("html/page.html");
@@ -23,44 +26,63 @@ const SCRIPTS: [&str; 8] = [
 ];
 
 /// The reports as one page.
-pub fn render(reports: &[Report]) -> serde_json::Result<String> {
-    let summary = text::summary(reports);
-    let data = inert(&serde_json::to_string(&data::Data::new(reports))?);
-    // In a block of its own, nothing of it gets in the way of what the browser calls the same.
-    let script = format!("\"use strict\";\n{{\n{}}}", SCRIPTS.concat());
-    let parts =
-        [("{{summary}}", &*summary), ("{{style}}", STYLE), ("{{data}}", &*data), ("{{script}}", &*script)];
-    Ok(filled(PAGE, &parts))
+pub fn render(reports: &[Report]) -> io::Result<String> {
+    whole(|sink| write(reports, sink))
 }
 
-/// The page with its gaps filled, which come in this order. What fills them is not looked at.
-fn filled(page: &str, parts: &[(&str, &str)]) -> String {
-    let mut filled = String::new();
-    let mut rest = page;
-    for (gap, part) in parts {
+/// The same, piece by piece.
+pub fn write(reports: &[Report], sink: &mut Sink<'_>) -> io::Result<()> {
+    let data = data::Data::new(reports, sink)?;
+    let mut rest = PAGE;
+    for gap in ["{{summary}}", "{{style}}", "{{data}}", "{{script}}"] {
+        // What fills a gap is not looked at.
         let (before, after) = rest.split_once(gap).unwrap_or((rest, ""));
-        filled.push_str(before);
-        filled.push_str(part);
+        sink.write_all(before.as_bytes())?;
+        match gap {
+            "{{summary}}" => sink.write_all(text::summary(reports).as_bytes())?,
+            "{{style}}" => sink.write_all(STYLE.as_bytes())?,
+            "{{data}}" => serde_json::to_writer(Inert(sink), &data)?,
+            // In a block of its own, nothing of it gets in the way of what the browser calls the same.
+            _ => write!(sink, "\"use strict\";\n{{\n{}}}", SCRIPTS.concat())?,
+        }
         rest = after;
     }
-    filled.push_str(rest);
-    filled
+    sink.write_all(rest.as_bytes())
 }
 
 /// JSON in which nothing can be mistaken for markup, nor for the end of a line of a script: all of that can only be in strings.
-fn inert(json: &str) -> String {
-    let mut safe = String::with_capacity(json.len());
-    for character in json.chars() {
-        match character {
-            '<' => safe.push_str("\\u003c"),
-            '>' => safe.push_str("\\u003e"),
-            '&' => safe.push_str("\\u0026"),
-            '\u{2028}' => safe.push_str("\\u2028"),
-            '\u{2029}' => safe.push_str("\\u2029"),
-            other => safe.push(other),
+struct Inert<'a, 'b>(&'a mut Sink<'b>);
+
+/// How characters begin that end a line of a script, U+2028 and U+2029, and how they end.
+const LINE_END: [u8; 2] = [0xE2, 0x80];
+
+impl Write for Inert<'_, '_> {
+    /// Strings come in pieces that end between characters.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut plain = 0;
+        for at in 0..bytes.len() {
+            let (safe, length): (&[u8], usize) = match bytes[at] {
+                b'<' => (b"\\u003c", 1),
+                b'>' => (b"\\u003e", 1),
+                b'&' => (b"\\u0026", 1),
+                0xE2 if bytes[at..].starts_with(&LINE_END) => match bytes.get(at + 2) {
+                    Some(0xA8) => (b"\\u2028", 3),
+                    Some(0xA9) => (b"\\u2029", 3),
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            self.0.write_all(&bytes[plain..at])?;
+            self.0.write_all(safe)?;
+            plain = at + length;
         }
+        self.0.write_all(&bytes[plain..])?;
+        Ok(bytes.len())
     }
-    safe
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 #[cfg(test)]

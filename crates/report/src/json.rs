@@ -1,17 +1,24 @@
 //! Reports for programs, and for those who come back to them. The form is stable; see the user documentation.
 
+use std::io::{self, Write as _};
+
 use serde::Serialize;
 
 use crate::report::Report;
+use crate::sink::{Sink, whole};
 
 /// One report or decision as an object, several as an array of objects. Ends with a line break.
-pub fn render(reports: &[impl Serialize]) -> serde_json::Result<String> {
-    let mut text = match reports {
-        [report] => serde_json::to_string(report)?,
-        reports => serde_json::to_string(reports)?,
-    };
-    text.push('\n');
-    Ok(text)
+pub fn render(reports: &[impl Serialize]) -> io::Result<String> {
+    whole(|sink| write(reports, sink))
+}
+
+/// The same, piece by piece.
+pub fn write(reports: &[impl Serialize], sink: &mut Sink<'_>) -> io::Result<()> {
+    match reports {
+        [report] => serde_json::to_writer(&mut *sink, report)?,
+        reports => serde_json::to_writer(&mut *sink, reports)?,
+    }
+    sink.write_all(b"\n")
 }
 
 /// Reads what [`render`] has made of reports.

@@ -4,6 +4,7 @@
 //! that was skipped, and if there are none, one case says so. A test that was run is a case of its own as well.
 
 use std::collections::HashSet;
+use std::io;
 
 use crate::confirmation_text;
 use crate::context::Place;
@@ -14,6 +15,7 @@ use crate::notes;
 use crate::page::Page;
 use crate::race_text;
 use crate::report::{Access, Candidate, Race, Report, TestEnding, TestRun};
+use crate::sink::{Sink, whole};
 use crate::text::{Detail, count};
 use crate::visible::visible;
 
@@ -22,16 +24,19 @@ mod xml;
 use xml::Element;
 
 /// The reports in this form.
-pub fn render(reports: &[Report]) -> String {
+pub fn render(reports: &[Report]) -> io::Result<String> {
+    whole(|sink| write(reports, sink))
+}
+
+/// The same, piece by piece.
+pub fn write(reports: &[Report], sink: &mut Sink<'_>) -> io::Result<()> {
     let mut told = HashSet::new();
-    let suites: Vec<Suite> = reports
-        .iter()
-        .map(|report| {
-            // A test that several techniques look at, or that has several processes, is still one test.
-            let test = report.test.as_ref().filter(|test| told.insert(test.name.as_str()));
-            Suite::new(report, test)
-        })
-        .collect();
+    let mut suite = |report: &Report| {
+        // A test that several techniques look at, or that has several processes, is still one test.
+        let test = report.test.as_ref().filter(|test| told.insert(test.name.clone()));
+        Suite::new(report, test, sink)
+    };
+    let suites = reports.iter().map(&mut suite).collect::<io::Result<Vec<Suite>>>()?;
     let mut root = Element::new("testsuites").with("name", "foretell");
     for (name, number) in Tally::of(suites.iter().flat_map(|suite| &suite.cases)).counts() {
         root = root.with(name, &number.to_string());
@@ -39,9 +44,9 @@ pub fn render(reports: &[Report]) -> String {
     let seconds: f64 = suites.iter().map(|suite| suite.seconds).sum();
     root = root.with("time", &time(seconds));
     for suite in suites {
-        root.push(suite.element());
+        root.push(suite.element(sink)?);
     }
-    root.document()
+    root.document(sink)
 }
 
 /// A report as tests.
@@ -90,18 +95,18 @@ struct Tally {
 }
 
 impl Suite {
-    fn new(report: &Report, test: Option<&TestRun>) -> Suite {
+    fn new(report: &Report, test: Option<&TestRun>, sink: &Sink<'_>) -> io::Result<Suite> {
         let file = &report.trace.file;
         let test_seconds = test.map_or(0.0, |test| test.seconds);
-        Suite {
+        Ok(Suite {
             name: format!("{file} ({})", report.technique),
             seconds: report.stats.seconds + test_seconds,
             properties: properties(report),
-            cases: test.map(Case::of_test).into_iter().chain(cases(report)).collect(),
-        }
+            cases: test.map(Case::of_test).into_iter().chain(cases(report, sink)?).collect(),
+        })
     }
 
-    fn element(self) -> Element {
+    fn element(self, sink: &Sink<'_>) -> io::Result<Element> {
         let mut suite = Element::new("testsuite").with("name", &self.name);
         for (name, number) in Tally::of(&self.cases).counts() {
             suite = suite.with(name, &number.to_string());
@@ -113,9 +118,10 @@ impl Suite {
         }
         suite.push(properties);
         for case in self.cases {
+            sink.look()?;
             suite.push(case.element());
         }
-        suite
+        Ok(suite)
     }
 }
 
@@ -137,6 +143,7 @@ fn properties(report: &Report) -> Vec<(&'static str, String)> {
             ("foretell.coverage.blind", coverage.blind.to_string()),
         ]);
     }
+    properties.extend(report.notes.iter().map(|note| ("foretell.note", note.clone())));
     properties.extend(coverage_text::line(&report.trace).map(|line| ("foretell.coverage", line)));
     properties.extend(notes::of_coverage(report).into_iter().map(|text| ("foretell.coverage.note", text)));
     properties
@@ -145,8 +152,9 @@ fn properties(report: &Report) -> Vec<(&'static str, String)> {
 }
 
 /// What a report comes to.
-fn cases(report: &Report) -> Vec<Case> {
-    let mut cases: Vec<Case> = (1..).zip(report.told_races()).map(Case::of_race).collect();
+fn cases(report: &Report, sink: &Sink<'_>) -> io::Result<Vec<Case>> {
+    let of_race = |race| sink.look().map(|()| Case::of_race(race));
+    let mut cases = (1..).zip(report.told_races()).map(of_race).collect::<io::Result<Vec<Case>>>()?;
     cases.extend(report.hunt.iter().flat_map(|hunt| &hunt.deadlocks).map(Case::of_deadlock));
     cases.extend(report.undecided.iter().map(Case::of_candidate));
     for pair in report.known.iter().flat_map(|known| &known.pairs) {
@@ -175,7 +183,7 @@ fn cases(report: &Report) -> Vec<Case> {
             outcome,
         });
     }
-    cases
+    Ok(cases)
 }
 
 impl Case {

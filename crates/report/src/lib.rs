@@ -15,10 +15,12 @@
 //! * [`html`]: for people with a browser; with [`picture`] for what a race looks like, and [`moved`] for what the witness reorders
 //! * [`text`]: for people at a terminal; with `race_text` for one race, `source_text` for the program, `story_text` for how it
 //!   comes about, `reads_text` for the reads on the way, and `page` for lines and colours; [`explain_text`]: one race or pair at length
+//! * [`mod@brief`]: a report in little, where there is no time for all of it; [`sink`]: where renderers write, and when they stop
 //! * [`visible`]: nothing that a terminal would act upon
 //! * [`table`]: techniques side by side
 
 pub mod baseline;
+pub mod brief;
 pub mod closure;
 pub mod closure_text;
 pub mod confirmation;
@@ -54,6 +56,7 @@ pub mod report;
 mod sample;
 pub mod sarif;
 pub mod schema;
+pub mod sink;
 mod source_text;
 pub mod story;
 mod story_text;
@@ -66,6 +69,7 @@ pub mod visible;
 pub use foretell_trace::words;
 
 pub use baseline::{Baseline, Known, KnownPair};
+pub use brief::brief;
 pub use closure::{Amount, ClosureReport, ClosureStats, ExploredRace, PropertyReport, PropertyVerdict};
 pub use confirmation::Confirmation;
 pub use context::{Frame, HeldLock, HeldMode, Origin, Place, add_places, add_surroundings};

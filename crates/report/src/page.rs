@@ -137,6 +137,11 @@ impl Page {
         self.out
     }
 
+    /// What was written since this was asked last.
+    pub(crate) fn take(&mut self) -> String {
+        std::mem::take(&mut self.out)
+    }
+
     /// Writes an empty line.
     pub(crate) fn blank(&mut self) {
         self.out.push('\n');

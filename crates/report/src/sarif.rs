@@ -4,6 +4,7 @@
 //! find in one trace is one result. Its story is a code flow with a flow for each thread.
 
 use std::collections::HashSet;
+use std::io::{self, Write as _};
 
 use serde_json::{Map, Value, json};
 
@@ -16,6 +17,7 @@ use crate::fingerprint;
 use crate::notes;
 use crate::race_text::deed;
 use crate::report::{Access, Proof, Report};
+use crate::sink::{Sink, whole};
 use crate::story::{Row, Step, Story};
 use crate::visible::{place as shown_place, visible};
 
@@ -65,7 +67,12 @@ struct Finding<'a> {
 }
 
 /// The reports in this form. Relative paths start from `folder`, which is absolute.
-pub fn render(reports: &[Report], folder: &str) -> serde_json::Result<String> {
+pub fn render(reports: &[Report], folder: &str) -> io::Result<String> {
+    whole(|sink| write(reports, folder, sink))
+}
+
+/// The same, piece by piece.
+pub fn write(reports: &[Report], folder: &str, sink: &mut Sink<'_>) -> io::Result<()> {
     let folder = Folder::new(folder);
     let mut findings: Vec<Finding<'_>> = reports.iter().flat_map(findings).collect();
     // A candidate of one technique may be proven by another: races first, and then the first word on a pair of a trace counts.
@@ -74,9 +81,10 @@ pub fn render(reports: &[Report], folder: &str) -> serde_json::Result<String> {
     findings.retain(|&Finding { report, fingerprint, .. }| {
         fingerprint.is_none_or(|fingerprint| told.insert((report.trace.file.as_str(), fingerprint)))
     });
-    let mut results: Vec<Value> = findings.iter().map(|finding| result(finding, &folder)).collect();
-    results.extend(reports.iter().flat_map(|report| deadlocks(report, &folder)));
-    let log = json!({
+    let one = |finding| sink.look().map(|()| without_nulls(result(finding, &folder)));
+    let mut results = findings.iter().map(one).collect::<io::Result<Vec<Value>>>()?;
+    results.extend(reports.iter().flat_map(|report| deadlocks(report, &folder)).map(without_nulls));
+    let mut log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
@@ -93,12 +101,12 @@ pub fn render(reports: &[Report], folder: &str) -> serde_json::Result<String> {
                 "executionSuccessful": !reports.iter().any(|report| report.interrupted),
                 "toolExecutionNotifications": reports.iter().flat_map(notifications).collect::<Vec<_>>(),
             }],
-            "results": results,
         }],
     });
-    let mut text = serde_json::to_string(&without_nulls(log))?;
-    text.push('\n');
-    Ok(text)
+    // Not copied: there may be very many.
+    log["runs"][0]["results"] = Value::Array(results);
+    serde_json::to_writer(&mut *sink, &log)?;
+    sink.write_all(b"\n")
 }
 
 /// What is not known is left out.

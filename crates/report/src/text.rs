@@ -1,6 +1,7 @@
 //! Reports for people at a terminal.
 
 use std::fmt::Write as _;
+use std::io::{self, Write as _};
 
 use crate::coverage_text;
 use crate::decision::{Answer, Decision};
@@ -9,6 +10,7 @@ use crate::notes;
 use crate::page::{GLUE, Ink, Page, Text};
 use crate::race_text;
 use crate::report::{Access, Candidate, Report, SliceInfo, TraceInfo};
+use crate::sink::{Sink, whole};
 use crate::visible::{pad, visible, width};
 
 /// How much is shown, and how.
@@ -31,19 +33,26 @@ impl Default for Detail {
 }
 
 /// One report as text.
-pub fn render(report: &Report, detail: Detail) -> String {
+pub fn render(report: &Report, detail: Detail) -> io::Result<String> {
+    whole(|sink| write(report, detail, sink))
+}
+
+/// The same, piece by piece.
+pub fn write(report: &Report, detail: Detail, sink: &mut Sink<'_>) -> io::Result<()> {
     let mut page = Page::new(detail);
     write_trace(&mut page, &report.trace, &report.technique);
     notes::of_search(report).iter().for_each(|text| note(&mut page, text));
     for (index, race) in report.told_races().enumerate() {
+        sink.look()?;
         race_text::write(&mut page, index + 1, race, detail);
+        sink.write_all(page.take().as_bytes())?;
     }
     write_candidates(&mut page, report, detail);
     if let Some(hunt) = &report.hunt {
         hunt_text::write(&mut page, hunt);
     }
     write_summary(&mut page, report);
-    page.finish()
+    sink.write_all(page.finish().as_bytes())
 }
 
 /// What was found in all, in a few words.
@@ -303,7 +312,7 @@ mod tests {
         report.stats.not_in_window = 12;
         report.stats.not_examined = 3;
         let wide = Detail { width: 120, ..Detail::default() };
-        let text = render(&report, wide);
+        let text = render(&report, wide).unwrap();
         for expected in [
             "note: interrupted; what is not listed below is not known",
             "note: there is no room",
@@ -314,6 +323,6 @@ mod tests {
             assert!(text.contains(expected), "`{expected}` is not in {text}");
         }
         report.stats.not_in_window = 1;
-        assert!(render(&report, Detail::default()).contains("1 pair has no race"));
+        assert!(render(&report, Detail::default()).unwrap().contains("1 pair has no race"));
     }
 }

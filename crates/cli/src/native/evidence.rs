@@ -66,7 +66,7 @@ pub(super) fn pack(target: &Path, args: &RunArgs, logs: &Folder, reports: &[Repo
     };
     write("command.txt", &format!("{}\n", command(args)))?;
     write("versions.txt", &versions())?;
-    write("report.json", &json::render(reports).map_err(Failure::json)?)?;
+    write("report.json", &json::render(reports).map_err(Failure::rendering)?)?;
     let schedules = reports.iter().flat_map(|report| &report.races).filter_map(|race| race.schedule.as_ref());
     for (number, schedule) in (1..).zip(schedules) {
         write(&format!("race-{number}.schedule"), schedule)?;

@@ -25,6 +25,7 @@ use crate::describe::describe_accesses;
 use crate::error::Failure;
 use crate::input::Input;
 use crate::schedule::{descents, kind_of};
+use crate::stop::TimeLimit;
 use crate::{output, stop};
 
 /// How long a program may take to come to the race unless told otherwise.
@@ -46,6 +47,8 @@ pub(crate) struct Drive<'a> {
     pub(crate) name: &'a Path,
     pub(crate) arguments: &'a [OsString],
     pub(crate) stop_after: Option<Duration>,
+    /// How long all of it may take, if there is a limit.
+    pub(crate) limit: Option<&'a TimeLimit>,
     /// It goes on after the race.
     pub(crate) go_on: bool,
     /// A debugger is attached at the race.
@@ -54,23 +57,57 @@ pub(crate) struct Drive<'a> {
     pub(crate) quietly: bool,
 }
 
+impl Drive<'_> {
+    /// How long the program may run.
+    fn longest(&self) -> Duration {
+        let longest = self.stop_after.unwrap_or(LONGEST);
+        self.limit.and_then(TimeLimit::left).map_or(longest, |left| left.min(longest))
+    }
+
+    /// Why the program is not driven any further, if that is so.
+    fn why_stop(&self) -> Option<&'static str> {
+        match self.limit {
+            Some(limit) if limit.is_over() => {
+                Some("there was no time for that: the time limit was reached; --time-limit gives more")
+            }
+            _ => (stop::is_requested() || stop::is_in_a_hurry()).then_some("interrupted"),
+        }
+    }
+}
+
 /// Drives the program into the race of this schedule, which is made better if it turns out where a thread has to be held.
 pub(crate) fn drive(how: Drive<'_>, draft: &mut Draft) -> Result<Confirmation, Failure> {
+    Ok(drive_unless_stopped(how, draft)?.unwrap_or_else(Confirmation::not))
+}
+
+/// What came of driving, or why nothing did.
+type Driven = Result<Confirmation, &'static str>;
+
+fn drive_unless_stopped(how: Drive<'_>, draft: &mut Draft) -> Result<Driven, Failure> {
     for _ in 0..ATTEMPTS {
         let folder = Folder::new()?;
         let ended = run(how, draft, &folder)?;
         let told = fs::read_to_string(folder.path().join(schedule::OUTCOME)).ok();
         match told.as_deref().and_then(Outcome::parse) {
-            Some(Outcome::Passed(which, held)) => draft.accesses[which].1 = held,
-            Some(Outcome::Raced) => return confirm(how, draft, &folder),
+            Some(Outcome::Raced) => return Ok(Ok(confirm(how, draft, &folder)?)),
             Some(Outcome::Diverged(thread, why)) => {
                 let trace = record::driven(&folder)?;
-                return Ok(Confirmation::not(diverged(trace.as_ref(), &thread, &why)));
+                return Ok(Ok(Confirmation::not(diverged(trace.as_ref(), &thread, &why))));
             }
-            None => return Ok(Confirmation::not(silent(&folder, ended))),
+            _ if ended.by == EndedBy::User => return Ok(Err("ended by Ctrl-C on the way to the race")),
+            told => {
+                if let Some(why) = how.why_stop() {
+                    return Ok(Err(why));
+                }
+                let Some(Outcome::Passed(which, held)) = told else {
+                    return Ok(Ok(Confirmation::not(silent(&folder, ended))));
+                };
+                draft.accesses[which].1 = held;
+            }
         }
     }
-    Ok(Confirmation::not("an access is part of an operation at which the thread cannot be held"))
+    let why = "an access is part of an operation at which the thread cannot be held";
+    Ok(Ok(Confirmation::not(why)))
 }
 
 /// How long the log of a program may become that is driven into a race, as usual.
@@ -97,7 +134,7 @@ fn run(how: Drive<'_>, draft: &Draft, folder: &Folder) -> Result<Ended, Failure>
     let child = command.spawn().map_err(|error| cannot("run", error))?;
     let process = child.id();
     let debugging = how.gdb.then(|| Debugging::begin(folder, &child));
-    let limit = if how.gdb { None } else { Some(how.stop_after.unwrap_or(LONGEST)) };
+    let limit = if how.gdb { None } else { Some(how.longest()) };
     let waited = watch::wait(child, limit, folder.path());
     if let Some(debugging) = debugging {
         debugging.end();
@@ -120,14 +157,13 @@ fn silent(folder: &Folder, ended: Ended) -> String {
             .to_string();
     }
     match ended.by {
-        EndedBy::User => "ended by Ctrl-C on the way to the race".to_string(),
         EndedBy::Time(limit) => {
             format!(
                 "the program was ended after {} on the way to the race (--stop-after gives more)",
                 time_text(limit)
             )
         }
-        EndedBy::Itself => {
+        EndedBy::Itself | EndedBy::User => {
             "the program was killed, or ended past the recorder, on the way to the race".to_string()
         }
     }
@@ -267,33 +303,57 @@ fn debug(held: &Path, process: u32) {
 pub(crate) fn confirm_all(how: Drive<'_>, report: &mut Report) -> Result<bool, Failure> {
     let is_first = !report.trace.file.contains(" (process ");
     let (mut confirmed, mut is_unfollowed) = (0, false);
-    for race in report.races.iter_mut().filter(|race| !race.repeated) {
-        let confirmation = if !is_first {
-            Confirmation::not("only the first process of a command can be driven into its races")
-        } else if stop::is_requested() || stop::is_in_a_hurry() {
-            Confirmation::not("interrupted")
+    // Once that is so, no other race is driven.
+    let mut stopped = None;
+    let mut not_driven = Vec::new();
+    for (number, race) in (1..).zip(report.races.iter_mut().filter(|race| !race.repeated)) {
+        let confirmation = if is_first {
+            stopped = stopped.or_else(|| how.why_stop());
+            let driven = match stopped {
+                Some(why) => Err(why),
+                None => confirm_race(how, race)?,
+            };
+            match driven {
+                Ok(confirmation) => {
+                    is_unfollowed |= !confirmation.confirmed && race.schedule.is_some();
+                    confirmation
+                }
+                Err(why) => {
+                    stopped = Some(why);
+                    not_driven.push(number);
+                    Confirmation::not(why)
+                }
+            }
         } else {
-            let confirmation = confirm_race(how, race)?;
-            is_unfollowed |= !confirmation.confirmed && race.schedule.is_some() && !stop::is_requested();
-            confirmation
+            Confirmation::not("only the first process of a command can be driven into its races")
         };
         confirmed += usize::from(confirmation.confirmed);
         race.confirmation = Some(confirmation);
     }
+    report.notes.extend(stopped.map(|why| not_driven_text(&not_driven, why)));
     report.driven = Some(confirmed);
     Ok(is_unfollowed)
 }
 
-fn confirm_race(how: Drive<'_>, race: &mut Race) -> Result<Confirmation, Failure> {
+/// Which races the program was not driven into, and why.
+fn not_driven_text(numbers: &[usize], why: &str) -> String {
+    match numbers {
+        [one] => format!("the program was not driven into race {one}: {why}"),
+        [first, .., last] => format!("the program was not driven into races {first} to {last}: {why}"),
+        [] => why.to_string(),
+    }
+}
+
+fn confirm_race(how: Drive<'_>, race: &mut Race) -> Result<Driven, Failure> {
     Ok(match race.schedule.as_deref().map(schedule::Schedule::parse) {
         Some(Ok(known)) => {
             let mut draft = Draft::from(known);
-            let confirmation = drive(how, &mut draft)?;
+            let driven = drive_unless_stopped(how, &mut draft)?;
             race.schedule = Some(draft.to_string());
-            confirmation
+            driven
         }
-        Some(Err(problem)) => Confirmation::not(problem.to_string()),
-        None => Confirmation::not(why_no_schedule(race)),
+        Some(Err(problem)) => Ok(Confirmation::not(problem.to_string())),
+        None => Ok(Confirmation::not(why_no_schedule(race))),
     })
 }
 
@@ -317,6 +377,12 @@ mod tests {
         let text = format!("main|fork(T1)|1\n{events}\n");
         let trace = Trace::read(Box::new(TextReader::new(Box::new(std::io::Cursor::new(text))))).unwrap();
         pair(&trace, &draft).map(|pair| pair.map(EventId::number))
+    }
+
+    #[test]
+    fn races_that_are_not_driven_are_told_by_their_numbers() {
+        assert_eq!(not_driven_text(&[3], "x"), "the program was not driven into race 3: x");
+        assert_eq!(not_driven_text(&[3, 4, 5], "x"), "the program was not driven into races 3 to 5: x");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use foretell_wire::schedule::Draft;
 
 use crate::error::Failure;
 use crate::program::Source;
+use crate::stop;
 
 /// Drives the program into the race of this schedule.
 pub(crate) fn drive(program: &Path, draft: &Draft) -> Result<Confirmation, Failure> {
@@ -58,6 +59,9 @@ impl Way<'_> {
 
     /// The thread makes its next step, in the turn with this number.
     fn step(&mut self, name: &str, turn: usize) -> Result<(), String> {
+        if stop::is_requested() {
+            return Err("interrupted".to_string());
+        }
         let thread = self.thread(name)?;
         if self.machine.next(thread).is_none() {
             return Err(format!("{name} has ended"));

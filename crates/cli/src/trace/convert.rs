@@ -1,8 +1,7 @@
 //! `foretell trace convert`: the same trace in another format.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 use foretell_trace::format::{Compressed, Compression, EventWriter, Format, writer};
 use foretell_trace::{Ending, EventId, Trace, TraceError};
@@ -10,10 +9,10 @@ use foretell_trace::{Ending, EventId, Trace, TraceError};
 use foretell_view::Timeline;
 use foretell_view::races::Reports;
 
-use super::unfinished;
 use crate::args::Form;
 use crate::error::Failure;
 use crate::input::Input;
+use crate::output::Target;
 use crate::{Outcome, output, stop};
 
 /// After so many events it is asked whether there is time left.
@@ -34,7 +33,7 @@ pub(crate) fn run(
     if input.is_same_file(path) {
         return Err(Failure::Usage(format!("{} cannot be converted into itself", path.display())));
     }
-    Target::new(path).fill(path, |target| {
+    Target::new(path).fill(cannot_write(path), |target| {
         let writer = match form {
             Form::Trace(format) => writer_to(path, format, lossy, target)?,
             Form::Timeline => Box::new(Timeline::new(output_to(path, target)?, &reports)),
@@ -46,7 +45,7 @@ pub(crate) fn run(
 /// Writes a trace that is in memory to a file; its name's ending tells the format.
 pub(crate) fn save(trace: &Trace, path: &Path) -> Result<(), Failure> {
     let format = format_of(path)?;
-    Target::new(path).fill(path, |target| {
+    Target::new(path).fill(cannot_write(path), |target| {
         let mut writer = writer_to(path, format, false, target)?;
         let failed = |error| Failure::Trace { file: path.display().to_string(), error };
         for (number, event) in trace.events().iter().enumerate() {
@@ -77,12 +76,16 @@ pub(crate) fn save(trace: &Trace, path: &Path) -> Result<(), Failure> {
 pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
     format_of(path)?;
     let target = Target::new(path);
-    if !matches!(target, Target::Unfinished(_)) {
+    if !matches!(target, Target::Unfinished { .. }) {
         return Ok(());
     }
     let opened = target.open();
     target.discard();
-    opened.map(drop).map_err(|error| Failure::file(path, "write", error))
+    opened.map(drop).map_err(cannot_write(path))
+}
+
+fn cannot_write(path: &Path) -> impl Fn(io::Error) -> Failure {
+    move |error| Failure::file(path, "write", error)
 }
 
 fn format_of(path: &Path) -> Result<Format, Failure> {
@@ -120,9 +123,8 @@ fn writer_to(
 }
 
 fn output_to(path: &Path, target: &Target) -> Result<Compressed, Failure> {
-    let cannot_write = |error| Failure::file(path, "write", error);
-    let output = target.open().map_err(cannot_write)?;
-    Compression::from_extension(path).writer(output).map_err(cannot_write)
+    let output = target.open().map_err(cannot_write(path))?;
+    Compression::from_extension(path).writer(output).map_err(cannot_write(path))
 }
 
 fn convert(
@@ -165,61 +167,4 @@ fn convert(
         return Ok(Outcome::Incomplete);
     }
     Ok(Outcome::Clean)
-}
-
-/// Where the output is written.
-enum Target {
-    Stdout,
-    /// A device or a pipe.
-    InPlace(PathBuf),
-    /// A file of another name, which gets its own only once it is complete: what was there before survives a failure.
-    Unfinished(PathBuf),
-}
-
-impl Target {
-    /// Has the output written, and keeps it only if that went well.
-    fn fill<T>(self, path: &Path, write: impl FnOnce(&Target) -> Result<T, Failure>) -> Result<T, Failure> {
-        match write(&self) {
-            Ok(outcome) => self.keep(path).map(|()| outcome),
-            Err(failure) => {
-                self.discard();
-                Err(failure)
-            }
-        }
-    }
-
-    fn new(path: &Path) -> Target {
-        if path == Path::new("-") {
-            Target::Stdout
-        } else if path.metadata().is_ok_and(|data| !data.is_file()) {
-            Target::InPlace(path.to_path_buf())
-        } else {
-            unfinished::remove_stale(path);
-            Target::Unfinished(unfinished::name(path))
-        }
-    }
-
-    fn open(&self) -> io::Result<Box<dyn Write>> {
-        match self {
-            Target::Stdout => Ok(Box::new(io::stdout())),
-            Target::InPlace(path) => Ok(Box::new(File::options().write(true).open(path)?)),
-            Target::Unfinished(path) => Ok(Box::new(unfinished::create(path)?)),
-        }
-    }
-
-    fn keep(&self, path: &Path) -> Result<(), Failure> {
-        match self {
-            Target::Stdout | Target::InPlace(_) => Ok(()),
-            Target::Unfinished(unfinished) => {
-                fs::rename(unfinished, path).map_err(|error| Failure::file(path, "write", error))
-            }
-        }
-    }
-
-    fn discard(&self) {
-        if let Target::Unfinished(path) = self {
-            // It may not even have been created.
-            let _ = fs::remove_file(path);
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! What the page shows, as compact JSON. `html/script/data.js` reads it.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use serde::Serialize;
 
@@ -20,6 +21,7 @@ use crate::race_text::deed;
 use crate::reads::{NeededRead, NeededReads};
 use crate::reads_text;
 use crate::report::{Access, Candidate, Proof, Race, Report};
+use crate::sink::Sink;
 use crate::story::{Row, Step, Story};
 use crate::suppressions::SuppressedPair;
 use crate::text::{self, count};
@@ -215,12 +217,13 @@ struct FileData {
 }
 
 impl Data {
-    pub(super) fn new(reports: &[Report]) -> Data {
+    pub(super) fn new(reports: &[Report], sink: &Sink<'_>) -> io::Result<Data> {
         let mut texts = Texts::default();
-        let files = files(reports, &mut texts);
-        let told = reports.iter().map(|report| report_data(report, &mut texts)).collect();
+        let files = files(reports, &mut texts, sink)?;
+        let told = reports.iter().map(|report| report_data(report, &mut texts, sink));
+        let told = told.collect::<io::Result<_>>()?;
         let (texts, stacks) = texts.finish();
-        Data {
+        Ok(Data {
             tool: reports.first().map(|report| report.tool.clone()).unwrap_or_default(),
             summary: text::summary(reports),
             reports: told,
@@ -228,11 +231,20 @@ impl Data {
             no_such_line: Doubt::Shorter.words(),
             stacks,
             texts,
-        }
+        })
     }
 }
 
-fn report_data(report: &Report, texts: &mut Texts) -> ReportData {
+/// Each of many, as long as nobody wants to stop.
+fn each<T, D>(
+    all: impl Iterator<Item = T>,
+    sink: &Sink<'_>,
+    mut data: impl FnMut(T) -> D,
+) -> io::Result<Vec<D>> {
+    all.map(|one| sink.look().map(|()| data(one))).collect()
+}
+
+fn report_data(report: &Report, texts: &mut Texts, sink: &Sink<'_>) -> io::Result<ReportData> {
     texts.enter(report.program());
     let notes = [notes::of_trace(&report.trace), notes::of_search(report), notes::of_rest(report)].concat();
     let asked = report.evidence.as_deref().map(notes::ask_for_evidence);
@@ -240,17 +252,17 @@ fn report_data(report: &Report, texts: &mut Texts) -> ReportData {
     let notes = report.ending.iter().chain(&notes).map(|note| texts.text(note)).collect();
     let told = report.races.iter().filter(|race| !race.repeated);
     let suppressed = report.suppressed.iter().flat_map(|suppressed| &suppressed.pairs);
-    ReportData {
+    Ok(ReportData {
         technique: texts.text(&report.technique),
         file: texts.text(&report.trace.file),
         summary: text::summary(std::slice::from_ref(report)),
         facts: facts(report).iter().map(|fact| texts.text(fact)).collect(),
         notes,
         hunt: report.hunt.as_ref().map(|hunt| hunt_data(hunt, texts)),
-        races: told.map(|race| race_data(race, texts)).collect(),
-        open: report.undecided.iter().map(|open| open_data(open, texts)).collect(),
-        suppressed: suppressed.map(|pair| suppressed_data(pair, texts)).collect(),
-    }
+        races: each(told, sink, |race| race_data(race, texts))?,
+        open: each(report.undecided.iter(), sink, |open| open_data(open, texts))?,
+        suppressed: each(suppressed, sink, |pair| suppressed_data(pair, texts))?,
+    })
 }
 
 /// What else is to be said of a report.
@@ -453,9 +465,10 @@ fn growth<N: Copy + Default>(numbers: impl Iterator<Item = N>, minus: fn(N, N) -
 }
 
 /// All lines of source files, each of them once.
-fn files(reports: &[Report], texts: &mut Texts) -> Vec<FileData> {
+fn files(reports: &[Report], texts: &mut Texts, sink: &Sink<'_>) -> io::Result<Vec<FileData>> {
     let mut files: BTreeMap<&str, (Option<Doubt>, BTreeMap<u32, &str>)> = BTreeMap::new();
     for (program, location, excerpt) in reports.iter().flat_map(excerpts) {
+        sink.look()?;
         let Some(place) = Place::parse(location) else { continue };
         let file = if place.file.is_empty() { program.unwrap_or_default() } else { place.file };
         let (doubt, lines) = files.entry(file).or_default();
@@ -463,7 +476,7 @@ fn files(reports: &[Report], texts: &mut Texts) -> Vec<FileData> {
         *doubt = doubt.or(excerpt.doubt.filter(|&doubt| doubt != Doubt::Shorter));
         lines.extend((excerpt.first..).zip(excerpt.lines.iter().map(String::as_str)));
     }
-    let mut file = |(name, (doubt, lines)): (&str, (Option<Doubt>, BTreeMap<u32, &str>))| {
+    let file = |(name, (doubt, lines)): (&str, (Option<Doubt>, BTreeMap<u32, &str>))| {
         let mut pieces: Vec<(u32, Vec<Text>)> = Vec::new();
         for (number, line) in lines {
             let text = texts.line(line);
@@ -481,7 +494,7 @@ fn files(reports: &[Report], texts: &mut Texts) -> Vec<FileData> {
             pieces,
         }
     };
-    files.into_iter().map(&mut file).collect()
+    each(files.into_iter(), sink, file)
 }
 
 /// All excerpts of a report, with their locations and the file of those that name none.

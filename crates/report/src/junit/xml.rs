@@ -1,5 +1,9 @@
 //! Just as much XML as reports need.
 
+use std::io::{self, Write as _};
+
+use crate::sink::Sink;
+
 /// An element with its attributes and what is in it.
 #[derive(Debug)]
 pub(super) struct Element {
@@ -30,31 +34,28 @@ impl Element {
         self.children.push(child);
     }
 
-    /// A document that has this as its root.
-    pub(super) fn document(&self) -> String {
-        let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-        self.write(&mut out, 0);
-        out
+    /// Writes a document that has this as its root.
+    pub(super) fn document(&self, out: &mut Sink<'_>) -> io::Result<()> {
+        out.write_all(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")?;
+        self.write(out, 0)
     }
 
-    fn write(&self, out: &mut String, depth: usize) {
+    fn write(&self, out: &mut Sink<'_>, depth: usize) -> io::Result<()> {
         let indent = "  ".repeat(depth);
-        out.extend([indent.as_str(), "<", self.name]);
+        write!(out, "{indent}<{}", self.name)?;
         for (name, value) in &self.attributes {
-            out.extend([" ", name, "=\"", value, "\""]);
+            write!(out, " {name}=\"{value}\"")?;
         }
         if self.text.is_empty() && self.children.is_empty() {
-            out.push_str("/>\n");
-            return;
+            return out.write_all(b"/>\n");
         }
-        out.push('>');
-        out.push_str(&self.text);
+        write!(out, ">{}", self.text)?;
         if !self.children.is_empty() {
-            out.push('\n');
-            self.children.iter().for_each(|child| child.write(out, depth + 1));
-            out.push_str(&indent);
+            out.write_all(b"\n")?;
+            self.children.iter().try_for_each(|child| child.write(out, depth + 1))?;
+            out.write_all(indent.as_bytes())?;
         }
-        out.extend(["</", self.name, ">\n"]);
+        writeln!(out, "</{}>", self.name)
     }
 }
 

@@ -1,0 +1,149 @@
+//! A report in little, for when there is no time or memory to write all of it: who races with whom, and what was left out.
+
+use crate::baseline::Known;
+use crate::confirmation::Confirmation;
+use crate::report::{Access, Candidate, Race, Report, TestRun};
+use crate::suppressions::Suppressed;
+
+/// So many races and so many candidates are listed.
+const LISTED: usize = 1_000;
+/// So many of the functions that were being executed are told of an access.
+const FRAMES: usize = 8;
+
+/// The report in little; `why` says why it is no more.
+pub fn brief(report: &Report, why: &str) -> Report {
+    let mut brief = Report {
+        races: report.races.iter().take(LISTED).map(brief_race).collect(),
+        undecided: report.undecided.iter().take(LISTED).map(brief_candidate).collect(),
+        suppressed: report.suppressed.as_ref().map(brief_suppressed),
+        known: report.known.as_ref().map(brief_known),
+        test: report.test.as_ref().map(brief_test),
+        excerpts: std::collections::BTreeMap::new(),
+        complete: false,
+        notes: report.notes.clone(),
+        tool: report.tool.clone(),
+        version: report.version.clone(),
+        schema: report.schema,
+        technique: report.technique.clone(),
+        trace: report.trace.clone(),
+        window: report.window,
+        interrupted: report.interrupted,
+        ending: report.ending.clone(),
+        driven: report.driven,
+        evidence: report.evidence.clone(),
+        hunt: report.hunt.clone(),
+        stats: report.stats.clone(),
+    };
+    let races = report.races.len() - brief.races.len();
+    let candidates = report.undecided.len() - brief.undecided.len();
+    brief.stats.not_listed += candidates as u64;
+    let left_out = if races > 0 {
+        format!("; {races} of {} proven races are not listed at all", report.races.len())
+    } else {
+        String::new()
+    };
+    brief.notes.push(format!(
+        "this report was cut while it was written ({why}): of each race only the two accesses are told, not how it \
+         comes about{left_out}"
+    ));
+    brief
+}
+
+fn brief_race(race: &Race) -> Race {
+    Race {
+        first: brief_access(&race.first),
+        second: brief_access(&race.second),
+        proof: race.proof,
+        witness: None,
+        witness_length: race.witness_length,
+        story: None,
+        observed: None,
+        reads: None,
+        path: race.path.clone(),
+        values: Vec::new(),
+        schedule: None,
+        confirmation: race.confirmation.as_ref().map(brief_confirmation),
+        picture: None,
+        processes: race.processes,
+        hunted: race.hunted.clone(),
+        repeated: race.repeated,
+        fingerprint: race.fingerprint.clone(),
+    }
+}
+
+fn brief_confirmation(told: &Confirmation) -> Confirmation {
+    Confirmation { confirmed: told.confirmed, why: told.why.clone(), live: Vec::new() }
+}
+
+fn brief_candidate(open: &Candidate) -> Candidate {
+    Candidate {
+        first: brief_access(&open.first),
+        second: brief_access(&open.second),
+        reason: open.reason.clone(),
+        more: open.more,
+        fingerprint: open.fingerprint.clone(),
+    }
+}
+
+fn brief_access(access: &Access) -> Access {
+    Access {
+        event: access.event,
+        thread: access.thread.clone(),
+        op: access.op.clone(),
+        target: access.target.clone(),
+        value: access.value.clone(),
+        location: access.location.clone(),
+        function: access.function.clone(),
+        stack: access.stack.iter().take(FRAMES).cloned().collect(),
+        source: access.source.clone(),
+        ..Access::default()
+    }
+}
+
+/// Only how many there are.
+fn brief_suppressed(all: &Suppressed) -> Suppressed {
+    Suppressed { file: all.file.clone(), count: all.count, pairs: Vec::new() }
+}
+
+fn brief_known(all: &Known) -> Known {
+    Known { files: all.files.clone(), count: all.count, not_seen: all.not_seen, pairs: Vec::new() }
+}
+
+fn brief_test(test: &TestRun) -> TestRun {
+    TestRun { name: test.name.clone(), ending: test.ending, seconds: test.seconds, output: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn who_races_is_told_and_what_is_left_out_is_counted() {
+        let mut report = Report::new("auto");
+        let access = |event| Access { event, location: format!("a.c:{event}"), ..Access::default() };
+        let race = |event| Race {
+            witness: Some(vec![1; 1000]),
+            schedule: Some("long".to_string()),
+            ..sample::race(access(event), access(event + 1))
+        };
+        report.races = (1..).take(LISTED + 7).map(race).collect();
+        report.complete = true;
+        let open = || Candidate {
+            first: access(1),
+            second: access(2),
+            reason: String::new(),
+            more: 0,
+            fingerprint: None,
+        };
+        report.undecided = (0..LISTED + 3).map(|_| open()).collect();
+        let brief = brief(&report, "interrupted");
+        assert_eq!((brief.races.len(), brief.undecided.len(), brief.stats.not_listed), (LISTED, LISTED, 3));
+        assert!(brief.races.iter().all(|race| race.witness.is_none() && race.schedule.is_none()));
+        assert_eq!(brief.races[3].first.location, "a.c:4");
+        assert!(!brief.complete);
+        assert!(
+            brief.notes[0].contains("(interrupted)") && brief.notes[0].contains("7 of 1007 proven races")
+        );
+    }
+}
