@@ -27,6 +27,8 @@ use uri::Folder;
 
 /// What the folder is called that paths are relative to.
 const ROOT: &str = "SRCROOT";
+/// Where results belong. In no text is this as it stands: there, quotes are escaped.
+const NO_RESULTS: &str = "\"results\":[]";
 /// How many steps a code flow may have: dashboards refuse more.
 const STEPS: usize = 10_000;
 
@@ -81,10 +83,7 @@ pub fn write(reports: &[Report], folder: &str, sink: &mut Sink<'_>) -> io::Resul
     findings.retain(|&Finding { report, fingerprint, .. }| {
         fingerprint.is_none_or(|fingerprint| told.insert((report.trace.file.as_str(), fingerprint)))
     });
-    let one = |finding| sink.look().map(|()| without_nulls(result(finding, &folder)));
-    let mut results = findings.iter().map(one).collect::<io::Result<Vec<Value>>>()?;
-    results.extend(reports.iter().flat_map(|report| deadlocks(report, &folder)).map(without_nulls));
-    let mut log = json!({
+    let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
@@ -97,16 +96,27 @@ pub fn write(reports: &[Report], folder: &str, sink: &mut Sink<'_>) -> io::Resul
             "automationDetails": {"id": category(reports)},
             "originalUriBaseIds": {ROOT: {"uri": folder.uri()}},
             "columnKind": "unicodeCodePoints",
+            "results": [],
             "invocations": [{
                 "executionSuccessful": !reports.iter().any(|report| report.interrupted),
                 "toolExecutionNotifications": reports.iter().flat_map(notifications).collect::<Vec<_>>(),
             }],
         }],
     });
-    // Not copied: there may be very many.
-    log["runs"][0]["results"] = Value::Array(results);
-    serde_json::to_writer(&mut *sink, &log)?;
-    sink.write_all(b"\n")
+    // There may be very many results: they are not kept, but written one by one where they belong.
+    let log = serde_json::to_string(&without_nulls(log))?;
+    let (before, after) = log.split_once(NO_RESULTS).unwrap_or((&log, ""));
+    write!(sink, "{before}{}", NO_RESULTS.trim_end_matches(']'))?;
+    let deadlocks = reports.iter().flat_map(|report| deadlocks(report, &folder));
+    let results = findings.iter().map(|finding| result(finding, &folder)).chain(deadlocks);
+    for (index, result) in results.enumerate() {
+        sink.look()?;
+        if index > 0 {
+            sink.write_all(b",")?;
+        }
+        serde_json::to_writer(&mut *sink, &without_nulls(result))?;
+    }
+    writeln!(sink, "]{after}")
 }
 
 /// What is not known is left out.

@@ -13,7 +13,7 @@ use crate::args::Form;
 use crate::error::Failure;
 use crate::input::Input;
 use crate::output::Target;
-use crate::{Outcome, output, stop};
+use crate::{Outcome, memory, output, stop};
 
 /// After so many events it is asked whether there is time left.
 const LOOKS: usize = 1 << 16;
@@ -25,6 +25,7 @@ pub(crate) fn run(
     lossy: bool,
     report: Option<&Path>,
 ) -> Result<Outcome, Failure> {
+    stop::listen()?;
     let form = form_of(path, to)?;
     if report.is_some() && form != Form::Timeline {
         return Err(Failure::Usage("only a timeline has races: --report goes with --to chrome".to_string()));
@@ -40,6 +41,12 @@ pub(crate) fn run(
         };
         convert(input, path, form, lossy, writer)
     })
+}
+
+/// A part of a trace would look like all of it in most formats, so none is kept.
+fn stopped(events: usize) -> Failure {
+    let why = memory::note().filter(|_| !stop::is_interrupted()).unwrap_or_else(|| "interrupted".to_string());
+    Failure::Usage(format!("{why}; nothing is written, although {events} events were read"))
 }
 
 /// Writes a trace that is in memory to a file; its name's ending tells the format.
@@ -137,6 +144,9 @@ fn convert(
     let mut reading = input.open("converts")?;
     let failed = |error| Failure::Trace { file: path.display().to_string(), error };
     while reading.next()?.is_some() {
+        if stop::is_requested() {
+            return Err(stopped(reading.events()));
+        }
         let (batch, names) = reading.batch();
         for event in &batch.events {
             writer.write(event, names).map_err(failed)?;
