@@ -10,8 +10,7 @@ mod trace;
 mod values;
 
 pub(crate) use analysis::{
-    Choice, Color, CompareArgs, Following, InputArgs, OutputFormat, PredictArgs, ReportFormat, WantedArgs,
-    jobs,
+    Color, CompareArgs, Following, InputArgs, OutputFormat, PredictArgs, ReportFormat, WantedArgs, jobs,
 };
 pub(crate) use build::{CargoAction, CargoArgs, CompilerArgs};
 pub(crate) use explore::{ExploreArgs, RuleArg};

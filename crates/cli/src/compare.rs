@@ -1,17 +1,16 @@
 //! `foretell compare`: techniques side by side.
 
+use foretell_engine::{Choice, Input};
 use foretell_predict::{Guarantee, Technique, quick_check};
 use foretell_report::table::{self, Column};
 use foretell_report::{Counts, Report, TraceInfo, json};
-use foretell_trace::Trace;
 
 use crate::Outcome;
-use crate::analysis::analyse;
-use crate::analysis::held::Held;
-use crate::args::{Choice, CompareArgs, MaxRaces, OutputFormat};
+use crate::analysis::Measured;
+use crate::args::{CompareArgs, MaxRaces, OutputFormat};
 use crate::error::{Failure, Failures};
-use crate::input::Input;
-use crate::stop::TimeLimit;
+use crate::input::TraceFile;
+use crate::stop::{TimeLimit, Watch};
 use crate::{output, stop};
 
 /// The techniques of Table 1 of RVPredict's paper, as they are called there.
@@ -20,14 +19,14 @@ const PAPER: [(&str, Technique); 4] =
 
 /// The exit code tells whether the comparison was made, not what was found.
 pub(crate) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
-    Input::refuse_repeated_stdin(&args.traces)?;
+    TraceFile::refuse_repeated_stdin(&args.traces)?;
     stop::listen()?;
     let (columns, choices) = columns(&args.technique);
     let mut rows = Vec::new();
     let mut failures = Failures::default();
     for path in &args.traces {
-        let input = Input::new(path, &args.input).following(args.search.dependence);
-        rows.extend(failures.keep(row(&input, &choices, args)));
+        let file = TraceFile::new(path, &args.input).following(args.search.dependence);
+        rows.extend(failures.keep(row(&file, &choices, args)));
     }
     let cut_short = rows.iter().flatten().any(|report| report.trace.cut_short);
     let rendered = match args.format {
@@ -55,15 +54,20 @@ fn columns(chosen: &[Choice]) -> (Vec<Column>, Vec<Choice>) {
 }
 
 /// The report of each technique on one trace.
-fn row(input: &Input, choices: &[Choice], args: &CompareArgs) -> Result<Vec<Report>, Failure> {
-    let stored = if input.comes_once() { Some(input.load("reads")?) } else { None };
-    let figures = figures(input, stored.as_ref(), args)?;
+fn row(file: &TraceFile, choices: &[Choice], args: &CompareArgs) -> Result<Vec<Report>, Failure> {
+    let shared = Input::of_source(file);
+    if file.comes_once() {
+        shared.load("reads", &Watch::new(file))?;
+    }
+    let figures = figures(file, &shared, args)?;
     let mut reports = Vec::new();
     for &choice in choices {
         // Each technique reads the trace itself, so that times can be compared.
+        let own = Input::of_source(file);
+        let input = if file.comes_once() { &shared } else { &own };
         let plan = args.search.plan(choice, 0, MaxRaces::DEFAULT);
         let limit = TimeLimit::start(plan.time_limit)?;
-        let mut report = analyse(&Held::new(input, stored.as_ref()), &plan, &limit)?;
+        let mut report = Measured::new(input, &plan, &Watch::new(file).within(&limit))?.into_report();
         report.trace.counts = figures.counts;
         report.trace.quick_check = figures.quick_check;
         report.trace.quick_check_is_partial = figures.quick_check_is_partial;
@@ -73,16 +77,17 @@ fn row(input: &Input, choices: &[Choice], args: &CompareArgs) -> Result<Vec<Repo
 }
 
 /// What the trace is made of; and how many pairs pass the quick check, if the trace fits into memory.
-fn figures(input: &Input, stored: Option<&Trace>, args: &CompareArgs) -> Result<TraceInfo, Failure> {
-    let held = Held::new(input, stored);
+fn figures(file: &TraceFile, shared: &Input<'_>, args: &CompareArgs) -> Result<TraceInfo, Failure> {
+    let own = Input::of_source(file);
+    let input = if file.comes_once() { shared } else { &own };
     let mut info = TraceInfo::default();
     let mut counts = Counts::default();
-    if let Ok(trace) = held.load_within("counts", args.search.memory)? {
+    if let Ok(trace) = input.load_within("counts", args.search.memory, &Watch::new(file))? {
         trace.events().iter().for_each(|event| counts.add(event));
         let quick = quick_check(trace, args.search.pairs.into());
         (info.quick_check, info.quick_check_is_partial) = (Some(quick.number), quick.at_least);
     } else {
-        let mut reading = input.open("counts")?;
+        let mut reading = file.open("counts")?;
         while let Some((_, events)) = reading.next()? {
             events.iter().for_each(|event| counts.add(event));
             if stop::is_requested() {

@@ -46,6 +46,24 @@ impl Failure {
     }
 }
 
+impl std::error::Error for Failure {}
+
+impl From<foretell_engine::Error> for Failure {
+    fn from(error: foretell_engine::Error) -> Failure {
+        use foretell_engine::Error;
+        match error {
+            Error::Trace { file, error } => Failure::Trace { file, error },
+            Error::Changed { file } => Failure::Changed { file },
+            Error::Plan(why) => Failure::Usage(why),
+            // What the engine was given to read is ours, and so is what it says if it cannot be read.
+            Error::Input(error) => match error.downcast::<Failure>() {
+                Ok(failure) => *failure,
+                Err(error) => Failure::Usage(error.to_string()),
+            },
+        }
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -9,20 +9,20 @@ pub(crate) use load::{load, read};
 use std::path::Path;
 
 use foretell_detect::Pairs;
+use foretell_engine::describe::{describe_decision, describe_race, observed};
+use foretell_engine::pair::Decider;
+use foretell_engine::{Choice, Excerpts as _, Input, Plan};
 use foretell_predict::Technique;
 use foretell_report::explain_text::{self, Beside, Checked};
 use foretell_report::text::Detail;
 use foretell_report::{Access, Answer, Candidate, Decision, Observed, Race, Report, Telling};
 use foretell_trace::Trace;
 
-use crate::analysis::Plan;
-use crate::analysis::held::Held;
-use crate::analysis::pair::Decider;
-use crate::args::{Asked, Choice, ExplainArgs, Steps};
-use crate::describe::{describe_decision, describe_race, observed};
+use crate::args::{Asked, ExplainArgs, Steps};
 use crate::error::Failure;
-use crate::input::Input;
+use crate::input::TraceFile;
 use crate::sources::Sources;
+use crate::stop::Watch;
 use crate::{Outcome, output, screen, stop};
 
 /// So many pairs of two lines are decided.
@@ -31,9 +31,9 @@ const DECIDED: usize = 100;
 pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
     let report = load::load(&args.file, args.report)?;
-    let input = Input::new(&recording::path(&report, args), &args.input);
-    let trace = recording::load(&input, &report, args)?;
-    let explanation = Explanation { args, report: &report, input: &input, trace: trace.as_ref() };
+    let file = TraceFile::new(&recording::path(&report, args), &args.input);
+    let trace = recording::load(&file, &report, args)?;
+    let explanation = Explanation { args, report: &report, file: &file, trace: trace.as_ref() };
     output::write(args.output.as_deref(), &explanation.text()?)?;
     Ok(Outcome::Clean)
 }
@@ -43,7 +43,7 @@ struct Explanation<'a> {
     args: &'a ExplainArgs,
     report: &'a Report,
     /// The trace by where it is, and itself; or why it is not here.
-    input: &'a Input,
+    file: &'a TraceFile,
     trace: Result<&'a Trace, &'a String>,
 }
 
@@ -84,9 +84,11 @@ impl Explanation<'_> {
             Ok(trace) => {
                 // A race on a way that the run did not go was described on that way.
                 if race.path.is_none() {
-                    describe_race(&Held::new(self.input, Some(trace)), &mut race, self.telling())?;
+                    let input = Input::of_trace(&self.file.name(), trace);
+                    let sources = &mut Sources::new(self.file);
+                    describe_race(&input, &mut race, self.telling(), sources, &Watch::new(self.file))?;
                 }
-                recording::check(trace, self.input.name(), self.report, &race)
+                recording::check(trace, self.file.name(), self.report, &race)
             }
             Err(why) => Checked::Not(why.clone()),
         };
@@ -115,14 +117,15 @@ impl Explanation<'_> {
         let trace = self
             .trace
             .map_err(|why| Failure::Usage(format!("a pair can only be decided with the trace, but {why}")))?;
-        let held = Held::new(self.input, Some(trace));
+        let (input, control) = (Input::of_trace(&self.file.name(), trace), Watch::new(self.file));
         let plan = self.plan();
-        let decider = Decider::new(&held, &plan)?;
+        let decider = Decider::new(&input, &plan, &control)?;
         let (mut decision, notes) = match asked {
             Asked::Events(a, b) => (decider.decide((*a, *b))?, Vec::new()),
             Asked::Lines(one, other) => decide_lines(&decider, trace, one, other)?,
         };
-        describe_decision(&held, &mut decision, self.telling())?;
+        let sources = &mut Sources::new(self.file);
+        describe_decision(&input, &mut decision, self.telling(), sources, &control)?;
         let observed = self.observed(trace, &decision);
         let mut beside = self.beside([&mut decision.first, &mut decision.second], "");
         beside.notes.extend(notes);
@@ -145,7 +148,7 @@ impl Explanation<'_> {
             window: self.args.window.0,
             budget: self.args.budget,
             time_limit: None,
-            unexplored: false,
+            untaken_branches: false,
             jobs: 1,
             memory: self.args.memory,
         }
@@ -193,7 +196,7 @@ impl Explanation<'_> {
             command(format!("{explain} --pair {first},{second} --budget 10m"), "decides just this pair");
         }
         if self.trace.is_ok() {
-            let name = quoted(&self.input.name());
+            let name = quoted(&self.file.name());
             let from = first.saturating_sub(5).max(1);
             if which.starts_with("--race") {
                 command(

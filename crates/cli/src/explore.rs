@@ -19,10 +19,10 @@ use serde::Serialize;
 use self::property::Wanted;
 use crate::args::{ExploreArgs, OutputFormat};
 use crate::error::{Failure, Failures};
-use crate::input::Input;
+use crate::input::TraceFile;
 use crate::program::{Source, is_program};
 use crate::run::{ending_text, record, tell_ending};
-use crate::slice::Sliced;
+use crate::slice;
 use crate::{Outcome, output, screen, stop};
 
 /// How many steps the run of a program may take before what it implies is explored: nobody lives to see the end of that
@@ -30,7 +30,7 @@ use crate::{Outcome, output, screen, stop};
 const STEPS: usize = 1_000_000;
 
 pub(crate) fn run(args: &ExploreArgs) -> Result<Outcome, Failure> {
-    Input::refuse_repeated_stdin(&args.files)?;
+    TraceFile::refuse_repeated_stdin(&args.files)?;
     stop::listen()?;
     let mut reports = Vec::new();
     let mut failures = Failures::default();
@@ -62,7 +62,7 @@ enum Explored {
 
 /// Explores what is in the file. If that is what one run of a program implies, also says how the run ended.
 fn explore(path: &Path, args: &ExploreArgs) -> Result<(Explored, Outcome), Failure> {
-    let input = Input::new(path, &args.input);
+    let input = TraceFile::new(path, &args.input);
     if !is_program(path) {
         return Ok((closure(&input, &input.load("reads")?, None, args)?, Outcome::Clean));
     }
@@ -92,7 +92,7 @@ fn explore(path: &Path, args: &ExploreArgs) -> Result<(Explored, Outcome), Failu
 
 /// Explores what the trace implies, or a slice of it.
 fn closure(
-    input: &Input,
+    input: &TraceFile,
     trace: &Trace,
     flow: Option<&Flow>,
     args: &ExploreArgs,
@@ -100,7 +100,7 @@ fn closure(
     let report = match &args.slice {
         None => trace::explore(input, trace, &args.property, args)?,
         Some(purpose) => {
-            let sliced = Sliced::to_explore(trace, flow, purpose, args.slice_rule)?;
+            let sliced = slice::to_explore(trace, flow, purpose, args.slice_rule)?;
             let properties = args.property.iter().map(|wanted| wanted.sliced(&sliced));
             let properties: Vec<Wanted> = properties.collect::<Result<_, _>>().map_err(Failure::Usage)?;
             let mut report = trace::explore(input, &sliced.trace, &properties, args)?;

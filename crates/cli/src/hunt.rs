@@ -10,17 +10,18 @@ mod simulated;
 use std::thread;
 use std::time::Instant;
 
+use foretell_engine::describe::describe_deadlocks;
+use foretell_engine::{Choice, Plan};
 use foretell_predict::Technique;
 use foretell_report::{Hunt, HuntRun, Shown, Steering, Stopped, Union};
 
 use self::aim::{Aim, Aims};
 use self::native::Native;
 use self::simulated::Simulated;
-use crate::analysis::{Plan, outcome};
-use crate::args::{Choice, HuntArgs, InputArgs, Strategy, jobs};
-use crate::describe::describe_deadlocks;
+use crate::analysis::outcome;
+use crate::args::{HuntArgs, InputArgs, Strategy, jobs};
 use crate::error::Failure;
-use crate::input::Input;
+use crate::input::TraceFile;
 use crate::output;
 use crate::program::is_program;
 use crate::progress::Progress;
@@ -87,8 +88,8 @@ fn hunt(args: &HuntArgs, quarry: &impl Quarry) -> Result<Outcome, Failure> {
     let stopped = run_all(args, quarry, &mut union)?;
     let mut report = union.finish(stopped);
     report.stats.seconds = begin.elapsed().as_secs_f64();
-    let input = Input::new(&args.program, &InputArgs { from_format: None, no_progress: true });
-    describe_deadlocks(&mut report, &mut Sources::new(&input));
+    let file = TraceFile::new(&args.program, &InputArgs { from_format: None, no_progress: true });
+    describe_deadlocks(&mut report, &mut Sources::new(&file));
     let by_runs = report.hunt.as_ref().map_or(Outcome::Clean, outcome_of_runs);
     let mut reports = [report];
     rules.apply(&mut reports);

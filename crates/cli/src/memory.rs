@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::sync::OnceLock;
 
+use foretell_engine::Note;
+
 use crate::allocator;
 
 /// Without so much nothing works at all: a smaller limit is one for what is decided, not for the whole process.
@@ -24,32 +26,20 @@ pub(crate) fn bound(wanted: Option<u64>) {
     }
 }
 
-/// What is to be said if the memory did not suffice.
+/// How many bytes were allowed, if these did not suffice, and whether the command line said so.
+pub(crate) fn reached_limit() -> Option<(u64, bool)> {
+    ALLOWED.get().filter(|_| allocator::is_short()).copied()
+}
+
+/// That in words, if it is so.
 pub(crate) fn note() -> Option<String> {
-    let &(bytes, is_wanted) = ALLOWED.get().filter(|_| allocator::is_short())?;
-    let size = size_text(bytes);
-    Some(match is_wanted {
-        true => {
-            format!("the memory limit of {size} was reached; --memory gives more where the system has it")
-        }
-        false => format!("the {size} of memory that the system has to give did not suffice"),
-    })
+    reached_limit().map(|(bytes, is_set)| Note::Memory { bytes, is_set }.to_string())
 }
 
 /// Whether one part of so many is in use of what lets everything stop. A trace that is being made should end there: whoever works on it needs
 /// memory, too.
 pub(crate) fn is_taken(parts: i64) -> bool {
     allocator::is_taken(parts)
-}
-
-/// A number of bytes as one would say it on the command line.
-pub(crate) fn size_text(bytes: u64) -> String {
-    let units = [(1_u64 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")];
-    match units.into_iter().find(|&(unit, _)| bytes.is_multiple_of(unit) && bytes > 0) {
-        Some((unit, name)) => format!("{}{name}", bytes / unit),
-        None if bytes >= 1 << 20 => format!("{}M", bytes >> 20),
-        None => format!("{bytes} bytes"),
-    }
 }
 
 /// How many bytes the system has given to this process, where it tells. Allocates nothing.
@@ -104,12 +94,6 @@ fn kilobytes(table: &str, name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_are_told_as_they_are_given() {
-        let texts = [2 << 30, 96 << 20, 3 << 10, 5, (1 << 30) + 1].map(size_text);
-        assert_eq!(texts, ["2G", "96M", "3K", "5 bytes", "1024M"]);
-    }
 
     #[test]
     fn the_system_tells_what_is_in_use() {

@@ -18,8 +18,11 @@ pub(crate) mod watch;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use foretell_native::Follow;
-use foretell_report::{Confirmation, Report, fingerprint, repeats};
+use foretell_engine::schedule::Origin;
+use foretell_engine::untaken::Branches;
+use foretell_engine::{Description, Input, Plan, UntakenBranches};
+use foretell_native::{DetourLimits, Follow};
+use foretell_report::{Confirmation, Report, repeats};
 use foretell_wire::schedule::Draft;
 
 pub(crate) use cargo::run as cargo;
@@ -28,17 +31,16 @@ pub(crate) use guard::become_guard;
 pub(crate) use replay::Drive;
 pub(crate) use rust::become_compiler;
 
-use crate::analysis::held::Held;
-use crate::analysis::{Plan, outcome};
+use crate::analysis::{Measured, outcome};
 use crate::args::{CompilerArgs, InputArgs, RecordArgs, RunArgs, WantedArgs};
 use crate::error::Failure;
-use crate::input::Input;
-use crate::predict::predict_with;
+use crate::input::TraceFile;
 use crate::render::tell;
-use crate::stop::TimeLimit;
+use crate::stop::{TimeLimit, Watch};
 use crate::suppress::Rules;
 use crate::trace::convert;
-use crate::{Outcome, detours, output, schedule, stop};
+use crate::{Outcome, memory, output, stop};
+use mapped::Mapped;
 use record::{Folder, Hunting, Manner, Recording};
 use tools::Tools;
 
@@ -137,29 +139,10 @@ pub(crate) fn build(program: &Path, folder: &Folder) -> Result<PathBuf, Failure>
 
 /// The report of each technique on what one process did.
 fn predict(args: &RunArgs, recording: Recording, process: usize) -> Result<Vec<Report>, Failure> {
-    let origin = Origin { program: &args.program, arguments: &args.arguments, seed: args.schedule.seed };
-    let look = Look { name: &args.program, wanted: &args.wanted, no_progress: args.no_progress, origin };
+    let RunArgs { program, arguments, wanted, no_progress, .. } = args;
+    let (seed, no_progress) = (args.schedule.seed, *no_progress);
+    let look = Look { name: program, program, arguments, seed, wanted, no_progress };
     look.at(recording, process, args.wanted.plans())
-}
-
-/// What was run, to be run again.
-#[derive(Clone, Copy)]
-pub(crate) struct Origin<'a> {
-    pub(crate) program: &'a Path,
-    pub(crate) arguments: &'a [OsString],
-    pub(crate) seed: u64,
-}
-
-impl Origin<'_> {
-    /// Says what schedules are for. Only the first process can be told to follow one.
-    fn tell(self, report: &mut Report, process: usize) {
-        if process > 0 {
-            report.races.iter_mut().for_each(|race| race.schedule = None);
-        }
-        let text = |argument: &OsString| argument.to_string_lossy().into_owned();
-        let arguments: Vec<String> = self.arguments.iter().map(text).collect();
-        schedule::name_program(report, &self.program.display().to_string(), &arguments, self.seed);
-    }
 }
 
 /// Drives the program into each race that is to be told.
@@ -195,42 +178,79 @@ pub(crate) fn replay(drive: Drive<'_>, draft: &mut Draft) -> Result<Confirmation
 pub(crate) struct Look<'a> {
     /// What the program is called.
     pub(crate) name: &'a Path,
+    /// What was run, to be run again.
+    pub(crate) program: &'a Path,
+    pub(crate) arguments: &'a [OsString],
+    pub(crate) seed: u64,
     pub(crate) wanted: &'a WantedArgs,
     pub(crate) no_progress: bool,
-    pub(crate) origin: Origin<'a>,
 }
 
 impl Look<'_> {
     /// The report of each technique.
     pub(crate) fn at(
         self,
-        recording: Recording,
+        mut recording: Recording,
         process: usize,
         plans: impl Iterator<Item = Plan>,
     ) -> Result<Vec<Report>, Failure> {
-        let Look { name, wanted, no_progress, origin } = self;
-        let trace = wanted.search.dependence.apply(recording.trace);
-        let input = Input::new(name, &InputArgs { from_format: None, no_progress });
-        let report = |plan: Plan| {
-            let limit = TimeLimit::start_after(plan.time_limit, recording.spent)?;
-            let mut report = predict_with(&plan, &limit, &Held::new(&input, Some(&trace)), wanted)?;
-            if recording.cut_because.is_none() {
-                report.notes.extend(recording.unread.clone());
-            }
-            detours::add_native(&recording.log, &input, (&plan, &limit), wanted, &mut report)?;
-            fingerprint::mark(&mut report);
-            report.trace.cut_because.clone_from(&recording.cut_because);
-            if let Some(coverage) = &mut report.trace.coverage {
-                recording.unrecorded.programs.iter().for_each(|program| coverage.add_program(program));
-                coverage.unrecorded_threads = recording.unrecorded.threads;
-            }
-            report.trace.shared_accesses = recording.shared_accesses;
-            if process > 0 {
-                report.trace.file = format!("{} (process {})", report.trace.file, process + 1);
-            }
-            origin.tell(&mut report, process);
-            Ok(report)
+        recording.trace = self.wanted.search.dependence.apply(recording.trace);
+        plans.map(|plan| self.report(&recording, process, &plan)).collect()
+    }
+
+    fn report(self, recording: &Recording, process: usize, plan: &Plan) -> Result<Report, Failure> {
+        let args = InputArgs { from_format: None, no_progress: self.no_progress };
+        let file = TraceFile::new(self.name, &args);
+        let limit = TimeLimit::start_after(plan.time_limit, recording.spent)?;
+        let control = Watch::new(&file).within(&limit);
+        let name = file.name();
+        let branches = LogBranches { log: &recording.log, program: &name };
+        // Who keeps recordings for later has no log any more.
+        let is_known = self.wanted.follow() == Follow::Values && recording.log.exists();
+        let untaken = is_known.then_some(&branches as &dyn UntakenBranches);
+        let input = Input::of_trace(&name, &recording.trace).with_untaken(untaken);
+        let text = |argument: &OsString| argument.to_string_lossy().into_owned();
+        let arguments: Vec<String> = self.arguments.iter().map(text).collect();
+        let program = self.program.display().to_string();
+        let origin = Origin { program: &program, arguments: &arguments, seed: self.seed };
+        // Only the first process can be told to follow a schedule.
+        let how = Description { origin: (process == 0).then_some(origin), ..self.wanted.description() };
+        let mut report = Measured::new(&input, plan, &control)?.report(&input, &how, &file, &control)?;
+        if recording.cut_because.is_none() {
+            report.notes.extend(recording.unread.clone());
+            report.complete &= recording.unread.is_none();
+        }
+        report.trace.cut_because.clone_from(&recording.cut_because);
+        if let Some(coverage) = &mut report.trace.coverage {
+            recording.unrecorded.programs.iter().for_each(|program| coverage.add_program(program));
+            coverage.unrecorded_threads = recording.unrecorded.threads;
+        }
+        report.trace.shared_accesses = recording.shared_accesses;
+        if process > 0 {
+            report.trace.file = format!("{} (process {})", report.trace.file, process + 1);
+        }
+        Ok(report)
+    }
+}
+
+/// The untaken branches of a native program, by the log of what it did.
+struct LogBranches<'a> {
+    log: &'a Path,
+    program: &'a str,
+}
+
+impl UntakenBranches for LogBranches<'_> {
+    fn branches(
+        &self,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Branches<'_>>, Box<dyn std::error::Error + Send + Sync>> {
+        let bytes = Mapped::open(self.log).map_err(|error| Failure::file(self.log, "read", error))?;
+        let go_on = || {
+            bytes.pass_by();
+            !memory::is_taken(2) && go_on()
         };
-        plans.map(report).collect()
+        let found = foretell_native::detours(&bytes, &DetourLimits::default(), &go_on)
+            .map_err(|error| Failure::Usage(format!("the recording of {}: {error}", self.program)))?;
+        Ok(found.map(|found| Box::new(found) as Branches<'_>))
     }
 }

@@ -2,22 +2,24 @@
 
 use std::path::Path;
 
+use foretell_engine::describe::describe_decision;
+use foretell_engine::{self as engine, Description, Input, Plan, Sliced, pair};
 use foretell_report::{Decision, Report};
+use foretell_trace::Trace;
 
-use crate::analysis::held::Held;
-use crate::analysis::{Plan, analyse, outcome, pair};
+use crate::analysis::{Measured, outcome, outcome_of_decision};
 use crate::args::{PredictArgs, WantedArgs};
-use crate::describe::{describe, describe_decision, telling};
 use crate::error::{Failure, Failures};
-use crate::input::Input;
+use crate::input::TraceFile;
 use crate::render::{self, tell};
-use crate::slice::{self, Purpose, Sliced};
-use crate::stop::TimeLimit;
+use crate::slice::{self, Purpose};
+use crate::sources::Sources;
+use crate::stop::{TimeLimit, Watch};
 use crate::suppress::Rules;
 use crate::{Outcome, stop};
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
-    Input::refuse_repeated_stdin(&args.traces)?;
+    TraceFile::refuse_repeated_stdin(&args.traces)?;
     match (args.pair, &args.wanted.slice) {
         (Some(_), Some(_)) => {
             Err(Failure::Usage("--slice 'race A,B' already decides just that pair".to_string()))
@@ -44,54 +46,48 @@ fn predict(args: &PredictArgs) -> Result<Outcome, Failure> {
 
 /// The report of each technique on one trace.
 fn predict_on(path: &Path, args: &PredictArgs) -> Result<Vec<Report>, Failure> {
-    let input = Input::new(path, &args.input).following(args.wanted.search.dependence);
+    let file = TraceFile::new(path, &args.input).following(args.wanted.search.dependence);
     if let Some(purpose) = &args.wanted.slice {
-        let trace = input.load("reads")?;
-        let sliced = Sliced::to_predict(&trace, None, purpose)?;
-        return predict_on_slice(&Held::new(&input, Some(&trace)), &sliced, &args.wanted);
+        let trace = file.load("reads")?;
+        let sliced = slice::to_predict(&trace, None, purpose)?;
+        return predict_on_slice(&file, &trace, &sliced, &args.wanted);
     }
-    let stored = if input.comes_once() { Some(input.load("reads")?) } else { None };
+    let shared = Input::of_source(&file);
+    if file.comes_once() {
+        shared.load("reads", &Watch::new(&file))?;
+    }
     let report = |plan: Plan| {
         let limit = TimeLimit::start(plan.time_limit)?;
-        predict_with(&plan, &limit, &Held::new(&input, stored.as_ref()), &args.wanted)
+        let control = Watch::new(&file).within(&limit);
+        let own = Input::of_source(&file);
+        let input = if file.comes_once() { &shared } else { &own };
+        Measured::new(input, &plan, &control)?.report(input, &args.wanted.description(), &file, &control)
     };
     args.wanted.plans().map(report).collect()
 }
 
-/// The report of one technique, with all that makes it readable.
-pub(crate) fn predict_with(
-    plan: &Plan,
-    limit: &TimeLimit,
-    held: &Held<'_>,
-    wanted: &WantedArgs,
-) -> Result<Report, Failure> {
-    let mut report = analyse(held, plan, limit)?;
-    describe(held, &mut report, wanted)?;
-    Ok(report)
-}
-
-/// The report of each technique on a slice of a trace, which is held as a whole.
+/// The report of each technique on a slice of a trace.
 pub(crate) fn predict_on_slice(
-    whole: &Held<'_>,
+    file: &TraceFile,
+    whole: &Trace,
     sliced: &Sliced,
     wanted: &WantedArgs,
 ) -> Result<Vec<Report>, Failure> {
-    wanted
-        .plans()
-        .map(|plan| {
-            let plan = slice::plan(plan)?;
-            let limit = TimeLimit::start(plan.time_limit)?;
-            let mut report = analyse(&Held::new(whole.input(), Some(&sliced.trace)), &plan, &limit)?;
-            sliced.enter(&mut report);
-            describe(whole, &mut report, wanted)?;
-            Ok(report)
-        })
-        .collect()
+    let (whole, part) = (Input::of_trace(&file.name(), whole), Input::of_trace(&file.name(), &sliced.trace));
+    let how = Description { slice: Some(sliced), ..wanted.description() };
+    let report = |plan| {
+        let plan = engine::slice::plan(plan)?;
+        let limit = TimeLimit::start(plan.time_limit)?;
+        let control = Watch::new(file).within(&limit);
+        Measured::new(&part, &plan, &control)?.report(&whole, &how, file, &control)
+    };
+    wanted.plans().map(report).collect()
 }
 
-/// What each technique says about one pair, on a slice for just that question of a trace which is held as a whole.
+/// What each technique says about one pair, on a slice of a trace for just that question.
 pub(crate) fn decide_on_slice(
-    whole: &Held<'_>,
+    file: &TraceFile,
+    whole: &Trace,
     sliced: &Sliced,
     (a, b): (u32, u32),
     wanted: &WantedArgs,
@@ -99,16 +95,15 @@ pub(crate) fn decide_on_slice(
     let (Some(a), Some(b)) = (sliced.sliced(a), sliced.sliced(b)) else {
         return Err(Failure::Usage(format!("events {a} and {b} are no accesses")));
     };
-    wanted
-        .plans()
-        .map(|plan| {
-            let held = Held::new(whole.input(), Some(&sliced.trace));
-            let mut decision = pair::decide(&held, (a, b), &slice::plan(plan)?)?;
-            sliced.enter_decision(&mut decision);
-            describe_decision(whole, &mut decision, telling(wanted))?;
-            Ok(decision)
-        })
-        .collect()
+    let (whole, part) = (Input::of_trace(&file.name(), whole), Input::of_trace(&file.name(), &sliced.trace));
+    let control = Watch::new(file);
+    let decide = |plan| {
+        let mut decision = pair::decide(&part, (a, b), &engine::slice::plan(plan)?, &control)?;
+        sliced.enter_decision(&mut decision);
+        describe_decision(&whole, &mut decision, wanted.telling(), &mut Sources::new(file), &control)?;
+        Ok(decision)
+    };
+    wanted.plans().map(decide).collect()
 }
 
 /// Only one pair, but that in detail.
@@ -116,18 +111,18 @@ fn decide(args: &PredictArgs, numbers: (u32, u32)) -> Result<Outcome, Failure> {
     stop::listen()?;
     let mut decisions = Vec::new();
     for path in &args.traces {
-        let input = Input::new(path, &args.input).following(args.wanted.search.dependence);
+        let file = TraceFile::new(path, &args.input).following(args.wanted.search.dependence);
         if let Some(purpose) = &args.wanted.slice {
-            let trace = input.load("reads")?;
-            let (whole, sliced) =
-                (Held::new(&input, Some(&trace)), Sliced::to_predict(&trace, None, purpose)?);
-            decisions.extend(decide_on_slice(&whole, &sliced, numbers, &args.wanted)?);
+            let trace = file.load("reads")?;
+            let sliced = slice::to_predict(&trace, None, purpose)?;
+            decisions.extend(decide_on_slice(&file, &trace, &sliced, numbers, &args.wanted)?);
             continue;
         }
-        let held = Held::new(&input, None);
+        let (input, control) = (Input::of_source(&file), Watch::new(&file));
         for plan in args.wanted.plans() {
-            let mut decision = pair::decide(&held, numbers, &plan)?;
-            describe_decision(&held, &mut decision, telling(&args.wanted))?;
+            let mut decision = pair::decide(&input, numbers, &plan, &control)?;
+            let (telling, sources) = (args.wanted.telling(), &mut Sources::new(&file));
+            describe_decision(&input, &mut decision, telling, sources, &control)?;
             decisions.push(decision);
         }
     }
@@ -137,5 +132,5 @@ fn decide(args: &PredictArgs, numbers: (u32, u32)) -> Result<Outcome, Failure> {
 /// Writes the decisions where they are wanted.
 pub(crate) fn tell_decisions(decisions: &[Decision], wanted: &WantedArgs) -> Result<Outcome, Failure> {
     render::tell_decisions(decisions, wanted)?;
-    Ok(decisions.iter().map(pair::outcome).max().unwrap_or(Outcome::Clean))
+    Ok(decisions.iter().map(outcome_of_decision).max().unwrap_or(Outcome::Clean))
 }

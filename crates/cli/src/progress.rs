@@ -97,6 +97,16 @@ impl Progress {
     }
 }
 
+impl foretell_engine::Progress for Progress {
+    fn expect(&self, pieces: usize) {
+        Progress::expect(self, pieces);
+    }
+
+    fn worked(&self) {
+        Progress::worked(self);
+    }
+}
+
 impl Drop for Progress {
     fn drop(&mut self) {
         self.clear();

@@ -3,28 +3,28 @@
 use std::fs;
 
 use foretell_cimp::machine::{Bounds, Failure as Failed, Fault};
-use foretell_cimp::record::{self, Ending, Limits, Run, confirm};
+use foretell_cimp::record::{self, Ending, Limits, Run, confirm, detours};
 use foretell_cimp::schedule::{
     Contest, DrFinder, Given, Pct, Pos, Random, RoundRobin, Schedule, Scheduler, Serial,
 };
-use foretell_report::{Confirmation, Report, fingerprint};
+use foretell_engine::schedule::Origin;
+use foretell_engine::untaken::Branches;
+use foretell_engine::{Analysis, Control, Description, Found, Input, Plan, UntakenBranches};
+use foretell_report::{Confirmation, Report};
 use foretell_schedule::{Name, Relation, Strategy};
-use foretell_trace::EventId;
 
-use crate::analysis::held::Held;
-use crate::analysis::{Plan, outcome};
+use crate::analysis::{Measured, outcome};
 use crate::args::{Bound, InputArgs, RunArgs, ScheduleArgs, WantedArgs};
-use crate::detours::{self, Recorded};
 use crate::error::Failure;
-use crate::input::Input;
-use crate::predict::{decide_on_slice, predict_on_slice, predict_with, tell_decisions};
+use crate::input::TraceFile;
+use crate::predict::{decide_on_slice, predict_on_slice, tell_decisions};
 use crate::program::{Source, is_program};
 use crate::render::tell;
-use crate::slice::{Purpose, Sliced};
-use crate::stop::TimeLimit;
+use crate::slice::{self, Purpose};
+use crate::stop::{TimeLimit, Watch};
 use crate::suppress::Rules;
 use crate::trace::convert;
-use crate::{Outcome, native, output, schedule, stop};
+use crate::{Outcome, native, output, stop};
 
 /// How often a loop may go round in one run unless told otherwise: long before the run's steps are used up, so that a
 /// loop without end is named.
@@ -150,21 +150,21 @@ fn save(args: &RunArgs, run: &Run) -> Result<(), Failure> {
 
 /// Finds races in the recording, and tells of them.
 fn predict(args: &RunArgs, source: &Source, run: &Run) -> Result<Outcome, Failure> {
-    let input = Input::new(&args.program, &InputArgs { from_format: None, no_progress: args.no_progress });
-    let held = Held::new(&input, Some(&run.trace));
+    let file = TraceFile::new(&args.program, &InputArgs { from_format: None, no_progress: args.no_progress });
     let wanted = &args.wanted;
     let rules = Rules::load(wanted)?;
     let mut reports: Vec<Report> = match &wanted.slice {
         Some(purpose) => {
-            let sliced = Sliced::to_predict(&run.trace, Some(&run.flow), purpose)?;
+            let sliced = slice::to_predict(&run.trace, Some(&run.flow), purpose)?;
             if let Purpose::Race(a, b) = purpose {
-                return tell_decisions(&decide_on_slice(&held, &sliced, (*a, *b), wanted)?, wanted);
+                let decisions = decide_on_slice(&file, &run.trace, &sliced, (*a, *b), wanted)?;
+                return tell_decisions(&decisions, wanted);
             }
-            predict_on_slice(&held, &sliced, wanted)?
+            predict_on_slice(&file, &run.trace, &sliced, wanted)?
         }
         None => {
-            let recorded = Recorded { source, run, bounds: bounds(args.loops), input: &input };
-            wanted.plans().map(|plan| report(&held, &recorded, &plan, wanted)).collect::<Result<_, _>>()?
+            let recorded = Recorded { source, run, bounds: bounds(args.loops), file: &file };
+            wanted.plans().map(|plan| recorded.report(&plan, wanted)).collect::<Result<_, _>>()?
         }
     };
     rules.apply(&mut reports);
@@ -172,23 +172,81 @@ fn predict(args: &RunArgs, source: &Source, run: &Run) -> Result<Outcome, Failur
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
 }
 
-/// The report of one technique, the program itself driven into every race.
-pub(crate) fn report(
-    held: &Held<'_>,
-    recorded: &Recorded<'_>,
-    plan: &Plan,
-    wanted: &WantedArgs,
-) -> Result<Report, Failure> {
-    let Recorded { source, run, .. } = *recorded;
-    let limit = TimeLimit::start(plan.time_limit)?;
-    let mut report = predict_with(plan, &limit, held, wanted)?;
-    drive(source, run, &mut report)?;
-    detours::add(recorded, (plan, &limit), wanted, &mut report)?;
-    fingerprint::mark(&mut report);
-    schedule::name_program(&mut report, &source.name(), &[], 0);
-    report.ending = ending_text(&run.ending);
-    report.complete &= report.ending.is_none();
-    Ok(report)
+/// A recorded run of a program in CIMP.
+pub(crate) struct Recorded<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) run: &'a Run,
+    /// The limits that the run had.
+    pub(crate) bounds: Bounds,
+    pub(crate) file: &'a TraceFile,
+}
+
+impl Recorded<'_> {
+    /// The report of one technique, the program itself driven into every race.
+    pub(crate) fn report(&self, plan: &Plan, wanted: &WantedArgs) -> Result<Report, Failure> {
+        let limit = TimeLimit::start(plan.time_limit)?;
+        let control = Watch::new(self.file).within(&limit);
+        let program = self.source.name();
+        let has_values = self.run.trace.values().is_some();
+        let untaken = has_values.then_some(self as &dyn UntakenBranches);
+        let input = Input::of_trace(&program, &self.run.trace).with_untaken(untaken);
+        let measured = Measured::new(&input, plan, &control)?;
+        let driven = self.drive(&measured.analysis, &control)?;
+        let origin = Some(Origin { program: &program, ..Origin::default() });
+        let how = Description { origin, ..wanted.description() };
+        let mut report = measured.report(&input, &how, self.file, &control)?;
+        enter(&mut report, driven);
+        report.ending = ending_text(&self.run.ending);
+        report.complete &= report.ending.is_none();
+        Ok(report)
+    }
+
+    /// Drives the program into each race that comes with a schedule; says which these are. A race that the program does
+    /// not follow would be a false one, the worst that can happen: then nothing that was found is worth anything.
+    fn drive(
+        &self,
+        analysis: &Analysis,
+        control: &dyn Control,
+    ) -> Result<Vec<Option<Confirmation>>, Failure> {
+        let drive = |race: &Found| {
+            let Some(witness) = race.witness() else { return Ok(None) };
+            if control.is_urgent() {
+                return Ok(Some(Confirmation::not("there was no time for that")));
+            }
+            let trace = race.branch.as_ref().map_or(&self.run.trace, |branch| &branch.trace);
+            let driven = confirm(&self.source.program, trace, witness);
+            driven.map(|()| Some(Confirmation::of_machine())).map_err(|problem| {
+                Failure::Usage(format!(
+                    "a race was predicted that the program does not follow, a bug of foretell: {problem}"
+                ))
+            })
+        };
+        analysis.races.iter().map(drive).collect()
+    }
+}
+
+/// Says of each race whether the program was driven into it.
+fn enter(report: &mut Report, driven: Vec<Option<Confirmation>>) {
+    let count = |is_confirmed| driven.iter().flatten().filter(|it| it.confirmed == is_confirmed).count();
+    let (confirmed, left_out) = (count(true), count(false));
+    if left_out > 0 {
+        report.notes.push(format!("there was no time to drive the program into {left_out} of the races"));
+    }
+    report.driven = Some(confirmed);
+    for (race, confirmation) in report.races.iter_mut().zip(driven) {
+        race.confirmation = confirmation;
+    }
+}
+
+impl UntakenBranches for Recorded<'_> {
+    fn branches(
+        &self,
+        _: &dyn Fn() -> bool,
+    ) -> Result<Option<Branches<'_>>, Box<dyn std::error::Error + Send + Sync>> {
+        let limits = detours::Limits { bounds: self.bounds, ..detours::Limits::default() };
+        let found = detours::detours(&self.source.program, self.run, limits).map_err(Failure::Usage)?;
+        Ok(Some(Box::new(found)))
+    }
 }
 
 /// How the run ended in one line, if not well.
@@ -202,34 +260,6 @@ pub(crate) fn ending_text(ending: &Ending) -> Option<String> {
         }
         Ending::StepLimit => Some("stopped at the limit of steps".to_string()),
     }
-}
-
-/// Drives the program into each race that comes with a schedule. A race that the program does not follow would be a
-/// false one, the worst that can happen: then nothing that was found is worth anything.
-fn drive(source: &Source, run: &Run, report: &mut Report) -> Result<(), Failure> {
-    let (mut driven, mut left_out) = (0, 0);
-    for race in &mut report.races {
-        let Some(witness) = &race.witness else { continue };
-        if stop::is_urgent() {
-            left_out += 1;
-            race.confirmation = Some(Confirmation::not("there was no time for that"));
-            continue;
-        }
-        let events: Vec<EventId> =
-            witness.iter().filter_map(|&number| EventId::from_number(number)).collect();
-        confirm(&source.program, &run.trace, &events).map_err(|problem| {
-            Failure::Usage(format!(
-                "a race was predicted that the program does not follow, a bug of foretell: {problem}"
-            ))
-        })?;
-        driven += 1;
-        race.confirmation = Some(Confirmation::of_machine());
-    }
-    if left_out > 0 {
-        report.notes.push(format!("there was no time to drive the program into {left_out} of the races"));
-    }
-    report.driven = Some(driven);
-    Ok(())
 }
 
 /// Says how the run itself ended, if not well.

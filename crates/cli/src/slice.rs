@@ -1,15 +1,13 @@
-//! Slices: only what matters to a property is looked at. What is found is told in the numbers of the whole trace.
+//! What slices are asked for on the command line.
 
 use std::fmt;
 
 use foretell_depend::Flow;
-use foretell_depend::slice::{Property, Rule, Slice, slice};
-use foretell_predict::Technique;
-use foretell_report::{Access, ClosureReport, Decision, Report, SliceInfo};
+use foretell_depend::slice::{Property, Rule};
+use foretell_engine::{Sliced, pair};
 use foretell_trace::{EventId, Trace};
 
-use crate::analysis::{Plan, pair};
-use crate::args::{Choice, RuleArg};
+use crate::args::RuleArg;
 use crate::error::Failure;
 
 /// What a slice is for, as written on the command line. Events are given by their numbers.
@@ -96,133 +94,39 @@ impl fmt::Display for Purpose {
     }
 }
 
-/// A part of a trace, as a trace of its own.
-pub(crate) struct Sliced {
-    slice: Slice,
-    info: SliceInfo,
-    pub(crate) trace: Trace,
+/// The slice for the question whether two events race, and for no other question; or, for other purposes, the one that
+/// [`to_explore`] makes.
+pub(crate) fn to_predict(trace: &Trace, flow: Option<&Flow>, purpose: &Purpose) -> Result<Sliced, Failure> {
+    if let &Purpose::Race(a, b) = purpose {
+        pair::find(trace, (a, b)).map_err(Failure::Usage)?;
+    }
+    let property = match (purpose, purpose.events(trace)?.as_slice()) {
+        (Purpose::Race(..), &[a, b]) => Property::race(a, b),
+        (_, events) => Property::events(events.iter().copied()),
+    };
+    slice(trace, flow, purpose, &property, Rule::Sound)
 }
 
-impl Sliced {
-    /// The slice for the question whether two events race, and for no other question; or, for other purposes, the one
-    /// that [`Sliced::to_explore`] makes.
-    pub(crate) fn to_predict(
-        trace: &Trace,
-        flow: Option<&Flow>,
-        purpose: &Purpose,
-    ) -> Result<Sliced, Failure> {
-        if let &Purpose::Race(a, b) = purpose {
-            pair::find(trace, (a, b)).map_err(Failure::Usage)?;
-        }
-        let property = match (purpose, purpose.events(trace)?.as_slice()) {
-            (Purpose::Race(..), &[a, b]) => Property::race(a, b),
-            (_, events) => Property::events(events.iter().copied()),
-        };
-        Sliced::new(trace, flow, purpose, &property, Rule::Sound)
-    }
-
-    /// A slice in all runs of which the property's events happen as in some run of the program.
-    pub(crate) fn to_explore(
-        trace: &Trace,
-        flow: Option<&Flow>,
-        purpose: &Purpose,
-        rule: RuleArg,
-    ) -> Result<Sliced, Failure> {
-        let property = Property::events(purpose.events(trace)?);
-        Sliced::new(trace, flow, purpose, &property, rule.into())
-    }
-
-    fn new(
-        trace: &Trace,
-        flow: Option<&Flow>,
-        purpose: &Purpose,
-        property: &Property,
-        rule: Rule,
-    ) -> Result<Sliced, Failure> {
-        let slice = slice(trace, flow, property, rule);
-        let bad = |error| Failure::Usage(format!("--slice '{purpose}' leaves no trace: {error}"));
-        let sliced = slice.trace(trace).map_err(bad)?;
-        let info = SliceInfo {
-            property: purpose.to_string(),
-            sound: rule == Rule::Sound,
-            events: slice.events().len(),
-            of: trace.events().len(),
-        };
-        Ok(Sliced { slice, info, trace: sliced })
-    }
-
-    /// The number that an event of the whole trace has in the slice.
-    pub(crate) fn sliced(&self, original: u32) -> Option<u32> {
-        self.slice.sliced(EventId::from_number(original)?).map(EventId::number)
-    }
-
-    fn original(&self, number: u32) -> u32 {
-        let original = EventId::from_number(number).and_then(|event| self.slice.original(event));
-        // What is found in the slice is made of its events.
-        original.map_or(number, EventId::number)
-    }
-
-    fn renumber(&self, numbers: &mut [u32]) {
-        for number in numbers {
-            *number = self.original(*number);
-        }
-    }
-
-    fn renumber_accesses(&self, accesses: [&mut Access; 2]) {
-        for access in accesses {
-            access.event = self.original(access.event);
-        }
-    }
-
-    /// Makes the report one of the whole trace.
-    pub(crate) fn enter(&self, report: &mut Report) {
-        report.trace.slice = Some(self.info.clone());
-        for race in &mut report.races {
-            self.renumber_accesses([&mut race.first, &mut race.second]);
-            self.renumber(race.witness.as_deref_mut().unwrap_or_default());
-        }
-        for candidate in &mut report.undecided {
-            self.renumber_accesses([&mut candidate.first, &mut candidate.second]);
-        }
-    }
-
-    /// Makes the decision one of the whole trace. Why there is no race is told in numbers of the slice, so it is left out.
-    pub(crate) fn enter_decision(&self, decision: &mut Decision) {
-        decision.trace.slice = Some(self.info.clone());
-        self.renumber_accesses([&mut decision.first, &mut decision.second]);
-        self.renumber(decision.witness.as_deref_mut().unwrap_or_default());
-        decision.steps.clear();
-    }
-
-    /// Makes the exploration one of the whole trace.
-    pub(crate) fn enter_closure(&self, report: &mut ClosureReport) {
-        report.trace.slice = Some(self.info.clone());
-        report.complete &= self.info.sound;
-        for found in &mut report.races {
-            self.renumber_accesses([&mut found.race.first, &mut found.race.second]);
-            self.renumber(found.race.witness.as_deref_mut().unwrap_or_default());
-            self.renumber(&mut found.strays);
-        }
-        for property in &mut report.properties {
-            self.renumber(property.schedule.as_deref_mut().unwrap_or_default());
-            self.renumber(&mut property.strays);
-        }
-    }
+/// A slice in all runs of which the property's events happen as in some run of the program.
+pub(crate) fn to_explore(
+    trace: &Trace,
+    flow: Option<&Flow>,
+    purpose: &Purpose,
+    rule: RuleArg,
+) -> Result<Sliced, Failure> {
+    let property = Property::events(purpose.events(trace)?);
+    slice(trace, flow, purpose, &property, rule.into())
 }
 
-/// The plan for a slice. What is dropped may have synchronised and decided, so only schedules in which all reads of the
-/// slice see the same value prove anything: `auto` is the strongest technique that makes these.
-pub(crate) fn plan(plan: Plan) -> Result<Plan, Failure> {
-    const GOOD: [Technique; 4] = [Technique::M2, Technique::Rf, Technique::Said, Technique::Mcm];
-    match plan.choice {
-        Choice::Auto => Ok(Plan { choice: Choice::One(Technique::Mcm), ..plan }),
-        Choice::One(technique) if GOOD.contains(&technique) => Ok(plan),
-        Choice::One(technique) => Err(Failure::Usage(format!(
-            "{} proves nothing on a slice; with --slice use one of {}, or auto",
-            technique.name(),
-            GOOD.map(Technique::name).join(", ")
-        ))),
-    }
+fn slice(
+    trace: &Trace,
+    flow: Option<&Flow>,
+    purpose: &Purpose,
+    property: &Property,
+    rule: Rule,
+) -> Result<Sliced, Failure> {
+    Sliced::new(trace, flow, purpose.to_string(), property, rule)
+        .map_err(|error| Failure::Usage(format!("--slice '{purpose}' leaves no trace: {error}")))
 }
 
 impl From<RuleArg> for Rule {

@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use foretell_engine::Excerpts;
 use foretell_report::{Doubt, Excerpt, Place};
 
-use crate::input::Input;
+use crate::input::TraceFile;
 
 /// No source file that somebody wrote is larger.
 const LARGEST: u64 = 16 << 20;
@@ -42,7 +43,7 @@ struct Source {
 
 impl Sources {
     /// Nothing is read yet. Files that were changed after the recording are marked.
-    pub(crate) fn new(input: &Input) -> Sources {
+    pub(crate) fn new(input: &TraceFile) -> Sources {
         Sources::since(input.written(), input.program())
     }
 
@@ -52,7 +53,7 @@ impl Sources {
     }
 
     /// What is around the place that a location names, if it names one.
-    pub(crate) fn excerpt(&mut self, location: &str) -> Option<Excerpt> {
+    fn look_up(&mut self, location: &str) -> Option<Excerpt> {
         let place = Place::parse(location)?;
         let file = if place.file.is_empty() { self.program.clone()? } else { place.file.to_string() };
         let recorded = self.recorded;
@@ -62,6 +63,12 @@ impl Sources {
             Ok(source) => Some(source.around(place.line).unwrap_or_else(|| of_nothing(Doubt::Shorter))),
             Err(doubt) => Some(of_nothing(*doubt)),
         }
+    }
+}
+
+impl Excerpts for Sources {
+    fn excerpt(&mut self, location: &str) -> Option<Excerpt> {
+        self.look_up(location)
     }
 }
 

@@ -17,7 +17,14 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::{SIGHUP, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use foretell_engine::Control;
+use foretell_predict::Solver;
+use foretell_z3::Pool;
+
 use crate::error::Failure;
+use crate::input::TraceFile;
+use crate::memory;
+use crate::progress::Progress;
 
 /// Whether to stop, for whatever reason.
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -198,12 +205,63 @@ pub(crate) fn flag() -> &'static AtomicBool {
     &STOP
 }
 
+/// What an analysis asks of this process: signals, the time limit, the memory, and the terminal.
+pub(crate) struct Watch<'a> {
+    limit: Option<&'a TimeLimit>,
+    solver: Arc<Pool>,
+    show_progress: bool,
+}
+
+impl<'a> Watch<'a> {
+    /// For work on this trace, without a limit of time.
+    pub(crate) fn new(file: &TraceFile) -> Watch<'a> {
+        Watch { limit: None, solver: Arc::default(), show_progress: file.shows_progress() }
+    }
+
+    /// The same, within a limit of time.
+    pub(crate) fn within(self, limit: &'a TimeLimit) -> Watch<'a> {
+        Watch { limit: Some(limit), ..self }
+    }
+}
+
+impl Control for Watch<'_> {
+    fn stop_flag(&self) -> &AtomicBool {
+        flag()
+    }
+
+    fn is_urgent(&self) -> bool {
+        is_urgent()
+    }
+
+    fn is_interrupted(&self) -> bool {
+        is_interrupted()
+    }
+
+    fn is_time_over(&self) -> bool {
+        self.limit.is_some_and(TimeLimit::is_over)
+    }
+
+    fn available_memory(&self) -> Option<u64> {
+        memory::available()
+    }
+
+    fn reached_memory_limit(&self) -> Option<(u64, bool)> {
+        memory::reached_limit()
+    }
+
+    fn solver(&self) -> Arc<dyn Solver> {
+        Arc::clone(&self.solver) as Arc<dyn Solver>
+    }
+
+    fn progress(&self, doing: &str) -> Box<dyn foretell_engine::Progress> {
+        Box::new(Progress::of_work(doing, self.show_progress))
+    }
+}
+
 /// Asks everything to stop after some time, unless it is dropped before. What comes after it is not stopped by it. There
 /// is only one at a time.
 pub(crate) struct TimeLimit {
-    /// How long it is, if there is one.
-    limit: Option<Duration>,
-    /// Until when that lasts.
+    /// Until when it lasts, if there is one.
     end: Option<Instant>,
     /// Set when the time was over.
     over: Arc<AtomicBool>,
@@ -222,7 +280,7 @@ impl TimeLimit {
     /// The same if so much of the time was spent already.
     pub(crate) fn start_after(limit: Option<Duration>, spent: Duration) -> Result<TimeLimit, Failure> {
         let adds = (limit.map_or(u64::MAX, millis), millis(spent), Instant::now());
-        TimeLimit::wait(limit, limit.map(|limit| limit.saturating_sub(spent)), adds)
+        TimeLimit::wait(limit.map(|limit| limit.saturating_sub(spent)), adds)
     }
 
     /// A limit for what comes after all work that had limits: what these have left, and at least a moment.
@@ -230,17 +288,13 @@ impl TimeLimit {
         let (given, used) = (GIVEN.load(Ordering::SeqCst), USED.load(Ordering::SeqCst));
         let given = (given > 0 && given < u64::MAX).then(|| Duration::from_millis(given));
         let left = given.map(|given| given.saturating_sub(Duration::from_millis(used)).max(MOMENT));
-        TimeLimit::wait(given, left, (0, 0, Instant::now()))
+        TimeLimit::wait(left, (0, 0, Instant::now()))
     }
 
-    fn wait(
-        limit: Option<Duration>,
-        left: Option<Duration>,
-        adds: (u64, u64, Instant),
-    ) -> Result<TimeLimit, Failure> {
+    fn wait(left: Option<Duration>, adds: (u64, u64, Instant)) -> Result<TimeLimit, Failure> {
         let over = Arc::new(AtomicBool::new(false));
         let end = left.and_then(|left| Instant::now().checked_add(left));
-        let mut waiting = TimeLimit { limit, end, over, watchdog: None, adds };
+        let mut waiting = TimeLimit { end, over, watchdog: None, adds };
         let Some(left) = left else { return Ok(waiting) };
         LazyLock::force(&BEGIN);
         if left.is_zero() {
@@ -266,11 +320,6 @@ impl TimeLimit {
     /// How much time is left, if there is a limit.
     pub(crate) fn left(&self) -> Option<Duration> {
         self.end.map(|end| end.saturating_duration_since(Instant::now()))
-    }
-
-    /// How long the time is, if it is over.
-    pub(crate) fn reached(&self) -> Option<Duration> {
-        self.limit.filter(|_| self.is_over())
     }
 
     /// Whether the time was over.

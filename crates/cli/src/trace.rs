@@ -15,21 +15,21 @@ use foretell_view::races::Reports;
 use crate::Outcome;
 use crate::args::{TraceArgs, TraceCommand};
 use crate::error::Failure;
-use crate::input::Input;
+use crate::input::TraceFile;
 
 /// How many events are printed unless somebody wants more.
 const LISTED: usize = 1000;
 
 pub(crate) fn run(args: &TraceArgs) -> Result<Outcome, Failure> {
     match &args.command {
-        TraceCommand::Check { trace, input } => check::run(&Input::new(trace, input)),
-        TraceCommand::Stats { trace, format, input } => stats::run(&Input::new(trace, input), *format),
+        TraceCommand::Check { trace, input } => check::run(&TraceFile::new(trace, input)),
+        TraceCommand::Stats { trace, format, input } => stats::run(&TraceFile::new(trace, input), *format),
         TraceCommand::Convert { trace, output, to, lossy, report, input } => {
-            convert::run(&Input::new(trace, input), output, *to, *lossy, report.as_deref())
+            convert::run(&TraceFile::new(trace, input), output, *to, *lossy, report.as_deref())
         }
         TraceCommand::Code { log, check } => code::run(log, *check),
         TraceCommand::View { trace, report, list, from, count, input } => {
-            let input = Input::new(trace, input);
+            let input = TraceFile::new(trace, input);
             let is_listing = *list || from.is_some() || count.is_some();
             match report {
                 _ if !is_listing && browse::is_possible() => browse::run(&input, report.as_deref()),

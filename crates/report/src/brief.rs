@@ -54,6 +54,7 @@ fn brief_race(race: &Race) -> Race {
         first: brief_access(&race.first),
         second: brief_access(&race.second),
         proof: race.proof,
+        model: race.model,
         witness: None,
         witness_length: race.witness_length,
         story: None,

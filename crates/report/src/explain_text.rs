@@ -115,6 +115,7 @@ fn found(decision: &Decision, observed: Option<Observed>) -> Race {
         first: decision.first.clone(),
         second: decision.second.clone(),
         proof: Proof::Adjacent,
+        model: None,
         witness_length: decision.witness.as_ref().map(Vec::len),
         witness: decision.witness.clone(),
         story: decision.story.clone(),

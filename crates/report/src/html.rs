@@ -107,6 +107,7 @@ mod tests {
         let recorded = Recorded::new(&trace);
         let mut race = Race {
             proof: Proof::Adjacent,
+            model: None,
             witness_length: Some(witness.len()),
             story: Story::new(&trace, &recorded, &witness, Telling::Essence),
             observed: Observed::new(&trace, first, second, Some(&witness)),

@@ -87,8 +87,8 @@ pub use picture::{Picture, Room};
 pub use reads::{Need, NeededRead, NeededReads};
 pub use replayed::Recorded;
 pub use report::{
-    Access, Candidate, NOT_EXECUTED, NewValue, Proof, Race, Report, SliceInfo, Stats, TestEnding, TestRun,
-    TraceInfo,
+    Access, Candidate, NOT_EXECUTED, NewValue, Proof, Race, ReplayModel, Report, SliceInfo, Stats,
+    TestEnding, TestRun, TraceInfo,
 };
 pub use story::{Story, Telling};
 pub use suppressions::{Suppressed, SuppressedPair, Suppressions};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use foretell_trace::format::text::op_text;
 use foretell_trace::{Ending, Event, EventId, Names, Op, Trace};
-use foretell_witness::{Finding, NewValues, Proof as Proven};
+use foretell_witness::{Finding, Model, NewValues, Proof as Proven};
 use serde::{Deserialize, Serialize};
 
 use crate::baseline::Known;
@@ -172,6 +172,10 @@ pub struct Race {
     /// Which kind of proof there is.
     #[serde(default)]
     pub proof: Proof,
+    /// How far the witness may stray from the recorded run; absent where there is none, and in reports of versions that
+    /// did not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<ReplayModel>,
     /// The events of the prefix in their new order; the racing two are the last. Absent where the proof is that nothing
     /// orders the two, and where the witnesses of all races together would be too long to print.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -273,6 +277,46 @@ pub enum Proof {
     Adjacent,
     /// In the observed run itself, nothing that the language guarantees orders them.
     Unordered,
+}
+
+/// How far a witness may stray from the recorded run: the model that the referee replays it by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplayModel {
+    /// Every read sees the same write.
+    SameWrite,
+    /// Every read sees the same value, or is the last event of its thread.
+    SameValue,
+    /// Every read before a branch of its thread sees the same value.
+    ControlFlow,
+    /// Every read that matters to what runs sees the same value.
+    Necessary,
+    /// Reads see anything with which all path constraints hold.
+    Values,
+}
+
+impl From<Model> for ReplayModel {
+    fn from(model: Model) -> ReplayModel {
+        match model {
+            Model::SameWrite => ReplayModel::SameWrite,
+            Model::SameValue => ReplayModel::SameValue,
+            Model::ControlFlow => ReplayModel::ControlFlow,
+            Model::Necessary => ReplayModel::Necessary,
+            Model::Values => ReplayModel::Values,
+        }
+    }
+}
+
+impl From<ReplayModel> for Model {
+    fn from(model: ReplayModel) -> Model {
+        match model {
+            ReplayModel::SameWrite => Model::SameWrite,
+            ReplayModel::SameValue => Model::SameValue,
+            ReplayModel::ControlFlow => Model::ControlFlow,
+            ReplayModel::Necessary => Model::Necessary,
+            ReplayModel::Values => Model::Values,
+        }
+    }
 }
 
 /// A pair that a technique reported but that is not proven.
@@ -445,16 +489,28 @@ impl TraceInfo {
 impl Race {
     /// The race that the referee's finding is about; `event` looks up events by id.
     pub fn new(finding: &Finding, names: &Names, event: impl Fn(EventId) -> Event) -> Race {
-        let (proof, witness) = match finding.proof() {
-            Proven::Adjacent { schedule, .. } => {
-                (Proof::Adjacent, Some(schedule.iter().map(|id| id.number()).collect::<Vec<_>>()))
+        let accesses = [finding.first(), finding.second()].map(|id| Access::new(id, event(id), names));
+        Race::of_accesses(finding.proof(), accesses)
+    }
+
+    /// The race of these accesses that the referee has accepted for this reason. A schedule without steps was not kept.
+    pub fn of_accesses(proof: &Proven, [first, second]: [Access; 2]) -> Race {
+        let (proof, model, witness) = match proof {
+            Proven::Adjacent { model, schedule } => {
+                let witness: Vec<u32> = schedule.iter().map(|id| id.number()).collect();
+                (
+                    Proof::Adjacent,
+                    Some(ReplayModel::from(*model)),
+                    Some(witness).filter(|all| !all.is_empty()),
+                )
             }
-            Proven::Unordered => (Proof::Unordered, None),
+            Proven::Unordered => (Proof::Unordered, None, None),
         };
         Race {
-            first: Access::new(finding.first(), event(finding.first()), names),
-            second: Access::new(finding.second(), event(finding.second()), names),
+            first,
+            second,
             proof,
+            model,
             witness_length: witness.as_ref().map(Vec::len),
             witness,
             story: None,

@@ -14,6 +14,7 @@ pub(crate) fn race(first: Access, second: Access) -> Race {
         first,
         second,
         proof: Proof::Unordered,
+        model: None,
         witness: None,
         witness_length: None,
         story: None,

@@ -27,7 +27,7 @@ pub struct Trace {
 
 impl Trace {
     /// Reads all of `source`, checking as it goes. A trace without any event is an error.
-    pub fn read(mut source: Box<dyn Source>) -> Result<Trace, TraceError> {
+    pub fn read(mut source: Box<dyn Source + '_>) -> Result<Trace, TraceError> {
         let mut checker = Checker::default();
         let mut batch = Batch::default();
         let mut events = Vec::new();

@@ -68,6 +68,16 @@ impl Finding {
     pub fn proof(&self) -> &Proof {
         &self.claim.proof
     }
+
+    /// The same without the steps of its schedule: the schedules of many races of a long trace would not fit into
+    /// memory. It can no longer be replayed, but it was.
+    #[must_use]
+    pub fn without_schedule(mut self) -> Finding {
+        if let Proof::Adjacent { schedule, .. } = &mut self.claim.proof {
+            *schedule = Vec::new();
+        }
+        self
+    }
 }
 
 /// Why a claim is not believed.

@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser as _;
 use foretell_detect::Pairs;
+use foretell_engine::{Choice, Plan};
 use foretell_native::Follow;
 use foretell_predict::Technique;
 use foretell_trace::Trace;
@@ -18,7 +19,6 @@ use super::values::{
     MaxRaces, TimeLimit, Window, parse_duration, parse_limit, parse_max_races, parse_pair, parse_size,
     parse_time_limit, parse_window,
 };
-use crate::analysis::Plan;
 use crate::slice::Purpose;
 
 #[derive(Debug, clap::Args)]
@@ -193,7 +193,7 @@ impl SearchArgs {
             window: self.window.0,
             budget: self.budget,
             time_limit: self.time_limit.0,
-            unexplored: !self.no_unexplored,
+            untaken_branches: !self.no_unexplored,
             jobs: jobs(self.jobs),
             memory: self.memory,
         }
@@ -249,31 +249,6 @@ pub(crate) enum Color {
     Always,
     /// Never
     Never,
-}
-
-/// A technique, or `auto`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Choice {
-    /// The sound techniques together.
-    Auto,
-    One(Technique),
-}
-
-impl Choice {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Choice::Auto => "auto",
-            Choice::One(technique) => technique.name(),
-        }
-    }
-
-    /// The techniques to run, one after the other.
-    pub(crate) fn stages(self) -> Vec<Technique> {
-        match self {
-            Choice::Auto => Technique::AUTO.to_vec(),
-            Choice::One(technique) => vec![technique],
-        }
-    }
 }
 
 pub(super) fn technique_parser() -> impl clap::builder::TypedValueParser<Value = Choice> {

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
+use foretell_engine::Choice;
 
-use super::analysis::{Choice, Color, InputArgs, technique_parser};
+use super::analysis::{Color, InputArgs, technique_parser};
 use super::texts::{self, heading};
 use super::values::{Window, parse_duration, parse_event, parse_pair, parse_size, parse_window};
 

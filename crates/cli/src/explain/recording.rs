@@ -11,8 +11,12 @@ use foretell_witness::{Claim, Model, Proof as Proven, Referee};
 
 use crate::args::ExplainArgs;
 use crate::error::Failure;
-use crate::input::Input;
+use crate::input::TraceFile;
 use crate::sources::is_source;
+
+/// All models, the strictest first.
+const MODELS: [Model; 5] =
+    [Model::SameWrite, Model::SameValue, Model::ControlFlow, Model::Necessary, Model::Values];
 
 /// How programs begin that can be run.
 const ELF: [u8; 4] = *b"\x7fELF";
@@ -24,7 +28,7 @@ pub(super) fn path(report: &Report, args: &ExplainArgs) -> PathBuf {
 
 /// The trace of a report, or why it cannot be had. One that is given on the command line must be there.
 pub(super) fn load(
-    input: &Input,
+    input: &TraceFile,
     report: &Report,
     args: &ExplainArgs,
 ) -> Result<Result<Trace, String>, Failure> {
@@ -111,10 +115,12 @@ pub(super) fn check(trace: &Trace, name: String, report: &Report, race: &Race) -
             let Some(schedule) = schedule else {
                 return Checked::Rejected(name, "the schedule has steps that the trace has not".to_string());
             };
-            // The report does not say which model the schedule keeps to; each of them makes it a race.
-            let models =
-                [Model::SameWrite, Model::SameValue, Model::ControlFlow, Model::Necessary, Model::Values];
-            models.map(|model| Proven::Adjacent { model, schedule: schedule.clone() }).to_vec()
+            let proof = |model| Proven::Adjacent { model, schedule: schedule.clone() };
+            match race.model {
+                Some(model) => vec![proof(model.into())],
+                // Older reports do not say which model the schedule keeps to; each of them makes it a race.
+                None => MODELS.map(proof).to_vec(),
+            }
         }
     };
     let mut why = String::new();

@@ -7,13 +7,13 @@ use foretell_cimp::Condition;
 use foretell_cimp::explore::{self, Access, Exploration, Limits, Property, StateView};
 use foretell_cimp::machine::Bounds;
 use foretell_cimp::schedule::Schedule;
+use foretell_engine::analysis::time_text;
 use foretell_report::{
     ProgramAccess, ProgramDeadlock, ProgramFailure, ProgramProperty, ProgramRace, ProgramReport,
     ProgramStats, PropertyVerdict,
 };
 
 use super::property::Wanted;
-use crate::analysis::time_text;
 use crate::args::ExploreArgs;
 use crate::error::Failure;
 use crate::memory;

@@ -10,7 +10,7 @@ use foretell_explore::{Exclusive, Property, Race, State};
 use foretell_trace::{EventId, Names, Trace, Value, VarId};
 use foretell_witness::Machine;
 
-use crate::slice::Sliced;
+use foretell_engine::Sliced;
 
 /// What should hold in every state. Events are given by their numbers.
 #[derive(Clone, PartialEq, Eq, Debug)]

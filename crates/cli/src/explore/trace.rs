@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use foretell_engine::analysis::time_text;
 use foretell_explore::{
     Closure, Count, Exploration, Limits, Progress, RacingPair, Schedule, Totals, happens_before,
 };
@@ -18,10 +19,9 @@ use foretell_witness::{Claim, Machine, Model, Proof, Referee};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::property::{Doubt, Wanted};
-use crate::analysis::time_text;
 use crate::args::{ExploreArgs, jobs};
 use crate::error::Failure;
-use crate::input::Input;
+use crate::input::TraceFile;
 use crate::memory;
 use crate::stop::{self, TimeLimit};
 
@@ -30,7 +30,7 @@ const DEFAULT_MEMORY: u64 = 1 << 30;
 
 /// Explores the closure of the trace.
 pub(super) fn explore(
-    input: &Input,
+    input: &TraceFile,
     trace: &Trace,
     wanted: &[Wanted],
     args: &ExploreArgs,
@@ -76,7 +76,7 @@ fn pool(args: &ExploreArgs) -> Result<ThreadPool, Failure> {
 
 /// What all explorations of one trace have in common.
 struct Work<'a> {
-    input: &'a Input,
+    input: &'a TraceFile,
     args: &'a ExploreArgs,
     pool: ThreadPool,
 }

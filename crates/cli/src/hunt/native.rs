@@ -17,7 +17,7 @@ use crate::args::{HuntArgs, Order};
 use crate::error::Failure;
 use crate::native::processes::end_left;
 use crate::native::record::{self, Ended, Folder, Hunting, Manner, Recording, Seen};
-use crate::native::{Look, Origin, build, watch};
+use crate::native::{Look, build, watch};
 use crate::stop;
 
 /// Two places in the program, in order.
@@ -142,8 +142,8 @@ impl Native<'_> {
     /// What is to be found in the recording of a process.
     fn reports(&self, recording: Recording, process: usize, aim: &Aim) -> Result<Vec<Report>, Failure> {
         let HuntArgs { program, arguments, wanted, .. } = self.args;
-        let origin = Origin { program, arguments, seed: aim.seed };
-        Look { name: program, wanted, no_progress: true, origin }.at(recording, process, self.args.plans())
+        let look = Look { name: program, program, arguments, seed: aim.seed, wanted, no_progress: true };
+        look.at(recording, process, self.args.plans())
     }
 }
 

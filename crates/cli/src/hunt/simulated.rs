@@ -6,13 +6,11 @@ use foretell_report::{Deadlock, Shown, Steering, WaitingThread};
 use foretell_schedule::{Plan as StrategyPlan, Relation};
 
 use super::{Aim, Learnt, Quarry, Shot};
-use crate::analysis::held::Held;
 use crate::args::{HuntArgs, InputArgs};
-use crate::detours::Recorded;
 use crate::error::Failure;
-use crate::input::Input;
+use crate::input::TraceFile;
 use crate::program::Source;
-use crate::run::{bounds, ending_text, report};
+use crate::run::{Recorded, bounds, ending_text};
 
 /// A program that the virtual machine runs.
 pub(super) struct Simulated<'a> {
@@ -68,10 +66,9 @@ impl Quarry for Simulated<'_> {
         let deadlock = deadlock(&run.ending, aim);
         let is_incomplete = run.ending != Ending::Finished && deadlock.is_none();
         run.trace = wanted.search.dependence.apply(run.trace);
-        let input = Input::new(&self.args.program, &InputArgs { from_format: None, no_progress: true });
-        let held = Held::new(&input, Some(&run.trace));
-        let recorded = Recorded { source: &self.source, run: &run, bounds: bounds(None), input: &input };
-        let on = |plan| report(&held, &recorded, &plan, wanted);
+        let file = TraceFile::new(&self.args.program, &InputArgs { from_format: None, no_progress: true });
+        let recorded = Recorded { source: &self.source, run: &run, bounds: bounds(None), file: &file };
+        let on = |plan| recorded.report(&plan, wanted);
         let reports = self.args.plans().map(on).collect::<Result<_, _>>()?;
         Ok(Shown { reports, deadlock, is_incomplete, ..Shown::default() })
     }

@@ -14,7 +14,7 @@ use crate::error::Failure;
 use crate::native::record::{self, Folder, Hunting, Manner};
 use crate::native::rust::AS_COMPILER;
 use crate::native::tools::Tools;
-use crate::native::{Look, Origin, tests};
+use crate::native::{Look, tests};
 use crate::render::tell;
 use crate::suppress::Rules;
 use crate::{Outcome, analysis, output, stop};
@@ -81,8 +81,9 @@ fn run_one(args: &CargoArgs, program: &Program) -> Result<Outcome, Failure> {
     for (index, recording) in
         record::run(&program.path, &args.given, manner, &folder)?.into_iter().enumerate()
     {
-        let origin = Origin { program: &program.path, arguments: &args.given, seed: args.seed };
-        let look = Look { name, wanted: &args.wanted, no_progress: args.no_progress, origin };
+        let (program, arguments, seed) = (program.path.as_path(), args.given.as_slice(), args.seed);
+        let (wanted, no_progress) = (&args.wanted, args.no_progress);
+        let look = Look { name, program, arguments, seed, wanted, no_progress };
         reports.extend(look.at(recording, index, args.wanted.plans())?);
     }
     repeats::mark(&mut reports);

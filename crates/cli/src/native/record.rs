@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
+use foretell_engine::analysis::{size_text, time_text};
 use foretell_native::{Follow, LogError, OnlineRace, Pass, Timed, Timing, Unread, Why, convert_while};
 use foretell_schedule::Name;
 use foretell_trace::{Ending, Trace, TraceError};
@@ -20,10 +21,8 @@ use super::folder::Private;
 use super::guard::Guarded;
 use super::mapped::Mapped;
 use super::watch::{self, EndedBy};
-use crate::analysis::time_text;
 use crate::args::Order;
 use crate::error::Failure;
-use crate::memory::size_text;
 use crate::{memory, output, stop};
 
 /// Tells the library in the program where to write, see its `start.rs`.

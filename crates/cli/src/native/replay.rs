@@ -10,6 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use foretell_engine::Input;
+use foretell_engine::analysis::time_text;
+use foretell_engine::describe::describe_accesses;
+use foretell_engine::schedule::{descents, kind_of};
 use foretell_report::confirmation::why_no_schedule;
 use foretell_report::{Access, Confirmation, Race, Report};
 use foretell_trace::{Event, EventId, Op, Trace};
@@ -18,14 +22,11 @@ use foretell_wire::schedule::{self, Draft, Kind, Outcome};
 use super::processes::end_left;
 use super::record::{self, Ended, Folder, Hunting, Manner};
 use super::watch::{self, EndedBy};
-use crate::analysis::held::Held;
-use crate::analysis::time_text;
 use crate::args::{InputArgs, Order};
-use crate::describe::describe_accesses;
 use crate::error::Failure;
-use crate::input::Input;
-use crate::schedule::{descents, kind_of};
-use crate::stop::TimeLimit;
+use crate::input::TraceFile;
+use crate::sources::Sources;
+use crate::stop::{TimeLimit, Watch};
 use crate::{output, stop};
 
 /// How long a program may take to come to the race unless told otherwise.
@@ -193,8 +194,9 @@ fn confirm(how: Drive<'_>, draft: &Draft, folder: &Folder) -> Result<Confirmatio
     };
     let live = |id: EventId| Access::new(id, trace.event(id), trace.names());
     let mut live = [live(first), live(second)];
-    let input = Input::new(how.name, &InputArgs { from_format: None, no_progress: true });
-    describe_accesses(&Held::new(&input, Some(&trace)), &mut live)?;
+    let file = TraceFile::new(how.name, &InputArgs { from_format: None, no_progress: true });
+    let input = Input::of_trace(&file.name(), &trace);
+    describe_accesses(&input, &mut live, &mut Sources::new(&file), &Watch::new(&file))?;
     Ok(Confirmation::of(live))
 }
 

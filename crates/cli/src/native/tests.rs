@@ -14,10 +14,10 @@ use crate::Outcome;
 use crate::analysis::outcome;
 use crate::args::{CargoArgs, ReportFormat};
 use crate::error::Failure;
+use crate::native::Look;
 use crate::native::cargo::Program;
 use crate::native::record::{self, Ended, Folder, Hunting, Manner};
 use crate::native::watch::{self, EndedBy};
-use crate::native::{Look, Origin};
 use crate::output;
 use crate::render::tell;
 use crate::stop;
@@ -123,9 +123,9 @@ fn run_test(
     let (mut reports, mut events) = (Vec::new(), 0);
     for (index, recording) in recordings.into_iter().enumerate() {
         events += recording.trace.events().len();
-        let origin = Origin { program: &program.path, arguments: &arguments, seed: args.seed };
+        let (program, arguments, seed) = (program.path.as_path(), arguments.as_slice(), args.seed);
         let (name, wanted, no_progress) = (Path::new(&name), &args.wanted, args.no_progress);
-        let look = Look { name, wanted, no_progress, origin };
+        let look = Look { name, program, arguments, seed, wanted, no_progress };
         reports.extend(look.at(recording, index, wanted.plans())?);
     }
     reports.iter_mut().for_each(|report| report.test = Some(ran.clone()));

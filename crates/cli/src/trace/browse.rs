@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use foretell_engine::Excerpts as _;
 use foretell_trace::{Ending, TraceError};
 use foretell_view::draw::{Theme, draw};
 use foretell_view::{Browser, Flow, Key};
@@ -24,7 +25,7 @@ use ratatui::{DefaultTerminal, Terminal, backend::CrosstermBackend};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::error::Failure;
-use crate::input::Input;
+use crate::input::TraceFile;
 use crate::sources::Sources;
 use crate::{Outcome, output};
 
@@ -40,7 +41,7 @@ pub(crate) fn is_possible() -> bool {
     io::stdout().is_terminal() && env::var_os("TERM").is_some_and(|terminal| terminal != "dumb")
 }
 
-pub(crate) fn run(input: &Input, report: Option<&Path>) -> Result<Outcome, Failure> {
+pub(crate) fn run(input: &TraceFile, report: Option<&Path>) -> Result<Outcome, Failure> {
     let reports = report.map(super::reports).transpose()?;
     let trace = input.load("reads").map_err(with_advice)?;
     let mut sources = Sources::new(input);

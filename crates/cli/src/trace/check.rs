@@ -8,13 +8,13 @@ use foretell_trace::{EventId, Position};
 
 use crate::Outcome;
 use crate::error::Failure;
-use crate::input::Input;
+use crate::input::TraceFile;
 use crate::output;
 
 /// How many things that are wrong are listed.
 const LISTED: usize = 100;
 
-pub(crate) fn run(input: &Input) -> Result<Outcome, Failure> {
+pub(crate) fn run(input: &TraceFile) -> Result<Outcome, Failure> {
     let mut reading = input.open("checks")?;
     let name = visible(&input.name());
     let mut checker = Checker::default();
@@ -47,7 +47,6 @@ pub(crate) fn run(input: &Input) -> Result<Outcome, Failure> {
         }
         explained = unexplained.len();
     }
-    reading.done();
     let cut_short = reading.is_cut_short();
     write_summary(&mut text, &name, &checker, wrong, cut_short);
     output::write(None, &text)?;

@@ -11,7 +11,7 @@ use foretell_view::races::Reports;
 
 use crate::args::Form;
 use crate::error::Failure;
-use crate::input::Input;
+use crate::input::TraceFile;
 use crate::output::Target;
 use crate::{Outcome, memory, output, stop};
 
@@ -19,7 +19,7 @@ use crate::{Outcome, memory, output, stop};
 const LOOKS: usize = 1 << 16;
 
 pub(crate) fn run(
-    input: &Input,
+    input: &TraceFile,
     path: &Path,
     to: Option<Form>,
     lossy: bool,
@@ -135,7 +135,7 @@ fn output_to(path: &Path, target: &Target) -> Result<Compressed, Failure> {
 }
 
 fn convert(
-    input: &Input,
+    input: &TraceFile,
     path: &Path,
     form: Form,
     lossy: bool,

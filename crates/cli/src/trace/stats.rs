@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::Outcome;
 use crate::args::OutputFormat;
 use crate::error::Failure;
-use crate::input::Input;
+use crate::input::TraceFile;
 use crate::output;
 
 /// Figures of a trace.
@@ -44,14 +44,13 @@ impl Counts {
     }
 }
 
-pub(crate) fn run(input: &Input, format: OutputFormat) -> Result<Outcome, Failure> {
+pub(crate) fn run(input: &TraceFile, format: OutputFormat) -> Result<Outcome, Failure> {
     let mut reading = input.open("counts")?;
     let mut counts = Counts::default();
     while reading.next()?.is_some() {
         let (batch, names) = reading.batch();
         batch.events.iter().for_each(|event| counts.add(event, names));
     }
-    reading.done();
     let cut_short = reading.is_cut_short();
     let names = reading.names();
     let objects = [

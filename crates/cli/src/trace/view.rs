@@ -8,7 +8,7 @@ use foretell_trace::{Event, EventId, Names, ThreadId};
 
 use crate::Outcome;
 use crate::error::Failure;
-use crate::input::Input;
+use crate::input::TraceFile;
 use crate::output;
 
 /// The narrowest column.
@@ -16,7 +16,7 @@ const NARROWEST: usize = 8;
 /// The widest column; a longer operation is cut.
 const WIDEST: usize = 32;
 
-pub(crate) fn run(input: &Input, from: usize, count: usize) -> Result<Outcome, Failure> {
+pub(crate) fn run(input: &TraceFile, from: usize, count: usize) -> Result<Outcome, Failure> {
     let mut reading = input.open("reads")?;
     let mut shown: Vec<(EventId, Event)> = Vec::new();
     let mut more = false;
@@ -31,13 +31,14 @@ pub(crate) fn run(input: &Input, from: usize, count: usize) -> Result<Outcome, F
             }
         }
     }
-    reading.done();
+    let (events, is_cut_short) = (reading.events(), reading.is_cut_short());
+    // With the reading goes its progress bar.
+    let names = reading.into_names();
     if shown.is_empty() {
-        let events = reading.events();
         return Err(Failure::Usage(format!("{} has {events} events: none to show", input.name())));
     }
-    let mut text = render(&shown, reading.names(), more);
-    if reading.is_cut_short() && !more {
+    let mut text = render(&shown, &names, more);
+    if is_cut_short && !more {
         text.push_str("… and here the recording was cut short\n");
         output::write(None, &text)?;
         return Ok(Outcome::Incomplete);

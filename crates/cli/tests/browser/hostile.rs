@@ -82,6 +82,7 @@ fn race(at: usize) -> Race {
         first: access(at),
         second: access(at + 1),
         proof: Proof::Adjacent,
+        model: None,
         witness: Some(vec![1, 2]),
         witness_length: Some(2),
         story: Some(Story { threads: threads.clone(), rows: steps.into_iter().map(Row::Step).collect() }),

@@ -9,21 +9,24 @@ use foretell_report::{Access, Answer, Decision, DecisionStats, TraceInfo};
 use foretell_trace::Trace;
 use foretell_trace::format::text::op_text;
 
-use super::Plan;
-use super::exact::Exact;
-use super::held::Held;
-use crate::Outcome;
-use crate::args::Choice;
-use crate::error::Failure;
+use crate::control::Control;
+use crate::error::Error;
+use crate::exact::Exact;
+use crate::input::Input;
+use crate::plan::{Choice, Plan};
 
 /// Has the technique of the plan decide the pair with these numbers.
-pub(crate) fn decide(held: &Held<'_>, numbers: (u32, u32), plan: &Plan) -> Result<Decision, Failure> {
-    let decider = Decider::new(held, plan)?;
-    decider.decide(numbers)
+pub fn decide(
+    input: &Input<'_>,
+    numbers: (u32, u32),
+    plan: &Plan,
+    control: &dyn Control,
+) -> Result<Decision, Error> {
+    Decider::new(input, plan, control)?.decide(numbers)
 }
 
 /// Decides pairs of one trace, one after the other.
-pub(crate) struct Decider<'a> {
+pub struct Decider<'a> {
     file: String,
     trace: &'a Trace,
     plan: &'a Plan,
@@ -33,23 +36,24 @@ pub(crate) struct Decider<'a> {
 }
 
 impl<'a> Decider<'a> {
-    pub(crate) fn new(held: &'a Held<'_>, plan: &'a Plan) -> Result<Decider<'a>, Failure> {
+    /// A decider for the technique of the plan; of `auto`, for the last and strongest.
+    pub fn new(input: &'a Input<'_>, plan: &'a Plan, control: &'a dyn Control) -> Result<Decider<'a>, Error> {
         let begin = Instant::now();
         let technique = technique(plan.choice)?;
-        let loaded = held.load_within(&format!("{} reads", technique.name()), plan.memory)?;
+        let loaded = input.load_within(&format!("{} reads", technique.name()), plan.memory, control)?;
         let trace = loaded.map_err(|room| {
-            Failure::Usage(format!(
+            Error::Plan(format!(
                 "the trace does not fit into memory, where there is room for {room} events; --memory tells of more"
             ))
         })?;
-        let exact = Exact::new(trace, technique, plan)?;
-        Ok(Decider { file: held.input().name(), trace, plan, exact, begin: Cell::new(begin) })
+        let exact = Exact::new(trace, technique, plan, control)?;
+        Ok(Decider { file: input.name().to_string(), trace, plan, exact, begin: Cell::new(begin) })
     }
 
     /// The word on the pair with these numbers.
-    pub(crate) fn decide(&self, numbers: (u32, u32)) -> Result<Decision, Failure> {
+    pub fn decide(&self, numbers: (u32, u32)) -> Result<Decision, Error> {
         let (trace, exact) = (self.trace, &self.exact);
-        let pair = find(trace, numbers).map_err(Failure::Usage)?;
+        let pair = find(trace, numbers).map_err(Error::Plan)?;
         let mut decision = Decision {
             tool: "foretell".to_string(),
             technique: self.plan.choice.name().to_string(),
@@ -69,9 +73,10 @@ impl<'a> Decider<'a> {
             Verdict::Race(witness) => match exact.check(&mut exact.referee(), pair, witness) {
                 Ok(race) => {
                     decision.verdict = Answer::Race;
-                    decision.witness = race.witness;
+                    decision.witness =
+                        race.witness().map(|events| events.iter().map(|id| id.number()).collect());
                 }
-                Err(reason) => decision.reason = Some(reason),
+                Err(reason) => decision.reason = Some(reason.to_string()),
             },
             Verdict::NoRace(refutation) => {
                 decision.verdict = Answer::NoRace;
@@ -85,22 +90,13 @@ impl<'a> Decider<'a> {
     }
 }
 
-/// What the decision means for the exit code.
-pub(crate) fn outcome(decision: &Decision) -> Outcome {
-    match decision.verdict {
-        Answer::Race => Outcome::Race,
-        Answer::NoRace => Outcome::Clean,
-        Answer::NotInWindow | Answer::Undecided => Outcome::Undecided,
-    }
-}
-
 /// The technique that is asked: of `auto`, the last and strongest.
-fn technique(choice: Choice) -> Result<Technique, Failure> {
+fn technique(choice: Choice) -> Result<Technique, Error> {
     let strongest = choice.stages().into_iter().rfind(|technique| technique.decides_pairs());
     strongest.ok_or_else(|| {
         let deciding = Technique::ALL.into_iter().filter(|technique| technique.decides_pairs());
         let names: Vec<_> = deciding.map(Technique::name).collect();
-        Failure::Usage(format!(
+        Error::Plan(format!(
             "{} does not decide pairs one by one; with --pair use one of {}",
             choice.name(),
             names.join(", ")
@@ -109,7 +105,7 @@ fn technique(choice: Choice) -> Result<Technique, Failure> {
 }
 
 /// The pair of these numbers, or why it is none.
-pub(crate) fn find(trace: &Trace, (first, second): (u32, u32)) -> Result<Pair, String> {
+pub fn find(trace: &Trace, (first, second): (u32, u32)) -> Result<Pair, String> {
     let id = |number| {
         trace
             .id(number)

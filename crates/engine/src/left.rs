@@ -3,38 +3,43 @@
 
 use std::collections::HashSet;
 
-use foretell_report::Report;
 use foretell_trace::source::BATCH;
 use foretell_trace::{Access, AccessKind, Event, EventId, Loc, Op, ThreadId, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::held::Held;
-use crate::error::Failure;
-use crate::stop;
+use crate::analysis::Found;
+use crate::control::Control;
+use crate::error::Error;
+use crate::input::Input;
 
 /// A variable with more kinds of accesses than this is not worth the time.
 const MOST: usize = 1000;
 
-/// Whether two locations may race that the report does not list. Says yes where that is not clear.
-pub(super) fn is_anything_left(held: &Held<'_>, report: &Report) -> Result<bool, Failure> {
-    let mut uses = Uses::new(report);
-    if let Some(trace) = held.get() {
+/// Whether two locations may race that are not among these races. Says yes where that is not clear.
+pub(crate) fn is_anything_left(
+    input: &Input<'_>,
+    races: &[Found],
+    control: &dyn Control,
+) -> Result<bool, Error> {
+    let mut uses =
+        Uses::new(races.iter().map(|race| (race.finding.first(), race.finding.second())).collect());
+    if let Some(trace) = input.trace() {
         for (number, events) in trace.events().chunks(BATCH).enumerate() {
             if let Some(first) = EventId::from_index(number * BATCH)
-                && !stop::is_requested()
+                && !control.is_stopped()
             {
                 uses.look(first, events);
             }
         }
     } else {
-        let mut reading = held.input().open("looks what is left")?;
-        while !stop::is_requested()
+        let mut reading = input.open("looks what is left")?;
+        while !control.is_stopped()
             && let Some((first, events)) = reading.next()?
         {
             uses.look(first, events);
         }
     }
-    Ok(stop::is_requested() || uses.is_anything_left())
+    Ok(control.is_stopped() || uses.is_anything_left())
 }
 
 /// What accesses have in common that are not told apart.
@@ -57,11 +62,11 @@ struct Uses {
     /// Who makes accesses of each kind: a thread, or several.
     by_var: FxHashMap<(VarId, Use), Option<ThreadId>>,
     /// The races that are known, as pairs of events,
-    races: Vec<(u32, u32)>,
+    races: Vec<(EventId, EventId)>,
     /// and the locations of these events, as far as they have come by.
-    locations: FxHashMap<u32, Loc>,
+    locations: FxHashMap<EventId, Loc>,
     /// The events whose locations are wanted.
-    wanted: HashSet<u32>,
+    wanted: HashSet<EventId>,
     /// The threads that can run, in the order in which they came.
     threads: FxHashSet<ThreadId>,
     /// A thread runs that nobody has started: it may have been there from the beginning.
@@ -69,8 +74,7 @@ struct Uses {
 }
 
 impl Uses {
-    fn new(report: &Report) -> Uses {
-        let races: Vec<_> = report.races.iter().map(|race| (race.first.event, race.second.event)).collect();
+    fn new(races: Vec<(EventId, EventId)>) -> Uses {
         let wanted = races.iter().flat_map(|&(first, second)| [first, second]).collect();
         Uses {
             by_var: FxHashMap::default(),
@@ -83,7 +87,7 @@ impl Uses {
     }
 
     fn look(&mut self, first: EventId, events: &[Event]) {
-        for (number, event) in (first.number()..).zip(events) {
+        for (index, event) in (first.index()..).zip(events) {
             if self.threads.insert(event.thread) {
                 self.is_unclear |= self.threads.len() > 1;
             }
@@ -94,8 +98,8 @@ impl Uses {
             // What the first thread did while there was no other comes before all that others do.
             if self.threads.len() > 1 {
                 self.add(event, access);
-                if self.wanted.contains(&number) {
-                    self.locations.insert(number, event.loc);
+                if let Some(id) = EventId::from_index(index).filter(|id| self.wanted.contains(id)) {
+                    self.locations.insert(id, event.loc);
                 }
             }
         }
@@ -118,7 +122,7 @@ impl Uses {
         self.is_unclear || of_var.iter().any(|(&var, uses)| may_race(var, uses, &known))
     }
 
-    fn pair(&self, (first, second): (u32, u32)) -> Option<(Loc, Loc)> {
+    fn pair(&self, (first, second): (EventId, EventId)) -> Option<(Loc, Loc)> {
         Some(unordered(*self.locations.get(&first)?, *self.locations.get(&second)?))
     }
 }
@@ -143,16 +147,13 @@ fn unordered(a: Loc, b: Loc) -> (Loc, Loc) {
 
 #[cfg(test)]
 mod tests {
-    use foretell_predict::Technique;
-
     use super::*;
 
     /// Whether anything is left once these lines of the trace are known to race.
     fn left(trace: &str, races: &[(u32, u32)]) -> bool {
         let trace = foretell_testkit::trace(trace);
-        let mut uses = Uses::new(&Report::new(Technique::Shb.name()));
-        uses.races = races.to_vec();
-        uses.wanted = races.iter().flat_map(|&(first, second)| [first, second]).collect();
+        let id = |number| EventId::from_number(number).unwrap();
+        let mut uses = Uses::new(races.iter().map(|&(first, second)| (id(first), id(second))).collect());
         uses.look(EventId::FIRST, trace.events());
         uses.is_anything_left()
     }

@@ -1,39 +1,47 @@
 //! From the witness of a race to a schedule that the program itself can follow, see `foretell_wire::schedule`.
 
-use foretell_report::{Race, Report};
+use foretell_report::Race;
 use foretell_trace::{Event, EventId, Op, Trace};
-use foretell_wire::schedule::{Draft, Kind, Schedule};
+use foretell_wire::schedule::{Draft, Kind};
 
 /// So many turns all schedules of a report have together: more would make it many times larger.
 const TURNS: usize = 200_000;
 
-/// Adds to each race with a witness the schedule for it, if the recorder has counted steps.
-pub(crate) fn add(trace: &Trace, report: &mut Report) {
-    // The witness of a slice leaves out what does not matter to the race, but not to the program.
-    let is_of_use = !report.races.is_empty() && report.trace.slice.is_none();
-    let Some(steps) = trace.steps().filter(|_| is_of_use) else { return };
-    // The machine of a CIMP program names threads by descent itself.
-    let names = if report.program().is_some() { own_names(trace) } else { descents(trace) };
-    let way = Way { trace, made: steps.made(trace.events()), names };
-    let mut left = TURNS;
-    for race in &mut report.races {
-        let Some(draft) = way.draft(race).filter(|draft| draft.turns.len() <= left) else { continue };
-        left -= draft.turns.len();
-        race.schedule = Some(draft.to_string());
-    }
+/// What was run, to be run again.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Origin<'a> {
+    /// The program; empty if it is not known.
+    pub program: &'a str,
+    /// What it was given.
+    pub arguments: &'a [String],
+    /// What the choices were drawn from.
+    pub seed: u64,
 }
 
-/// Tells of each schedule which program it is for, and what that was given.
-pub(crate) fn name_program(report: &mut Report, program: &str, arguments: &[String], seed: u64) {
-    for text in report.races.iter_mut().filter_map(|race| race.schedule.as_mut()) {
-        if let Ok(schedule) = Schedule::parse(text) {
-            let draft = Draft {
-                program: program.to_string(),
-                arguments: arguments.to_vec(),
-                seed,
-                ..Draft::from(schedule)
-            };
-            *text = draft.to_string();
+/// Makes the schedules of one report.
+pub(crate) struct Schedules<'a> {
+    origin: Origin<'a>,
+    /// The trace names threads by descent itself, as the machine of CIMP programs does.
+    has_names: bool,
+    /// How many more turns there may be.
+    left: usize,
+}
+
+impl Schedules<'_> {
+    pub(crate) fn new(origin: Origin<'_>, has_names: bool) -> Schedules<'_> {
+        Schedules { origin, has_names, left: TURNS }
+    }
+
+    /// Adds to each race with a witness of the trace the schedule for it, if the recorder has counted steps.
+    pub(crate) fn add(&mut self, trace: &Trace, races: &mut [Race]) {
+        let Some(steps) = trace.steps().filter(|_| !races.is_empty()) else { return };
+        let names = if self.has_names { own_names(trace) } else { descents(trace) };
+        let way = Way { trace, made: steps.made(trace.events()), names, origin: self.origin };
+        for race in races {
+            let draft = way.draft(race).filter(|draft| draft.turns.len() <= self.left);
+            let Some(draft) = draft else { continue };
+            self.left -= draft.turns.len();
+            race.schedule = Some(draft.to_string());
         }
     }
 }
@@ -44,7 +52,7 @@ fn own_names(trace: &Trace) -> Vec<Option<String>> {
 }
 
 /// What each thread is called by descent. Nobody knows that of threads whose start was not seen.
-pub(crate) fn descents(trace: &Trace) -> Vec<Option<String>> {
+pub fn descents(trace: &Trace) -> Vec<Option<String>> {
     let forks = |event: &Event| matches!(event.op, Op::Fork(_));
     let mut names = vec![None; trace.thread_count()];
     let first = trace.events().first().map(|event| event.thread.index());
@@ -66,15 +74,16 @@ struct Way<'a> {
     /// How many steps the thread of each event has made there.
     made: Vec<u64>,
     names: Vec<Option<String>>,
+    origin: Origin<'a>,
 }
 
 impl Way<'_> {
     fn draft(&self, race: &Race) -> Option<Draft> {
         let (before, &[first, second]) = race.witness.as_deref()?.split_last_chunk::<2>()?;
         Some(Draft {
-            program: String::new(),
-            arguments: Vec::new(),
-            seed: 0,
+            program: self.origin.program.to_string(),
+            arguments: self.origin.arguments.to_vec(),
+            seed: self.origin.seed,
             race: race.fingerprint.clone(),
             turns: self.turns(before)?,
             accesses: [self.access(first)?, self.access(second)?],
@@ -122,7 +131,7 @@ impl Way<'_> {
 
 /// What an access does. Memory that is given back while others still use it is told as a write of who knows what; of one whose value depends on
 /// the schedule, terms tell how.
-pub(crate) fn kind_of(trace: &Trace, id: EventId) -> Option<Kind> {
+pub fn kind_of(trace: &Trace, id: EventId) -> Option<Kind> {
     let has_term = trace.values().is_some_and(|values| values.written(id).is_some());
     match trace.event(id).op {
         Op::Free(_) => Some(Kind::Free),
@@ -146,11 +155,11 @@ mod tests {
         let &[.., first, second] = &schedule[..] else { panic!("two events race") };
         let proof = Proof::Adjacent { model: Model::ControlFlow, schedule };
         let finding = Referee::new(&trace).check(Claim { first, second, proof }).unwrap();
-        let mut report = Report::new("auto");
-        report.races = vec![Race::new(&finding, trace.names(), |id| trace.event(id))];
-        add(&trace, &mut report);
-        name_program(&mut report, "./bank", &["-n".to_string(), "7".to_string()], 3);
-        report.races.remove(0).schedule
+        let mut races = vec![Race::new(&finding, trace.names(), |id| trace.event(id))];
+        let arguments = ["-n".to_string(), "7".to_string()];
+        let origin = Origin { program: "./bank", arguments: &arguments, seed: 3 };
+        Schedules::new(origin, false).add(&trace, &mut races);
+        races.remove(0).schedule
     }
 
     const EVENTS: &str =

@@ -6,13 +6,14 @@ use std::time::Duration;
 use foretell_detect::Pair;
 use foretell_predict::{Bucket, Key};
 
-use super::bucket::Worked;
+use crate::analysis::Reason;
+use crate::bucket::Worked;
 
 /// What is left open of one piece of work.
 #[derive(Debug, Default)]
 struct Open {
     /// The nearest pair that is not decided, and why.
-    undecided: Option<(Pair, String)>,
+    undecided: Option<(Pair, Reason)>,
     /// How many pairs are not decided, that one included.
     pairs: u64,
     not_in_window: u64,
@@ -22,21 +23,21 @@ struct Open {
 }
 
 /// A pair that is not decided, with its reason and how many more there are like it.
-#[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Undecided {
-    pub(super) pair: Pair,
-    pub(super) reason: String,
-    pub(super) more: u64,
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct Undecided {
+    pub(crate) pair: Pair,
+    pub(crate) reason: Reason,
+    pub(crate) more: u64,
 }
 
 /// The books of one technique on one trace.
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub(crate) struct Ledger {
     /// What is decided, or not worth more time. Only grows.
     closed: HashSet<Key>,
     open: BTreeMap<Key, Open>,
     /// How many pairs are no race.
-    pub(super) refuted: u64,
+    pub(crate) refuted: u64,
     /// How many pairs nobody has looked at.
     not_examined: u64,
     /// How many more races there is room for. Only shrinks.
@@ -47,22 +48,22 @@ pub(super) struct Ledger {
 
 impl Ledger {
     /// Books that begin with what earlier stages have decided, and have room for so many races.
-    pub(super) fn new(closed: HashSet<Key>, room: usize) -> Ledger {
+    pub(crate) fn new(closed: HashSet<Key>, room: usize) -> Ledger {
         Ledger { closed, open: BTreeMap::new(), refuted: 0, not_examined: 0, room, left: false }
     }
 
     /// Whether there is no room for another race.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.room == 0
     }
 
     /// Whether work was left because there was no room.
-    pub(super) fn has_left_any(&self) -> bool {
+    pub(crate) fn has_left_any(&self) -> bool {
         self.left
     }
 
     /// Takes note of a bucket that there is no room for.
-    pub(super) fn leave(&mut self, bucket: &Bucket) {
+    pub(crate) fn leave(&mut self, bucket: &Bucket) {
         self.left = true;
         // What an earlier bucket has announced is counted there.
         if !self.open.contains_key(&bucket.key) {
@@ -70,17 +71,17 @@ impl Ledger {
         }
     }
 
-    pub(super) fn is_closed(&self, key: Key) -> bool {
+    pub(crate) fn is_closed(&self, key: Key) -> bool {
         self.closed.contains(&key)
     }
 
     /// How much of the budget for this piece of work is left.
-    pub(super) fn time_left(&self, key: Key, budget: Duration) -> Duration {
+    pub(crate) fn time_left(&self, key: Key, budget: Duration) -> Duration {
         self.open.get(&key).map_or(budget, |open| budget.saturating_sub(open.spent))
     }
 
     /// Takes note of what came of a bucket; returns the race, if there is one and there is room for it.
-    pub(super) fn enter<R>(&mut self, bucket: &Bucket, worked: Worked<R>) -> Option<R> {
+    pub(crate) fn enter<R>(&mut self, bucket: &Bucket, worked: Worked<R>) -> Option<R> {
         if self.is_full() {
             self.leave(bucket);
             return None;
@@ -115,7 +116,7 @@ impl Ledger {
 
     /// What is left in the end: undecided pairs in the order of the trace, and how many pairs have no race within a
     /// window.
-    pub(super) fn close(self) -> (Vec<Undecided>, u64, u64) {
+    pub(crate) fn close(self) -> (Vec<Undecided>, u64, u64) {
         let not_in_window = self.open.values().map(|open| open.not_in_window).sum();
         let not_examined = self.not_examined + self.open.values().map(|open| open.to_come).sum::<u64>();
         let undecided = self.open.into_values().filter_map(|open| {
@@ -123,7 +124,7 @@ impl Ledger {
             Some(Undecided { pair, reason, more: open.pairs.saturating_sub(1) })
         });
         let mut undecided: Vec<_> = undecided.collect();
-        undecided.sort();
+        undecided.sort_by_key(|open| open.pair);
         (undecided, not_in_window, not_examined)
     }
 }
@@ -132,9 +133,7 @@ impl Open {
     fn leave_out(&mut self, next: Option<Pair>, pairs: u64) {
         self.pairs += pairs;
         if let (1.., None, Some(next)) = (pairs, &self.undecided, next) {
-            let reason =
-                "these locations have more pairs than are tried; this one and those farther apart were not";
-            self.undecided = Some((next, reason.to_string()));
+            self.undecided = Some((next, Reason::NotTried));
         }
     }
 
@@ -199,14 +198,14 @@ mod tests {
     #[test]
     fn giving_up_leaves_the_rest_undecided() {
         let mut ledger = Ledger::new(HashSet::new(), 9);
-        let out_of_time = Some((pair(1, 2), "no time".to_string()));
+        let out_of_time = Some((pair(1, 2), Reason::NoSchedule));
         let given_up = Worked { undecided: out_of_time, undecided_pairs: 1, given_up: true, ..worked(None) };
         ledger.enter(&bucket(5, 2), given_up);
         assert!(ledger.is_closed(bucket(0, 0).key));
         let (undecided, ..) = ledger.close();
         assert_eq!(
-            (undecided[0].pair, undecided[0].reason.as_str(), undecided[0].more),
-            (pair(1, 2), "no time", 7)
+            (undecided[0].pair, &undecided[0].reason, undecided[0].more),
+            (pair(1, 2), &Reason::NoSchedule, 7)
         );
     }
 

@@ -4,16 +4,17 @@ use std::collections::{BTreeMap, HashSet};
 
 use foretell_detect::{Detector, Pair, Pairs, Reports};
 use foretell_predict::{Guarantee, Scheduler, Technique};
-use foretell_report::{Candidate, Race, Report, TraceInfo};
+use foretell_report::TraceInfo;
 use foretell_trace::check::Checker;
 use foretell_trace::source::BATCH;
 use foretell_trace::{Batch, Event, EventId, Names, Trace};
 use foretell_witness::{Claim, Model, Proof, Referee, Rejection, UnorderedReferee};
 
-use super::held::Held;
-use super::{Judged, Plan, Printing, Same, add, candidate};
-use crate::error::Failure;
-use crate::stop;
+use crate::analysis::{Analysis, Candidate, Counts, Found, Judged, Reason, Room};
+use crate::control::Control;
+use crate::error::Error;
+use crate::input::Input;
+use crate::plan::Plan;
 
 /// Schedules for happens-before races are as long as the trace, and need it in memory. Where all of them together would
 /// have more steps than this, or the trace more events than [`REPLAYED_EVENTS`], and not all witnesses are wanted, the
@@ -22,11 +23,12 @@ const REPLAYED_STEPS: usize = 20_000_000;
 const REPLAYED_EVENTS: usize = 1_000_000;
 
 /// One technique on one trace.
-pub(super) struct Stage<'a> {
-    pub(super) held: &'a Held<'a>,
-    pub(super) technique: Technique,
-    pub(super) plan: &'a Plan,
-    pub(super) printing: &'a mut Printing,
+pub(crate) struct Stage<'a> {
+    pub(crate) input: &'a Input<'a>,
+    pub(crate) technique: Technique,
+    pub(crate) plan: &'a Plan,
+    pub(crate) control: &'a dyn Control,
+    pub(crate) room: &'a mut Room,
 }
 
 struct Detection {
@@ -36,7 +38,7 @@ struct Detection {
 
 /// A pair after the referee has looked at its schedule.
 enum Verdict {
-    Race(Box<Race>),
+    Race(Box<Found>),
     /// Not proven, and why not, if a schedule was tried.
     Open(Option<Rejection>),
 }
@@ -46,20 +48,20 @@ impl Stage<'_> {
         format!("{} {what}", self.technique.name())
     }
 
-    fn detect(&mut self, wanted: Pairs) -> Result<Detection, Failure> {
+    fn detect(&mut self, wanted: Pairs) -> Result<Detection, Error> {
         let Some(mut detector) = self.technique.detector() else {
-            return Err(Failure::Usage(format!("{} decides pairs one by one", self.technique.name())));
+            return Err(Error::Plan(format!("{} decides pairs one by one", self.technique.name())));
         };
         let mut reports = Reports::new(wanted).up_to(self.plan.max_races);
-        let input = self.held.input();
-        if let Some(trace) = self.held.get() {
-            for_each_batch(trace, |first, events| {
+        let input = self.input;
+        if let Some(trace) = self.input.trace() {
+            self.for_each_batch(trace, |first, events| {
                 if !reports.is_over_full() {
                     detector.batch(first, events, &mut reports);
                 }
             });
-            finish(&mut *detector, &mut reports);
-            return Ok(Detection { trace: TraceInfo::of(trace, &input.name()), reports });
+            self.finish(&mut *detector, &mut reports);
+            return Ok(Detection { trace: TraceInfo::of(trace, input.name()), reports });
         }
         let mut reading = input.open(&self.doing("detects"))?;
         let mut detect = |checker: &mut Checker, batch: &mut Batch, names: &Names| {
@@ -70,62 +72,59 @@ impl Stage<'_> {
             detector.checked_batch(checker, batch, names, &mut reports)
         };
         while reading.next_checked(&mut detect)? {
-            if stop::is_requested() {
+            if self.control.is_stopped() {
                 reading.stop();
                 break;
             }
         }
-        finish(&mut *detector, &mut reports);
+        self.finish(&mut *detector, &mut reports);
         Ok(Detection { trace: reading.info(), reports })
     }
 
     /// Detects, and has the referee look at what was reported.
-    pub(super) fn run(&mut self, report: &mut Report) -> Result<Judged, Failure> {
+    pub(crate) fn run(&mut self, analysis: &mut Analysis) -> Result<Judged, Error> {
         let detection = self.detect(self.plan.pairs)?;
-        report.trace = detection.trace;
-        report.stats.forgotten_accesses += detection.reports.forgotten();
+        analysis.trace = detection.trace;
+        analysis.counts.forgotten_accesses += detection.reports.forgotten();
         let mut judged = match detection.reports.pairs() {
             [] => Judged::default(),
-            pairs if stop::is_requested() => Judged::of_nothing(pairs.len()),
-            pairs => self.judge(pairs, report.trace.events)?,
+            pairs if self.control.is_stopped() => Judged::of_nothing(pairs.len()),
+            pairs => self.judge(pairs, analysis.trace.events)?,
         };
-        judged.not_examined += detection.reports.beyond();
+        judged.counts.not_examined += detection.reports.beyond();
         judged.is_over_full = detection.reports.beyond() > 0;
         Ok(judged)
     }
 
     /// One pair of a pair of locations was reported and cannot be proven. Another pair of the same locations may have a
     /// proof: schedulable happens-before knows nearly all that do.
-    pub(super) fn find_better_pairs(&mut self, report: &mut Report) -> Result<(), Failure> {
-        if self.plan.pairs == Pairs::All || report.undecided.is_empty() || stop::is_requested() {
+    pub(crate) fn find_better_pairs(&mut self, analysis: &mut Analysis) -> Result<(), Error> {
+        if self.plan.pairs == Pairs::All || analysis.undecided.is_empty() || self.control.is_stopped() {
             return Ok(());
         }
-        let open: HashSet<_> = report
-            .undecided
-            .iter()
-            .map(|open| Same::new(&open.first, &open.second, self.plan.pairs))
-            .collect();
-        let mut stage = Stage { technique: Technique::Shb, printing: &mut *self.printing, ..*self };
+        let wanted = self.plan.pairs;
+        let open: HashSet<_> = analysis.undecided.iter().map(|open| open.identity(wanted)).collect();
+        let mut stage = Stage { technique: Technique::Shb, room: &mut *self.room, ..*self };
         let detection = stage.detect(Pairs::ByLocation)?;
-        if stop::is_requested() {
+        if self.control.is_stopped() {
             return Ok(());
         }
-        let mut judged = stage.judge(detection.reports.pairs(), report.trace.events)?;
-        judged.races.retain(|race| open.contains(&Same::new(&race.first, &race.second, self.plan.pairs)));
+        let mut judged = stage.judge(detection.reports.pairs(), analysis.trace.events)?;
+        judged.races.retain(|race| open.contains(&race.identity(wanted)));
         judged.candidates.clear();
-        add(report, judged, self.plan);
+        analysis.add(judged, self.plan);
         Ok(())
     }
 
-    fn judge(&mut self, pairs: &[Pair], events: usize) -> Result<Judged, Failure> {
+    fn judge(&mut self, pairs: &[Pair], events: usize) -> Result<Judged, Error> {
         let schedules_are_too_long = self.technique != Technique::SyncP
             && self.plan.witness_steps < usize::MAX
             && (events > REPLAYED_EVENTS || pairs.len().saturating_mul(events) > REPLAYED_STEPS);
-        match (self.technique.guarantee(), self.held.get()) {
+        match (self.technique.guarantee(), self.input.trace()) {
             (Guarantee::None, Some(trace)) => Ok(self.doubt(pairs, trace.names(), |id| trace.event(id))),
             (Guarantee::None, None) => {
                 let (names, events) = self.collect(pairs, |_, _| {})?;
-                if stop::is_requested() {
+                if self.control.is_stopped() {
                     return Ok(Judged::of_nothing(pairs.len()));
                 }
                 Ok(self.doubt(pairs, &names, |id| events[&id]))
@@ -137,12 +136,12 @@ impl Stage<'_> {
             (_, Some(trace)) => Ok(self.replay(pairs, trace)),
             (_, None) if schedules_are_too_long => self.check_unordered(pairs),
             (_, None) => {
-                let trace = self.held.load(&self.doing("proves"))?;
-                if stop::is_requested() {
+                let trace = self.input.load(&self.doing("proves"), self.control)?;
+                if self.control.is_stopped() {
                     return Ok(Judged::of_nothing(pairs.len()));
                 }
                 if trace.events().len() != events {
-                    return Err(Failure::Changed { file: self.held.input().name() });
+                    return Err(Error::Changed { file: self.input.name().to_string() });
                 }
                 Ok(self.replay(pairs, trace))
             }
@@ -151,8 +150,7 @@ impl Stage<'_> {
 
     /// The technique has no proofs: its reports are candidates.
     fn doubt(&self, pairs: &[Pair], names: &Names, event: impl Fn(EventId) -> Event) -> Judged {
-        let reason = format!("{} does not prove what it reports", self.technique.name());
-        let candidate = |pair: &Pair| candidate(*pair, reason.clone(), names, &event);
+        let candidate = |pair: &Pair| Candidate::new(*pair, Reason::NoProofs(self.technique), names, &event);
         Judged { candidates: pairs.iter().map(candidate).collect(), ..Judged::default() }
     }
 
@@ -162,14 +160,14 @@ impl Stage<'_> {
         let mut referee = Referee::new(trace);
         let mut verdicts = Vec::with_capacity(pairs.len());
         for pair in pairs {
-            if stop::is_requested() {
+            if self.control.is_stopped() {
                 break;
             }
             let schedule = scheduler.as_ref().and_then(|scheduler| scheduler.schedule(*pair));
             verdicts.push(match schedule.map(|schedule| referee.check(adjacent(*pair, schedule))) {
                 Some(Ok(finding)) => {
-                    let race = self.printing.race(&finding, trace.names(), |id| trace.event(id));
-                    Verdict::Race(Box::new(race))
+                    let found = Found::new(finding, trace.names(), |id| trace.event(id));
+                    Verdict::Race(Box::new(self.room.limit(found)))
                 }
                 Some(Err(rejection)) => Verdict::Open(Some(rejection)),
                 None => Verdict::Open(None),
@@ -177,7 +175,8 @@ impl Stage<'_> {
         }
         let (tried, untried) = pairs.split_at(verdicts.len());
         let judged = self.settle(tried, verdicts, trace);
-        Judged { not_examined: untried.len() as u64, ..judged }
+        let counts = Counts { not_examined: untried.len() as u64, ..judged.counts };
+        Judged { counts, ..judged }
     }
 
     /// Has the referee check whether what is still open is ordered at all, unless everything is to stop.
@@ -186,7 +185,7 @@ impl Stage<'_> {
             matches!(verdict, Verdict::Open(_)).then_some((pair.first, pair.second))
         };
         let mut referee = UnorderedReferee::new(pairs.iter().zip(&verdicts).filter_map(is_open).collect());
-        for_each_batch(trace, |first, events| referee.batch(first, events));
+        self.for_each_batch(trace, |first, events| referee.batch(first, events));
         // After a stop the referee has not seen all events, and rejects what lies beyond.
         let mut second_opinions = referee.verdicts().into_iter();
         let mut judged = Judged::default();
@@ -196,7 +195,7 @@ impl Stage<'_> {
                 Verdict::Race(race) => judged.races.push(*race),
                 Verdict::Open(rejection) => match second_opinions.next() {
                     Some(Ok(finding)) => {
-                        judged.races.push(self.printing.race(&finding, trace.names(), event));
+                        judged.races.push(Found::new(finding, trace.names(), event));
                     }
                     second => {
                         let rejection = rejection.or(second.and_then(Result::err));
@@ -209,17 +208,17 @@ impl Stage<'_> {
     }
 
     /// Has the referee check all pairs in one pass.
-    fn check_unordered(&mut self, pairs: &[Pair]) -> Result<Judged, Failure> {
+    fn check_unordered(&mut self, pairs: &[Pair]) -> Result<Judged, Error> {
         let claims = pairs.iter().map(|pair| (pair.first, pair.second)).collect();
         let mut referee = UnorderedReferee::new(claims);
         let (names, events) = self.collect(pairs, |first, events| referee.batch(first, events))?;
-        if stop::is_requested() {
+        if self.control.is_stopped() {
             return Ok(Judged::of_nothing(pairs.len()));
         }
         let mut judged = Judged::default();
         for (pair, verdict) in pairs.iter().zip(referee.verdicts()) {
             match verdict {
-                Ok(finding) => judged.races.push(self.printing.race(&finding, &names, |id| events[&id])),
+                Ok(finding) => judged.races.push(Found::new(finding, &names, |id| events[&id])),
                 Err(rejection) => {
                     judged.candidates.push(rejected(*pair, Some(rejection), &names, |id| events[&id]));
                 }
@@ -234,14 +233,14 @@ impl Stage<'_> {
         &self,
         pairs: &[Pair],
         mut look: impl FnMut(EventId, &[Event]),
-    ) -> Result<(Names, BTreeMap<EventId, Event>), Failure> {
+    ) -> Result<(Names, BTreeMap<EventId, Event>), Error> {
         let mut wanted: Vec<EventId> = pairs.iter().flat_map(|pair| [pair.first, pair.second]).collect();
         wanted.sort_unstable();
         wanted.dedup();
         let mut wanted = wanted.into_iter().peekable();
         let mut found = BTreeMap::new();
-        let mut reading = self.held.input().open(&self.doing("proves"))?;
-        while wanted.peek().is_some() && !stop::is_requested() {
+        let mut reading = self.input.open(&self.doing("proves"))?;
+        while wanted.peek().is_some() && !self.control.is_stopped() {
             let Some((first, events)) = reading.next()? else { break };
             look(first, events);
             let begin = first.index();
@@ -249,17 +248,29 @@ impl Stage<'_> {
                 found.insert(id, events[id.index() - begin]);
             }
         }
-        if wanted.peek().is_some() && !stop::is_requested() {
-            return Err(Failure::Changed { file: self.held.input().name() });
+        if wanted.peek().is_some() && !self.control.is_stopped() {
+            return Err(Error::Changed { file: self.input.name().to_string() });
         }
         Ok((reading.into_names(), found))
     }
-}
 
-/// Has the detector say what it found out at the end, which may be much work, if that is still wanted.
-fn finish(detector: &mut dyn Detector, reports: &mut Reports) {
-    if !stop::is_requested() && !reports.is_over_full() {
-        detector.finish(reports);
+    /// Has the detector say what it found out at the end, which may be much work, if that is still wanted.
+    fn finish(&self, detector: &mut dyn Detector, reports: &mut Reports) {
+        if !self.control.is_stopped() && !reports.is_over_full() {
+            detector.finish(reports);
+        }
+    }
+
+    /// Shows the events one batch after the other until everything is to stop.
+    fn for_each_batch(&self, trace: &Trace, mut look: impl FnMut(EventId, &[Event])) {
+        for (number, events) in trace.events().chunks(BATCH).enumerate() {
+            if self.control.is_stopped() {
+                return;
+            }
+            if let Some(first) = EventId::from_index(number * BATCH) {
+                look(first, events);
+            }
+        }
     }
 }
 
@@ -274,17 +285,6 @@ fn rejected(
     names: &Names,
     event: impl Fn(EventId) -> Event,
 ) -> Candidate {
-    let reason = rejection.map_or("no schedule was found".to_string(), |rejection| rejection.to_string());
-    candidate(pair, reason, names, event)
-}
-
-fn for_each_batch(trace: &Trace, mut look: impl FnMut(EventId, &[Event])) {
-    for (number, events) in trace.events().chunks(BATCH).enumerate() {
-        if stop::is_requested() {
-            return;
-        }
-        if let Some(first) = EventId::from_index(number * BATCH) {
-            look(first, events);
-        }
-    }
+    let reason = rejection.map_or(Reason::NoSchedule, Reason::Rejected);
+    Candidate::new(pair, reason, names, event)
 }

@@ -5,25 +5,27 @@ use std::time::{Duration, Instant};
 use foretell_detect::Pair;
 use foretell_predict::{Bucket, Key, Limit, Verdict, Witness};
 
+use crate::analysis::Reason;
+
 /// What came of a bucket; `R` is a race that the referee has accepted.
 #[derive(Debug)]
-pub(super) struct Worked<R> {
+pub(crate) struct Worked<R> {
     /// The race that decides it.
-    pub(super) race: Option<R>,
+    pub(crate) race: Option<R>,
     /// The nearest pair that is not decided, and why.
-    pub(super) undecided: Option<(Pair, String)>,
+    pub(crate) undecided: Option<(Pair, Reason)>,
     /// How many pairs of the bucket are not decided, that one included.
-    pub(super) undecided_pairs: u64,
+    pub(crate) undecided_pairs: u64,
     /// How many pairs are no race.
-    pub(super) refuted: u64,
+    pub(crate) refuted: u64,
     /// How many pairs have no race within one window.
-    pub(super) not_in_window: u64,
+    pub(crate) not_in_window: u64,
     /// How many pairs were not tried because everything is to stop.
-    pub(super) untouched: u64,
+    pub(crate) untouched: u64,
     /// How long it took.
-    pub(super) spent: Duration,
+    pub(crate) spent: Duration,
     /// The time is used up: no more pairs of these locations are to be tried.
-    pub(super) given_up: bool,
+    pub(crate) given_up: bool,
 }
 
 impl<R> Worked<R> {
@@ -40,31 +42,31 @@ impl<R> Worked<R> {
         }
     }
 
-    fn leave_open(&mut self, pair: Pair, pairs: usize, reason: impl FnOnce() -> String) {
+    fn leave_open(&mut self, pair: Pair, pairs: usize, reason: Reason) {
         self.undecided_pairs += pairs as u64;
         if self.undecided.is_none() {
-            self.undecided = Some((pair, reason()));
+            self.undecided = Some((pair, reason));
         }
     }
 }
 
 /// How pairs are decided, checked and stopped.
-pub(super) struct Tools<D, C, S> {
+pub(crate) struct Tools<D, C, S> {
     /// Decides a pair in the given time.
-    pub(super) decide: D,
+    pub(crate) decide: D,
     /// Has the referee check a schedule.
-    pub(super) check: C,
+    pub(crate) check: C,
     /// Whether everything is to stop.
-    pub(super) is_stopped: S,
+    pub(crate) is_stopped: S,
 }
 
 /// Tries the pairs of the bucket. `left` is the time for one pair; the pairs of two locations have it together.
-pub(super) fn work<R>(
+pub(crate) fn work<R>(
     bucket: &Bucket,
     left: Duration,
     tools: &mut Tools<
         impl Fn(Pair, Duration) -> Verdict,
-        impl FnMut(Pair, Witness) -> Result<R, String>,
+        impl FnMut(Pair, Witness) -> Result<R, Reason>,
         impl Fn() -> bool,
     >,
 ) -> Worked<R> {
@@ -78,20 +80,20 @@ pub(super) fn work<R>(
         }
         let left = left.saturating_sub(begin.elapsed());
         if left.is_zero() && (index > 0 || matches!(bucket.key, Key::Locations(..))) {
-            worked.leave_open(pair, untried, || Limit::Budget.to_string());
+            worked.leave_open(pair, untried, Reason::Limit(Limit::Budget));
             worked.given_up = true;
             break;
         }
         match (tools.decide)(pair, left) {
             Verdict::NoRace(_) => worked.refuted += 1,
             Verdict::NotInWindow => worked.not_in_window += 1,
-            Verdict::Undecided(limit) => worked.leave_open(pair, 1, || limit.to_string()),
+            Verdict::Undecided(limit) => worked.leave_open(pair, 1, Reason::Limit(limit)),
             Verdict::Race(witness) => match (tools.check)(pair, witness) {
                 Ok(race) => {
                     worked.race = Some(race);
                     break;
                 }
-                Err(reason) => worked.leave_open(pair, 1, || reason),
+                Err(reason) => worked.leave_open(pair, 1, reason),
             },
         }
     }
@@ -117,7 +119,7 @@ mod tests {
 
     type Fakes = Tools<
         Box<dyn Fn(Pair, Duration) -> Verdict>,
-        fn(Pair, Witness) -> Result<Pair, String>,
+        fn(Pair, Witness) -> Result<Pair, Reason>,
         Box<dyn Fn() -> bool>,
     >;
 
@@ -131,7 +133,7 @@ mod tests {
                 verdict(pair)
             }
         };
-        let check = |pair: Pair, _| if pair.first.number() == 4 { Err("no".to_string()) } else { Ok(pair) };
+        let check = |pair: Pair, _| if pair.first.number() == 4 { Err(Reason::NoSchedule) } else { Ok(pair) };
         Tools { decide: Box::new(decide), check, is_stopped: Box::new(move || stopped) }
     }
 
@@ -151,7 +153,7 @@ mod tests {
         let verdict = |_| Verdict::NoRace(Refutation::default());
         let worked = work(&bucket(&pairs), MINUTE, &mut tools(verdict, false));
         assert_eq!(worked.race, None);
-        assert_eq!((worked.undecided, worked.undecided_pairs), (Some((pair(4, 5), "no".to_string())), 1));
+        assert_eq!((worked.undecided, worked.undecided_pairs), (Some((pair(4, 5), Reason::NoSchedule)), 1));
         assert_eq!(worked.refuted, 1);
     }
 
@@ -163,7 +165,7 @@ mod tests {
             _ => Verdict::Undecided(Limit::Technique),
         };
         let worked = work(&bucket(&pairs), MINUTE, &mut tools(verdict, false));
-        assert_eq!(worked.undecided, Some((pair(1, 3), Limit::Technique.to_string())));
+        assert_eq!(worked.undecided, Some((pair(1, 3), Reason::Limit(Limit::Technique))));
         assert_eq!((worked.undecided_pairs, worked.given_up), (3, false));
     }
 
