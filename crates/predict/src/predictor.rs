@@ -14,11 +14,12 @@ use foretell_trace::{Event, EventId, Op, ThreadId, Trace};
 
 use crate::causal::Causal;
 use crate::closure::{Closure, Contradiction, Patience};
-use crate::encode::{Outcome, Search};
+use crate::encode::Outcome;
 use crate::explain;
 use crate::greedy::{Care, Plan};
 use crate::index::{Index, Unknown};
 use crate::m2;
+use crate::portfolio::{self, Portfolio};
 use crate::replay::Subjects;
 use crate::technique::{Decider, Strategy, Technique};
 use crate::values;
@@ -41,6 +42,8 @@ pub struct Predictor<'t> {
     window: Option<u32>,
     /// Solves arithmetic problems.
     solver: Arc<dyn Solver>,
+    /// Which searches decide what the closure leaves open.
+    portfolio: Portfolio,
     /// Windows begin no later than here: from there on nobody has observed anything.
     observed: u32,
     /// The same without barriers of which nobody knows who can meet there, if there are any: a "no" is asked again here.
@@ -59,6 +62,8 @@ struct Effort<'a> {
     limits: Limits<'a>,
     /// Solves arithmetic problems.
     solver: &'a dyn Solver,
+    /// Which searches take part.
+    portfolio: Portfolio,
     /// Whether a "no" is to be explained.
     explained: bool,
 }
@@ -103,7 +108,16 @@ impl<'t> Predictor<'t> {
         let causal = Causal::new(&index, strategy.pinning, strategy.same_write);
         let window = window.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
         let observed = if strategy.pinning == Pinning::Values { first_hidden(trace) } else { u32::MAX };
-        Some(Predictor { index, causal, strategy, window, solver, observed, doubt: None })
+        let portfolio = Portfolio::default();
+        Some(Predictor { index, causal, strategy, window, solver, portfolio, observed, doubt: None })
+    }
+
+    /// The same with these searches only, to compare them.
+    #[must_use]
+    pub fn searching_by(mut self, portfolio: Portfolio) -> Predictor<'t> {
+        self.portfolio = portfolio;
+        self.doubt = self.doubt.map(|doubt| Box::new(doubt.searching_by(portfolio)));
+        self
     }
 
     /// The trace that this is about.
@@ -142,7 +156,7 @@ impl<'t> Predictor<'t> {
             let steps = vec!["no recorded write explains what one of the two saw".to_string()];
             return Verdict::NoRace(Refutation { steps });
         }
-        let mut effort = Effort { limits, solver: &*self.solver, explained };
+        let mut effort = Effort { limits, solver: &*self.solver, portfolio: self.portfolio, explained };
         let verdict = match self.window {
             None => self.decide_in_all(pair, &mut effort),
             Some(size) => self.decide_in_windows(pair, size, &mut effort),
@@ -303,7 +317,7 @@ fn exact(window: &Window<'_>, effort: &Effort<'_>) -> Answer {
     if let Some(schedule) = schedule.filter(|schedule| values::demands_hold(window, schedule)) {
         return Answer::Yes(schedule);
     }
-    match Search::new(&closure, &subjects, effort.solver).run(&effort.limits) {
+    match portfolio::search(&closure, &subjects, effort.solver, &effort.limits, effort.portfolio) {
         Outcome::Schedule(schedule) => Answer::Yes(schedule),
         Outcome::Impossible => Answer::No(Refutation::default()),
         Outcome::GaveUp => Answer::Unknown(Limit::Budget),

@@ -47,8 +47,9 @@ pub(crate) struct Subjects {
     free: FxHashSet<u32>,
 }
 
+/// What an event works on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Subject {
+pub(crate) enum Subject {
     Nothing,
     Section(u32),
     Semaphore(u32),
@@ -56,6 +57,11 @@ enum Subject {
 }
 
 impl Subjects {
+    /// What the event works on.
+    pub(crate) fn of(&self, event: u32) -> Subject {
+        self.subject[event as usize]
+    }
+
     pub(crate) fn new(closure: &Closure<'_>) -> Subjects {
         let window = closure.window;
         let mut subject = vec![Subject::Nothing; window.len() as usize];

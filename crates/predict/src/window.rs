@@ -277,6 +277,11 @@ impl<'i> Window<'i> {
         &self.groups[group as usize]
     }
 
+    pub(crate) fn group_count(&self) -> u32 {
+        // There are no more groups than events.
+        u32::try_from(self.groups.len()).unwrap_or(NONE)
+    }
+
     pub(crate) fn outside(&self, outside: u32) -> &Outside {
         &self.outsides[outside as usize]
     }

@@ -5,14 +5,14 @@ mod deciding;
 
 use std::sync::Arc;
 
-use foretell_predict::{Predictor, Technique};
+use foretell_predict::{Portfolio, Predictor, Technique};
 use foretell_testkit::spinning;
 use foretell_testkit::tiny::{self, Features, Shape};
 use foretell_trace::Trace;
 use foretell_witness::{Model, oracle};
 use foretell_z3::Pool;
 
-use deciding::{Races, answers, races};
+use deciding::{Races, answers, answers_by, races};
 
 const STATES: usize = 1_000_000;
 
@@ -38,7 +38,10 @@ fn exact_on(count: u64, features: Features, events: usize) {
         |_, trace| {
             for (technique, model) in EXACT {
                 let all = oracle::races(trace, model, STATES).expect("the trace is tiny");
-                assert_eq!(races(technique, trace), all, "{technique:?}");
+                for portfolio in [Portfolio::Both, Portfolio::Clauses] {
+                    let (found, _) = answers_by(technique, trace, None, portfolio);
+                    assert_eq!(found, all, "{technique:?} {portfolio:?}");
+                }
                 assert_nothing_ordered(technique, trace, &all);
             }
         },
@@ -155,7 +158,10 @@ fn synchronisation_by_atomics() {
         let trace = foretell_testkit::trace(&text);
         for (found, (technique, model)) in found.iter_mut().zip(EXACT) {
             let all = oracle::races(&trace, model, STATES).expect("the trace is tiny");
-            assert_eq!(races(technique, &trace), all, "{technique:?} {seed}\n{text}");
+            for portfolio in [Portfolio::Both, Portfolio::Clauses] {
+                let (decided, _) = answers_by(technique, &trace, None, portfolio);
+                assert_eq!(decided, all, "{technique:?} {portfolio:?} {seed}\n{text}");
+            }
             *found += all.len();
             if seed % 4 == 0 {
                 let size = 4 + usize::try_from(seed % 9).expect("small");

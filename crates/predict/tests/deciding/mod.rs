@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use foretell_predict::{Budget, Limit, Pinning, Predictor, Technique, Verdict, conflicting_pairs};
+use foretell_predict::{Budget, Limit, Pinning, Portfolio, Predictor, Technique, Verdict, conflicting_pairs};
 use foretell_trace::{EventId, Trace};
 use foretell_witness::{Claim, Model, Proof, Referee};
 use foretell_z3::Pool;
@@ -29,8 +29,19 @@ pub(crate) fn races(technique: Technique, trace: &Trace) -> Races {
 
 /// The pairs that the technique proves, and those that it refutes.
 pub(crate) fn answers(technique: Technique, trace: &Trace, window: Option<usize>) -> (Races, Races) {
+    answers_by(technique, trace, window, Portfolio::Both)
+}
+
+/// The same by these searches only.
+pub(crate) fn answers_by(
+    technique: Technique,
+    trace: &Trace,
+    window: Option<usize>,
+    portfolio: Portfolio,
+) -> (Races, Races) {
     let predictor = Predictor::new(trace, technique, window, Arc::new(Pool::default()))
-        .expect("the technique decides pairs");
+        .expect("the technique decides pairs")
+        .searching_by(portfolio);
     let stop = AtomicBool::new(false);
     let budget = Budget { per_pair: Duration::from_secs(60), stop: &stop };
     let mut referee = Referee::new(trace);
