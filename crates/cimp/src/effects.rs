@@ -1,8 +1,8 @@
 //! What the ways of decisions may do: the scopes of a program.
 //!
-//! The code between a decision and the point where its ways meet is in one piece, so what it may do is the union of what
-//! its instructions may do. A call may do whatever the function may do; functions that call each other in a circle are
-//! taken together.
+//! The code between a decision and the point where its ways meet is in one piece, so what it may do is the union of
+//! what its instructions may do. A call may do whatever the function may do; functions that call each other in a circle
+//! are taken together.
 
 mod graph;
 mod sets;

@@ -1,8 +1,8 @@
 //! All executions of a program.
 //!
 //! States are visited once each, however many ways lead to them. In each state the next steps of all threads are known,
-//! so two that conflict are a data race, found for sure; what goes wrong and who waits forever is found as well. All that
-//! is found comes with a schedule that leads there. If no limit was reached, what is not found does not exist.
+//! so two that conflict are a data race, found for sure; what goes wrong and who waits forever is found as well. All
+//! that is found comes with a schedule that leads there. If no limit was reached, what is not found does not exist.
 //!
 //! * [`findings`]: what was found
 //! * [`limits`]: how far to go, and why it was not far enough

@@ -2,8 +2,8 @@
 //!
 //! In every state each thread stands before a step, or waits, or has ended: what a thread does between two steps is its
 //! own affair and happens together with the step before; what it does before its first step happens when it is started.
-//! To fail (an assertion, an index out of bounds, a lock that is not held) is a step of its own: what others do between the
-//! thread's last step and its failure may well happen.
+//! To fail (an assertion, an index out of bounds, a lock that is not held) is a step of its own: what others do between
+//! the thread's last step and its failure may well happen.
 //!
 //! * [`action`]: steps as others see them
 //! * [`blocked`]: who waits for what

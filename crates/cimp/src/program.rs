@@ -1,12 +1,12 @@
 //! A program as the virtual machine runs it: functions of instructions for a stack machine.
 //!
-//! Instructions that other threads can notice are *steps*: reads and writes of shared memory, synchronisation, forks and
-//! joins. Everything between two steps of a thread is its own affair and happens together with the step before.
+//! Instructions that other threads can notice are *steps*: reads and writes of shared memory, synchronisation, forks
+//! and joins. Everything between two steps of a thread is its own affair and happens together with the step before.
 //!
-//! Besides computing, instructions keep track of which decisions the thread's next events depend on (*control*). An `if`
-//! is compiled to its condition, `Mark`, `Decide`, its ways, and `Meet` where they meet again: events after that do not
-//! depend on the decision any more, but what the ways assigned does. Decisions whose ways may never meet (a loop may not
-//! end, an assertion may fail, a function may return) are sticky: all that follows depends on them.
+//! Besides computing, instructions keep track of which decisions the thread's next events depend on (*control*). An
+//! `if` is compiled to its condition, `Mark`, `Decide`, its ways, and `Meet` where they meet again: events after that
+//! do not depend on the decision any more, but what the ways assigned does. Decisions whose ways may never meet (a loop
+//! may not end, an assertion may fail, a function may return) are sticky: all that follows depends on them.
 
 use foretell_depend::{Binary, Unary};
 
@@ -40,8 +40,8 @@ pub struct Program {
     pub cells: Vec<Cell>,
     /// All functions; also the bodies of threads, as functions of their own.
     pub functions: Vec<Function>,
-    /// What runs from the beginning: the threads' names and bodies. A program that is not a parallel composition has one,
-    /// `main`.
+    /// What runs from the beginning: the threads' names and bodies. A program that is not a parallel composition has
+    /// one, `main`.
     pub threads: Vec<(String, usize)>,
     /// What the ways of decisions could do, see [`Instr::Decide`].
     pub scopes: Vec<Scope>,
@@ -104,8 +104,8 @@ pub struct Function {
     pub code: Vec<Instr>,
     /// Where each instruction comes from; as long as `code`.
     pub positions: Vec<Position>,
-    /// Operations, by their places in `code`, that a reference may get to, which they cannot compute with: that they get
-    /// numbers is a decision of its own. Sorted.
+    /// Operations, by their places in `code`, that a reference may get to, which they cannot compute with: that they
+    /// get numbers is a decision of its own. Sorted.
     pub doubtful: Vec<usize>,
 }
 
@@ -121,20 +121,21 @@ pub enum Instr {
     SetLocal(u16),
     /// Pops one, pushes the result.
     Unary(Unary),
-    /// Pops the right operand, then the left one, pushes the result. Fails on division by zero. Arithmetic wraps around.
+    /// Pops the right operand, then the left one, pushes the result. Fails on division by zero. Arithmetic wraps
+    /// around.
     Binary(Binary),
     /// Drops the top of the stack.
     Pop,
 
-    /// *Step.* Reads `shared[i]`, an index in [`Program::shared`]; pops the element's index if that is an array; pushes what
-    /// it read.
+    /// *Step.* Reads `shared[i]`, an index in [`Program::shared`]; pops the element's index if that is an array; pushes
+    /// what it read.
     Read(usize),
     /// *Step.* Pops the value, then the index if it is an array; writes.
     Write(usize),
     /// Pushes a reference to a new cell of this kind, an index in [`Program::cells`].
     New(usize),
-    /// *Step.* Pops a reference, pushes what the field of this name holds. Fails if it is no reference, or the cell has no such
-    /// field.
+    /// *Step.* Pops a reference, pushes what the field of this name holds. Fails if it is no reference, or the cell has
+    /// no such field.
     ReadField(String),
     /// *Step.* Pops the value, then a reference; writes the field.
     WriteField(String),
@@ -143,8 +144,8 @@ pub enum Instr {
     Jump(usize),
     /// Remembers on which decisions the thread depends now.
     Mark,
-    /// Pops a number and continues at `otherwise` if it is 0. If the number depends on a read, this is a decision: a branch
-    /// event, on which what follows depends.
+    /// Pops a number and continues at `otherwise` if it is 0. If the number depends on a read, this is a decision: a
+    /// branch event, on which what follows depends.
     Decide {
         /// Where to go if the number is 0.
         otherwise: usize,
@@ -153,9 +154,9 @@ pub enum Instr {
         /// The decision is never forgotten by a `Meet`: of a loop, or in a function that may call itself.
         sticky: bool,
     },
-    /// The ways of the decision after the last `Mark` meet: forgets the mark and goes back to depending on what it says,
-    /// unless there was a sticky decision since. What these locals hold, and with `top` the top of the stack, depends on
-    /// the decision from now on.
+    /// The ways of the decision after the last `Mark` meet: forgets the mark and goes back to depending on what it
+    /// says, unless there was a sticky decision since. What these locals hold, and with `top` the top of the stack,
+    /// depends on the decision from now on.
     Meet {
         /// Locals that some way may assign.
         assigned: Vec<u16>,
@@ -179,9 +180,9 @@ pub enum Instr {
     SemWait(usize),
     /// *Step.* Gives a permit.
     SemPost(usize),
-    /// *Step, twice.* Gives up the lock entirely and waits for a notification of the condition; when notified, takes the
-    /// lock again as often as before. Fails if the thread does not hold the lock. Pops the index of the lock, then that of the
-    /// condition.
+    /// *Step, twice.* Gives up the lock entirely and waits for a notification of the condition; when notified, takes
+    /// the lock again as often as before. Fails if the thread does not hold the lock. Pops the index of the lock, then
+    /// that of the condition.
     Wait {
         /// What to wait for.
         condition: usize,

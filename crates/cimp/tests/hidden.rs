@@ -1,4 +1,5 @@
-//! Figure 2 of the DrFinder paper: two races that the usual order of locks hides, and the schedulers that look for them.
+//! Figure 2 of the DrFinder paper: two races that the usual order of locks hides, and the schedulers that look for
+//! them.
 
 use std::collections::BTreeSet;
 

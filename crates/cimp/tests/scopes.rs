@@ -27,8 +27,8 @@ struct Watch<'p> {
     checked: usize,
 }
 
-/// The decisions of a thread whose ways have not met yet. Those that are never forgotten are not looked at: their scopes
-/// end where their loops do, which the machine does not tell.
+/// The decisions of a thread whose ways have not met yet. Those that are never forgotten are not looked at: their
+/// scopes end where their loops do, which the machine does not tell.
 #[derive(Clone, Debug, Default)]
 struct Open {
     scopes: Vec<usize>,

@@ -1,8 +1,8 @@
 //! What of a run can still happen, one thing after the other, when something is missing.
 //!
-//! A thread that needs what is not there any more stops: from then on it does nothing. What it would have done may be missed by others in
-//! turn; but all that anybody needs comes before, so a single pass finds out. Where it is not plain to see what is needed, a thread
-//! stops sooner than it would have to.
+//! A thread that needs what is not there any more stops: from then on it does nothing. What it would have done may be
+//! missed by others in turn; but all that anybody needs comes before, so a single pass finds out. Where it is not plain
+//! to see what is needed, a thread stops sooner than it would have to.
 
 use foretell_trace::{BarrierId, CondId, LockId, LockMode, Op, SemId, ThreadId, VarId, ops};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -208,8 +208,8 @@ impl Course {
         Some(waiting)
     }
 
-    /// Whether the thread can return from its wait. It does so with the oldest notification that may be for it: those that wait for less long
-    /// can do nothing with that one.
+    /// Whether the thread can return from its wait. It does so with the oldest notification that may be for it: those
+    /// that wait for less long can do nothing with that one.
     fn wake(&mut self, thread: ThreadId, condition: CondId, lock: LockId) -> bool {
         let Some(waiting) = self.end_wait(thread, lock) else { return false };
         if waiting.is_woken {

@@ -1,9 +1,9 @@
 //! The flow of values and decisions through a recorded run.
 //!
-//! Every value that a thread computes is a [`Node`]: a constant, what some read saw, or an operation on other nodes. The
-//! nodes of a run form one graph without cycles, the run in static single assignment form: loops and calls are unrolled as
-//! they happened. Each event of the trace has a [`Use`]: the node that it stores or decides on, the node that its address
-//! comes from, and the last decision that had to go as it did for the event to happen at all.
+//! Every value that a thread computes is a [`Node`]: a constant, what some read saw, or an operation on other nodes.
+//! The nodes of a run form one graph without cycles, the run in static single assignment form: loops and calls are
+//! unrolled as they happened. Each event of the trace has a [`Use`]: the node that it stores or decides on, the node
+//! that its address comes from, and the last decision that had to go as it did for the event to happen at all.
 //!
 //! Values that come from no read are folded into constants, so a value depends on a read exactly if its node is not
 //! [`Node::Constant`].
@@ -38,8 +38,8 @@ pub enum Node {
     Unary(Unary, NodeId),
     /// An operation on two values.
     Binary(Binary, NodeId, NodeId),
-    /// `value`, where the decision on `by` could have led to another one: what a local variable holds after an `if` that
-    /// may assign it.
+    /// `value`, where the decision on `by` could have led to another one: what a local variable holds after an `if`
+    /// that may assign it.
     Chosen {
         /// What was decided on.
         by: NodeId,
@@ -98,8 +98,9 @@ pub struct Use {
     pub value: Option<NodeId>,
     /// What its target was computed from (an index, a reference), if not from constants alone.
     pub address: Option<NodeId>,
-    /// The last branch event of its thread that had to go as it did for this event to happen. Branches have such a branch
-    /// themselves, so this is a chain. The first events of a thread that was started under a decision continue the chain of the thread that started it.
+    /// The last branch event of its thread that had to go as it did for this event to happen. Branches have such a
+    /// branch themselves, so this is a chain. The first events of a thread that was started under a decision continue
+    /// the chain of the thread that started it.
     pub control: Option<EventId>,
     /// For a branch: what its other ways could have done.
     pub scope: Option<ScopeId>,

@@ -1,19 +1,21 @@
 //! Which reads matter to what comes after them, by the flow of a recorded run.
 //!
-//! Paper: *Reduce Dependence for Sound Concurrency Bug Prediction* (ReconP): the necessary consistent reads of an event are
-//! those that must see what they saw for the event to happen as it did. A read steers the first decision or address that is computed
-//! from it, and is part of the values that are.
+//! Paper: *Reduce Dependence for Sound Concurrency Bug Prediction* (ReconP): the necessary consistent reads of an event
+//! are those that must see what they saw for the event to happen as it did. A read steers the first decision or address
+//! that is computed from it, and is part of the values that are.
 //!
 //! **Changed.** The paper asks for the addresses of earlier writes only; here every address steers, since a read of
-//! what is not there would be the end of its thread. Values are followed through the whole run, calls and recursion included, as
-//! the flow has them in static single assignment form; [`mod@crate::partial`] gives up on some, as the paper does.
+//! what is not there would be the end of its thread. Values are followed through the whole run, calls and recursion
+//! included, as the flow has them in static single assignment form; [`mod@crate::partial`] gives up on some, as the
+//! paper does.
 //!
-//! **Guarantee.** A thread some of whose reads see something else does what it did up to the first event that one of these steers,
-//! and each write before that writes what it wrote unless its value depends on one of these. That holds if the flow is right:
-//! whatever a thread does because of what it read is told of a decision or an address before it, and what it tells a thread that it
-//! starts is decided on before that starts.
+//! **Guarantee.** A thread some of whose reads see something else does what it did up to the first event that one of
+//! these steers, and each write before that writes what it wrote unless its value depends on one of these. That holds
+//! if the flow is right: whatever a thread does because of what it read is told of a decision or an address before it,
+//! and what it tells a thread that it starts is decided on before that starts.
 //!
-//! **May miss** that a decision would have gone the same way, or that its ways meet again: a decision matters to everything after it.
+//! **May miss** that a decision would have gone the same way, or that its ways meet again: a decision matters to
+//! everything after it.
 
 use foretell_trace::{Dependence, EventId, Op, Reads, Trace};
 
@@ -27,8 +29,8 @@ pub fn necessary(trace: &Trace, flow: &Flow) -> Dependence {
     dependence
 }
 
-/// The necessary consistent reads of an event: those before it that steer it or something before it, and those that are in the
-/// value that it writes.
+/// The necessary consistent reads of an event: those before it that steer it or something before it, and those that are
+/// in the value that it writes.
 pub fn necessary_reads(trace: &Trace, dependence: &Dependence, event: EventId) -> Vec<EventId> {
     let Some(of) = trace.events().get(event.index()) else { return Vec::new() };
     let writes = of.op.access().is_some_and(|access| access.kind.writes());
@@ -91,7 +93,8 @@ fn set_values(trace: &Trace, flow: &Flow, dependence: &mut Dependence) {
         };
     }
     for (event, value) in written {
-        // What the thread was told when it was started does not count: had that been something else, it would not have been.
+        // What the thread was told when it was started does not count: had that been something else, it would not have
+        // been.
         let own = origins[value.index()]
             .filter(|origin| trace.event(origin.newest).thread == trace.event(event).thread);
         dependence.set_value(event, own.map_or(Reads::NOTHING, |origin| origin.reads));
@@ -114,8 +117,8 @@ fn with_parts(flow: &Flow, values: impl Iterator<Item = NodeId>) -> Vec<bool> {
     wanted
 }
 
-/// What depends on both. If they are of two threads, the one with the older reads was told to the other when that was started, which
-/// is decided already.
+/// What depends on both. If they are of two threads, the one with the older reads was told to the other when that was
+/// started, which is decided already.
 fn unite(trace: &Trace, dependence: &mut Dependence, first: Origin, second: Origin) -> Origin {
     let (older, newer) = if first.newest < second.newest { (first, second) } else { (second, first) };
     let of_one_thread = trace.event(older.newest).thread == trace.event(newer.newest).thread;

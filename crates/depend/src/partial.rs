@@ -1,9 +1,10 @@
 //! Dependence as ReconP's partial simulation finds it (section III.C of its paper).
 //!
-//! Only reads of what other threads have written are followed; a read of what its own thread has written is taken to steer everything after it.
-//! That is quicker where one follows values instruction by instruction, and sound, but it keeps reads that matter to nobody: of a value that
-//! came from elsewhere, went through a variable of its own thread, and is never used. [`foretell_trace::Dependence`] as the recorders find it is exact in
-//! that; this is there to compare with.
+//! Only reads of what other threads have written are followed; a read of what its own thread has written is taken to
+//! steer everything after it. That is quicker where one follows values instruction by instruction, and sound, but it
+//! keeps reads that matter to nobody: of a value that came from elsewhere, went through a variable of its own thread,
+//! and is never used. [`foretell_trace::Dependence`] as the recorders find it is exact in that; this is there to
+//! compare with.
 
 use foretell_trace::{Dependence, EventId, ThreadId, Trace};
 

@@ -4,11 +4,12 @@
 //! schedules are possible. That is the idea of *sliced causality* (section 2.4 of the paper on maximal causal models).
 //!
 //! **Changed.** As published, the slice is the closure of the property's events under control, data and relevance
-//! dependence, and whether that is enough is left as a conjecture. It is not ([`Rule::Published`]). [`Rule::Sound`], the
-//! default, also keeps what could interfere had it gone another way. SOUNDNESS.md has the argument.
+//! dependence, and whether that is enough is left as a conjecture. It is not ([`Rule::Published`]). [`Rule::Sound`],
+//! the default, also keeps what could interfere had it gone another way. SOUNDNESS.md has the argument.
 //!
-//! **Guarantee** of [`Rule::Sound`]. A schedule of the sliced trace in which every read that its thread goes on after sees
-//! the same value is the restriction of a run of the program, in which the property's events happen as in the schedule.
+//! **Guarantee** of [`Rule::Sound`]. A schedule of the sliced trace in which every read that its thread goes on after
+//! sees the same value is the restriction of a run of the program, in which the property's events happen as in the
+//! schedule.
 //!
 //! **May miss** what would need another value of a read that is kept, but would do no harm.
 

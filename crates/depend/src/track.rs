@@ -1,7 +1,7 @@
 //! Following reads through the registers and the memory of threads, up to what they steer.
 //!
-//! A read is *spent* once it steers something: its thread does nothing as observed from there on if the read sees something else, so
-//! it need not be followed any further. Spent sets count as empty, and so sets stay small.
+//! A read is *spent* once it steers something: its thread does nothing as observed from there on if the read sees
+//! something else, so it need not be followed any further. Spent sets count as empty, and so sets stay small.
 
 use foretell_trace::dependence::Part;
 use foretell_trace::{Dependence, EventId, Reads};

@@ -1,7 +1,7 @@
 //! The figures of the ReconP paper, as programs: which reads matter to what.
 //!
-//! The numbers of events are our own: the index of an array that was read is decided on, an event that the paper's traces do not
-//! have.
+//! The numbers of events are our own: the index of an array that was read is decided on, an event that the paper's
+//! traces do not have.
 
 use foretell_cimp::explore::{self, explore};
 use foretell_cimp::record::{Limits, Run, run};
@@ -29,7 +29,8 @@ fn races(trace: &Trace, model: Model, pair: [u32; 2]) -> bool {
     oracle::races(trace, model, 100_000).unwrap().contains(&(first, second))
 }
 
-/// The number in our trace of an event of Figure 2, which has no decision on the index in its third line, and two empty lines.
+/// The number in our trace of an event of Figure 2, which has no decision on the index in its third line, and two empty
+/// lines.
 fn ours(paper: u32) -> u32 {
     match paper {
         0..=2 => paper,

@@ -1,8 +1,8 @@
 //! Past accesses, by variable, lock set and thread.
 //!
 //! For techniques that report every pair that their order leaves open. Where one pair for each pair of locations is
-//! wanted, only the latest access of each kind at each location is kept: if an earlier access of the same thread, at the
-//! same place and under the same locks, is not ordered before an event, then neither is the later one.
+//! wanted, only the latest access of each kind at each location is kept: if an earlier access of the same thread, at
+//! the same place and under the same locks, is not ordered before an event, then neither is the later one.
 
 use std::collections::BTreeMap;
 
@@ -147,7 +147,8 @@ pub(crate) struct Accesses {
 }
 
 impl Accesses {
-    /// Reports each conflicting access of another thread that `clock` does not know and that no common lock keeps apart.
+    /// Reports each conflicting access of another thread that `clock` does not know and that no common lock keeps
+    /// apart.
     pub(crate) fn check(&self, now: &Now, clock: &Clock, sets: &LockSets, reports: &mut Reports) {
         let Some(var) = self.vars.get(now.access.var.index()) else { return };
         if var.guard.is_some_and(|guard| sets.contains(now.locks, guard)) {

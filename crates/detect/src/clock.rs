@@ -10,8 +10,8 @@ pub type Time = u32;
 
 /// Times of the first threads lie side by side, which is quick.
 const NEAR: usize = 256;
-/// Those of all others lie in pages of so many, which clocks share until they change: of tens of thousands of threads each knows
-/// few, or nearly the same as others.
+/// Those of all others lie in pages of so many, which clocks share until they change: of tens of thousands of threads
+/// each knows few, or nearly the same as others.
 const PAGE: usize = 256;
 
 type Page = [Time; PAGE];
@@ -302,7 +302,8 @@ impl Clocks {
     }
 }
 
-/// Many clocks in one piece of memory: a table with a row per id. Of many threads, what is known of the later ones is beside it.
+/// Many clocks in one piece of memory: a table with a row per id. Of many threads, what is known of the later ones is
+/// beside it.
 #[derive(Debug, Default)]
 pub struct ClockTable {
     times: Vec<Time>,
@@ -438,7 +439,8 @@ mod tests {
         assert_eq!(joined, clock(&[7]));
     }
 
-    /// Tens of thousands of threads, each started and waited for: as one table of all with all that would be tens of gigabytes.
+    /// Tens of thousands of threads, each started and waited for: as one table of all with all that would be tens of
+    /// gigabytes.
     #[test]
     fn many_threads_share_what_they_know() {
         const MANY: usize = 30_000;

@@ -1,31 +1,32 @@
 //! CP: causally-precedes.
 //!
-//! Paper: Smaragdakis, Evans, Sadowski, Yi, Flanagan: Sound predictive race detection in polynomial time, POPL 2012. The
-//! least order such that (a) the end of a section precedes the beginning of a later section of the same lock if the two
-//! contain conflicting accesses; (b) likewise if an event of the first precedes an event of the second; (c) happens-before
-//! may be composed on both sides. A pair that neither this order nor thread order puts in order is reported.
+//! Paper: Smaragdakis, Evans, Sadowski, Yi, Flanagan: Sound predictive race detection in polynomial time, POPL 2012.
+//! The least order such that (a) the end of a section precedes the beginning of a later section of the same lock if the
+//! two contain conflicting accesses; (b) likewise if an event of the first precedes an event of the second; (c)
+//! happens-before may be composed on both sides. A pair that neither this order nor thread order puts in order is
+//! reported.
 //!
 //! **Changed:** the paper closes a relation over windows of the trace. Here the whole trace is one window.
-//! * All edges lead from an end to a beginning of sections of one lock, and those are ordered by happens-before, so of all
-//!   edges into a section only the one from the latest section matters: a number for each section (`from`).
-//! * Given these numbers, one pass with vector clocks yields what precedes each event. The beginnings that precede an end
-//!   are those of a prefix of the lock's sections; where that prefix is longer than the section's number, rule (b) raises
-//!   the number. Passes are repeated until no number changes. A raised number calls for another pass only if something
-//!   inside the section was made known to others before its end; else the end hands on all that is new.
-//! * An event may change what precedes events before it, so pairs are known only at the end of the trace. Kept until then:
-//!   some thirty bytes for each access, and a clock for each section and each hard edge.
+//! * All edges lead from an end to a beginning of sections of one lock, and those are ordered by happens-before, so of
+//!   all edges into a section only the one from the latest section matters: a number for each section (`from`).
+//! * Given these numbers, one pass with vector clocks yields what precedes each event. The beginnings that precede an
+//!   end are those of a prefix of the lock's sections; where that prefix is longer than the section's number, rule (b)
+//!   raises the number. Passes are repeated until no number changes. A raised number calls for another pass only if
+//!   something inside the section was made known to others before its end; else the end hands on all that is new.
+//! * An event may change what precedes events before it, so pairs are known only at the end of the trace. Kept until
+//!   then: some thirty bytes for each access, and a clock for each section and each hard edge.
 //! * Atomics, allocation, semaphores, waits and barriers are hard edges (see the module `hard`), as fork and join are.
-//! * Read-write locks: shared sections between two exclusive ones are taken as one unit. If an edge leads from one of them
-//!   to a later section, it leads from all. This is careful: happens-before orders the unit as a whole before that section,
-//!   so the order stays within happens-before, but it may be larger than it need be. Rules (a) and (b) apply to two sections
-//!   unless both are shared. Where a thread holds a lock in both modes the two sections overlap, and an edge from the one
-//!   that ends first hides one from the other: then a pair may be reported that the order has.
+//! * Read-write locks: shared sections between two exclusive ones are taken as one unit. If an edge leads from one of
+//!   them to a later section, it leads from all. This is careful: happens-before orders the unit as a whole before that
+//!   section, so the order stays within happens-before, but it may be larger than it need be. Rules (a) and (b) apply
+//!   to two sections unless both are shared. Where a thread holds a lock in both modes the two sections overlap, and an
+//!   edge from the one that ends first hides one from the other: then a pair may be reported that the order has.
 //!
 //! **Guarantee:** none; candidates. The first report is a race or shows that a deadlock is possible; which of them, and
 //! whether any later report is a race, is not known.
 //!
-//! **May miss:** all that weak causally-precedes misses, and more: this order also has what comes before the conflicting access
-//! in the second section. On the other hand it reports fewer pairs that are no races.
+//! **May miss:** all that weak causally-precedes misses, and more: this order also has what comes before the
+//! conflicting access in the second section. On the other hand it reports fewer pairs that are no races.
 
 use foretell_trace::{Event, EventId, LockId, LockMode, ThreadId, VarId};
 use rustc_hash::FxHashMap;

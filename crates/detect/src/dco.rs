@@ -2,32 +2,33 @@
 //!
 //! Paper: Serbanuta, Chen, Rosu: Maximal causal models for sequentially consistent systems, RV 2012; section 4,
 //! Definition 12. The least order that contains thread order and has every write before the reads that saw it, closed
-//! under *lock atomicity* (if the beginning of a section precedes an event within another section of the same lock, so does
-//! its end) and *write-read atomicity* (if a write precedes another write of the variable, so do the reads that saw it).
-//! Two conflicting accesses that the order leaves open, under disjoint lock sets, are reported (Proposition 7).
+//! under *lock atomicity* (if the beginning of a section precedes an event within another section of the same lock, so
+//! does its end) and *write-read atomicity* (if a write precedes another write of the variable, so do the reads that
+//! saw it). Two conflicting accesses that the order leaves open, under disjoint lock sets, are reported (Proposition
+//! 7).
 //!
 //! **Changed:**
-//! * We compute Definition 12; Algorithm 2 of the paper does not. It applies lock atomicity only to sections that accessed
-//!   the variable at hand, not to all that the order reaches; its lines 24 to 27 look at the write at hand where the earlier
-//!   write is meant; and it knows no initial values. Here every event joins clocks until nothing changes. All rules end in
-//!   the event at hand, so this needs no second look at earlier events.
-//! * The initial value counts as a write before everything: reads that saw it precede every write of the variable. Without
-//!   this the order would let a later write run first and change what they saw.
-//! * The paper compares the clocks of the two events, and the clock of an event contains the edges that pin what is read *at
-//!   that event*: a read and the write that it saw, or a read and the write that ends its value, are never incomparable, so
-//!   Proposition 7 never reports a read next to the write before it. But two accesses that are about to run next to each
-//!   other need no pins of their own. We compare the earlier event with the clock of the later one as it is before the
-//!   pinning edges of that event, which reports all that Proposition 7 does, and these.
+//! * We compute Definition 12; Algorithm 2 of the paper does not. It applies lock atomicity only to sections that
+//!   accessed the variable at hand, not to all that the order reaches; its lines 24 to 27 look at the write at hand
+//!   where the earlier write is meant; and it knows no initial values. Here every event joins clocks until nothing
+//!   changes. All rules end in the event at hand, so this needs no second look at earlier events.
+//! * The initial value counts as a write before everything: reads that saw it precede every write of the variable.
+//!   Without this the order would let a later write run first and change what they saw.
+//! * The paper compares the clocks of the two events, and the clock of an event contains the edges that pin what is
+//!   read *at that event*: a read and the write that it saw, or a read and the write that ends its value, are never
+//!   incomparable, so Proposition 7 never reports a read next to the write before it. But two accesses that are about
+//!   to run next to each other need no pins of their own. We compare the earlier event with the clock of the later one
+//!   as it is before the pinning edges of that event, which reports all that Proposition 7 does, and these.
 //! * Of the sections of one thread on one lock only the last that a clock has reached matters, and of its writes to one
-//!   variable only the last: the later one knows what the earlier one would bring. A cursor for each observing thread makes
-//!   the search cheap.
+//!   variable only the last: the later one knows what the earlier one would bring. A cursor for each observing thread
+//!   makes the search cheap.
 //! * [`MustOrder`] is part of the order. A lock that both hold shared orders and excludes nothing.
 //!
-//! **Guarantee:** none; candidates. The paper's Theorem 4 is false: in a trace from which only a deadlock can be reached the
-//! order leaves a pair open that no schedule makes adjacent.
+//! **Guarantee:** none; candidates. The paper's Theorem 4 is false: in a trace from which only a deadlock can be
+//! reached the order leaves a pair open that no schedule makes adjacent.
 //!
-//! **May miss:** races that need a read to see another write of the same value, or that need a section or a read of the trace
-//! to be left out. Memory grows with the number of sections, and of writes that are read.
+//! **May miss:** races that need a read to see another write of the same value, or that need a section or a read of the
+//! trace to be left out. Memory grows with the number of sections, and of writes that are read.
 
 use foretell_trace::{Event, EventId, LockId, LockMode, Op, ThreadId, VarId};
 

@@ -1,8 +1,9 @@
 //! FastTrack (Flanagan and Freund, PLDI 2009): happens-before race detection in nearly constant time per access.
 //!
-//! As long as a variable has not raced, its writes are ordered, so the last one stands for all (an *epoch*: a thread and
-//! its local time); the same holds for reads until two of them are concurrent, and only then is a time per thread kept.
-//! Atomic writes need not be ordered, so of them a time per thread is kept, too, and none stands for what it is not ordered after.
+//! As long as a variable has not raced, its writes are ordered, so the last one stands for all (an *epoch*: a thread
+//! and its local time); the same holds for reads until two of them are concurrent, and only then is a time per thread
+//! kept. Atomic writes need not be ordered, so of them a time per thread is kept, too, and none stands for what it is
+//! not ordered after.
 //!
 //! **Changed:** happens-before honours the memory order of atomics ([`crate::happens_before`]); atomic accesses have
 //! epochs of their own, which plain accesses are compared with, but not atomic ones. Each access is reported with the

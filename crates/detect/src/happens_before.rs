@@ -1,11 +1,12 @@
 //! Happens-before of the observed run, as C11, C++20 and Rust define it.
 //!
 //! Order of each thread, unlock before lock, [`MustOrder`], and atomics by their memory order: a release store is seen
-//! by an acquire load that reads from it or from its release sequence (read-modify-writes that follow it; in C11 and C17
-//! also stores of its own thread, [`MemOrder::RelaxedC11`]), fences lend their order to relaxed operations, and relaxed
-//! operations alone order nothing.
+//! by an acquire load that reads from it or from its release sequence (read-modify-writes that follow it; in C11 and
+//! C17 also stores of its own thread, [`MemOrder::RelaxedC11`]), fences lend their order to relaxed operations, and
+//! relaxed operations alone order nothing.
 //!
-//! Local time advances only where a thread publishes what it did, so that accesses between two such points share a time.
+//! Local time advances only where a thread publishes what it did, so that accesses between two such points share a
+//! time.
 
 use foretell_trace::{Access, AccessKind, Event, LockId, LockMode, MemOrder, Op, ThreadId, VarId, ops};
 
@@ -20,8 +21,8 @@ pub struct HappensBefore {
     pub clocks: Clocks,
     must: MustOrder,
     locks: Vec<LockClocks>,
-    /// For each variable, what an acquire load of its present value learns: its release sequences, by the thread that heads
-    /// them.
+    /// For each variable, what an acquire load of its present value learns: its release sequences, by the thread that
+    /// heads them.
     released: Vec<Vec<(ThreadId, Clock)>>,
     fences: Vec<FenceClocks>,
 }

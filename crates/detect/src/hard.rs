@@ -1,11 +1,11 @@
 //! What causally-precedes and its weak form may not relax: [`MustOrder`], and atomic reads that see atomic writes.
 //!
-//! Both orders are closed under composition with happens-before, and both take a *hard* edge (fork, join, a semaphore, a
-//! value passed through an atomic) as one of their own: all that happens before its source precedes all that happens
+//! Both orders are closed under composition with happens-before, and both take a *hard* edge (fork, join, a semaphore,
+//! a value passed through an atomic) as one of their own: all that happens before its source precedes all that happens
 //! after its target. [`Hard`] keeps the happens-before clocks and says, event by event, which such clock arrives.
 //!
-//! An atomic read follows the atomic write that it saw whatever its memory order: these techniques ask which accesses can
-//! be adjacent in a sequentially consistent schedule, where the write comes first in any case.
+//! An atomic read follows the atomic write that it saw whatever its memory order: these techniques ask which accesses
+//! can be adjacent in a sequentially consistent schedule, where the write comes first in any case.
 //!
 //! Careful where the two could be told apart: two operations of one thread on one semaphore count as a hard edge too.
 

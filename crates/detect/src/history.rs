@@ -7,9 +7,9 @@
 //! Nearly all accesses race with nothing. For them the last write and the last read of the variable tell, as in
 //! FastTrack, and keeping them means overwriting the thread's latest access of that kind. Only an access at another
 //! location than the one before it moves that one to a log, and only when the log is full is it searched for accesses
-//! that a later one stands for. So that memory does not grow with the length of a trace whose every event has a location
-//! of its own, the log then also loses its oldest entries. An access that every thread is known to come after can go
-//! without a loss; the loss of any other is counted ([`Reports::forget`]).
+//! that a later one stands for. So that memory does not grow with the length of a trace whose every event has a
+//! location of its own, the log then also loses its oldest entries. An access that every thread is known to come after
+//! can go without a loss; the loss of any other is counted ([`Reports::forget`]).
 
 use foretell_trace::{Access, AccessKind, Event, EventId, Loc, ThreadId};
 use rustc_hash::FxHashSet;

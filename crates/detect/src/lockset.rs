@@ -1,7 +1,7 @@
 //! The quick check: conflicting accesses under disjoint lock sets that no schedule is bound to order.
 //!
-//! Paper: the hybrid filter ("QC") that RVPredict runs before its solver (Huang, Meredith, Rosu: Maximal sound predictive
-//! race detection with control flow abstraction, PLDI 2014), itself after O'Callahan and Choi (PPoPP 2003).
+//! Paper: the hybrid filter ("QC") that RVPredict runs before its solver (Huang, Meredith, Rosu: Maximal sound
+//! predictive race detection with control flow abstraction, PLDI 2014), itself after O'Callahan and Choi (PPoPP 2003).
 //!
 //! **Changed:** the weak order is what every schedule keeps ([`MustOrder::certain`]), so allocation counts too;
 //! a lock that both hold shared keeps nothing apart; lock sets are interned, and accesses are kept once for each

@@ -1,14 +1,15 @@
 //! The order that every schedule keeps, whatever the technique: thread starts and ends, notifications, semaphores,
 //! barriers, allocation, failed attempts to lock, and the fences that unexplained reads are.
 //!
-//! Detectors differ in what they make of locks and memory. All else is here, once, over any clocks: [`MustOrder::enter`]
-//! before an event lets its thread learn what must come before it; [`MustOrder::leave`] after it makes it known.
+//! Detectors differ in what they make of locks and memory. All else is here, once, over any clocks:
+//! [`MustOrder::enter`] before an event lets its thread learn what must come before it; [`MustOrder::leave`] after it
+//! makes it known.
 //!
 //! By default deliberately careful where a finer order would be possible: operations on one semaphore, condition or
-//! barrier stay in the order of the trace, and an attempt to lock that failed comes after all that the owner did so far.
-//! That is right for a technique that must not report too much. One that must not miss anything wants only what holds in
-//! every schedule: [`MustOrder::certain`]. Barriers order nothing there: who meets whom may be another in each schedule,
-//! unless always the same threads do, and that is not known before the end of the trace.
+//! barrier stay in the order of the trace, and an attempt to lock that failed comes after all that the owner did so
+//! far. That is right for a technique that must not report too much. One that must not miss anything wants only what
+//! holds in every schedule: [`MustOrder::certain`]. Barriers order nothing there: who meets whom may be another in each
+//! schedule, unless always the same threads do, and that is not known before the end of the trace.
 
 use foretell_trace::{CondId, Event, LockId, LockMode, Op, ThreadId, VarId, ops};
 

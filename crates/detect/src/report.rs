@@ -62,13 +62,14 @@ impl Reports {
         !self.is_over_full() && (self.wanted == Pairs::All || !self.seen.contains(&unordered(a, b)))
     }
 
-    /// Whether so many more pairs were reported than are kept that no more are counted. Nothing that is reported from now on makes a
-    /// difference.
+    /// Whether so many more pairs were reported than are kept that no more are counted. Nothing that is reported from
+    /// now on makes a difference.
     pub fn is_over_full(&self) -> bool {
         self.beyond >= COUNTED
     }
 
-    /// How many reports were not kept. Detectors may stop looking once there are [`COUNTED`], so there may be more such pairs.
+    /// How many reports were not kept. Detectors may stop looking once there are [`COUNTED`], so there may be more such
+    /// pairs.
     pub fn beyond(&self) -> u64 {
         self.beyond
     }

@@ -4,9 +4,9 @@
 //! depended on the value. The pair of a read and the write that it saw is checked before that order is added.
 //!
 //! **Changed:** atomics count by their memory order, and what an atomic load saw of an atomic store orders nothing by
-//! itself: where only a relaxed flag stands between two accesses they race, though no sequentially consistent schedule may
-//! bring them next to each other (then the proof is that they are unordered, not that they can be adjacent). All racing
-//! location pairs are reported.
+//! itself: where only a relaxed flag stands between two accesses they race, though no sequentially consistent schedule
+//! may bring them next to each other (then the proof is that they are unordered, not that they can be adjacent). All
+//! racing location pairs are reported.
 //!
 //! **Guarantee:** every report is a race. On traces without atomics the reports are exactly those happens-before races
 //! that some correct reordering shows.

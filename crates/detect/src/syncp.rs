@@ -1,19 +1,19 @@
-//! Sync-preserving races: Mathur, Pavlogiannis and Viswanathan, *Optimal Prediction of Synchronization-Preserving Races*
-//! (POPL 2021).
+//! Sync-preserving races: Mathur, Pavlogiannis and Viswanathan, *Optimal Prediction of Synchronization-Preserving
+//! Races* (POPL 2021).
 //!
 //! A schedule preserves synchronisation if the sections of each lock that it runs come in the order of the trace. Two
-//! accesses can be made adjacent by such a schedule if and only if neither of them is in their *ideal*: the least set of
-//! events that contains what comes before either of them in its thread and is closed under thread order, under "reads
-//! from", under what every schedule keeps ([`crate::must`]), and under this: of two acquires of one lock in the set, the
-//! earlier one's release is in the set as well. The schedule is then simply the trace restricted to the ideal, followed
-//! by the two accesses ([`SyncPreserving::witness`]).
+//! accesses can be made adjacent by such a schedule if and only if neither of them is in their *ideal*: the least set
+//! of events that contains what comes before either of them in its thread and is closed under thread order, under
+//! "reads from", under what every schedule keeps ([`crate::must`]), and under this: of two acquires of one lock in the
+//! set, the earlier one's release is in the set as well. The schedule is then simply the trace restricted to the ideal,
+//! followed by the two accesses ([`SyncPreserving::witness`]).
 //!
 //! **Changed:**
 //! * All races are found, not just one for each later access: either every pair of events, or one for each pair of
 //!   locations. The work is still amortised, since every access that is looked at again is reported
 //!   (`history.rs`).
-//! * A growing ideal remembers one section for each lock instead of a cursor for each lock and thread (`ideal.rs`), so an
-//!   acquire that enters costs constant time however many threads there are.
+//! * A growing ideal remembers one section for each lock instead of a cursor for each lock and thread (`ideal.rs`), so
+//!   an acquire that enters costs constant time however many threads there are.
 //! * The clocks of threads are kept closed under the rule for locks at every event that learns something, so most
 //!   accesses are found to lie inside an ideal without computing one.
 //! * Shared sections exclude only exclusive ones, waiting on a condition ends a section and returning begins one.

@@ -1,21 +1,22 @@
 //! WCP: weak causally-precedes.
 //!
 //! Paper: Kini, Mathur, Viswanathan: Dynamic race prediction in linear time, PLDI 2017. The least order such that
-//! (a) the end of a section precedes a later access, within a section of the same lock, that conflicts with an access of
-//! the first; (b) if an event of one section precedes an event of a later section of the same lock, then the end of the
-//! first precedes the end of the second; (c) happens-before may be composed on both sides. A pair that neither this order
-//! nor thread order puts in order is reported.
+//! (a) the end of a section precedes a later access, within a section of the same lock, that conflicts with an access
+//! of the first; (b) if an event of one section precedes an event of a later section of the same lock, then the end of
+//! the first precedes the end of the second; (c) happens-before may be composed on both sides. A pair that neither this
+//! order nor thread order puts in order is reported.
 //!
 //! **Changed:**
-//! * Rule (b) needs no queue for each pair of threads, and no cursor for each thread. The sections of a lock are ordered by
-//!   happens-before, so those that precede an end form a prefix; and who takes the lock next learns all that the last
-//!   owner knew when it gave the lock up. One queue for each lock, consumed from its front, is exact.
+//! * Rule (b) needs no queue for each pair of threads, and no cursor for each thread. The sections of a lock are
+//!   ordered by happens-before, so those that precede an end form a prefix; and who takes the lock next learns all that
+//!   the last owner knew when it gave the lock up. One queue for each lock, consumed from its front, is exact.
 //! * A section in which nothing was made known to others before its end need not be queued: an order that reaches its
 //!   beginning comes from its end or later. Without nested locks the queues stay empty.
 //! * The sections of one lock end in happens-before order, so the join over "the ends of sections of other threads that
 //!   touched x" is the last such end: two are kept for each lock and variable, of two different threads.
 //! * An end that is known by its own time is known with all that happens before it: one comparison saves the join.
-//! * The published algorithm leaves rule (b) out between two sections of one thread; the definition does not, nor do we.
+//! * The published algorithm leaves rule (b) out between two sections of one thread; the definition does not, nor do
+//!   we.
 //! * Atomics, allocation, semaphores, waits and barriers are hard edges (see the module `hard`), as
 //!   fork and join are. Rule (a) also counts conflicts between atomics.
 //! * Read-write locks: rules (a) and (b) hold for two sections unless both are shared, and two shared sections are not

@@ -30,8 +30,8 @@ impl Progress {
         self.steps.load(Ordering::Relaxed)
     }
 
-    /// An estimate of the part of all runs that has been seen, between 0 and 1: a branch with three steps to choose from
-    /// is taken to have three equal parts.
+    /// An estimate of the part of all runs that has been seen, between 0 and 1: a branch with three steps to choose
+    /// from is taken to have three equal parts.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub fn explored(&self) -> f64 {
         (self.explored.load(Ordering::Relaxed) as f64 / Progress::WHOLE).clamp(0.0, 1.0)

@@ -97,8 +97,8 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// What a key must tell. Cells that follow from the positions of the threads are part of it all the same: so a state
-    /// can be entered from its key without looking at what has run.
+    /// What a key must tell. Cells that follow from the positions of the threads are part of it all the same: so a
+    /// state can be entered from its key without looking at what has run.
     fn layout(&self, watched: &[VarId]) -> Layout {
         let mut layout = Layout::default();
         for (thread, block) in self.compiled.blocks.iter().enumerate() {

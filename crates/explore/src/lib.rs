@@ -1,9 +1,9 @@
 //! All runs that an observed one implies, whatever the program was that produced it.
 //!
-//! From one observed run, the maximal causal model knows of others: each thread runs a beginning of what it was observed
-//! to do; only the last event of a thread may be a read that sees another value than observed, for nobody knows what
-//! the thread does then. All such runs that are consistent are the *feasibility closure* of the observed one. This crate
-//! counts them, finds all races among them, and checks properties in every state that they reach.
+//! From one observed run, the maximal causal model knows of others: each thread runs a beginning of what it was
+//! observed to do; only the last event of a thread may be a read that sees another value than observed, for nobody
+//! knows what the thread does then. All such runs that are consistent are the *feasibility closure* of the observed
+//! one. This crate counts them, finds all races among them, and checks properties in every state that they reach.
 //!
 //! * [`program`], [`compile`]: a trace as data for a fast engine; [`run`]: that engine
 //! * [`order`]: happens-before, to compare with
@@ -96,8 +96,8 @@ impl<'t> Closure<'t> {
         Some(Closure { trace, program, properties, events })
     }
 
-    /// The barriers of which the trace does not tell how many cross them together: those who met in the trace are taken to
-    /// meet in all runs, so there may be others.
+    /// The barriers of which the trace does not tell how many cross them together: those who met in the trace are taken
+    /// to meet in all runs, so there may be others.
     pub fn barriers_as_recorded(&self) -> &[BarrierId] {
         &self.program.as_recorded
     }

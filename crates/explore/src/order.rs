@@ -1,7 +1,7 @@
 //! Happens-before: the reorderings of a trace in which no two dependent events change places.
 //!
-//! This is the Mazurkiewicz trace of the observed run. Two events depend on each other if they are of one thread; if they
-//! touch one variable and not both only read it (allocation and release of memory count as writes); if they are
+//! This is the Mazurkiewicz trace of the observed run. Two events depend on each other if they are of one thread; if
+//! they touch one variable and not both only read it (allocation and release of memory count as writes); if they are
 //! operations on one lock, unless both take or give up shared ownership, or both are attempts that failed; if they are
 //! operations on one semaphore, condition or barrier; if one starts or awaits the thread of the other; or if one is a
 //! read that no recorded write explains. All events run, so there are only complete reorderings to be counted.

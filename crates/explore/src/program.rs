@@ -1,14 +1,14 @@
 //! A trace as a program for the fast engine.
 //!
 //! A state is a row of numbers, the *cells*: where each thread is, what each variable holds, how each lock is held, how
-//! many permits a semaphore has, and so on. A step is data, not code: it can be taken if some cell lies in some range; it
-//! leads on if some cell lies in some range, and astray otherwise; and it changes one cell. So taking a step, and taking
-//! it back, costs a few look-ups, and nothing is there for the processor to guess.
+//! many permits a semaphore has, and so on. A step is data, not code: it can be taken if some cell lies in some range;
+//! it leads on if some cell lies in some range, and astray otherwise; and it changes one cell. So taking a step, and
+//! taking it back, costs a few look-ups, and nothing is there for the processor to guess.
 //!
 //! What waits for somebody else stands at a *wall*, a position of its own that cannot be left by a step of the thread:
 //! before its first step (until its fork), before what comes after a read that no recorded write explains (until that
-//! read). The event in question lifts all who stand there. So where a thread is tells all about it. A read that sees another value than observed leads to a place from which no
-//! step leads on.
+//! read). The event in question lifts all who stand there. So where a thread is tells all about it. A read that sees
+//! another value than observed leads to a place from which no step leads on.
 //!
 //! Conditions and barriers look at several cells, see [`crate::special`].
 //!

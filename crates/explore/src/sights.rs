@@ -12,8 +12,8 @@ use crate::system::Sight;
 /// Which threads take a step, one after the other.
 pub(crate) type Path = Vec<u32>;
 
-/// Everything that was seen so far, and for each the shortest path; of several, the one that comes first in the order of
-/// threads. So the answer depends neither on who looks where first, nor on how much memory there is.
+/// Everything that was seen so far, and for each the shortest path; of several, the one that comes first in the order
+/// of threads. So the answer depends neither on who looks where first, nor on how much memory there is.
 ///
 /// Of too many sights the greatest are left out, for the same reason.
 #[derive(Debug)]
@@ -61,8 +61,8 @@ impl Sights {
     }
 }
 
-/// What one depth-first walk has seen, so that it need not ask again and again. Such a walk comes to paths of one length
-/// in their order, so only a shorter one is better than what it knows.
+/// What one depth-first walk has seen, so that it need not ask again and again. Such a walk comes to paths of one
+/// length in their order, so only a shorter one is better than what it knows.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     depths: FxHashMap<Sight, usize>,

@@ -76,7 +76,8 @@ impl<'a, S: System, O: Observer<S>> Walk<'a, S, O> {
         });
     }
 
-    /// Goes all the way back; tells which part of the tree is done, where the next step would have been one of `thread`.
+    /// Goes all the way back; tells which part of the tree is done, where the next step would have been one of
+    /// `thread`.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn give_up(&mut self, mut thread: usize) -> f64 {
         let mut part = 0.0;

@@ -1,7 +1,7 @@
-//! `cargo xtask fuzz-exact`: the exact techniques and the exploration of traces before the exhaustive oracle, and all of
-//! them before a brute force that knows only the description of the trace format. On random traces, every other of which is
-//! crowded: several waiters and notifications, barriers that are crossed again and again, semaphores with several posts.
-//! For as long as one likes, or for so many traces. The test suite does the same with fixed seeds.
+//! `cargo xtask fuzz-exact`: the exact techniques and the exploration of traces before the exhaustive oracle, and all
+//! of them before a brute force that knows only the description of the trace format. On random traces, every other of
+//! which is crowded: several waiters and notifications, barriers that are crossed again and again, semaphores with
+//! several posts. For as long as one likes, or for so many traces. The test suite does the same with fixed seeds.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -193,7 +193,8 @@ fn compare(text: &str, trace: &Trace, tally: &mut Tally) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether oracle and exploration say what the description of the trace format says; false if that is too much to find out.
+/// Whether oracle and exploration say what the description of the trace format says; false if that is too much to find
+/// out.
 fn compare_with_description(text: &str, trace: &Trace) -> Result<bool, String> {
     for (model, rules) in RULES {
         let Some(expected) = brute::races(text, rules, BRUTE_STATES) else { return Ok(false) };

@@ -1,5 +1,5 @@
-//! Every program of `corpus/native` over many seeds: those without races must show none, ever, and those with races must
-//! show all of theirs and no other, nearly always.
+//! Every program of `corpus/native` over many seeds: those without races must show none, ever, and those with races
+//! must show all of theirs and no other, nearly always.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! The tests of the package `corpus/native/primitives` over many seeds, as they are and optimised: none may show a race, but those
-//! that are there to have one.
+//! The tests of the package `corpus/native/primitives` over many seeds, as they are and optimised: none may show a
+//! race, but those that are there to have one.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! Every program of `corpus/native` is driven into each race that is predicted of it, and from the saved schedule again and again.
+//! Every program of `corpus/native` is driven into each race that is predicted of it, and from the saved schedule again
+//! and again.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +16,8 @@ use xtask::process::{release, root};
 const SEEDS: u64 = 3;
 /// So often a schedule is followed.
 const AGAIN: usize = 10;
-/// Of a hundred races so many must be confirmed; those without a schedule that brings the accesses together do not count.
+/// Of a hundred races so many must be confirmed; those without a schedule that brings the accesses together do not
+/// count.
 const ENOUGH: usize = 95;
 
 #[derive(Default)]

@@ -1,9 +1,11 @@
-//! `cargo xtask soundness-native`: races of recorded C++ programs and Rust tests before all real executions of the same programs.
+//! `cargo xtask soundness-native`: races of recorded C++ programs and Rust tests before all real executions of the same
+//! programs.
 //!
-//! A random program of the small language CIMP is also a C++ program with the same lines, and a test in Rust. These are compiled, recorded
-//! with several seeds and in all modes, and predicted on, all by the shipped commands; and every race that comes out must
-//! be among those that the exhaustive exploration of the original finds. So the compiler pass, the recorder, the converter
-//! and the prediction are judged together, by something that shares no code with the first three.
+//! A random program of the small language CIMP is also a C++ program with the same lines, and a test in Rust. These are
+//! compiled, recorded with several seeds and in all modes, and predicted on, all by the shipped commands; and every
+//! race that comes out must be among those that the exhaustive exploration of the original finds. So the compiler pass,
+//! the recorder, the converter and the prediction are judged together, by something that shares no code with the first
+//! three.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
@@ -24,7 +26,8 @@ const STATES: usize = 60_000;
 const RUNS: u64 = 3;
 /// The ways to record.
 const ORDERS: [&str; 2] = ["serial", "striped"];
-/// The ways to predict, one seed after the other. Unlike `auto`, `recipe` takes its time to follow branches that were not taken.
+/// The ways to predict, one seed after the other. Unlike `auto`, `recipe` takes its time to follow branches that were
+/// not taken.
 const TECHNIQUES: [&str; 2] = ["auto", "recipe"];
 
 /// What is judged.
@@ -254,8 +257,8 @@ fn real_races(source: &str) -> Result<Option<BTreeSet<Race>>, Wrong> {
     Ok(all.is_complete().then(|| all.races.iter().map(race).collect()))
 }
 
-/// Whether a kind of cells is declared on this line. There C++ has the writes that make a new cell; in the original they
-/// are no events.
+/// Whether a kind of cells is declared on this line. There C++ has the writes that make a new cell; in the original
+/// they are no events.
 fn is_cell(text: &str, line: u64) -> bool {
     let index = usize::try_from(line).unwrap_or(usize::MAX).saturating_sub(1);
     text.lines().nth(index).is_some_and(|line| line.starts_with("cell "))

@@ -1,9 +1,9 @@
 //! What runs before an access in every schedule of a model, as far as one pass over the trace tells.
 //!
 //! An ordered pair that is found here need never be asked about; on long traces that is nearly all of them. Next to the
-//! order that every schedule keeps (forks, joins, barriers, …) a read tells something: if it must see what it saw, one of
-//! the writes of that value has run before, and with it what runs before all of these. Of each thread the writes count
-//! that are not known to be overwritten: the last one that is known to come before the read, and those after it.
+//! order that every schedule keeps (forks, joins, barriers, …) a read tells something: if it must see what it saw, one
+//! of the writes of that value has run before, and with it what runs before all of these. Of each thread the writes
+//! count that are not known to be overwritten: the last one that is known to come before the read, and those after it.
 //!
 //! Where the trace tells what each read steers, what a read tells is known from the event on that it steers.
 //!
@@ -80,8 +80,8 @@ impl Causal {
         others.copied().any(|other| self.is_after(index, other, write))
     }
 
-    /// What is newly known at the access, compared to the one before it in its thread: how many events of which thread run
-    /// before it.
+    /// What is newly known at the access, compared to the one before it in its thread: how many events of which thread
+    /// run before it.
     pub(crate) fn news(&self, of: usize, place: u32) -> impl Iterator<Item = (usize, u32)> {
         let history = &self.history[of];
         let at = history.partition_point(|&(from, _)| from <= place);

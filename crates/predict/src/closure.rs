@@ -18,13 +18,16 @@
 //! These are the rules of M2 (Pavlogiannis, POPL 2020) as ReconP gives them, extended to reads with a choice of writes
 //! and to prefixes that grow. What semaphores and failed attempts to lock imply is left to the solver.
 
+mod observe;
+mod sources;
+
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use crate::index::NONE;
 use crate::kept::{Demand, Kept};
-use crate::window::{BEFORE, BEYOND, Domain, NEVER, Section, Window};
+use crate::window::{BEFORE, BEYOND, NEVER, Section, Window};
 
 /// The source of a read that is not known yet.
 const OPEN: u32 = NONE - 1;
@@ -32,8 +35,6 @@ const OPEN: u32 = NONE - 1;
 pub(crate) const ENTRY: u32 = NONE - 2;
 /// An event outside of an open window, as the source of a read.
 pub(crate) const OUTSIDE: u32 = NONE - 3;
-/// A choice among more writes than this teaches nothing but that it is a choice.
-const FEW_SOURCES: usize = 8;
 
 /// Facts about all schedules of a window.
 #[derive(Clone, Debug)]
@@ -47,7 +48,8 @@ pub(crate) struct Closure<'w> {
     pub(crate) kept: Kept,
     /// For each event that must run, how many events of each thread are before it.
     known: Vec<u32>,
-    /// For each event, the source that a read must have; [`OPEN`] if there is a choice, [`NONE`] if it need not have any.
+    /// For each event, the source that a read must have; [`OPEN`] if there is a choice, [`NONE`] if it need not have
+    /// any.
     source: Vec<u32>,
     /// The reads that must see a write, as lists: the first for each event, then the next for each read.
     first_reader: Vec<u32>,
@@ -154,8 +156,6 @@ impl Patience<'_> {
 
 /// How many steps a closure takes between two looks at the clock.
 const STEPS_AT_ONCE: u32 = 4096;
-/// How many reads it looks at in between; each may have many sources.
-const READS_AT_ONCE: u32 = 64;
 
 impl<'w> Closure<'w> {
     /// Nothing is known yet.
@@ -293,98 +293,6 @@ impl<'w> Closure<'w> {
     /// The edges besides the order of each thread.
     pub(crate) fn edges(&self) -> &[Edge] {
         &self.edges
-    }
-
-    /// The write that a read must see; [`ENTRY`] for what was there before the window.
-    pub(crate) fn source(&self, read: u32) -> Option<u32> {
-        Some(self.source[read as usize]).filter(|&source| source < OPEN)
-    }
-
-    /// The reads that must see the write.
-    pub(crate) fn readers(&self, write: u32) -> impl Iterator<Item = u32> {
-        let mut next = self.first_reader[write as usize];
-        std::iter::from_fn(move || {
-            let read = next;
-            (read != NONE).then(|| {
-                next = self.next_reader[read as usize];
-                read
-            })
-        })
-    }
-
-    /// The reads of a variable that must see what was there before the window.
-    pub(crate) fn entry_readers(&self, var: u32) -> &[u32] {
-        &self.entry_readers[var as usize]
-    }
-
-    /// The writes that a read which must be faithful may still see, at most `limit`; [`ENTRY`] may be among them.
-    pub(crate) fn sources(&self, read: u32, limit: usize) -> Vec<u32> {
-        match self.window.domain(read) {
-            Domain::Free => Vec::new(),
-            Domain::Write(write) => vec![write],
-            Domain::Entry => vec![ENTRY],
-            Domain::Group { group, entry } => {
-                let entry = (entry && !self.is_overwritten_at_entry(read)).then_some(ENTRY);
-                entry.into_iter().chain(self.visible(read, group)).take(limit).collect()
-            }
-            Domain::Beyond { group, outside } => {
-                let outside = self.can_see_outside(read, outside).then_some(OUTSIDE);
-                outside.into_iter().chain(self.visible(read, group)).take(limit).collect()
-            }
-        }
-    }
-
-    /// All that a read may still see, the nearest first; [`ENTRY`] may be among them.
-    pub(crate) fn all_sources(&self, read: u32) -> Vec<u32> {
-        let window = self.window;
-        let accesses = window.variable(read).map_or(&[][..], |variable| &variable.accesses);
-        let split = accesses.partition_point(|&access| access < read);
-        let last: Vec<u32> = self.last_writes_before(read).collect();
-        let near = accesses[..split].iter().rev().chain(&accesses[split..]).copied();
-        let writes =
-            near.filter(|&access| window.changes_memory(access) && self.can_see(read, access, &last));
-        let mut sources: Vec<u32> = writes.collect();
-        if !self.is_overwritten_at_entry(read) {
-            let before = sources.partition_point(|&write| write < read);
-            sources.insert(before, ENTRY);
-        }
-        sources
-    }
-
-    /// The writes of a group that a read may see, the nearest first: these are the likeliest.
-    fn visible(&self, read: u32, group: u32) -> impl Iterator<Item = u32> {
-        let group = self.window.group(group);
-        let split = group.partition_point(|&write| write < read);
-        let near = group[..split].iter().rev().chain(&group[split..]).copied();
-        let last: Vec<u32> = self.last_writes_before(read).collect();
-        near.filter(move |&write| self.can_see(read, write, &last))
-    }
-
-    /// Whether a read may see something from outside of the window.
-    fn can_see_outside(&self, read: u32, outside: u32) -> bool {
-        let outside = self.window.outside(outside);
-        outside.absent
-            || (outside.initial && !self.is_overwritten_at_entry(read))
-            || outside.before.iter().any(|&thread| !self.has_begun_before_overwriting(thread, read))
-            || outside.after.iter().any(|&thread| self.may_leave_before(thread, read))
-    }
-
-    /// Whether a write comes before the read and after something that the thread does in the window, so that what it did
-    /// before the window is overwritten.
-    fn has_begun_before_overwriting(&self, thread: u32, read: u32) -> bool {
-        self.last_writes_before(read).any(|write| {
-            self.window.thread[write as usize] == thread || self.known(write)[thread as usize] > 0
-        })
-    }
-
-    /// Whether the thread may run all its events of the window and more before the read.
-    fn may_leave_before(&self, thread: u32, read: u32) -> bool {
-        let events = &self.window.threads[thread as usize];
-        let running = self.running[thread as usize] as usize;
-        let is_after = running.checked_sub(1).is_some_and(|last| {
-            events[last] == read || (self.runs(read) && self.is_before(read, events[last]))
-        });
-        self.window.limit[thread as usize] as usize == events.len() && !is_after
     }
 
     fn perform(&mut self, task: Task) -> Result<(), Contradiction> {
@@ -686,194 +594,6 @@ impl<'w> Closure<'w> {
                 self.tasks.push_back(Task::Order { from: last.end, to: section.acquire, why });
             }
         }
-    }
-
-    /// These reads must have seen what they saw.
-    fn keep(&mut self, demand: Demand) -> Result<(), Contradiction> {
-        let window = self.window;
-        while let Some(event) = self.kept.take_next(demand, window) {
-            self.steps = self.steps.wrapping_add(1);
-            if self.steps.is_multiple_of(READS_AT_ONCE) && self.patience.is_over() {
-                return Err(Contradiction::OutOfTime);
-            }
-            match self.sources(event, 2).as_slice() {
-                _ if window.domain(event) == Domain::Free => {}
-                [] => return Err(self.no_source(event)),
-                &[source] if source != OUTSIDE => self.determine(event, source),
-                _ => {
-                    self.source[event as usize] = OPEN;
-                    self.undetermined.push(event);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn no_source(&self, read: u32) -> Contradiction {
-        Contradiction::NoSource(read, self.kept.because_of(read))
-    }
-
-    fn determine(&mut self, read: u32, source: u32) {
-        let window = self.window;
-        self.source[read as usize] = source;
-        if source == ENTRY {
-            self.entry_readers[window.var[read as usize] as usize].push(read);
-        } else {
-            self.next_reader[read as usize] = self.first_reader[source as usize];
-            self.first_reader[source as usize] = read;
-            let why = Why::Seen(self.kept.because_of(read));
-            self.tasks.push_back(Task::Order { from: source, to: read, why });
-            let tasks = &mut self.tasks;
-            window.to_be_seen(source, &mut self.kept.sets, |demand| tasks.push_back(Task::Keep(demand)));
-        }
-        self.tasks.push_back(Task::Observe { read });
-    }
-
-    /// A read whose source has become known: what follows from the order so far.
-    fn observe(&mut self, read: u32) {
-        let window = self.window;
-        let source = self.source[read as usize];
-        let Some(variable) = window.variable(read) else { return };
-        self.note_growth(read, u64::MAX);
-        for (thread, writes) in &variable.writes {
-            let running = self.running[*thread as usize];
-            let run = writes.partition_point(|&write| window.place[write as usize] < running);
-            let before = match source {
-                ENTRY => 0,
-                source => {
-                    writes[..run].partition_point(|&write| write == source || !self.is_before(source, write))
-                }
-            };
-            if let Some(&next) = writes[before..run].iter().find(|&&write| write != read) {
-                self.tasks.push_back(Task::Order { from: read, to: next, why: Why::Overwrites });
-            }
-        }
-    }
-
-    /// Looks again at the reads that have a choice. Tells whether that taught anything.
-    fn narrow_choices(&mut self) -> Result<bool, Contradiction> {
-        let mut undetermined = std::mem::take(&mut self.undetermined);
-        undetermined.retain(|&read| self.source[read as usize] == OPEN);
-        for &read in &undetermined {
-            self.steps = self.steps.wrapping_add(1);
-            if self.steps.is_multiple_of(READS_AT_ONCE) && self.patience.is_over() {
-                return Err(Contradiction::OutOfTime);
-            }
-            let sources = self.sources(read, FEW_SOURCES + 1);
-            match sources.as_slice() {
-                [] => return Err(self.no_source(read)),
-                &[OUTSIDE] => self.observe_outside(read),
-                &[source] => self.determine(read, source),
-                few if few.len() <= FEW_SOURCES && few.iter().all(|&source| source < OUTSIDE) => {
-                    self.after_any(read, few);
-                }
-                _ => {}
-            }
-        }
-        self.undetermined = undetermined;
-        Ok(!self.tasks.is_empty())
-    }
-
-    /// A read that must see what one thread did before the window: other writes come before the thread's first event
-    /// here, or after the read.
-    fn observe_outside(&mut self, read: u32) {
-        let window = self.window;
-        let Domain::Beyond { outside, .. } = window.domain(read) else { return };
-        let outside = window.outside(outside);
-        let is_only = outside.after.is_empty() && !outside.absent && !outside.initial;
-        let ([thread], true, Some(variable)) = (outside.before.as_slice(), is_only, window.variable(read))
-        else {
-            return;
-        };
-        let first = (self.running[*thread as usize] > 0).then(|| window.at(*thread, 0));
-        let earlier: Vec<u32> = self.last_writes_before(read).collect();
-        for write in earlier {
-            if let Some(first) = first.filter(|&first| first != write) {
-                self.news(write, first, Why::Between(read));
-            }
-        }
-        for (writer, writes) in &variable.writes {
-            let run = writes
-                .partition_point(|&write| window.place[write as usize] < self.running[*writer as usize]);
-            let before = match writer == thread {
-                true => 0,
-                false => writes[..run].partition_point(|&write| self.known(write)[*thread as usize] == 0),
-            };
-            if let Some(&next) = writes[before..run].iter().find(|&&write| write != read) {
-                self.news(read, next, Why::Overwrites);
-            }
-        }
-    }
-
-    /// Adds an edge between events that run, unless it is known.
-    fn news(&mut self, from: u32, to: u32, why: Why) {
-        if !self.runs(from) || !self.is_before(from, to) {
-            self.tasks.push_back(Task::Order { from, to, why });
-        }
-    }
-
-    /// What is before all that the read may see is before the read.
-    fn after_any(&mut self, read: u32, sources: &[u32]) {
-        let window = self.window;
-        for thread in 0..self.running.len() {
-            let least = sources.iter().map(|&source| self.before_source(source, thread)).min().unwrap_or(0);
-            if least > 0 && (!self.runs(read) || self.known(read)[thread] < least) {
-                let from = window.threads[thread][least as usize - 1];
-                if from != read {
-                    self.tasks.push_back(Task::Order { from, to: read, why: Why::AnySource });
-                }
-            }
-        }
-    }
-
-    /// How many events of the thread are before a read that sees this source, at least.
-    fn before_source(&self, source: u32, thread: usize) -> u32 {
-        let (own, place) = (self.window.thread[source as usize] as usize, self.window.place[source as usize]);
-        if own == thread {
-            return place + 1;
-        }
-        let running = self.running[own];
-        match (self.runs(source), running.checked_sub(1)) {
-            (true, _) => self.known(source)[thread],
-            (false, Some(last)) => self.known(self.window.threads[own][last as usize])[thread],
-            (false, None) => 0,
-        }
-    }
-
-    /// Whether a read may see a write, as far as is known; `last` are the last writes before the read.
-    fn can_see(&self, read: u32, write: u32, last: &[u32]) -> bool {
-        let window = self.window;
-        let thread = window.thread[write as usize] as usize;
-        if write == read || window.place[write as usize] >= window.limit[thread] {
-            return false;
-        }
-        if self.runs(write) {
-            let is_overwritten = last.iter().any(|&other| other != write && self.is_before(write, other));
-            return !is_overwritten && !self.is_before(read, write);
-        }
-        // A write that need not run comes after all events of its thread that must.
-        match self.running[thread].checked_sub(1) {
-            Some(last) => {
-                let last = window.threads[thread][last as usize];
-                last != read && !self.is_before(read, last)
-            }
-            None => true,
-        }
-    }
-
-    fn is_overwritten_at_entry(&self, read: u32) -> bool {
-        self.last_writes_before(read).next().is_some()
-    }
-
-    /// The last write of each thread that is known to be before the read.
-    fn last_writes_before(&self, read: u32) -> impl Iterator<Item = u32> {
-        let window = self.window;
-        let runs = self.runs(read);
-        let writes = window.variable(read).map_or(&[][..], |variable| &variable.writes);
-        writes.iter().filter(move |_| runs).filter_map(move |(thread, writes)| {
-            let before = self.known(read)[*thread as usize];
-            writes[..writes.partition_point(|&write| window.place[write as usize] < before)].last().copied()
-        })
     }
 
     /// The shortest way from `to` back to `from`, closed by the edge that was to be added.

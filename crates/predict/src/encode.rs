@@ -140,8 +140,8 @@ impl<'w> Search<'w> {
                 return Outcome::GaveUp;
             }
             let plan = self.plan();
-            // A careful schedule may make up for what the solver has not been told yet; the more often it could not, the
-            // less likely it will.
+            // A careful schedule may make up for what the solver has not been told yet; the more often it could not,
+            // the less likely it will.
             if round.is_power_of_two()
                 && let Some(schedule) = plan.schedule(Care::Strict)
                 && values::demands_hold(self.window, &schedule)

@@ -57,8 +57,8 @@ impl<'t> Flow<'t> {
         EventId::from_index(write as usize).map_or(Reads::EVERYTHING, |write| self.dependence.value_of(write))
     }
 
-    /// Calls `visit` with the reads of a set, but for those before `begin` and those of the sets that are in `visited`, to
-    /// which it adds what it comes by.
+    /// Calls `visit` with the reads of a set, but for those before `begin` and those of the sets that are in `visited`,
+    /// to which it adds what it comes by.
     pub(crate) fn for_each_read(
         &self,
         set: Reads,

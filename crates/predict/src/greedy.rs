@@ -232,8 +232,8 @@ impl<'p> Run<'p> {
         others.iter().any(|(_, _, others)| self.is_wanted(others, section))
     }
 
-    /// Whether one of the sections of a thread, which exclude `section`, has still to begin. They begin in their order, so
-    /// it is enough to look at the last that runs.
+    /// Whether one of the sections of a thread, which exclude `section`, has still to begin. They begin in their order,
+    /// so it is enough to look at the last that runs.
     fn is_wanted(&self, others: &[u32], section: &Section) -> bool {
         let section_of = |&number: &u32| &self.window.sections[number as usize];
         let run = others.partition_point(|other| {

@@ -51,7 +51,8 @@ pub(crate) struct Index<'t> {
     pub(crate) fences: Vec<u32>,
     /// Which reads matter to what, if the trace tells.
     pub(crate) flow: Option<Flow<'t>>,
-    /// Of reads that may see anything, the first event that needs them to see what they saw, see [`crate::values::pinned`]; empty unless asked for.
+    /// Of reads that may see anything, the first event that needs them to see what they saw, see
+    /// [`crate::values::pinned`]; empty unless asked for.
     pub(crate) pinned: Vec<u32>,
     /// The locks that are made of atomic variables, if asked for.
     pub(crate) spin_locks: SpinLocks,
@@ -366,7 +367,8 @@ impl<'t> Index<'t> {
             }
         }
         for variable in &mut self.vars {
-            // Memory that no read shows in its initial state holds 0, but for allocated memory, which may hold anything.
+            // Memory that no read shows in its initial state holds 0, but for allocated memory, which may hold
+            // anything.
             if variable.initial.is_none() && variable.alloc == NONE {
                 variable.initial = Some(Value::ZERO);
             }

@@ -2,16 +2,15 @@
 //!
 //! The ideal of a pair holds what comes before the two accesses in its threads, the writes that its reads saw, and the
 //! ends of all sections that other threads begin in it. Its events are ordered by the rules of [`crate::closure`]; then
-//! conflicting events of all threads but one are put in the order of the trace, closing after each step. What is left is a
-//! schedule. As published this finds all races of two threads, but with a third one it may miss even plain ones: ending a
-//! section of that thread may need one of the two accesses.
+//! conflicting events of all threads but one are put in the order of the trace, closing after each step. What is left
+//! is a schedule. As published this finds all races of two threads, but with a third one it may miss even plain ones:
+//! ending a section of that thread may need one of the two accesses.
 //!
-//! **Changed:** semaphores and failed attempts to lock, which the papers do not have, are not ordered by rules; a schedule
-//! that breaks them is not reported. Who returned from a wait does so by the notification that the trace suggests, and those meet at
-//! a barrier who met. Where single reads matter, one that finds the same value whichever write it sees does not
-//! ([`crate::settled`]).
-//! **Guarantee:** every report is a race, and what is called impossible is impossible (by the same rules without the ends
-//! of other sections); between the two it says that it does not know.
+//! **Changed:** semaphores and failed attempts to lock, which the papers do not have, are not ordered by rules; a
+//! schedule that breaks them is not reported. Who returned from a wait does so by the notification that the trace
+//! suggests, and those meet at a barrier who met. Where single reads matter, one that finds the same value whichever
+//! write it sees does not ([`crate::settled`]). **Guarantee:** every report is a race, and what is called impossible is
+//! impossible (by the same rules without the ends of other sections); between the two it says that it does not know.
 //! **May miss:** races with three or more threads.
 
 use crate::closure::{Closure, Patience};

@@ -46,7 +46,8 @@ pub struct Predictor<'t> {
     portfolio: Portfolio,
     /// Windows begin no later than here: from there on nobody has observed anything.
     observed: u32,
-    /// The same without barriers of which nobody knows who can meet there, if there are any: a "no" is asked again here.
+    /// The same without barriers of which nobody knows who can meet there, if there are any: a "no" is asked again
+    /// here.
     doubt: Option<Box<Predictor<'t>>>,
 }
 
@@ -286,7 +287,8 @@ impl<'t> Predictor<'t> {
     }
 }
 
-/// The first read or write that does not show its value, where values can be computed: what comes before it is as it was observed.
+/// The first read or write that does not show its value, where values can be computed: what comes before it is as it
+/// was observed.
 fn first_hidden(trace: &Trace) -> u32 {
     let is_hidden = |event: &Event| {
         event.op.access().is_some_and(|access| {

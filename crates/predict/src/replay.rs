@@ -210,7 +210,8 @@ impl<'w> Replay<'w> {
         }
     }
 
-    /// Takes note of a read that sees something else than observed: of the first one of its thread, or of all where single ones matter.
+    /// Takes note of a read that sees something else than observed: of the first one of its thread, or of all where
+    /// single ones matter.
     fn read(&mut self, event: u32, thread: usize) {
         let flow = self.window.flow();
         if (self.strayed[thread] == NONE || flow.is_some()) && !self.is_faithful(event) {

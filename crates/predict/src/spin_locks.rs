@@ -1,19 +1,20 @@
 //! Locks that a program makes of an atomic variable: test-and-set, compare-and-swap and the like.
 //!
-//! A thread takes such a lock by a read-modify-write that must see the *free* value and leaves another one, and releases
-//! it by a write of the free value. The variable is a lock if all of this holds in the trace:
+//! A thread takes such a lock by a read-modify-write that must see the *free* value and leaves another one, and
+//! releases it by a write of the free value. The variable is a lock if all of this holds in the trace:
 //! * it is free when there is only one thread;
 //! * every later write of the free value is a release: its thread holds the lock, taken by the last acquire;
 //! * every acquire is pinned before its release: some event between the two runs only if the acquire saw what it saw.
 //!
-//! Then two critical sections never overlap once both acquires are pinned, in *every* schedule of the model. Proof: take the
-//! earliest acquire `b` that sees the free value while another section, begun by `a`, is open. The last write before `b`
-//! is one of the free value, after `a`. It is a release `r` of a third section, begun by `c`. If `c` comes before `a`, then `a` was
-//! an earlier acquire inside an open section; if after, `c` was. Either contradicts the choice of `b`. Values that are not
-//! free do not matter to this argument, so failed attempts that write (an exchange in a loop) are harmless.
+//! Then two critical sections never overlap once both acquires are pinned, in *every* schedule of the model. Proof:
+//! take the earliest acquire `b` that sees the free value while another section, begun by `a`, is open. The last write
+//! before `b` is one of the free value, after `a`. It is a release `r` of a third section, begun by `c`. If `c` comes
+//! before `a`, then `a` was an earlier acquire inside an open section; if after, `c` was. Either contradicts the choice
+//! of `b`. Values that are not free do not matter to this argument, so failed attempts that write (an exchange in a
+//! loop) are harmless.
 //!
-//! The closure treats these critical sections as it treats those of mutexes. A search over the sources of each read would
-//! need exponentially many steps to find out the same.
+//! The closure treats these critical sections as it treats those of mutexes. A search over the sources of each read
+//! would need exponentially many steps to find out the same.
 
 use foretell_trace::{Op, Value, VarId};
 use rustc_hash::FxHashMap;

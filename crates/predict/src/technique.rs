@@ -1,7 +1,8 @@
 //! The techniques: one table, with one row for each.
 //!
 //! A row says what a technique is called, where it was published, what its reports are worth, and how it works. All
-//! else (lists, names, help, detectors, schedulers, pinned reads) is derived from the table. A new technique is a new row.
+//! else (lists, names, help, detectors, schedulers, pinned reads) is derived from the table. A new technique is a new
+//! row.
 
 use foretell_detect::Detector;
 use foretell_detect::cp::Cp;
@@ -261,9 +262,9 @@ const fn pairs(pinned: Pinned, sees: Sees, decider: Decider) -> Method {
 }
 
 impl Technique {
-    /// The techniques that together make `auto`: all sound ones, the cheap ones first. Where a trace does not tell which
-    /// reads matter to what, [`Technique::RvNre`] is [`Technique::Rv`]; where it does not tell how values are computed,
-    /// [`Technique::Recipe`] adds nothing.
+    /// The techniques that together make `auto`: all sound ones, the cheap ones first. Where a trace does not tell
+    /// which reads matter to what, [`Technique::RvNre`] is [`Technique::Rv`]; where it does not tell how values are
+    /// computed, [`Technique::Recipe`] adds nothing.
     pub const AUTO: [Technique; 4] = [Technique::Shb, Technique::SyncP, Technique::RvNre, Technique::Recipe];
 
     fn row(self) -> &'static Row {

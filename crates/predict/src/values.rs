@@ -1,7 +1,8 @@
 //! What the reads of a schedule see, and what is computed from that.
 //!
-//! A schedule fixes which write each read sees, and with that all values. So nothing has to be guessed: it is run, and looked at whether every
-//! demand holds. If one does not, that is due to a few reads and the writes that they saw; these are what a search can learn from.
+//! A schedule fixes which write each read sees, and with that all values. So nothing has to be guessed: it is run, and
+//! looked at whether every demand holds. If one does not, that is due to a few reads and the writes that they saw;
+//! these are what a search can learn from.
 
 mod arithmetic;
 mod pinned;
@@ -46,7 +47,8 @@ struct Held {
     as_observed: bool,
 }
 
-/// Whether all demands hold in a schedule of the window, and those of the two that race after it. In a window that is not about values, they do.
+/// Whether all demands hold in a schedule of the window, and those of the two that race after it. In a window that is
+/// not about values, they do.
 pub(crate) fn demands_hold(window: &Window<'_>, schedule: &[u32]) -> bool {
     let Some(values) = window.values() else { return true };
     let mut computed = Computed::new(window, values);
@@ -258,8 +260,8 @@ impl<'w> Computed<'w> {
         self.window.index.trace.dependence()?.reads(reads)
     }
 
-    /// The sights because of which the term of a demand of this event has the value that it has: what its reads see, what the writers of that have
-    /// seen, and so on. Sorted.
+    /// The sights because of which the term of a demand of this event has the value that it has: what its reads see,
+    /// what the writers of that have seen, and so on. Sorted.
     pub(crate) fn reasons(&self, demand: Demand) -> Vec<Sight> {
         let mut reasons = Reasons { computed: self, sights: FxHashSet::default(), open: Vec::new() };
         let event = demand.event.number() - 1 - self.window.begin;

@@ -19,8 +19,8 @@ pub enum Pinning {
     /// Every read sees the value that it saw which steers something that runs, or of which a value is made that must be
     /// seen. Needs a trace that tells which reads these are.
     Necessary,
-    /// Reads may see anything, as long as all that is demanded of what is computed from them holds. Needs a trace that tells
-    /// how values are computed.
+    /// Reads may see anything, as long as all that is demanded of what is computed from them holds. Needs a trace that
+    /// tells how values are computed.
     Values,
 }
 

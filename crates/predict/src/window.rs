@@ -1,8 +1,8 @@
 //! A piece of a trace, and what a schedule of it has to keep to so that two of its accesses become adjacent.
 //!
 //! Events of a window are named by their place in it. What lies outside is treated in one of two ways:
-//! * [`Border::Fixed`]: everything before the window has run as observed, nothing after it runs. A schedule of the window
-//!   then is a schedule of the trace, but the trace may have others.
+//! * [`Border::Fixed`]: everything before the window has run as observed, nothing after it runs. A schedule of the
+//!   window then is a schedule of the trace, but the trace may have others.
 //! * [`Border::Open`]: whatever concerns events outside is left out. Every schedule of the trace that brings the two
 //!   accesses together gives one of the window, but not the other way round: what is impossible here is impossible.
 //!
@@ -380,8 +380,8 @@ impl<'i> Window<'i> {
         }
     }
 
-    /// Which reads must be faithful for the event to write what it wrote. Sets of two that are in `known` are left out, and
-    /// those that are come by are added.
+    /// Which reads must be faithful for the event to write what it wrote. Sets of two that are in `known` are left out,
+    /// and those that are come by are added.
     pub(crate) fn to_be_seen(
         &self,
         write: u32,

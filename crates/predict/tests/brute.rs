@@ -1,6 +1,6 @@
-//! Oracle and exact techniques before a brute force that knows nothing but the description of the trace format, on traces
-//! of every operation, half of them with several waiters and notifications, barriers that are crossed again and again,
-//! and semaphores with several posts.
+//! Oracle and exact techniques before a brute force that knows nothing but the description of the trace format, on
+//! traces of every operation, half of them with several waiters and notifications, barriers that are crossed again and
+//! again, and semaphores with several posts.
 
 mod deciding;
 

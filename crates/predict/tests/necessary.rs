@@ -1,5 +1,5 @@
-//! The techniques that know which reads matter, before the exhaustive oracle: on random tiny traces of which that is made
-//! up, too.
+//! The techniques that know which reads matter, before the exhaustive oracle: on random tiny traces of which that is
+//! made up, too.
 
 mod deciding;
 
@@ -129,7 +129,8 @@ fn refutation(trace: &Trace, technique: Technique) -> Vec<String> {
     }
 }
 
-/// Event 4 comes after event 3. So event 12 cannot be made to see what it wrote, if event 14 is needed; nor can event 6.
+/// Event 4 comes after event 3. So event 12 cannot be made to see what it wrote, if event 14 is needed; nor can event
+/// 6.
 #[test]
 fn a_refutation_says_what_a_read_is_good_for() {
     let decides = example(&[&STEERED[..], &[(15, 18)]].concat(), &VALUES);

@@ -1,9 +1,9 @@
 //! A formula that is satisfiable exactly for the races of the control-flow model.
 //!
 //! It differs from the published one in that a schedule is a prefix: the truth value `i7` says whether event 7 runs
-//! before the two accesses, at which their threads have arrived. What does not run is not constrained, and what runs is,
-//! whether it must run before the accesses or not: a section that another one follows has its release in the schedule,
-//! and every branch in the schedule is feasible.
+//! before the two accesses, at which their threads have arrived. What does not run is not constrained, and what runs
+//! is, whether it must run before the accesses or not: a section that another one follows has its release in the
+//! schedule, and every branch in the schedule is feasible.
 //!
 //! **Guarantee:** equals exhaustive search (`tests/published.rs`).
 //!

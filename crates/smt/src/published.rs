@@ -2,9 +2,9 @@
 //!
 //! Paper: Huang, Meredith, Rosu: Maximal sound predictive race detection with control flow abstraction, PLDI 2014.
 //!
-//! Every event of the trace has a place in one order of the *whole* trace. The order keeps the must-order and the mutual
-//! exclusion of all sections; the two accesses stand next to each other; and per thread the last branch that must come
-//! before either of them is feasible: the reads before it see the values that they saw.
+//! Every event of the trace has a place in one order of the *whole* trace. The order keeps the must-order and the
+//! mutual exclusion of all sections; the two accesses stand next to each other; and per thread the last branch that
+//! must come before either of them is feasible: the reads before it see the values that they saw.
 //!
 //! **Changed:** nothing that matters. Where the paper speaks of initial writes there is an initial value. A section
 //! without release (the paper has none) ends after the trace. Where no branch is shown, there may be one before any
@@ -14,8 +14,8 @@
 //! the accesses, but that a thread has to pass to make a source's fork, its join or a release happen, are not asked
 //! about.
 //!
-//! **May miss:** races after which the locks that are held lead into a deadlock, since sections exclude each other after
-//! the race, too.
+//! **May miss:** races after which the locks that are held lead into a deadlock, since sections exclude each other
+//! after the race, too.
 //!
 //! Each kind of difference has a test in `tests/published.rs`.
 

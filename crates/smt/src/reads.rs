@@ -1,9 +1,9 @@
 //! When a read sees the value that it saw in the trace (the paper's concrete feasibility).
 //!
-//! It does if some write of that value comes before it, itself made by a thread that has so far read what it read in the
-//! trace, and no other write comes between. The truth value `c7` stands for "read 7 and all earlier reads of its thread
-//! see what they saw". Only what is asked for, directly or by another answer, is put into the formula. That the values
-//! depend on each other does no harm: each depends on reads that come strictly earlier in the order.
+//! It does if some write of that value comes before it, itself made by a thread that has so far read what it read in
+//! the trace, and no other write comes between. The truth value `c7` stands for "read 7 and all earlier reads of its
+//! thread see what they saw". Only what is asked for, directly or by another answer, is put into the formula. That the
+//! values depend on each other does no harm: each depends on reads that come strictly earlier in the order.
 
 use crate::text::{FALSE, Term, Text, all, any, before, implies};
 use crate::window::Window;

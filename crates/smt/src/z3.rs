@@ -61,7 +61,8 @@ impl Solver {
         Ok(Answer { verdict, reading, solving })
     }
 
-    /// The CPU time of the process so far, as Linux counts it: in nanoseconds, for its main thread, which does the work.
+    /// The CPU time of the process so far, as Linux counts it: in nanoseconds, for its main thread, which does the
+    /// work.
     fn cpu_time(&self) -> Result<Duration, SolverError> {
         // The count is brought up to date when the thread goes to sleep, which it does right after its last word.
         while !self.sleeps()? {

@@ -1,5 +1,5 @@
-//! The formulas before the judge: the exact one equals exhaustive search, and each way in which the published one differs
-//! from it has a name.
+//! The formulas before the judge: the exact one equals exhaustive search, and each way in which the published one
+//! differs from it has a name.
 //!
 //! Theorem 3 of the paper says that the published formula is satisfiable exactly for the races. Both directions fail:
 //!
@@ -71,8 +71,8 @@ fn without(trace: &Trace, text: &str, pair: Pair, unwanted: impl Fn(EventId) -> 
 }
 
 /// The published formula misses a race. Without locks it would not: order, race and control flow are satisfied by any
-/// schedule that ends with the race, followed by the rest of the trace. Up to the race the schedule also keeps the locks
-/// apart; so what excludes it are locks after the race.
+/// schedule that ends with the race, followed by the rest of the trace. Up to the race the schedule also keeps the
+/// locks apart; so what excludes it are locks after the race.
 fn assert_missed_because_of_locks_after_the_race(solver: &mut Solver, trace: &Trace, text: &str, pair: Pair) {
     let is_lock = |id| {
         let op = trace.event(id).op;
@@ -222,8 +222,8 @@ fn misses_a_race_before_a_deadlock_of_a_lock_and_a_join() {
     check(&steps, (1, 5), true, false);
 }
 
-/// The section of t2 is open when the trace ends, as in every window that is cut. In an order of the whole trace it must
-/// be the last one of its lock, so t1 has passed its own section, which stands after the access.
+/// The section of t2 is open when the trace ends, as in every window that is cut. In an order of the whole trace it
+/// must be the last one of its lock, so t1 has passed its own section, which stands after the access.
 ///
 /// The paper binds pairs of acquire and release only. To leave an open section unbound is no way out: then two accesses
 /// under one lock would race.
@@ -235,9 +235,9 @@ fn misses_a_race_inside_a_section_that_is_open_at_the_end() {
     check(&both_locked, (2, 5), false, false);
 }
 
-/// The section of t0 comes first, since t2 is forked in it. So t2 can acquire the lock only after t0's release, and that
-/// is behind a branch which is right only if t1's write has run: the other access. The branch need not happen before
-/// t2's access by the must-order, so it is not in the paper's set B and nobody asks about it.
+/// The section of t0 comes first, since t2 is forked in it. So t2 can acquire the lock only after t0's release, and
+/// that is behind a branch which is right only if t1's write has run: the other access. The branch need not happen
+/// before t2's access by the must-order, so it is not in the paper's set B and nobody asks about it.
 #[test]
 fn reports_a_false_race_where_a_release_is_behind_a_branch() {
     let steps = [
@@ -272,8 +272,8 @@ fn reports_a_false_race_where_the_section_of_a_source_must_end() {
     check(&steps, (1, 11), false, true);
 }
 
-/// t3 must see the write of t2, which exists only if t1 has seen what t0 writes after its access. Φ_cf of the write looks
-/// at the reads of t2 alone, not at the branch before its fork.
+/// t3 must see the write of t2, which exists only if t1 has seen what t0 writes after its access. Φ_cf of the write
+/// looks at the reads of t2 alone, not at the branch before its fork.
 #[test]
 fn reports_a_false_race_where_the_fork_of_a_source_is_behind_a_branch() {
     let steps = [
@@ -307,7 +307,8 @@ fn reports_a_false_race_where_a_source_waits_for_a_thread_with_a_branch() {
     check(&steps, (1, 9), false, true);
 }
 
-/// Branches that must happen before an access are asked about, in whichever thread they are: here in the one that forks.
+/// Branches that must happen before an access are asked about, in whichever thread they are: here in the one that
+/// forks.
 #[test]
 fn asks_about_branches_of_other_threads_before_the_accesses() {
     let steps = ["t0 w(z,1)", "t0 w(y,1)", "t1 r(y,1)", "t1 branch", "t1 fork(t2)", "t2 w(z,2)"];

@@ -1,8 +1,8 @@
 //! Measures the solver on problems like those that it is made for.
 //!
-//! A random execution of threads that lock, read and write is to be reordered so that two of its events swap, while locks
-//! still exclude and every read still reads its value. All requirements are stated at once ("eager"), or each only when
-//! a schedule made from a solution breaks it ("lazy").
+//! A random execution of threads that lock, read and write is to be reordered so that two of its events swap, while
+//! locks still exclude and every read still reads its value. All requirements are stated at once ("eager"), or each
+//! only when a schedule made from a solution breaks it ("lazy").
 //!
 //! `cargo run --release -p foretell-solve --example measure [eager|lazy] [events threads problems]...`
 

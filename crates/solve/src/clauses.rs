@@ -5,8 +5,8 @@ use crate::literal::{Lit, narrow};
 /// The number of a clause. Changes when clauses are dropped.
 pub(crate) type ClauseId = u32;
 
-/// All clauses of two literals or more. The first two literals of each are watched: the search looks at a clause when one
-/// of these becomes false.
+/// All clauses of two literals or more. The first two literals of each are watched: the search looks at a clause when
+/// one of these becomes false.
 #[derive(Debug, Default)]
 pub(crate) struct Clauses {
     literals: Vec<Lit>,

@@ -1,13 +1,13 @@
 //! The theory of order, by chain clocks.
 //!
 //! Only nodes that occur in atoms take part ("active" ones). Each has a row that tells for each chain how many of its
-//! nodes come before, so whether one node comes before another is one comparison. A new edge a < b is handed to all that
-//! follow b and did not follow a: they all learn the row of a, and nothing else. Raising an entry shows which atoms are
-//! decided by it. An undo list takes changes back.
+//! nodes come before, so whether one node comes before another is one comparison. A new edge a < b is handed to all
+//! that follow b and did not follow a: they all learn the row of a, and nothing else. Raising an entry shows which
+//! atoms are decided by it. An undo list takes changes back.
 //!
-//! Rows count nodes of the whole problem, not active ones. So they stay right when a node becomes active, and a node can
-//! become active at any time: it learns what those before it know, and learns it again whenever the search goes back
-//! beyond the level at which it did.
+//! Rows count nodes of the whole problem, not active ones. So they stay right when a node becomes active, and a node
+//! can become active at any time: it learns what those before it know, and learns it again whenever the search goes
+//! back beyond the level at which it did.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -56,8 +56,8 @@ struct ActiveNode {
     place: u32,
     previous: Option<Active>,
     next: Option<Active>,
-    /// Nodes of other chains that facts put before or after. Together with the chains they give all that facts say about
-    /// active nodes.
+    /// Nodes of other chains that facts put before or after. Together with the chains they give all that facts say
+    /// about active nodes.
     before: Vec<Active>,
     after: Vec<Active>,
     /// Nodes that true atoms put before, with the atom and its place among the true literals.
@@ -270,7 +270,8 @@ impl Clocks {
         self.stack = stack;
     }
 
-    /// Adds to `path` the literals of a path from `a` to `b` that has as few as possible, all of them from before `place`.
+    /// Adds to `path` the literals of a path from `a` to `b` that has as few as possible, all of them from before
+    /// `place`.
     fn shortest_path(&mut self, a: Active, b: Active, place: u32, path: &mut Vec<Lit>) {
         let mut paths = std::mem::take(&mut self.paths);
         paths.start(b);

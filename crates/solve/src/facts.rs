@@ -64,8 +64,8 @@ impl Chains {
 }
 
 impl Facts {
-    /// Joins the facts, pairs (a, b) for a < b, with the chains: about linear in their number, times the chains for each
-    /// node that facts lead to.
+    /// Joins the facts, pairs (a, b) for a < b, with the chains: about linear in their number, times the chains for
+    /// each node that facts lead to.
     pub(crate) fn new(chains: &Chains, facts: &[(Node, Node)]) -> Facts {
         let nodes = chains.chain_of.len();
         let crossing = |&&(a, b): &&(Node, Node)| chains.chain(a) != chains.chain(b);

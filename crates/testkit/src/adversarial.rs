@@ -19,9 +19,10 @@ pub struct Puzzle {
 /// Thousands of writes of one value to one variable, all of them possible sources of a read that decides.
 ///
 /// The producer writes the data and then raises the flag; the consumer sees the flag raised, decides, and writes the
-/// data. So many `writers` raise the flag, too, from many threads, and readers look at it in between. Each of them first
-/// waits for a start signal that the producer gives after its write of the data, so none of them helps the consumer to
-/// come earlier, and all must be ruled out. If there is to be a `race`, one of them, somewhere, does not wait.
+/// data. So many `writers` raise the flag, too, from many threads, and readers look at it in between. Each of them
+/// first waits for a start signal that the producer gives after its write of the data, so none of them helps the
+/// consumer to come earlier, and all must be ruled out. If there is to be a `race`, one of them, somewhere, does not
+/// wait.
 pub fn same_value_writers(writers: usize, race: bool, seed: u64) -> Puzzle {
     const FLAG: usize = 0;
     const DATA: usize = 1;

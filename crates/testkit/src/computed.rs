@@ -1,4 +1,5 @@
-//! A judge of how values are said to be computed: what terms are if reads see this or that, by the words of [`foretell_trace::values`] alone.
+//! A judge of how values are said to be computed: what terms are if reads see this or that, by the words of
+//! [`foretell_trace::values`] alone.
 
 use foretell_trace::values::{Binary, Demanded, Term, Unary, Values};
 use foretell_trace::{EventId, Reads, Trace};
@@ -12,7 +13,8 @@ pub struct Computed<'a> {
 }
 
 impl<'a> Computed<'a> {
-    /// The run in which all reads see what they saw, but for one that sees this. None if the trace does not tell how values are computed.
+    /// The run in which all reads see what they saw, but for one that sees this. None if the trace does not tell how
+    /// values are computed.
     pub fn of(trace: &'a Trace, changed: Option<(EventId, u64)>) -> Option<Computed<'a>> {
         let (values, dependence) = (trace.values()?, trace.dependence()?);
         let is_changed = |read: EventId| changed.is_some_and(|(changed, _)| changed == read);

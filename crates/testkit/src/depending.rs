@@ -1,4 +1,5 @@
-//! Traces of which it is made up which reads matter to what: at random, or as strictly as a trace without that is taken.
+//! Traces of which it is made up which reads matter to what: at random, or as strictly as a trace without that is
+//! taken.
 
 use foretell_trace::{Dependence, EventId, Reads, Trace};
 
@@ -35,8 +36,8 @@ pub fn at_random(seed: u64, trace: Trace) -> Trace {
     completed(trace, dependence)
 }
 
-/// The trace with the dependences that are assumed of a trace that tells of none: a read steers the next branch, or what
-/// comes next if there are no branches at all, and what is written depends on everything.
+/// The trace with the dependences that are assumed of a trace that tells of none: a read steers the next branch, or
+/// what comes next if there are no branches at all, and what is written depends on everything.
 ///
 /// # Panics
 /// Never: this can be said of every trace.

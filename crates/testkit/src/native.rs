@@ -1,7 +1,8 @@
 //! Programs in C, C++ and Rust with known races: `corpus/native`.
 //!
-//! Their first lines tell what is expected of them: `// race: 12 20` for a race between two lines, all of them and no other,
-//! `// options: …` for what the compiler has to be told, and `// shown by: serial` if its races only show if threads take turns.
+//! Their first lines tell what is expected of them: `// race: 12 20` for a race between two lines, all of them and no
+//! other, `// options: …` for what the compiler has to be told, and `// shown by: serial` if its races only show if
+//! threads take turns.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -94,7 +95,8 @@ impl Program {
         }
     }
 
-    /// The exit code that goes with what foretell has printed as JSON: of what could not be reordered, that no race was found says nothing.
+    /// The exit code that goes with what foretell has printed as JSON: of what could not be reordered, that no race was
+    /// found says nothing.
     pub fn exit_code(output: &str, has_races: bool) -> i32 {
         let is_blind = output.lines().last().is_some_and(|report| report.contains("\"blind\":true"));
         match (has_races, is_blind) {
@@ -104,8 +106,8 @@ impl Program {
         }
     }
 
-    /// The races in what foretell has printed as JSON, a list if there were several processes; what the program has printed may
-    /// come before.
+    /// The races in what foretell has printed as JSON, a list if there were several processes; what the program has
+    /// printed may come before.
     pub fn reported(output: &str) -> Result<BTreeSet<Lines>, String> {
         let report = output.lines().last().unwrap_or_default();
         let report: Value = serde_json::from_str(report).map_err(|error| format!("{error}: {output}"))?;

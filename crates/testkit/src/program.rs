@@ -13,6 +13,7 @@
 
 mod cpp;
 mod make;
+mod print;
 mod rust;
 pub mod shape;
 mod shrink;

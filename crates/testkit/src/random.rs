@@ -1,22 +1,20 @@
 //! A small seeded generator of random numbers: the same seed gives the same trace on every machine.
 
-/// SplitMix64 (Steele, Lea and Flood 2014).
+use foretell_schedule::Dice;
+
+/// The generator of the scheduling strategies, with what generators of traces ask for.
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct Random(Dice);
 
 impl Random {
     /// The generator with this seed.
     pub fn new(seed: u64) -> Random {
-        Random(seed)
+        Random(Dice::new(seed))
     }
 
     /// The next 64 random bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.0.bits()
     }
 
     /// A number below `bound`, which must not be 0.

@@ -1,5 +1,5 @@
-//! A process under observation: what it takes of memory, of the processors' time and of the disk. Times are those of the processors, so
-//! that a busy machine makes no difference.
+//! A process under observation: what it takes of memory, of the processors' time and of the disk. Times are those of
+//! the processors, so that a busy machine makes no difference.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;

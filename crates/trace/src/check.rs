@@ -4,11 +4,16 @@
 //! also puts events into the form that analyses rely on: repeated acquires are marked as such, and a read that saw a
 //! value that no write explains is flagged ([`Event::unexplained`]).
 
+mod locks;
+mod meetings;
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 
 use crate::error::TraceError;
 use crate::event::{Event, MemOrder, Op};
-use crate::id::{BarrierId, CondId, EventId, LockId, SemId, ThreadId, VarId};
+use crate::id::{CondId, EventId, LockId, ThreadId, VarId};
 use crate::name::Names;
 use crate::ops;
 use crate::source::{Batch, Ending};
@@ -107,6 +112,7 @@ struct BarrierState {
 macro_rules! wrong {
     ($($text:tt)*) => { Err(format!($($text)*).into_boxed_str()) };
 }
+use wrong;
 
 /// What is wrong. Boxed, so that what every event hands back is one register.
 type Wrong = Box<str>;
@@ -118,8 +124,8 @@ impl Checker {
         self.check_each(batch, names, |_, _| {})
     }
 
-    /// Like [`Checker::check_batch`], and hands each event on as soon as it is checked. That is faster than to look at the
-    /// batch afterwards: what the processor has just learnt about an event it need not guess again.
+    /// Like [`Checker::check_batch`], and hands each event on as soon as it is checked. That is faster than to look at
+    /// the batch afterwards: what the processor has just learnt about an event it need not guess again.
     #[inline]
     pub fn check_each(
         &mut self,
@@ -162,28 +168,6 @@ impl Checker {
             Op::Release(lock) if self.gives_back_lock(event.thread, lock) => Ok(()),
             _ => self.operation(id, event, names),
         }
-    }
-
-    /// Acquires a lock that nobody holds, as nearly all acquires do; any other is left as it is.
-    #[inline]
-    fn takes_free_lock(&mut self, id: EventId, thread: ThreadId, lock: LockId) -> bool {
-        let state = at(&mut self.locks, lock.index());
-        let free = state.writer.is_none() && state.readers.is_empty();
-        if free {
-            state.writer = Some((thread, id, 1));
-        }
-        free
-    }
-
-    /// Ends a section that is not nested, as nearly all releases do; any other is left as it is.
-    #[inline]
-    fn gives_back_lock(&mut self, thread: ThreadId, lock: LockId) -> bool {
-        let state = at(&mut self.locks, lock.index());
-        let ends = matches!(state.writer, Some((owner, _, 1)) if owner == thread);
-        if ends {
-            state.writer = None;
-        }
-        ends
     }
 
     /// To be called after the last event; `ending` is how the recording ended.
@@ -404,88 +388,6 @@ impl Checker {
         Ok(())
     }
 
-    /// Whether the acquire begins a section (and does not merely repeat one).
-    fn acquire(&mut self, id: EventId, thread: ThreadId, lock: LockId, names: &Names) -> Result<bool, Wrong> {
-        let state = at(&mut self.locks, lock.index());
-        match &mut state.writer {
-            Some((owner, _, depth)) if *owner == thread => {
-                *depth = depth.checked_add(1).ok_or("the lock is acquired too deeply")?;
-                Ok(false)
-            }
-            Some((owner, since, _)) => held(lock, *owner, *since, thread, names),
-            None => match state.readers.iter().find(|reader| reader.0 != thread) {
-                Some(&(owner, since, _)) => held(lock, owner, since, thread, names),
-                None => {
-                    state.writer = Some((thread, id, 1));
-                    Ok(true)
-                }
-            },
-        }
-    }
-
-    /// Whether the release ends the section.
-    fn release(&mut self, thread: ThreadId, lock: LockId, names: &Names) -> Result<bool, Wrong> {
-        let state = at(&mut self.locks, lock.index());
-        match &mut state.writer {
-            Some((owner, _, depth)) if *owner == thread => {
-                *depth -= 1;
-                let ends = *depth == 0;
-                if ends {
-                    state.writer = None;
-                }
-                Ok(ends)
-            }
-            Some((owner, since, _)) => not_owner(lock, Some((*owner, *since)), thread, names),
-            None => not_owner(lock, None, thread, names),
-        }
-    }
-
-    fn acquire_shared(
-        &mut self,
-        id: EventId,
-        thread: ThreadId,
-        lock: LockId,
-        names: &Names,
-    ) -> Result<bool, Wrong> {
-        let state = at(&mut self.locks, lock.index());
-        if let Some((owner, since, _)) = state.writer
-            && owner != thread
-        {
-            return held(lock, owner, since, thread, names);
-        }
-        match state.readers.iter_mut().find(|reader| reader.0 == thread) {
-            Some((_, _, depth)) => {
-                *depth = depth.checked_add(1).ok_or("the lock is acquired too deeply")?;
-                Ok(false)
-            }
-            None => {
-                state.readers.push((thread, id, 1));
-                Ok(true)
-            }
-        }
-    }
-
-    fn release_shared(&mut self, thread: ThreadId, lock: LockId, names: &Names) -> Result<bool, Wrong> {
-        let state = at(&mut self.locks, lock.index());
-        let Some(position) = state.readers.iter().position(|reader| reader.0 == thread) else {
-            return not_owner(lock, state.writer.map(|(owner, since, _)| (owner, since)), thread, names);
-        };
-        state.readers[position].2 -= 1;
-        let ends = state.readers[position].2 == 0;
-        if ends {
-            state.readers.swap_remove(position);
-        }
-        Ok(ends)
-    }
-
-    fn try_failed(&mut self, lock: LockId, shared: bool, names: &Names) -> Verdict {
-        let state = at(&mut self.locks, lock.index());
-        if state.writer.is_some() || (!shared && !state.readers.is_empty()) {
-            return Ok(());
-        }
-        wrong!("the attempt to take {} fails although nobody holds it", names.locks.name(lock))
-    }
-
     fn fork(&mut self, id: EventId, parent: ThreadId, child: ThreadId, names: &Names) -> Verdict {
         let name = names.threads.name(child);
         if parent == child {
@@ -518,130 +420,11 @@ impl Checker {
         state.runs = false;
         Ok(())
     }
-
-    fn sem_init(&mut self, sem: SemId, permits: u32, names: &Names) -> Verdict {
-        let state = at(&mut self.sems, sem.index());
-        if state.touched {
-            return wrong!("the semaphore {} is created after its first use", names.sems.name(sem));
-        }
-        *state = SemState { permits: Some(u64::from(permits)), touched: true };
-        Ok(())
-    }
-
-    fn sem_wait(&mut self, sem: SemId, names: &Names) -> Verdict {
-        let state = at(&mut self.sems, sem.index());
-        state.touched = true;
-        match &mut state.permits {
-            Some(0) => wrong!("the semaphore {} has no permit left", names.sems.name(sem)),
-            Some(permits) => {
-                *permits -= 1;
-                Ok(())
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn wait(&mut self, thread: ThreadId, cond: CondId, lock: LockId, names: &Names) -> Verdict {
-        let state = at(&mut self.locks, lock.index());
-        match state.writer {
-            Some((owner, _, depth)) if owner == thread => {
-                state.writer = None;
-                let waiter = at(&mut self.threads, thread.index());
-                waiter.waiting = Some((cond, lock, depth));
-                waiter.runs = false;
-                Ok(())
-            }
-            other => not_owner(lock, other.map(|(owner, since, _)| (owner, since)), thread, names),
-        }
-    }
-
-    fn return_from_wait(
-        &mut self,
-        id: EventId,
-        thread: ThreadId,
-        cond: CondId,
-        lock: LockId,
-        names: &Names,
-    ) -> Verdict {
-        let Some((_, _, depth)) = at(&mut self.threads, thread.index()).waiting else {
-            let (thread, cond) = (names.threads.name(thread), names.conds.name(cond));
-            return wrong!("{thread} returns from a wait on {cond} that it did not begin");
-        };
-        if !self.acquire(id, thread, lock, names)? {
-            let (thread, lock) = (names.threads.name(thread), names.locks.name(lock));
-            return wrong!("{thread} returns from a wait although it holds {lock}");
-        }
-        if let Some((_, _, held)) = &mut at(&mut self.locks, lock.index()).writer {
-            *held = depth;
-        }
-        let waiter = at(&mut self.threads, thread.index());
-        waiter.waiting = None;
-        waiter.runs = true;
-        Ok(())
-    }
-
-    fn arrive(&mut self, thread: ThreadId, barrier: BarrierId, names: &Names) -> Verdict {
-        let state = at(&mut self.barriers, barrier.index());
-        if state.inside.iter().any(|inside| inside.0 == thread) {
-            let (thread, barrier) = (names.threads.name(thread), names.barriers.name(barrier));
-            return wrong!("{thread} arrives at {barrier} again before it departed");
-        }
-        state.inside.push((thread, state.open));
-        Ok(())
-    }
-
-    fn depart(&mut self, thread: ThreadId, barrier: BarrierId, names: &Names) -> Verdict {
-        let state = at(&mut self.barriers, barrier.index());
-        let Some(position) = state.inside.iter().position(|inside| inside.0 == thread) else {
-            let (thread, barrier) = (names.threads.name(thread), names.barriers.name(barrier));
-            return wrong!("{thread} departs from {barrier} without having arrived");
-        };
-        let (_, generation) = state.inside[position];
-        if generation == state.open {
-            if state.inside.iter().any(|inside| inside.1 != generation) {
-                let barrier = names.barriers.name(barrier);
-                return wrong!("a departure from {barrier} overtakes one of the generation before it");
-            }
-            state.open += 1;
-        }
-        state.inside.swap_remove(position);
-        Ok(())
-    }
 }
 
 #[cold]
 fn used_after_free<T>(var: VarId, freed: EventId, names: &Names) -> Result<T, Wrong> {
     wrong!("{} is used after it was freed at event {freed}", names.vars.name(var))
-}
-
-#[cold]
-fn held<T>(
-    lock: LockId,
-    owner: ThreadId,
-    since: EventId,
-    thread: ThreadId,
-    names: &Names,
-) -> Result<T, Wrong> {
-    let (lock, owner, thread) =
-        (names.locks.name(lock), names.threads.name(owner), names.threads.name(thread));
-    wrong!("{thread} acquires {lock} while {owner} holds it since event {since}")
-}
-
-#[cold]
-fn not_owner<T>(
-    lock: LockId,
-    owner: Option<(ThreadId, EventId)>,
-    thread: ThreadId,
-    names: &Names,
-) -> Result<T, Wrong> {
-    let (lock, thread) = (names.locks.name(lock), names.threads.name(thread));
-    match owner {
-        Some((owner, since)) => {
-            let owner = names.threads.name(owner);
-            wrong!("{thread} releases {lock}, which {owner} holds since event {since}")
-        }
-        None => wrong!("{thread} releases {lock}, which it does not hold"),
-    }
 }
 
 /// The state at `index` of a table that grows as needed.
@@ -656,188 +439,4 @@ fn at<T: Default + Clone>(table: &mut Vec<T>, index: usize) -> &mut T {
 #[cold]
 fn grow<T: Default + Clone>(table: &mut Vec<T>, index: usize) {
     table.resize(index + 1, T::default());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::format::text::{TextReader, op_text};
-    use crate::source::Source;
-
-    /// The operations as the checker leaves them, with `!` after each that is unexplained; or what is wrong, after the
-    /// number of the event.
-    fn check(trace: &'static str) -> Result<Vec<String>, String> {
-        let text = trace.replace([';', ' '], "\n");
-        let mut source = TextReader::new(Box::new(std::io::Cursor::new(text)));
-        let (mut checker, mut batch, mut seen) = (Checker::default(), Batch::default(), Vec::new());
-        while source.fill(&mut batch).map_err(|error| format!("{error}"))? {
-            checker.check_batch(&mut batch, source.names()).map_err(|error| match error {
-                TraceError::Malformed { violation, .. } => format!("{}: {violation}", violation.event),
-                other => other.to_string(),
-            })?;
-            for event in &batch.events {
-                let mark = if event.unexplained { "!" } else { "" };
-                let again = match event.op {
-                    Op::AcquireAgain(_)
-                    | Op::ReleaseAgain(_)
-                    | Op::AcquireSharedAgain(_)
-                    | Op::ReleaseSharedAgain(_) => " again",
-                    _ => "",
-                };
-                seen.push(format!("{}{again}{mark}", op_text(event.op, source.names())));
-            }
-        }
-        Ok(seen)
-    }
-
-    #[track_caller]
-    fn fine(trace: &'static str) {
-        if let Err(violation) = check(trace) {
-            panic!("{trace}: {violation}");
-        }
-    }
-
-    #[track_caller]
-    fn wrong(trace: &'static str, violation: &str) {
-        assert_eq!(check(trace).unwrap_err(), violation, "{trace}");
-    }
-
-    #[test]
-    fn locks_have_one_owner() {
-        fine("a|acq(l)|1 a|rel(l)|1 b|acq(l)|1 b|rel(l)|1");
-        wrong("a|rel(l)|1", "1: a releases l, which it does not hold");
-        wrong("a|acq(l)|1 b|rel(l)|1", "2: b releases l, which a holds since event 1");
-        wrong("a|acq(l)|1 b|acq(l)|1", "2: b acquires l while a holds it since event 1");
-        wrong("a|acq(l)|1 b|racq(l)|1", "2: b acquires l while a holds it since event 1");
-        wrong("a|racq(l)|1 b|acq(l)|1", "2: b acquires l while a holds it since event 1");
-        wrong("a|rrel(l)|1", "1: a releases l, which it does not hold");
-        wrong("a|acq(l)|1 a|rrel(l)|1", "2: a releases l, which a holds since event 1");
-    }
-
-    #[test]
-    fn repeated_acquires_are_marked() {
-        assert_eq!(
-            check("a|acq(l)|1 a|acq(l)|1 a|rel(l)|1 a|rel(l)|1").unwrap(),
-            ["acq(l)", "acq(l) again", "rel(l) again", "rel(l)"]
-        );
-        assert_eq!(
-            check("a|racq(l)|1 b|racq(l)|1 a|racq(l)|1 a|rrel(l)|1 a|rrel(l)|1").unwrap(),
-            ["racq(l)", "racq(l)", "racq(l) again", "rrel(l) again", "rrel(l)"]
-        );
-        wrong(
-            "a|acq(l)|1 a|acq(l)|1 a|rel(l)|1 b|acq(l)|1",
-            "4: b acquires l while a holds it since event 1",
-        );
-    }
-
-    #[test]
-    fn a_writer_may_become_a_reader_and_the_last_reader_a_writer() {
-        fine("a|acq(l)|1 a|racq(l)|1 a|rel(l)|1 b|racq(l)|1 a|rrel(l)|1 b|acq(l)|1");
-        wrong("a|acq(l)|1 a|racq(l)|1 b|racq(l)|1", "3: b acquires l while a holds it since event 1");
-    }
-
-    #[test]
-    fn attempts_fail_only_if_somebody_holds_the_lock() {
-        fine("a|acq(l)|1 b|tryfail(l)|1 b|rtryfail(l)|1");
-        fine("a|racq(l)|1 b|tryfail(l)|1");
-        wrong("a|tryfail(l)|1", "1: the attempt to take l fails although nobody holds it");
-        wrong("a|racq(l)|1 b|rtryfail(l)|1", "2: the attempt to take l fails although nobody holds it");
-    }
-
-    #[test]
-    fn threads_begin_and_end_once() {
-        fine("a|begin|1 a|fork(b)|1 b|begin|1 b|end|1 a|join(b)|1 a|join(b)|1");
-        fine("a|fork(b)|1 a|join(b)|1");
-        wrong("a|w(x)|1 a|begin|1", "2: a begins again; its first event is 1");
-        wrong("a|end|1 a|w(x)|1", "2: a goes on after its end at event 1");
-        wrong("b|w(x)|1 a|join(b)|1 b|w(x)|1", "3: b goes on after it was joined at event 2");
-        wrong("a|fork(b)|1 a|join(b)|1 b|w(x)|1", "3: b goes on after it was joined at event 2");
-        wrong("a|join(b)|1", "1: join of b, which was neither forked nor seen before");
-        wrong("a|fork(b)|1 c|fork(b)|1", "2: b is forked again; it was forked at event 1");
-        wrong("b|w(x)|1 a|fork(b)|1", "2: b is forked although it runs since event 1");
-        wrong("a|fork(a)|1", "1: a forks itself");
-        wrong("a|w(x)|1 a|join(a)|1", "2: a joins itself");
-    }
-
-    #[test]
-    fn a_wait_gives_up_the_lock_and_takes_it_back() {
-        fine(
-            "a|acq(l)|1 a|acq(l)|1 a|wait(c,l)|1 b|acq(l)|1 b|notify(c)|1 b|rel(l)|1 a|woken(c,l)|1 a|rel(l)|1 a|rel(l)|1",
-        );
-        fine("a|acq(l)|1 a|wait(l)|1 a|timeout(l)|1 a|rel(l)|1");
-        wrong("a|wait(c,l)|1", "1: a releases l, which it does not hold");
-        wrong("a|acq(l)|1 a|wait(c,l)|1 a|w(x)|1", "3: a goes on while it waits on c");
-        wrong("a|acq(l)|1 a|wait(c,l)|1 a|woken(d,l)|1", "3: a goes on while it waits on c");
-        wrong("a|acq(l)|1 a|wait(c,l)|1 b|join(a)|1", "3: join of a while it waits on c");
-        wrong("a|w(x)|1 a|woken(c,l)|1", "2: a returns from a wait on c that it did not begin");
-        wrong(
-            "a|acq(l)|1 a|wait(c,l)|1 b|acq(l)|1 a|timeout(c,l)|1",
-            "4: a acquires l while b holds it since event 3",
-        );
-    }
-
-    #[test]
-    fn barriers_are_left_by_who_came() {
-        fine("a|arrive(b)|1 c|arrive(b)|1 a|depart(b)|1 c|depart(b)|1 a|arrive(b)|1 a|depart(b)|1");
-        fine("a|arrive(b)|1 c|arrive(b)|1 a|depart(b)|1 a|arrive(b)|1 c|depart(b)|1 a|depart(b)|1");
-        wrong("a|arrive(b)|1 a|arrive(b)|1", "2: a arrives at b again before it departed");
-        wrong("a|depart(b)|1", "1: a departs from b without having arrived");
-        wrong(
-            "a|arrive(b)|1 c|arrive(b)|1 a|depart(b)|1 a|arrive(b)|1 a|depart(b)|1",
-            "5: a departure from b overtakes one of the generation before it",
-        );
-    }
-
-    #[test]
-    fn semaphores_have_no_more_permits_than_they_were_given() {
-        fine("a|p(s)|1 a|p(s)|1 a|v(s)|1");
-        fine("a|sem(s,0)|1 a|v(s)|1 a|p(s)|1");
-        wrong("a|sem(s,1)|1 a|p(s)|1 a|p(s)|1", "3: the semaphore s has no permit left");
-        wrong("a|p(s)|1 a|sem(s,1)|1", "2: the semaphore s is created after its first use");
-    }
-
-    #[test]
-    fn freed_memory_is_left_alone() {
-        fine("a|alloc(x)|1 a|w(x)|1 a|free(x)|1 a|alloc(x)|1 a|r(x)|1");
-        wrong("a|free(x)|1 b|r(x)|1", "2: x is used after it was freed at event 1");
-        wrong("a|free(x)|1 b|astore(x)|1", "2: x is used after it was freed at event 1");
-        wrong("a|free(x)|1 b|rmw(x)|1", "2: x is used after it was freed at event 1");
-        wrong("a|free(x)|1 b|free(x)|1", "2: x is freed again; it was freed at event 1");
-    }
-
-    #[test]
-    fn memory_is_allocated_once_and_before_its_use() {
-        let mut names = Names::default();
-        let thread = names.threads.intern(b"a").unwrap();
-        let var = names.vars.intern(b"x").unwrap();
-        let loc = names.loc(b"1").unwrap();
-        for first in [Op::Alloc(var), Op::Write { var, value: None }, Op::Free(var)] {
-            let mut checker = Checker::default();
-            let mut run = |op| checker.check(&mut Event::new(thread, op, loc), &names).unwrap();
-            assert_eq!(run(first), Ok(()));
-            let violation = run(Op::Alloc(var)).unwrap_err();
-            assert_eq!(
-                violation.to_string(),
-                "x is allocated again without a generation of its own",
-                "{first:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_value_that_no_write_explains_is_flagged() {
-        assert_eq!(
-            check("a|w(x,1)|1 b|r(x,1)|1 b|r(x,2)|1 a|r(x,2)|1 a|w(x)|1 a|r(x,7)|1 a|r(x,7)|1").unwrap(),
-            ["w(x,1)", "r(x,1)", "r(x,2)!", "r(x,2)", "w(x)", "r(x,7)", "r(x,7)"]
-        );
-        assert_eq!(
-            check("a|astore(x,1)|1 b|rmw(x,1,2)|1 b|rmw(x,1,2)|1 a|aload(x,2)|1").unwrap(),
-            ["astore(x,1)", "rmw(x,1,2)", "rmw(x,1,2)!", "aload(x,2)"]
-        );
-    }
-
-    #[test]
-    fn the_first_read_tells_the_initial_value() {
-        assert_eq!(check("a|r(x,5)|1 b|r(x,5)|1 b|r(x,0)|1").unwrap(), ["r(x,5)", "r(x,5)", "r(x,0)!"]);
-    }
 }

@@ -1,11 +1,13 @@
 //! Which reads matter to what comes after them.
 //!
-//! A read can matter to its thread in two ways. It can *steer* it: decide at a branch, be part of an address, or go to code that
-//! nobody knows. From the first event that it steers, nothing of its thread need happen as it did, had the read seen something
-//! else. And it can be in the *value* that an event writes: then the event happens, but writes something else.
+//! A read can matter to its thread in two ways. It can *steer* it: decide at a branch, be part of an address, or go to
+//! code that nobody knows. From the first event that it steers, nothing of its thread need happen as it did, had the
+//! read seen something else. And it can be in the *value* that an event writes: then the event happens, but writes
+//! something else.
 //!
-//! So for each read one number is kept, and for each write a set of reads. Sets share their parts: what is made of two values depends
-//! on all that these depend on, and that is one pair of numbers. So all of this is as large as the trace, however far values travel.
+//! So for each read one number is kept, and for each write a set of reads. Sets share their parts: what is made of two
+//! values depends on all that these depend on, and that is one pair of numbers. So all of this is as large as the
+//! trace, however far values travel.
 
 use std::fmt;
 
@@ -16,7 +18,8 @@ use crate::id::EventId;
 
 /// No event.
 const NONE: u32 = u32::MAX;
-/// The bit of those sets that are made of two others. The last such set would be [`Reads::EVERYTHING`], so there is none.
+/// The bit of those sets that are made of two others. The last such set would be [`Reads::EVERYTHING`], so there is
+/// none.
 const UNION: u32 = 1 << 31;
 
 /// A set of reads of one thread, see [`Dependence::part`].
@@ -144,13 +147,15 @@ impl Dependence {
         self.steered.is_empty()
     }
 
-    /// The first event of its thread that the read steers: without its value, neither that event nor any after it need happen as
-    /// observed. It can be the read itself, if that would not even take place. None if there is no such event.
+    /// The first event of its thread that the read steers: without its value, neither that event nor any after it need
+    /// happen as observed. It can be the read itself, if that would not even take place. None if there is no such
+    /// event.
     pub fn steered_by(&self, read: EventId) -> Option<EventId> {
         EventId::from_number(self.steered.get(read.index()).copied().filter(|&event| event != NONE)?)
     }
 
-    /// The reads that the value which the event writes depends on. Whether it writes at all depends on what steers its thread.
+    /// The reads that the value which the event writes depends on. Whether it writes at all depends on what steers its
+    /// thread.
     pub fn value_of(&self, write: EventId) -> Reads {
         self.values.get(write.index()).copied().unwrap_or(Reads::EVERYTHING)
     }
@@ -236,8 +241,8 @@ impl Dependence {
         Some(reads)
     }
 
-    /// Whether this can be said of these events: reads steer events of their own thread that do not come before them, and what is written
-    /// depends on reads of the own thread that do not come after it.
+    /// Whether this can be said of these events: reads steer events of their own thread that do not come before them,
+    /// and what is written depends on reads of the own thread that do not come after it.
     pub fn check(&self, events: &[Event]) -> Result<(), Misfit> {
         if self.steered.len() != events.len() || self.values.len() != events.len() {
             return Err(Misfit::Length);

@@ -20,8 +20,8 @@ pub struct Event {
     /// Set by [`crate::check::Checker`] only. Since nobody knows who wrote, nor why, such an event is a fence for
     /// reordering: what the trace shows after it can run only once it and everything before it have run, and it can run
     /// itself only once everything before it has run and no thread has read anything else than observed (the unknown
-    /// writer may have looked). Nor does it race with anything: that writer may have synchronised with its thread. Running,
-    /// it counts as the write that it saw: later reads may see it.
+    /// writer may have looked). Nor does it race with anything: that writer may have synchronised with its thread.
+    /// Running, it counts as the write that it saw: later reads may see it.
     pub unexplained: bool,
 }
 
@@ -122,8 +122,8 @@ pub enum Op {
 
     /// Gives up the lock entirely and begins to wait for a notification.
     Wait { cond: CondId, lock: LockId },
-    /// Returns from the wait because of a notification, holding the lock again. Can run only if the lock is free and the
-    /// thread was woken since the wait, by whichever notification.
+    /// Returns from the wait because of a notification, holding the lock again. Can run only if the lock is free and
+    /// the thread was woken since the wait, by whichever notification.
     ///
     /// A return that no notification of the trace explains counts as [`Op::WaitTimeout`]. Which these are: each
     /// [`Op::Notify`] of the trace is taken to explain the return that comes first in the trace among those whose thread
@@ -140,10 +140,10 @@ pub enum Op {
     /// Comes to the barrier. Arrivals up to the first departure of one of them form a generation of the trace, so a
     /// recorder must show a departure before the first arrival of the next one.
     ///
-    /// If all generations of the trace that somebody departs from have the same size, and the arrivals after them are no
-    /// more than that, this is the size of the barrier, and the arrivals of a schedule form generations of that size in
-    /// the order in which they run, whoever they are. Otherwise nobody knows the size, and who meets whom is as in the
-    /// trace: then an arrival can run only if all arrivals of the generation before have run.
+    /// If all generations of the trace that somebody departs from have the same size, and the arrivals after them are
+    /// no more than that, this is the size of the barrier, and the arrivals of a schedule form generations of that size
+    /// in the order in which they run, whoever they are. Otherwise nobody knows the size, and who meets whom is as in
+    /// the trace: then an arrival can run only if all arrivals of the generation before have run.
     Arrive(BarrierId),
     /// Leaves the barrier; can run only if all arrivals of the generation that its thread arrived with have run.
     Depart(BarrierId),

@@ -1,8 +1,8 @@
 //! Why nothing is reordered across an event: the location of a fence may name its cause.
 //!
-//! A recorder writes a fence where it does not know what happened, as a read of a value that nothing explains. Why it did so
-//! stands after the place: `gl.c:12:3 (fence: calls g_hash_table_insert)`. A location is any text, so the cause is there in
-//! every format.
+//! A recorder writes a fence where it does not know what happened, as a read of a value that nothing explains. Why it
+//! did so stands after the place: `gl.c:12:3 (fence: calls g_hash_table_insert)`. A location is any text, so the cause
+//! is there in every format.
 
 /// Between the place and the cause.
 const MARK: &str = " (fence: ";

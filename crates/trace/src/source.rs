@@ -62,7 +62,8 @@ pub trait Source {
         Ending::Complete
     }
 
-    /// Which reads matter to what comes after them, if that is known. To be asked once, after `fill` has returned `false`.
+    /// Which reads matter to what comes after them, if that is known. To be asked once, after `fill` has returned
+    /// `false`.
     fn dependence(&mut self) -> Result<Option<Dependence>, TraceError> {
         Ok(None)
     }
@@ -72,7 +73,8 @@ pub trait Source {
         misfit.into()
     }
 
-    /// How values are computed, if that is known. To be asked once, after [`Source::dependence`]: its sets of reads may be those that this told.
+    /// How values are computed, if that is known. To be asked once, after [`Source::dependence`]: its sets of reads may
+    /// be those that this told.
     fn values(&mut self) -> Result<Option<Values>, TraceError> {
         Ok(None)
     }
@@ -88,7 +90,8 @@ pub trait Source {
     }
 }
 
-/// Events that are in memory already, as a source: a recorder or a generator has them, and they are checked as any other.
+/// Events that are in memory already, as a source: a recorder or a generator has them, and they are checked as any
+/// other.
 #[derive(Debug)]
 pub struct Listed {
     events: Vec<Event>,
@@ -169,4 +172,14 @@ pub(crate) fn read_all(mut source: Box<dyn Source>) -> Result<(Vec<Event>, Names
         events.extend_from_slice(&batch.events);
     }
     Ok((events, source.into_names()))
+}
+
+/// Hands all events of a source to a writer, for tests.
+#[cfg(test)]
+pub(crate) fn copy(
+    source: impl Source + 'static,
+    mut write: impl FnMut(&Event, &Names) -> Result<(), TraceError>,
+) -> Result<(), TraceError> {
+    let (events, names) = read_all(Box::new(source))?;
+    events.iter().try_for_each(|event| write(event, &names))
 }

@@ -1,7 +1,7 @@
 //! How far threads have come: how many steps each had made, as its recorder counts them, at each event of a trace.
 //!
-//! A recorder may know of more than its trace tells: of accesses to memory that only one thread touches, say. Who wants to lead the
-//! program itself along an order of events has to count as the recorder does.
+//! A recorder may know of more than its trace tells: of accesses to memory that only one thread touches, say. Who wants
+//! to lead the program itself along an order of events has to count as the recorder does.
 
 use crate::event::Event;
 
@@ -17,7 +17,8 @@ pub struct Steps {
 const MANY: u8 = u8::MAX;
 
 impl Steps {
-    /// One event more, with this many steps since the last event of its thread. The event itself may be the last of them.
+    /// One event more, with this many steps since the last event of its thread. The event itself may be the last of
+    /// them.
     pub fn push(&mut self, since: u64) {
         match u8::try_from(since) {
             Ok(few) if few != MANY => self.few.push(few),

@@ -30,7 +30,8 @@ impl Symbol {
         Self::NUMBERS.checked_add(index)?.checked_add(1).and_then(NonZeroU32::new).map(Symbol)
     }
 
-    /// All symbols as one range of numbers, names after the natural numbers: what the binary format takes differences of.
+    /// All symbols as one range of numbers, names after the natural numbers: what the binary format takes differences
+    /// of.
     pub(crate) fn raw(self) -> u32 {
         self.0.get() - 1
     }

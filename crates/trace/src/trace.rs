@@ -155,8 +155,8 @@ impl Trace {
         Ok(Trace { values: Some(values), ..self })
     }
 
-    /// The same trace, of which that is known. Where the trace shows branches, what a read decides is decided there: it steers nothing
-    /// before the next one.
+    /// The same trace, of which that is known. Where the trace shows branches, what a read decides is decided there: it
+    /// steers nothing before the next one.
     pub fn with_dependence(self, dependence: Dependence) -> Result<Trace, Misfit> {
         dependence.check(&self.events)?;
         Ok(self.knowing(dependence))
@@ -171,8 +171,8 @@ impl Trace {
         self
     }
 
-    /// Lets reads steer nothing before the next branch. Who knows that a read steers something need not say what else depends on it from there
-    /// on. So what is written between the two then depends on everything.
+    /// Lets reads steer nothing before the next branch. Who knows that a read steers something need not say what else
+    /// depends on it from there on. So what is written between the two then depends on everything.
     fn postpone(&self, dependence: &mut Dependence) {
         let branches = self.next_branches();
         // For each branch, or for the end of each thread, from where on somebody may have said too little.

@@ -1,23 +1,28 @@
 //! What the values of a run are computed from, where a recorder knows.
 //!
-//! A read may see something else than it saw, and its thread still do what it did: if whatever is decided is decided alike, and whatever
-//! is accessed stays the same. For that one must be able to compute. Every value of the run is a [`Term`]: a constant, what some read saw,
-//! or an operation on other terms. The terms of a run form one graph without cycles, the run in static single assignment form. Of each write the trace
-//! tells the term that it stores, and of each event what must hold for it to take place: its [`Demand`]s.
+//! A read may see something else than it saw, and its thread still do what it did: if whatever is decided is decided
+//! alike, and whatever is accessed stays the same. For that one must be able to compute. Every value of the run is a
+//! [`Term`]: a constant, what some read saw, or an operation on other terms. The terms of a run form one graph without
+//! cycles, the run in static single assignment form. Of each write the trace tells the term that it stores, and of each
+//! event what must hold for it to take place: its [`Demand`]s.
 //!
 //! # What this means
-//! In a schedule each read sees what the last write before it stored; where there is none, what the memory held at first. A term has a value once the reads that
-//! it is made of have run, or *none*, and then nothing is known of it. An event can take place only once the terms of its demands have the values
-//! that these say. Nothing else keeps a thread from going on: what it does next then is its next event.
+//! In a schedule each read sees what the last write before it stored; where there is none, what the memory held at
+//! first. A term has a value once the reads that it is made of have run, or *none*, and then nothing is known of it. An
+//! event can take place only once the terms of its demands have the values that these say. Nothing else keeps a thread
+//! from going on: what it does next then is its next event.
 //!
-//! Values are numbers of 64 bits, or names that are equal to nothing but themselves (references, handles). A number of fewer bits is filled up with zeroes.
-//! Of an operation:
-//! * `width` bits of the result count, and of the operands; the result is filled up with zeroes, so is that of a comparison, which is 1 or 0.
-//! * Signed operations take the highest of the `width` bits as the sign. Quotients are rounded towards zero; the quotient of the least number and -1 wraps around.
+//! Values are numbers of 64 bits, or names that are equal to nothing but themselves (references, handles). A number of
+//! fewer bits is filled up with zeroes. Of an operation:
+//! * `width` bits of the result count, and of the operands; the result is filled up with zeroes, so is that of a
+//!   comparison, which is 1 or 0.
+//! * Signed operations take the highest of the `width` bits as the sign. Quotients are rounded towards zero; the
+//!   quotient of the least number and -1 wraps around.
 //! * A division by 0, and a shift by `width` bits or more, has no value.
-//! * Names can be compared for equality, also with numbers, which they never equal, and chosen; as a condition they count as not 0.
-//!   Any other operation on a name has no value.
-//! * What is made of a term without a value has none, but for a choice, which asks for the condition and the chosen one only.
+//! * Names can be compared for equality, also with numbers, which they never equal, and chosen; as a condition they
+//!   count as not 0. Any other operation on a name has no value.
+//! * What is made of a term without a value has none, but for a choice, which asks for the condition and the chosen one
+//!   only.
 
 use std::fmt;
 
@@ -54,7 +59,8 @@ pub enum Term {
     Name(Value),
     /// What this event read.
     Read(EventId),
-    /// This number, if all of these reads see what they saw, and otherwise none: nobody knows how it is computed, but from what.
+    /// This number, if all of these reads see what they saw, and otherwise none: nobody knows how it is computed, but
+    /// from what.
     Frozen {
         /// What it was in the run.
         value: u64,
@@ -143,8 +149,8 @@ pub enum Binary {
 /// What must hold for an event to take place: a decision goes as it went, an address is what it was.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Demand {
-    /// The event that needs it. If what this event itself reads is in the term, the event can take place only if it sees something
-    /// that makes it hold; as one of two that race it need not.
+    /// The event that needs it. If what this event itself reads is in the term, the event can take place only if it
+    /// sees something that makes it hold; as one of two that race it need not.
     pub event: EventId,
     /// What is looked at.
     pub term: TermId,
@@ -315,7 +321,8 @@ impl Values {
         &self.terms
     }
 
-    /// What the event writes. If nobody knows, it is what was observed if all earlier reads of its thread saw what they saw, and otherwise none.
+    /// What the event writes. If nobody knows, it is what was observed if all earlier reads of its thread saw what they
+    /// saw, and otherwise none.
     pub fn written(&self, event: EventId) -> Option<TermId> {
         self.written.get(event.index()).copied().filter(|&term| term != NONE).map(TermId)
     }

@@ -1,7 +1,7 @@
 //! The terminal browser without a terminal: what it knows, and what each key does to it.
 //!
-//! Whatever takes long is done by [`Browser::work`] in small pieces between two keys: a search, the choice of the rows, and
-//! the checkpoints from which it is known what threads hold.
+//! Whatever takes long is done by [`Browser::work`] in small pieces between two keys: a search, the choice of the rows,
+//! and the checkpoints from which it is known what threads hold.
 
 mod jumps;
 mod keys;

@@ -1,8 +1,8 @@
 //! What threads hold anywhere in an order of events, without walking there from the beginning.
 //!
-//! The order is walked once, piece by piece, and now and then what all threads are in the midst of is kept. From there to
-//! any position is a short walk. The more there is to keep, the rarer it is kept: all checkpoints together keep no more
-//! things than there are events.
+//! The order is walked once, piece by piece, and now and then what all threads are in the midst of is kept. From there
+//! to any position is a short walk. The more there is to keep, the rarer it is kept: all checkpoints together keep no
+//! more things than there are events.
 
 use foretell_trace::Trace;
 
@@ -42,8 +42,8 @@ impl Checkpoints {
         }
     }
 
-    /// What threads are in the midst of before the events at these positions, which must ascend. Ends at the first one that
-    /// was not reached yet.
+    /// What threads are in the midst of before the events at these positions, which must ascend. Ends at the first one
+    /// that was not reached yet.
     pub fn before(
         &self,
         trace: &Trace,

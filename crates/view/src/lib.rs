@@ -5,9 +5,9 @@
 //! * [`timeline`]: the trace for viewers of timelines
 //! * [`browser`]: what the terminal browser knows, and what each key does to it; [`draw`]: how that looks
 //!
-//! What the browser rests upon, each made so that only what is seen costs time: [`order`] (which events, in which order),
-//! [`checkpoints`] (what threads hold anywhere in the trace), [`query`] (which events are looked for), [`seek`] (walks
-//! that can be interrupted), [`details`] (all about one event). Nothing here touches a file or a terminal.
+//! What the browser rests upon, each made so that only what is seen costs time: [`order`] (which events, in which
+//! order), [`checkpoints`] (what threads hold anywhere in the trace), [`query`] (which events are looked for), [`seek`]
+//! (walks that can be interrupted), [`details`] (all about one event). Nothing here touches a file or a terminal.
 
 pub mod browser;
 pub mod checkpoints;

@@ -108,8 +108,8 @@ impl FromStr for Query {
     }
 }
 
-/// The field, the text, and whether it is a whole name. What begins with no known field is text, as it stands: locations
-/// have colons, too.
+/// The field, the text, and whether it is a whole name. What begins with no known field is text, as it stands:
+/// locations have colons, too.
 fn split(text: &str) -> (Field, &str, bool) {
     for (name, field) in FIELDS {
         match text.strip_prefix(name).and_then(|rest| rest.split_at_checked(1)) {

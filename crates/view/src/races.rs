@@ -27,8 +27,8 @@ impl Reports {
         json::parse(json).map(Reports).map_err(no_report)
     }
 
-    /// The races of this trace. Of several reports, those on traces of another length are left out; what does not fit the
-    /// trace is an error.
+    /// The races of this trace. Of several reports, those on traces of another length are left out; what does not fit
+    /// the trace is an error.
     pub fn races(&self, trace: &Trace) -> Result<Vec<Race>, String> {
         let events = trace.events().len();
         let of_trace = |report: &&Report| length(report) == events;

@@ -29,8 +29,8 @@ pub struct Section {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Doing {
     calls: Vec<Call>,
-    /// A lock keeps its slot for as long as it is held, so that it can be drawn as a straight line whatever is taken and
-    /// given up beside it. The last slot is never empty.
+    /// A lock keeps its slot for as long as it is held, so that it can be drawn as a straight line whatever is taken
+    /// and given up beside it. The last slot is never empty.
     slots: Vec<Option<Section>>,
 }
 
@@ -80,8 +80,8 @@ impl Doing {
         Some(slot)
     }
 
-    /// The function is left, and with it those that it called and that were left in some way which the trace does not show:
-    /// by an exception, or a long jump.
+    /// The function is left, and with it those that it called and that were left in some way which the trace does not
+    /// show: by an exception, or a long jump.
     fn leave(&mut self, function: LabelId) -> usize {
         let Some(at) = self.calls.iter().rposition(|call| call.function == function) else { return 0 };
         let left = self.calls.len() - at;

@@ -1,14 +1,15 @@
 //! The trace as a timeline, in Chrome's trace event format, which Perfetto and `chrome://tracing` open.
 //!
-//! Time is the number of events before: event 5 happens at 4 µs. Each thread has a track. On it there is a slice from its
-//! first event to its end, slices for functions, short slices (1 µs) for what synchronises or takes part in a race, and
-//! instants for all else. Locks that a thread holds are slices on tracks below, one track for each lock that is held at the
-//! same time, so that they never cross.
+//! Time is the number of events before: event 5 happens at 4 µs. Each thread has a track. On it there is a slice from
+//! its first event to its end, slices for functions, short slices (1 µs) for what synchronises or takes part in a race,
+//! and instants for all else. Locks that a thread holds are slices on tracks below, one track for each lock that is
+//! held at the same time, so that they never cross.
 //!
-//! Arrows lead from the start of a thread to its first event, from its last event to the join, from an unlock to the next
-//! lock, from an atomic write to the reads that see it, and from one access of a race to the other. Both ends of an
-//! arrow are written when the second is known: so the beginning of an arrow stands after later events in the file, which viewers
-//! sort. All else is in the order of time. Nothing is kept but the last event of each thread, lock and atomic variable.
+//! Arrows lead from the start of a thread to its first event, from its last event to the join, from an unlock to the
+//! next lock, from an atomic write to the reads that see it, and from one access of a race to the other. Both ends of
+//! an arrow are written when the second is known: so the beginning of an arrow stands after later events in the file,
+//! which viewers sort. All else is in the order of time. Nothing is kept but the last event of each thread, lock and
+//! atomic variable.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::Write;

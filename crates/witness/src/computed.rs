@@ -1,7 +1,8 @@
 //! What the values of a replay are, where the trace tells how they are computed ([`crate::Model::Values`]).
 //!
 //! [`foretell_trace::values`] says what that means. What it leaves to us:
-//! * A write whose term has no value stores what was observed if its thread has seen nothing else than observed, as a write without a term.
+//! * A write whose term has no value stores what was observed if its thread has seen nothing else than observed, as a
+//!   write without a term.
 //! * A read of something that nobody knows, but that is what it saw in the trace, sees what the trace shows of it.
 
 mod arithmetic;
@@ -39,8 +40,8 @@ pub(crate) struct Computed<'t> {
     written: BTreeMap<VarId, Content>,
     /// What each read that has run has seen. Only grows.
     seen: BTreeMap<EventId, Content>,
-    /// What terms are that were asked for by this thread. Does not change: all that they are made of has run. Which reads *everything* stands
-    /// for depends on who asks.
+    /// What terms are that were asked for by this thread. Does not change: all that they are made of has run. Which
+    /// reads *everything* stands for depends on who asks.
     settled: HashMap<(ThreadId, Node), Outcome>,
 }
 
@@ -65,7 +66,8 @@ impl<'t> Computed<'t> {
         self.trace.names().value_number(value).map_or(Known::Name(value), Known::Number)
     }
 
-    /// What a read of something that holds this sees; `same_write` tells whether that is of the same write as in the trace.
+    /// What a read of something that holds this sees; `same_write` tells whether that is of the same write as in the
+    /// trace.
     pub(crate) fn sees(&self, event: &Event, held: Content, same_write: bool) -> Content {
         let shown = event.op.value_read().map(|value| self.shown(value));
         if event.unexplained {
@@ -151,8 +153,8 @@ impl<'t> Computed<'t> {
         self.settled.extend(settled.into_iter().map(|(node, outcome)| ((thread, node), outcome)));
     }
 
-    /// All that the future depends on: what variables hold, and what reads have seen. How many of each there are follows from how far the
-    /// threads are.
+    /// All that the future depends on: what variables hold, and what reads have seen. How many of each there are
+    /// follows from how far the threads are.
     pub(crate) fn key(&self) -> impl Iterator<Item = u32> {
         self.written.values().chain(self.seen.values()).flat_map(|content| content.key())
     }

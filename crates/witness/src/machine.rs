@@ -7,8 +7,8 @@
 //! What [`foretell_trace::event`] leaves to us:
 //! * An event that no recorded write explains stands for a write from outside, too, by somebody who may have looked at
 //!   anything before: it can run only once everything before it in the trace has run, as observed.
-//! * An update that is unfaithful leaves a content that equals nothing observed, unless the trace tells that what it writes
-//!   does not depend on what it read.
+//! * An update that is unfaithful leaves a content that equals nothing observed, unless the trace tells that what it
+//!   writes does not depend on what it read.
 //! * Memory whose allocation the trace shows holds something unknown, not 0, unless a read shows what.
 
 mod meetings;
@@ -277,8 +277,8 @@ impl<'t> Machine<'t> {
     /// The state as far as it is not a function of itself: what can happen from here on depends on this alone.
     ///
     /// How far the threads are tells who holds which lock, the permits, the arrivals, and what is allocated or freed,
-    /// because each of these is a count or a set over the events that have run. Memory, deviations, notifications and who
-    /// meets whom depend on the order, too.
+    /// because each of these is a count or a set over the events that have run. Memory, deviations, notifications and
+    /// who meets whom depend on the order, too.
     pub fn key(&self) -> Box<[u32]> {
         let threads = self.threads.iter().flat_map(|thread| {
             [thread.next, u32::from(thread.deviated) | u32::from(thread.notified) << 1, thread.signals]

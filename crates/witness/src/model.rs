@@ -17,16 +17,17 @@ pub enum Model {
     /// writes meanwhile equals nothing that was observed. In a trace that shows no branch at all nobody knows how far
     /// that is, so there this is [`Model::SameValue`].
     ControlFlow,
-    /// As [`Model::SameValue`], but each read matters to nothing but what the trace's [`Dependence`] says: after an unfaithful
-    /// one the thread runs on up to the first event that it steers, and what it writes meanwhile equals nothing that
-    /// was observed only if its value depends on it. A read that steers itself cannot be unfaithful. In a trace that does not
-    /// tell any of this, this is [`Model::ControlFlow`].
+    /// As [`Model::SameValue`], but each read matters to nothing but what the trace's [`Dependence`] says: after an
+    /// unfaithful one the thread runs on up to the first event that it steers, and what it writes meanwhile equals
+    /// nothing that was observed only if its value depends on it. A read that steers itself cannot be unfaithful. In a
+    /// trace that does not tell any of this, this is [`Model::ControlFlow`].
     ///
     /// [`Dependence`]: foretell_trace::dependence::Dependence
     Necessary,
-    /// Reads may see anything: the trace's [`Values`] say what is computed of it. An event can run if what it demands holds, and nothing
-    /// else keeps a thread from going on. A read is faithful if it sees the same value (where the trace shows none: the same write,
-    /// which stores the same). In a trace that does not tell how values are computed, this is [`Model::Necessary`].
+    /// Reads may see anything: the trace's [`Values`] say what is computed of it. An event can run if what it demands
+    /// holds, and nothing else keeps a thread from going on. A read is faithful if it sees the same value (where the
+    /// trace shows none: the same write, which stores the same). In a trace that does not tell how values are computed,
+    /// this is [`Model::Necessary`].
     ///
     /// [`Values`]: foretell_trace::values::Values
     Values,

@@ -8,12 +8,13 @@ use crate::program::{Function, Instr, Position};
 pub(crate) struct Draft {
     /// The function so far.
     pub(crate) function: Function,
-    /// For each instruction, whether it may fail: not if the text says that it cannot, as with an index that is written down
-    /// and within the array. Whether a value may be a reference is entered when all functions are written.
+    /// For each instruction, whether it may fail: not if the text says that it cannot, as with an index that is written
+    /// down and within the array. Whether a value may be a reference is entered when all functions are written.
     pub(crate) may_fail: Vec<bool>,
 }
 
-/// The instructions that a decision of some function is about: those that run after it on some way, until the ways meet.
+/// The instructions that a decision of some function is about: those that run after it on some way, until the ways
+/// meet.
 pub(crate) struct Ways {
     /// The number of the function.
     pub(crate) function: usize,

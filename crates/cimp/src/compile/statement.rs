@@ -254,7 +254,8 @@ impl<'c, 's> Writer<'c, 's> {
     fn meet(&mut self, span: Span, decide: usize) {
         let ways = decide + 1..self.draft.here();
         if self.draft.returns(ways.clone()) {
-            // The ways meet where the function ends, and until then may run whatever follows: in a loop, all of it again.
+            // The ways meet where the function ends, and until then may run whatever follows: in a loop, all of it
+            // again.
             self.set_ways(decide, self.outermost_loop.unwrap_or(decide + 1)..usize::MAX);
             self.emit(span.position, Instr::Unmark);
         } else {

@@ -15,8 +15,8 @@ impl Components {
         {
             reverse[to].push(from);
         }
-        // A component that reaches another is left later than that when the edges are walked backwards from it; so walking
-        // forwards from the nodes that were left last collects what is reachable first.
+        // A component that reaches another is left later than that when the edges are walked backwards from it; so
+        // walking forwards from the nodes that were left last collects what is reachable first.
         let all = (0..edges.len()).collect::<Vec<_>>();
         let backwards = walk(&reverse, all).concat();
         let in_order = walk(&edges, backwards.into_iter().rev().collect());

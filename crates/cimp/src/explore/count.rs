@@ -21,8 +21,8 @@ impl Edges {
         2 * size_of_val(self.0.as_slice()) + states * (size_of::<u128>() + size_of::<u32>())
     }
 
-    /// The number of executions of a program with so many states, the first of which is the beginning. `None` if there are
-    /// infinitely many, or more than can be counted.
+    /// The number of executions of a program with so many states, the first of which is the beginning. `None` if there
+    /// are infinitely many, or more than can be counted.
     pub(super) fn executions(&self, states: usize) -> Option<u128> {
         if states == 0 {
             // It fails before its first step.

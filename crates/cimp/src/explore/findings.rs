@@ -86,8 +86,8 @@ impl<'m> StateView<'m> {
         StateView(machine)
     }
 
-    /// The number that the shared variable or element of this name holds; `None` if it holds no number, or there is no such
-    /// variable.
+    /// The number that the shared variable or element of this name holds; `None` if it holds no number, or there is no
+    /// such variable.
     pub fn number(&self, name: &str) -> Option<i64> {
         match self.0.value_of(name)? {
             Value::Number(number) => Some(number),

@@ -14,8 +14,8 @@ fn program(source: &str) -> Program {
     compile(source).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
-/// Explores breadth-first and depth-first; both must find the same, and all that is found must be there when the program
-/// runs again.
+/// Explores breadth-first and depth-first; both must find the same, and all that is found must be there when the
+/// program runs again.
 #[track_caller]
 fn explored_with(source: &str, limits: &Limits<'_>) -> Exploration {
     let program = program(source);

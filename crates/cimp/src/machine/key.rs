@@ -97,8 +97,8 @@ impl<S: Shadow> Machine<'_, S> {
         }
     }
 
-    /// Goes to the state with this key, which must be of the same program under the same bounds. Threads have the numbers
-    /// of the key from then on. Tags and controls are lost.
+    /// Goes to the state with this key, which must be of the same program under the same bounds. Threads have the
+    /// numbers of the key from then on. Tags and controls are lost.
     pub fn restore(&mut self, key: &[u8], shadow: &mut S) {
         let mut reader = Reader { rest: key };
         self.failure = None;
@@ -125,7 +125,8 @@ impl<S: Shadow> Machine<'_, S> {
         }
     }
 
-    /// Reads a thread and those that it started. Their number is bounded by that of threads, so this cannot nest deeper.
+    /// Reads a thread and those that it started. Their number is bounded by that of threads, so this cannot nest
+    /// deeper.
     fn read_family(
         &mut self,
         parent: Option<ThreadRef>,

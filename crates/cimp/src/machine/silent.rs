@@ -7,8 +7,8 @@ use crate::program::{Group, Instr};
 use crate::value::{self, CellRef, ThreadRef, Value};
 
 impl<S: Shadow> Machine<'_, S> {
-    /// Runs the thread until it stands before a step or has ended. What goes wrong leaves it before the instruction that
-    /// did, and would go wrong again.
+    /// Runs the thread until it stands before a step or has ended. What goes wrong leaves it before the instruction
+    /// that did, and would go wrong again.
     pub(super) fn run_silently(&mut self, thread: ThreadRef, shadow: &mut S) -> Result<(), Fault> {
         for _ in 0..self.bounds.silent_steps {
             let Some(instruction) = self.instruction(thread) else { return Ok(()) };

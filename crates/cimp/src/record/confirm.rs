@@ -1,7 +1,7 @@
 //! Whether a new order of a trace's events is an execution of the program.
 //!
-//! The strongest check of a predicted race: the program itself is run in the predicted order. Reads may see other values
-//! than recorded; what counts is that every thread does what the trace shows, up to the accesses that race.
+//! The strongest check of a predicted race: the program itself is run in the predicted order. Reads may see other
+//! values than recorded; what counts is that every thread does what the trace shows, up to the accesses that race.
 
 use foretell_trace::{Event, EventId, Op, Trace};
 
@@ -9,9 +9,9 @@ use crate::machine::{Action, Bounds, Machine, Step, Turn};
 use crate::program::Program;
 use crate::value::ThreadRef;
 
-/// Runs the program as the witness says, whose last two events are the ones that race: every event of the trace that is a
-/// step must be the next step of its thread then, and the last two must be next steps at the same time that conflict. An
-/// error says what the program does instead. The trace is that of a run, or of a [detour](super::detours).
+/// Runs the program as the witness says, whose last two events are the ones that race: every event of the trace that is
+/// a step must be the next step of its thread then, and the last two must be next steps at the same time that conflict.
+/// An error says what the program does instead. The trace is that of a run, or of a [detour](super::detours).
 pub fn confirm(program: &Program, trace: &Trace, witness: &[EventId]) -> Result<(), String> {
     let Some((before, &[first, second])) = witness.split_last_chunk::<2>() else {
         return Err("a witness has at least two events".to_owned());

@@ -1,16 +1,18 @@
-//! Where a run could have gone: for decisions of a recorded execution, the traces in which the thread goes the other way there.
+//! Where a run could have gone: for decisions of a recorded execution, the traces in which the thread goes the other
+//! way there.
 //!
-//! A run shows one way of each decision only, and what lies on the other one may race as well. Here the program is known, so the
-//! other way can be walked: by the thread alone, from the very state in which it decided, with everybody else standing still. What the thread
-//! then reads is not what it will have read in an execution that really takes this way; therefore nothing is made of it but terms. Decisions on the
-//! detour that depend on reads are taken both ways, each with the demand that it goes so, and what was accessed is demanded to be
-//! accessed again. So whenever all demands hold, the thread does exactly what the detour shows.
+//! A run shows one way of each decision only, and what lies on the other one may race as well. Here the program is
+//! known, so the other way can be walked: by the thread alone, from the very state in which it decided, with everybody
+//! else standing still. What the thread then reads is not what it will have read in an execution that really takes this
+//! way; therefore nothing is made of it but terms. Decisions on the detour that depend on reads are taken both ways,
+//! each with the demand that it goes so, and what was accessed is demanded to be accessed again. So whenever all
+//! demands hold, the thread does exactly what the detour shows.
 //!
-//! A detour is a trace of its own: the run up to the decision, the detour, and what the other threads did afterwards in the run, as
-//! far as they could have done that without what the thread does no more.
+//! A detour is a trace of its own: the run up to the decision, the detour, and what the other threads did afterwards in
+//! the run, as far as they could have done that without what the thread does no more.
 //!
-//! After Huang and Luo's RECIPE, which follows untaken branches whose effects it can model; there they must be short and free of loops and calls.
-//! Here they are whatever the machine runs, up to a number of events.
+//! After Huang and Luo's RECIPE, which follows untaken branches whose effects it can model; there they must be short
+//! and free of loops and calls. Here they are whatever the machine runs, up to a number of events.
 //!
 //! * `walk`: the other way, as far as the thread gets alone
 //! * `splice`: a run with a detour in it
@@ -52,7 +54,8 @@ impl Default for Limits {
     }
 }
 
-/// All detours of the run, one after the other: each is made when it is asked for. An error if the run is none of this program.
+/// All detours of the run, one after the other: each is made when it is asked for. An error if the run is none of this
+/// program.
 pub fn detours<'p>(program: &'p Program, run: &Run, limits: Limits) -> Result<Detours<'p>, String> {
     let (whole, spots) = Whole::replay(program, run, limits)?;
     let mut recorder = Recorder::default();

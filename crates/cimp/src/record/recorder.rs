@@ -1,8 +1,9 @@
 //! Keeps track of where values come from, and of the decisions that each thread depends on.
 //!
-//! A thread's control is its last decision; each decision knows the one before it, so decisions form chains. A mark says
-//! how long the chain was. Where ways meet, the chain goes back to the mark, unless there was a decision since that is
-//! never forgotten; what was assigned meanwhile then depends on the decisions that are forgotten by its value instead.
+//! A thread's control is its last decision; each decision knows the one before it, so decisions form chains. A mark
+//! says how long the chain was. Where ways meet, the chain goes back to the mark, unless there was a decision since
+//! that is never forgotten; what was assigned meanwhile then depends on the decisions that are forgotten by its value
+//! instead.
 
 use foretell_depend::{Binary, Unary};
 
@@ -64,7 +65,8 @@ pub(super) struct Recorder {
     pub(super) lead: Option<Lead>,
 }
 
-/// Leads a thread: from one decision on, decisions go as told. When nothing is told any more, they go as their values have it.
+/// Leads a thread: from one decision on, decisions go as told. When nothing is told any more, they go as their values
+/// have it.
 #[derive(Debug, Default)]
 pub(super) struct Lead {
     /// The number of the first decision that is led.
@@ -82,7 +84,8 @@ impl Lead {
         Lead { from, told, ..Lead::default() }
     }
 
-    /// Other ways, each of which parts from this one at a decision that nobody told where to go: what was told, and is to be told next.
+    /// Other ways, each of which parts from this one at a decision that nobody told where to go: what was told, and is
+    /// to be told next.
     pub(super) fn others(&self) -> impl Iterator<Item = Vec<bool>> {
         (self.told.len()..self.gone.len()).map(|parting| {
             let mut told = self.gone[..=parting].to_vec();

@@ -47,8 +47,8 @@ pub(super) fn translate(
     Ok(Run { trace, flow, ending, schedule, steps })
 }
 
-/// Makes a trace of what would be recorded if decisions had gone another way; gives how many events set things up. From the happening with
-/// the number `unknown` on, nobody has seen the values: nothing but the terms tells what they are.
+/// Makes a trace of what would be recorded if decisions had gone another way; gives how many events set things up. From
+/// the happening with the number `unknown` on, nobody has seen the values: nothing but the terms tells what they are.
 pub(super) fn imagine(
     recorder: &Recorder,
     machine: &Machine<'_, Recorder>,
@@ -109,7 +109,8 @@ impl<'r, 'p> Writer<'r, 'p> {
         }
     }
 
-    /// Writes all that happened, after what has to be set up for it. No values are shown from the happening with the number `unknown` on.
+    /// Writes all that happened, after what has to be set up for it. No values are shown from the happening with the
+    /// number `unknown` on.
     fn of(recorder: &Recorder, machine: &'r Machine<'p, Recorder>, unknown: usize) -> Named<(Self, Setup)> {
         let setup = Setup::of(machine.program(), &recorder.happenings);
         let mut writer = Writer::new(machine);
@@ -146,9 +147,9 @@ impl<'r, 'p> Writer<'r, 'p> {
         Ok(())
     }
 
-    /// A trace that shows no decision at all is taken to hide them, so that everything depends on everything read before.
-    /// If the program read something and really made none, the trace ends with one that depends on nothing, of a thread that
-    /// could go on and that nobody waited for, so that nothing depends on the decision either.
+    /// A trace that shows no decision at all is taken to hide them, so that everything depends on everything read
+    /// before. If the program read something and really made none, the trace ends with one that depends on nothing, of
+    /// a thread that could go on and that nobody waited for, so that nothing depends on the decision either.
     fn missing_decision(&self) -> Option<Event> {
         let reads = |event: &Event| event.op.access().is_some_and(|access| access.kind.reads());
         if !self.events.iter().any(reads) || self.events.iter().any(|event| event.op == Op::Branch) {
@@ -266,7 +267,8 @@ impl<'r, 'p> Writer<'r, 'p> {
         self.names.symbol(self.machine.value_name(value).as_bytes()).map(TraceValue)
     }
 
-    /// The flow, where the first thing that happened is event `first` of the trace. `None` if there are too many events.
+    /// The flow, where the first thing that happened is event `first` of the trace. `None` if there are too many
+    /// events.
     fn flow(&self, recorder: &Recorder, setup: &Setup, first: usize) -> Option<Flow> {
         let mut flow = Flow::default();
         for index in 0..first {

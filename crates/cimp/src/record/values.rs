@@ -1,7 +1,7 @@
 //! How the values of a run are computed, as terms that its trace carries.
 //!
-//! Whatever a thread decides on, or takes for an address, is demanded of the event where it does so: that a decision goes the way it went,
-//! that an index, a reference or a handle is the very one that it was.
+//! Whatever a thread decides on, or takes for an address, is demanded of the event where it does so: that a decision
+//! goes the way it went, that an index, a reference or a handle is the very one that it was.
 
 use foretell_depend::{Binary, Unary};
 use foretell_trace::EventId;
@@ -28,7 +28,8 @@ struct Terms<'w, 'r, 'p> {
     nodes: Vec<(TermId, Value)>,
 }
 
-/// Says how the values of a run are computed, whose first happening is event `first` of `events`. `Ok(None)` if there are more than can be numbered.
+/// Says how the values of a run are computed, whose first happening is event `first` of `events`. `Ok(None)` if there
+/// are more than can be numbered.
 pub(super) fn values(
     writer: &mut Writer<'_, '_>,
     recorder: &Recorder,

@@ -1,7 +1,7 @@
 //! The strategies of [`foretell_schedule`] as schedulers: programs in their terms.
 //!
-//! A function is known by its place in the program, and so is the kind of a lock: locks of one declaration, be it a lock or an
-//! array of them, are used alike.
+//! A function is known by its place in the program, and so is the kind of a lock: locks of one declaration, be it a
+//! lock or an array of them, are used alike.
 
 use foretell_schedule::relation::Unreadable;
 use foretell_schedule::{Learnt, Operation, Ready, Relation, Strategy, innermost};
@@ -66,7 +66,8 @@ fn among(object: u32, sort: u64) -> u64 {
     u64::from(object) << 2 | sort
 }
 
-/// A number for a place. Should two places have the same one, strategies see a conflict where there is none, and nothing else happens.
+/// A number for a place. Should two places have the same one, strategies see a conflict where there is none, and
+/// nothing else happens.
 fn number_of(place: Place) -> u64 {
     match place {
         Place::Shared { element, .. } => u64::from(element) << 1,

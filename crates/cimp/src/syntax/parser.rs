@@ -1,7 +1,7 @@
 //! What all rules of the grammar share: the next token, messages, recovery, and depth.
 //!
-//! Written by hand, one function per rule. A rule that fails has said why; what comes after the statement or declaration
-//! it was in is read nevertheless, so that several mistakes are found at once.
+//! Written by hand, one function per rule. A rule that fails has said why; what comes after the statement or
+//! declaration it was in is read nevertheless, so that several mistakes are found at once.
 
 use std::collections::BTreeSet;
 
@@ -83,7 +83,8 @@ impl<'s, 't> Parser<'s, 't> {
         let token = self.peek();
         if token.kind != Kind::Name {
             let failed = self.expected(what);
-            // On the same line, a word of the language was meant to be the name; on the next one it begins something new.
+            // On the same line, a word of the language was meant to be the name; on the next one it begins something
+            // new.
             if token.kind == Kind::Keyword && self.before().is_some_and(|before| before.is_on_line_of(&token))
             {
                 self.advance();

@@ -1,11 +1,12 @@
 //! What does not depend on a read happens whatever that read sees.
 //!
 //! Threads are added to a program that write chosen values. Just before a read of the recorded execution one of them
-//! writes something else than what was read; before each read that the event in question does depend on, one writes what
-//! was read. The event must happen all the same, at the same place and with the same value.
+//! writes something else than what was read; before each read that the event in question does depend on, one writes
+//! what was read. The event must happen all the same, at the same place and with the same value.
 //!
-//! Once more with all reads of a thread at once, by what the trace itself says of them: those that steer nothing up to some event
-//! all see something else, and the thread must come to that event by the same steps, and write what does not depend on these.
+//! Once more with all reads of a thread at once, by what the trace itself says of them: those that steer nothing up to
+//! some event all see something else, and the thread must come to that event by the same steps, and write what does not
+//! depend on these.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -210,8 +211,8 @@ fn is_changed(run: &Run, write: EventId, strange: &BTreeSet<EventId>) -> Option<
     Some(value.iter().any(|read| strange.contains(read)))
 }
 
-/// Lets a thread take its recorded steps up to the event, all reads that it does not need for that seeing something strange. Gives how
-/// many writes were not changed by that; `None` if somebody else is in the way.
+/// Lets a thread take its recorded steps up to the event, all reads that it does not need for that seeing something
+/// strange. Gives how many writes were not changed by that; `None` if somebody else is in the way.
 fn takes_its_steps(text: &str, run: &Run, last: EventId) -> Option<usize> {
     let steps = steps_up_to(run, last);
     let strange = unneeded(run, &steps).filter(|reads| !reads.is_empty())?;

@@ -1,5 +1,5 @@
-//! Whenever all that a detour demands of a thread holds in an execution, the thread does what the detour shows. And whatever order of a detour's
-//! events keeps to the demands is an execution of the program.
+//! Whenever all that a detour demands of a thread holds in an execution, the thread does what the detour shows. And
+//! whatever order of a detour's events keeps to the demands is an execution of the program.
 
 use std::collections::{HashMap, HashSet};
 
@@ -109,7 +109,8 @@ fn deed(trace: &Trace, event: Event) -> String {
     format!("{what} at {}", names.loc_text(event.loc))
 }
 
-/// Follows a thread of the detour as far as its demands hold in the execution; gives how many events that are added were among that.
+/// Follows a thread of the detour as far as its demands hold in the execution; gives how many events that are added
+/// were among that.
 fn follow(detour: &Detour, thread: ThreadId, execution: &Run) -> usize {
     let trace = &detour.trace;
     let there = &execution.trace;
@@ -175,7 +176,8 @@ fn a_thread_that_goes_another_way_does_what_the_detour_shows() {
     assert!(made > 500 && followed > 2000, "{made} {followed}");
 }
 
-/// An order of a detour's events that comes about step by step. Nobody returns from a wait: whose turn that is depends on the future.
+/// An order of a detour's events that comes about step by step. Nobody returns from a wait: whose turn that is depends
+/// on the future.
 struct Order<'t> {
     known: Evaluation<'t>,
     taken: Vec<EventId>,

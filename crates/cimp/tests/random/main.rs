@@ -13,8 +13,8 @@ use foretell_cimp::record::{self, Run};
 use foretell_cimp::schedule::{Pct, Random, Scheduler, Serial};
 use foretell_testkit::program::{self, Shape};
 
-/// Calls `check` with the programs of `count` seeds, each of the shape that `shape` has for its seed, and their texts. If
-/// the check fails, seed and program are printed.
+/// Calls `check` with the programs of `count` seeds, each of the shape that `shape` has for its seed, and their texts.
+/// If the check fails, seed and program are printed.
 fn for_each(count: u64, shape: impl Fn(u64) -> Shape, mut check: impl FnMut(u64, &str, &Program)) {
     for seed in 0..count {
         let text = program::program(seed, shape(seed)).to_string();

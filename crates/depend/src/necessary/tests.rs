@@ -3,8 +3,8 @@ use foretell_trace::format::text::TextReader;
 use super::*;
 use crate::flow::{Binary, Use};
 
-/// A trace and its flow, which is written down in the locations of the events: `value` and `address` with the numbers of the reads
-/// that they are computed from.
+/// A trace and its flow, which is written down in the locations of the events: `value` and `address` with the numbers
+/// of the reads that they are computed from.
 fn parse(text: &'static str) -> (Trace, Flow) {
     let trace = Trace::read(Box::new(TextReader::new(Box::new(text.as_bytes())))).unwrap();
     let mut flow = Flow::default();

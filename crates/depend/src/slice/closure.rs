@@ -31,7 +31,8 @@ pub(super) struct Closure<'a> {
     values: FxHashSet<NodeId>,
     /// Per thread, how many of its reads are pinned because anything may depend on them: the first ones.
     first_reads: Vec<usize>,
-    /// Per thread, how many of its decisions that may stop it are kept because something that follows is: the first ones.
+    /// Per thread, how many of its decisions that may stop it are kept because something that follows is: the first
+    /// ones.
     first_stopping: Vec<usize>,
     /// Kept events whose own needs are still to be looked at.
     open: Vec<EventId>,
@@ -98,7 +99,8 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// Who wrote what no recorded write explains may have looked at anything before, so all of that must be as observed.
+    /// Who wrote what no recorded write explains may have looked at anything before, so all of that must be as
+    /// observed.
     fn keep_all_before_unexplained(&mut self) {
         let Some(last) = self.index.last_unexplained else { return };
         for (id, event) in self.trace.iter().take_while(|&(id, _)| id <= last) {
@@ -271,7 +273,8 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// A decision also controls what follows if one of its ways may not come that far. (The sound rule keeps it anyway.)
+    /// A decision also controls what follows if one of its ways may not come that far. (The sound rule keeps it
+    /// anyway.)
     fn keep_earlier_stopping(&mut self, event: EventId) {
         let thread = self.trace.event(event).thread.index();
         let index = self.index;
@@ -295,8 +298,8 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// Keeps the sections that the event lies in, and those of a lock that it failed to take. An event that no schedule of
-    /// interest runs keeps just the sections that it begins or ends, as nobody would understand it otherwise.
+    /// Keeps the sections that the event lies in, and those of a lock that it failed to take. An event that no schedule
+    /// of interest runs keeps just the sections that it begins or ends, as nobody would understand it otherwise.
     fn keep_sections(&mut self, event: EventId) {
         let (sections, may_run) = (&self.index.sections, self.may_run(event));
         for &section in sections.around(event) {

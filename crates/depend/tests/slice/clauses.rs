@@ -239,7 +239,8 @@ fn what_comes_after_a_race_needs_nothing() {
 
 #[test]
 fn who_waits_for_a_racing_thread_needs_nothing_afterwards() {
-    // Thread 0 starts the racing ones, waits for the first, decides on what it left, and starts another that decides, too.
+    // Thread 0 starts the racing ones, waits for the first, decides on what it left, and starts another that decides,
+    // too.
     let text = "0|fork(1)|-\n0|fork(2)|-\n1|w(y,1)|-\n1|w(x,1)|-\n2|w(x,2)|-\n0|join(1)|-\n0|r(y,1)|-\n\
                 0|branch|value=7 scope=stop\n0|fork(3)|-\n3|r(z,0)|-\n3|branch|value=10 scope=stop\n3|w(x,3)|-\n";
     let script = Script::new(text);

@@ -15,8 +15,8 @@ use foretell_witness::{Machine, Model};
 use crate::recording::{conflicts, needed, predicted, recorded};
 use crate::replay::{replay, replay_race};
 
-/// A random program and one of its runs: with few switches between threads, with many, or between. `None` if the program
-/// has a mistake that shows before it runs.
+/// A random program and one of its runs: with few switches between threads, with many, or between. `None` if the
+/// program has a mistake that shows before it runs.
 fn random_run(seed: u64) -> Option<(String, Program, Run)> {
     let source = program(seed, Shape::any(seed)).to_string();
     let program = foretell_cimp::compile(&source).ok()?;

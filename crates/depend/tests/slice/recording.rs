@@ -48,8 +48,8 @@ pub(crate) fn conflicts(run: &Run) -> Vec<Pair> {
     pairs
 }
 
-/// A schedule of the slice for it that ends with the race, in numbers of the whole trace. `None` if there is none, or the
-/// slice is too large.
+/// A schedule of the slice for it that ends with the race, in numbers of the whole trace. `None` if there is none, or
+/// the slice is too large.
 pub(crate) fn predicted(run: &Run, pair: Pair, rule: Rule) -> Option<Vec<EventId>> {
     let slice = slice(&run.trace, Some(&run.flow), &Property::race(pair.0, pair.1), rule);
     let sliced = slice.trace(&run.trace).unwrap();
@@ -61,8 +61,8 @@ pub(crate) fn predicted(run: &Run, pair: Pair, rule: Rule) -> Option<Vec<EventId
     Some(needed)
 }
 
-/// What is needed of a schedule, in numbers of the whole trace. A read that sees something else than observed is not, unless
-/// it is its thread's last event: its thread does nothing afterwards, and might fail at once.
+/// What is needed of a schedule, in numbers of the whole trace. A read that sees something else than observed is not,
+/// unless it is its thread's last event: its thread does nothing afterwards, and might fail at once.
 pub(crate) fn needed(slice: &Slice, sliced: &Trace, schedule: &[EventId]) -> Vec<EventId> {
     // Recordings show what is not 0 at the beginning as writes.
     let mut memory = vec![Some(Value::ZERO); sliced.names().vars.len()];

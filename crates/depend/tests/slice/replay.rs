@@ -1,5 +1,5 @@
-//! Runs a program along a schedule of a slice, as the argument for the sound rule does: whenever a kept event is due, its
-//! thread runs alone through all that was dropped before it.
+//! Runs a program along a schedule of a slice, as the argument for the sound rule does: whenever a kept event is due,
+//! its thread runs alone through all that was dropped before it.
 
 use foretell_cimp::machine::{Action, Bounds, Machine, Step, Turn};
 use foretell_cimp::program::Program;
@@ -35,8 +35,8 @@ impl<'r> Replay<'r> {
         Replay { run, steps, to_run }
     }
 
-    /// Goes on at this place of the schedule. The same step may occur several times among what was dropped, and nobody knows
-    /// which of them is the kept one if a decision among them went another way: so each is tried.
+    /// Goes on at this place of the schedule. The same step may occur several times among what was dropped, and nobody
+    /// knows which of them is the kept one if a decision among them went another way: so each is tried.
     fn follow(&self, machine: Machine<'_>, place: usize) -> Result<(), String> {
         let Some(&event) = self.steps.get(place) else { return self.race(&machine) };
         let mut machine = machine;

@@ -1,8 +1,8 @@
 //! Traces with their flow, written down by hand.
 //!
-//! The location of an event says what it depends on: `value=3,4` (it writes, or decides on, what was read at events 3 and
-//! 4), `address=2`, `control=5` (the decision at event 5), `scope=x,y` (the ways of this decision may write x and y),
-//! `scope=stop`, `scope=none`.
+//! The location of an event says what it depends on: `value=3,4` (it writes, or decides on, what was read at events 3
+//! and 4), `address=2`, `control=5` (the decision at event 5), `scope=x,y` (the ways of this decision may write x and
+//! y), `scope=stop`, `scope=none`.
 
 use foretell_depend::{Binary, Flow, Node, NodeId, Property, Rule, Scope, Slice, Use, slice};
 use foretell_testkit::trace;

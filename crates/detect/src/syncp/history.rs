@@ -4,10 +4,10 @@
 //! each other never race (the ideal of such a pair contains the end of the earlier section, and so the earlier access),
 //! so in a program that uses its locks well hardly any pair is ever looked at.
 //!
-//! For each pair of classes that may race there is a [`Front`]: which accesses of the earlier class are still open, that
-//! is, not known to lie inside the ideal of the later class's thread. What lies inside stays inside as that thread goes
-//! on, so each access leaves a front once. An access that does not leave is a race, so all work is paid for either by
-//! an access that leaves or by a race that is reported.
+//! For each pair of classes that may race there is a [`Front`]: which accesses of the earlier class are still open,
+//! that is, not known to lie inside the ideal of the later class's thread. What lies inside stays inside as that thread
+//! goes on, so each access leaves a front once. An access that does not leave is a race, so all work is paid for either
+//! by an access that leaves or by a race that is reported.
 
 use std::num::NonZero;
 
@@ -328,8 +328,8 @@ impl Search<'_> {
     }
 }
 
-/// Lets an ideal grow to that of a pair whose earlier access is `entry`; the later one's part is in it already. Tells how
-/// many sections entered.
+/// Lets an ideal grow to that of a pair whose earlier access is `entry`; the later one's part is in it already. Tells
+/// how many sections entered.
 fn grow(ideal: &mut Ideal, thread: ThreadId, entry: &Entry, past: Past<'_>) -> usize {
     ideal.grown_for = entry.time;
     ideal.set.join(past.versions.get(entry.version));

@@ -1,7 +1,7 @@
 //! The ideal of one pair, and the schedule that it gives.
 //!
-//! Written for clearness, and apart from the streaming detector so that each can be tested against the other: it looks at
-//! one pair at a time, keeps nothing between pairs, and compares each acquire with those of all threads.
+//! Written for clearness, and apart from the streaming detector so that each can be tested against the other: it looks
+//! at one pair at a time, keeps nothing between pairs, and compares each acquire with those of all threads.
 
 use foretell_trace::{Access, EventId, LockId, LockMode, ThreadId, Trace};
 use rustc_hash::FxHashMap;
@@ -67,8 +67,8 @@ impl<'a> SyncPreserving<'a> {
         SyncPreserving { trace, threads, positions, clocks: stored }
     }
 
-    /// A schedule that ends with the two events, if they are a sync-preserving race: the trace restricted to the ideal of
-    /// the pair, then the pair.
+    /// A schedule that ends with the two events, if they are a sync-preserving race: the trace restricted to the ideal
+    /// of the pair, then the pair.
     pub fn witness(&self, pair: Pair) -> Option<Vec<EventId>> {
         let prefixes = self.ideal(pair)?;
         let mut schedule: Vec<EventId> = prefixes

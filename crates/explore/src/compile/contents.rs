@@ -1,9 +1,9 @@
 //! What variables can hold, and what reads ask of it.
 //!
-//! Each write leaves an *outcome*; so does whatever a variable holds at the beginning, and a read that no recorded write
-//! explains. Two outcomes that no read can tell apart get the same number. A read that shows its value, from a write that
-//! shows its value, asks for the value; the outcomes with one value have successive numbers, so that is a range. Any
-//! other read asks for the outcome that it saw, which then has a number of its own.
+//! Each write leaves an *outcome*; so does whatever a variable holds at the beginning, and a read that no recorded
+//! write explains. Two outcomes that no read can tell apart get the same number. A read that shows its value, from a
+//! write that shows its value, asks for the value; the outcomes with one value have successive numbers, so that is a
+//! range. Any other read asks for the outcome that it saw, which then has a number of its own.
 
 use foretell_trace::{Event, Op, Trace, Value};
 

@@ -98,8 +98,8 @@ impl Sync {
             (0..before.len()).map(|barrier| self.size(barrier, before[barrier], &complete)).collect();
     }
 
-    /// How many cross the barrier together, if all complete generations have the same size and no more than that have come
-    /// after them. `before` is how many have come up to then.
+    /// How many cross the barrier together, if all complete generations have the same size and no more than that have
+    /// come after them. `before` is how many have come up to then.
     fn size(&self, barrier: usize, before: u32, complete: &FxHashMap<(usize, u32), u32>) -> Option<u32> {
         let mut generations = complete.iter().filter(|(key, _)| key.0 == barrier);
         let &size = complete.get(&(barrier, 0))?;

@@ -15,8 +15,8 @@ pub(crate) fn ready_for_programs() -> Result<(), String> {
     must("cargo", &[&["build", "--quiet", "--release"][..], &packages].concat())
 }
 
-/// The JSON report of a command of foretell, `before` and `after` around what says where to write it. That races were found, that not
-/// everything was decided, or that the program itself failed is an answer, if there is a report.
+/// The JSON report of a command of foretell, `before` and `after` around what says where to write it. That races were
+/// found, that not everything was decided, or that the program itself failed is an answer, if there is a report.
 pub(crate) fn report<A: AsRef<OsStr>, B: AsRef<OsStr>>(
     before: &[A],
     after: &[B],

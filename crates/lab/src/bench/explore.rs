@@ -52,7 +52,8 @@ pub(crate) fn exploring(record: &mut Record) -> Result<(), String> {
     Ok(())
 }
 
-/// `foretell explore` on one worker, without counts where it would not come to an end; returns its report and the CPU seconds that it took.
+/// `foretell explore` on one worker, without counts where it would not come to an end; returns its report and the CPU
+/// seconds that it took.
 fn explore(shape: Shape, args: &[&str]) -> Result<(Value, f64), String> {
     let path = trace(shape)?;
     let counts: &[&str] = if args.contains(&"--max-steps") { &["--races-only"] } else { &[] };

@@ -1,8 +1,8 @@
 //! How many races hunts find that hide in the usual runs of programs.
 //!
-//! The programs in `bench/native/hidden` have races that only show when locks are taken in another order than usual. Each strategy
-//! makes the same number of runs of each program; a race is a pair of places in the source, and counts once for a program. Beside them
-//! the program runs as often under ThreadSanitizer, as it is.
+//! The programs in `bench/native/hidden` have races that only show when locks are taken in another order than usual.
+//! Each strategy makes the same number of runs of each program; a race is a pair of places in the source, and counts
+//! once for a program. Beside them the program runs as often under ThreadSanitizer, as it is.
 
 use std::collections::BTreeSet;
 use std::fs;

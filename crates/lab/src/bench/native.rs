@@ -1,7 +1,7 @@
 //! What it costs to record a native program, beside what ThreadSanitizer costs.
 //!
-//! The program sums, counts, sorts and meets at a lock (`bench/native/work.c`); it is built plain, with `-fsanitize=thread`, and
-//! with `foretell cc`, all with `-O2`, and runs in all these ways in turn.
+//! The program sums, counts, sorts and meets at a lock (`bench/native/work.c`); it is built plain, with
+//! `-fsanitize=thread`, and with `foretell cc`, all with `-O2`, and runs in all these ways in turn.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -149,8 +149,8 @@ fn files(folder: &Path, wanted: &str) -> Result<Vec<PathBuf>, String> {
     Ok(found)
 }
 
-/// How many events the log in the folder tells of, and how many bytes it has. Decisions that only their sites tell of count as
-/// well, unless nothing was read since the last one.
+/// How many events the log in the folder tells of, and how many bytes it has. Decisions that only their sites tell of
+/// count as well, unless nothing was read since the last one.
 fn count(folder: &Path) -> Result<(usize, u64), String> {
     let (mut events, mut bytes) = (0, 0);
     for path in files(folder, "ftraw")? {

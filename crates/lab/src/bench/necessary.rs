@@ -1,9 +1,10 @@
 //! What it brings, and what it costs, to know which reads matter.
 //!
-//! The programs are all of `bench/native`, made for different measurements: those of `mixed` are what servers and tools are made of, queues, caches, tables,
-//! statistics; those of `hidden` hide races behind the order of locks; those of `values` decide by what they compute. Each is run
-//! briefly under several seeds, and all techniques look at the same runs; a race is a pair of places in the source. Then the mixed ones run for
-//! longer, and what it takes to follow the values is put beside the rest of the work.
+//! The programs are all of `bench/native`, made for different measurements: those of `mixed` are what servers and tools
+//! are made of, queues, caches, tables, statistics; those of `hidden` hide races behind the order of locks; those of
+//! `values` decide by what they compute. Each is run briefly under several seeds, and all techniques look at the same
+//! runs; a race is a pair of places in the source. Then the mixed ones run for longer, and what it takes to follow the
+//! values is put beside the rest of the work.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -88,7 +89,8 @@ fn record_races(record: &mut Record, programs: &str, found: Races, targets: [Opt
     ratio("rv-nre", "reconp", None);
 }
 
-/// What it takes to find out which reads matter, beside all the rest that `reconp` takes, and beside what `m2` needs of memory.
+/// What it takes to find out which reads matter, beside all the rest that `reconp` takes, and beside what `m2` needs of
+/// memory.
 fn costs(record: &mut Record, programs: &[PathBuf], folder: &Path) -> Result<(), String> {
     let (mut following, mut all) = (0.0, 0.0);
     let (mut with, mut without) = (0.0, 0.0);

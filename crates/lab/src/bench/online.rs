@@ -1,5 +1,5 @@
-//! What it costs to look for races while a program runs, beside what ThreadSanitizer costs: the program of the recorder's benchmark, and
-//! those of `bench/native/mixed`, which meet at locks and queues most of the time.
+//! What it costs to look for races while a program runs, beside what ThreadSanitizer costs: the program of the
+//! recorder's benchmark, and those of `bench/native/mixed`, which meet at locks and queues most of the time.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,9 @@
 //! What it brings, and what it costs, to compute values: the table of the RECIPE paper.
 //!
-//! Each program runs once, or under several seeds where the seed decides the schedule, and all techniques look at the same runs. A race is a pair of places in
-//! the source, and counts once for a program and a seed. The programs of the first two sets are made for it: what their threads decide by is computed from what
-//! others have written, and seldom is the value itself what matters. The others are the programs that are there anyway.
+//! Each program runs once, or under several seeds where the seed decides the schedule, and all techniques look at the
+//! same runs. A race is a pair of places in the source, and counts once for a program and a seed. The programs of the
+//! first two sets are made for it: what their threads decide by is computed from what others have written, and seldom
+//! is the value itself what matters. The others are the programs that are there anyway.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -52,8 +53,8 @@ pub(crate) fn computing(record: &mut Record) -> Result<(), String> {
     fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
 
-/// One row for each program, then those that compare the sums; `targets` are those of races without untaken branches and with them, each over `rv`'s, and of
-/// the time over that of `rv-nre`.
+/// One row for each program, then those that compare the sums; `targets` are those of races without untaken branches
+/// and with them, each over `rv`'s, and of the time over that of `rv-nre`.
 #[expect(clippy::cast_precision_loss, reason = "counts are small")]
 fn set(
     record: &mut Record,
@@ -84,7 +85,8 @@ fn set(
     Ok(())
 }
 
-/// The paper's columns: what the ways find, what `recipe` finds that `rv` does not and the other way round, and how long they take.
+/// The paper's columns: what the ways find, what `recipe` finds that `rv` does not and the other way round, and how
+/// long they take.
 fn row(program: &Path, compared: &Compared) -> Row {
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     let [rv, _, recipe_s, recipe] = compared;

@@ -6,7 +6,8 @@ use foretell_trace::{EventId, ThreadId, Trace};
 
 use super::index::{Index, Member};
 
-/// What is known about the order beyond [`MustOrder::certain`]: the last event of the thread that comes before the event.
+/// What is known about the order beyond [`MustOrder::certain`]: the last event of the thread that comes before the
+/// event.
 pub(super) type Before<'a> = dyn Fn(EventId, ThreadId) -> Option<EventId> + Sync + 'a;
 
 /// A place in the trace, with the order that holds there.

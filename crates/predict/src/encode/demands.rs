@@ -1,7 +1,8 @@
 //! What a search learns from demands that do not hold in a schedule.
 //!
-//! A demand is about a value, and that is due to some reads and the writes that they see: one of them has to see another write, or the
-//! event that demands it does not run. Of such reads the solver has to say which write they see, whatever that is.
+//! A demand is about a value, and that is due to some reads and the writes that they see: one of them has to see
+//! another write, or the event that demands it does not run. Of such reads the solver has to say which write they see,
+//! whatever that is.
 
 use foretell_solve::Lit;
 use foretell_trace::values::Demand;
@@ -11,7 +12,8 @@ use crate::values::{Computed, Sight, blame};
 
 /// So many demands that do not hold are learnt from at a time: the later ones are less likely to matter.
 const MOST_AT_ONCE: usize = 4;
-/// So many demands that do not hold are learnt from as they are; then somebody is asked who can compute with all that reads may see.
+/// So many demands that do not hold are learnt from as they are; then somebody is asked who can compute with all that
+/// reads may see.
 const PLAIN: u64 = 256;
 
 impl Search<'_> {
@@ -44,8 +46,8 @@ impl Search<'_> {
         }
     }
 
-    /// The sights because of which a demand does not hold: all that its value is due to, or, once that has not led anywhere for a while, what of
-    /// that is to blame.
+    /// The sights because of which a demand does not hold: all that its value is due to, or, once that has not led
+    /// anywhere for a while, what of that is to blame.
     fn reasons(&mut self, computed: &Computed<'_>, demand: Demand) -> Vec<Sight> {
         let reasons = computed.reasons(demand);
         self.refuted += 1;

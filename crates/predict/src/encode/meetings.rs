@@ -17,8 +17,8 @@ struct Return {
 }
 
 impl Search<'_> {
-    /// A thread returned although no notification was left for it: it and others, together, have fewer notifications of one
-    /// thread than they are. One of them does not return, or has another notification.
+    /// A thread returned although no notification was left for it: it and others, together, have fewer notifications of
+    /// one thread than they are. One of them does not return, or has another notification.
     pub(super) fn state_wakeups(&mut self, number: u32, woken: u32, earlier: &[u32]) {
         (self.violated, self.learnt) = (true, true);
         let crowd = self.crowd(number, woken, earlier);
@@ -36,8 +36,8 @@ impl Search<'_> {
         self.solver.clause(&clause);
     }
 
-    /// The return, and others that are in its way: all notifications that it could have returned by were for these, and all
-    /// that these could have returned by were for others of them.
+    /// The return, and others that are in its way: all notifications that it could have returned by were for these, and
+    /// all that these could have returned by were for others of them.
     fn crowd(&self, number: u32, woken: u32, earlier: &[u32]) -> Vec<Return> {
         let (mut returns, by) = self.returns(number, woken, earlier);
         let mut crowd = Vec::new();
@@ -114,8 +114,8 @@ impl Search<'_> {
         self.window.index.notification(begin + woken) == begin + notification
     }
 
-    /// A thread departed although not all have come: one of those that came before it comes later, so that it meets others,
-    /// or somebody else comes before it departs.
+    /// A thread departed although not all have come: one of those that came before it comes later, so that it meets
+    /// others, or somebody else comes before it departs.
     pub(super) fn state_arrivals(&mut self, number: u32, depart: u32, earlier: &[u32]) {
         (self.violated, self.learnt) = (true, true);
         let window = self.window;

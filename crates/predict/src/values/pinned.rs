@@ -1,7 +1,8 @@
-//! Reads that must see the very value that they saw, though reads may see anything: nothing else would let a demand hold.
+//! Reads that must see the very value that they saw, though reads may see anything: nothing else would let a demand
+//! hold.
 //!
-//! That is so for most addresses. Where, moreover, everything that is ever written to the variable is known in advance, such a read must see one of the writes of that
-//! value, and much follows from that before anything is searched for.
+//! That is so for most addresses. Where, moreover, everything that is ever written to the variable is known in advance,
+//! such a read must see one of the writes of that value, and much follows from that before anything is searched for.
 
 use foretell_trace::EventId;
 use foretell_trace::values::{Binary, Demand, Term, TermId, Unary, Values};

@@ -1,8 +1,9 @@
 //! What is at stake in a demand that does not hold, as a problem of arithmetic.
 //!
-//! A schedule shows one choice of writes for which a value is not what it has to be. Most of that choice may not matter: whatever some of the reads
-//! see, the value would be wrong. A solver that computes with all that each read may see finds out which part of the choice is to blame, so that
-//! a search need not try the others one by one. The order of events is left out, so what is impossible here is impossible.
+//! A schedule shows one choice of writes for which a value is not what it has to be. Most of that choice may not
+//! matter: whatever some of the reads see, the value would be wrong. A solver that computes with all that each read may
+//! see finds out which part of the choice is to blame, so that a search need not try the others one by one. The order
+//! of events is left out, so what is impossible here is impossible.
 
 use std::time::Duration;
 

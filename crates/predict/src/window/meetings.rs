@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use crate::index::{Gathering, Index, NONE};
 
-/// Conditions and barriers of a window. Conditions with one notification only are not among them: who waits for that is in
-/// the order of the window. Nor are barriers that always the same threads cross together.
+/// Conditions and barriers of a window. Conditions with one notification only are not among them: who waits for that is
+/// in the order of the window. Nor are barriers that always the same threads cross together.
 #[derive(Debug, Default)]
 pub(crate) struct Meetings {
     pub(crate) conditions: Vec<Condition>,

@@ -1,12 +1,13 @@
 //! The same program in C++, line by line: what stands on a line of the one stands on the same line of the other.
 //!
 //! So races can be compared by variables and lines. Where the small language ends a program (an index out of bounds, a
-//! reference to nothing, a division by zero, a failed assertion, a lock that is not held), the C++ program exits. It may
-//! exit where the other goes on (to wait with a lock that is held twice), but never the other way round.
+//! reference to nothing, a division by zero, a failed assertion, a lock that is not held), the C++ program exits. It
+//! may exit where the other goes on (to wait with a lock that is held twice), but never the other way round.
 
 use std::fmt::Write as _;
 
-use super::tree::{Block, Declaration, Expression, Function, Program, Statement};
+use super::print::Printer;
+use super::tree::{Declaration, Expression, Function, Program, Statement};
 
 /// What the programs are built on. Threads, locks and the like are those of POSIX, as the recorder knows them.
 const PRELUDE: &str = r#"
@@ -63,7 +64,7 @@ impl Program {
     /// The program in C++.
     pub fn to_cpp(&self) -> String {
         let mut text = format!("{PRELUDE}#line 1 \"{PROGRAM_FILE}\"\n");
-        let mut printer = Printer { out: &mut text, program: self, locks: 0 };
+        let mut printer = Text { out: &mut text, program: self, locks: 0 };
         printer.program();
         text
     }
@@ -86,38 +87,18 @@ impl Program {
     }
 }
 
-struct Printer<'a> {
+struct Text<'a> {
     out: &'a mut String,
     program: &'a Program,
     /// How many locks were declared.
     locks: usize,
 }
 
-impl Printer<'_> {
-    fn put(&mut self, text: &str) {
-        self.out.push_str(text);
-    }
+impl Printer for Text<'_> {
+    const THREAD: [&'static str; 2] = [BEGIN, END];
 
-    fn program(&mut self) {
-        for declaration in &self.program.declarations {
-            self.declaration(declaration);
-            self.put("\n");
-        }
-        for function in &self.program.functions {
-            self.function(function);
-            self.put("\n");
-        }
-        self.put("int main() { ");
-        for (name, permits) in self.program.semaphores() {
-            let _ = write!(self.out, "sem_init(&{name}, 0, {permits}); ");
-        }
-        for (index, thread) in self.program.threads.iter().enumerate() {
-            self.put(if index == 0 { "" } else { " " });
-            self.thread("spawn(", thread);
-            self.put(");");
-        }
-        // The others go on; the program ends with the last of them.
-        self.put(" pthread_exit(nullptr); }\n");
+    fn out(&mut self) -> &mut String {
+        self.out
     }
 
     fn declaration(&mut self, declaration: &Declaration) {
@@ -147,11 +128,6 @@ impl Printer<'_> {
         self.put(&text);
     }
 
-    fn next_lock(&mut self) -> usize {
-        self.locks += 1;
-        self.locks - 1
-    }
-
     fn function(&mut self, function: &Function) {
         let parameters: Vec<String> =
             function.fuel.iter().chain(&function.parameters).map(|name| format!("long {name}")).collect();
@@ -165,22 +141,6 @@ impl Printer<'_> {
                 self.put(END);
             }
         }
-    }
-
-    /// Statements on lines of their own, between a brace and what ends them.
-    fn body(&mut self, block: &Block, end: &str) {
-        self.put("{\n");
-        for statement in block {
-            self.statement(statement);
-            self.put("\n");
-        }
-        self.put(end);
-    }
-
-    fn thread(&mut self, start: &str, block: &Block) {
-        self.put(start);
-        self.put(BEGIN);
-        self.body(block, END);
     }
 
     fn statement(&mut self, statement: &Statement) {
@@ -238,27 +198,6 @@ impl Printer<'_> {
         }
     }
 
-    fn call(&mut self, function: &str, arguments: &[Expression], end: &str) {
-        self.put(function);
-        self.put("(");
-        self.commas(arguments);
-        self.put(")");
-        self.put(end);
-    }
-
-    fn commas(&mut self, arguments: &[Expression]) {
-        for (index, argument) in arguments.iter().enumerate() {
-            self.put(if index == 0 { "" } else { ", " });
-            self.expression(argument);
-        }
-    }
-
-    fn nested(&mut self, expression: &Expression) {
-        self.put("(");
-        self.expression(expression);
-        self.put(")");
-    }
-
     fn expression(&mut self, expression: &Expression) {
         match expression {
             Expression::Number(number) => {
@@ -285,12 +224,7 @@ impl Printer<'_> {
             Expression::Binary(left, operator, right) => self.binary(left, operator, right),
             Expression::Call(function, arguments) => self.call(function, arguments, ""),
             Expression::Again { function, fuel, arguments } => {
-                let _ = write!(self.out, "{function}({fuel} - 1");
-                for argument in arguments {
-                    self.put(", ");
-                    self.expression(argument);
-                }
-                self.put(")");
+                self.again(function, fuel, arguments);
             }
             Expression::Fork(function, arguments) => {
                 let _ = write!(self.out, "spawn_call({function}");
@@ -307,6 +241,43 @@ impl Printer<'_> {
             }
         }
     }
+}
+
+impl Text<'_> {
+    fn next_lock(&mut self) -> usize {
+        self.locks += 1;
+        self.locks - 1
+    }
+
+    fn program(&mut self) {
+        self.definitions(self.program);
+        self.put("int main() { ");
+        for (name, permits) in self.program.semaphores() {
+            let _ = write!(self.out, "sem_init(&{name}, 0, {permits}); ");
+        }
+        for (index, thread) in self.program.threads.iter().enumerate() {
+            self.put(if index == 0 { "" } else { " " });
+            self.thread("spawn(", thread);
+            self.put(");");
+        }
+        // The others go on; the program ends with the last of them.
+        self.put(" pthread_exit(nullptr); }\n");
+    }
+
+    fn call(&mut self, function: &str, arguments: &[Expression], end: &str) {
+        self.put(function);
+        self.put("(");
+        self.commas(arguments);
+        self.put(")");
+        self.put(end);
+    }
+
+    fn commas(&mut self, arguments: &[Expression]) {
+        for (index, argument) in arguments.iter().enumerate() {
+            self.put(if index == 0 { "" } else { ", " });
+            self.expression(argument);
+        }
+    }
 
     fn binary(&mut self, left: &Expression, operator: &str, right: &Expression) {
         let (before, between, after) = match operator {
@@ -317,15 +288,7 @@ impl Printer<'_> {
             "or" => ("(((", ") != 0) | ((", ") != 0))"),
             _ => ("((", "", "))"),
         };
-        self.put(before);
-        self.expression(left);
-        if between.is_empty() {
-            let _ = write!(self.out, ") {operator} (");
-        } else {
-            self.put(between);
-        }
-        self.expression(right);
-        self.put(after);
+        self.infix(left, [before, between, after], operator, right);
     }
 }
 

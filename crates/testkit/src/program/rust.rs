@@ -1,11 +1,13 @@
-//! The same program in Rust, line by line, as a test: what stands on a line of the one stands on the same line of the other.
+//! The same program in Rust, line by line, as a test: what stands on a line of the one stands on the same line of the
+//! other.
 //!
-//! It is a module of its own, beside what it is built on ([`RUST_PRELUDE`]): threads, scopes, mutexes and conditions of the standard library.
-//! Where the small language ends a program, this one exits, as the one in C++ does.
+//! It is a module of its own, beside what it is built on ([`RUST_PRELUDE`]): threads, scopes, mutexes and conditions of
+//! the standard library. Where the small language ends a program, this one exits, as the one in C++ does.
 
 use std::fmt::Write as _;
 
-use super::tree::{Block, Declaration, Expression, Function, Program, Statement};
+use super::print::Printer;
+use super::tree::{Declaration, Expression, Function, Program, Statement};
 
 /// The crate whose module the program is; it has one test, [`RUST_TEST`].
 pub const RUST_PRELUDE: &str = r#"#![allow(warnings)]
@@ -89,7 +91,7 @@ impl Program {
     /// The program as a module in Rust.
     pub fn to_rust(&self) -> String {
         let mut text = String::from("use super::*; use std::sync::atomic::{AtomicI64, Ordering::SeqCst}; ");
-        let mut printer = Printer { out: &mut text, program: self, locks: 0 };
+        let mut printer = Text { out: &mut text, program: self, locks: 0 };
         printer.program();
         text
     }
@@ -103,33 +105,18 @@ impl Program {
     }
 }
 
-struct Printer<'a> {
+struct Text<'a> {
     out: &'a mut String,
     program: &'a Program,
     /// How many locks were declared.
     locks: usize,
 }
 
-impl Printer<'_> {
-    fn put(&mut self, text: &str) {
-        self.out.push_str(text);
-    }
+impl Printer for Text<'_> {
+    const THREAD: [&'static str; 2] = [BEGIN, END];
 
-    fn program(&mut self) {
-        for declaration in &self.program.declarations {
-            self.declaration(declaration);
-            self.put("\n");
-        }
-        for function in &self.program.functions {
-            self.function(function);
-            self.put("\n");
-        }
-        self.put("pub unsafe fn main() { let threads = [");
-        for thread in &self.program.threads {
-            self.thread("spawn(", thread);
-            self.put("), ");
-        }
-        self.put("]; threads.into_iter().for_each(join); }\n");
+    fn out(&mut self) -> &mut String {
+        self.out
     }
 
     fn declaration(&mut self, declaration: &Declaration) {
@@ -171,11 +158,6 @@ impl Printer<'_> {
         self.put(&text);
     }
 
-    fn next_lock(&mut self) -> usize {
-        self.locks += 1;
-        self.locks - 1
-    }
-
     fn function(&mut self, function: &Function) {
         let all = function.fuel.iter().chain(&function.parameters);
         let parameters: Vec<String> = all.map(|name| format!("mut {name}: i64")).collect();
@@ -188,22 +170,6 @@ impl Printer<'_> {
                 self.put("\nreturn 0; }");
             }
         }
-    }
-
-    /// Statements on lines of their own, between a brace and what ends them.
-    fn body(&mut self, block: &Block, end: &str) {
-        self.put("{\n");
-        for statement in block {
-            self.statement(statement);
-            self.put("\n");
-        }
-        self.put(end);
-    }
-
-    fn thread(&mut self, start: &str, block: &Block) {
-        self.put(start);
-        self.put(BEGIN);
-        self.body(block, END);
     }
 
     fn statement(&mut self, statement: &Statement) {
@@ -274,6 +240,67 @@ impl Printer<'_> {
         }
     }
 
+    fn expression(&mut self, expression: &Expression) {
+        match expression {
+            Expression::Number(number) => {
+                let _ = write!(self.out, "({number}_i64)");
+            }
+            Expression::Null => self.put("0_i64"),
+            Expression::Name(_) | Expression::Element(..) | Expression::Field(..) => {
+                if self.place(expression) {
+                    self.put(".load(SeqCst)");
+                }
+            }
+            Expression::New(cell) => {
+                let _ = write!(self.out, "{cell}::make()");
+            }
+            Expression::Unary("-", value) => {
+                self.put("0_i64.wrapping_sub");
+                self.nested(value);
+            }
+            Expression::Unary(_, value) => {
+                self.put("((0 == ");
+                self.nested(value);
+                self.put(") as i64)");
+            }
+            Expression::Binary(left, operator, right) => self.binary(left, operator, right),
+            Expression::Call(function, arguments) => self.call(function, arguments),
+            Expression::Again { function, fuel, arguments } => {
+                self.again(function, fuel, arguments);
+            }
+            Expression::Fork(function, arguments) => {
+                self.put("{ let given = (");
+                for argument in arguments {
+                    self.expression(argument);
+                    self.put(", ");
+                }
+                let names: Vec<String> = (0..arguments.len()).map(|index| format!("given.{index}")).collect();
+                let _ = write!(self.out, "); spawn({BEGIN}{{ {function}({}) }} }}) }}", names.join(", "));
+            }
+            Expression::ForkBlock(body) => {
+                self.thread("spawn(", body);
+                self.put(")");
+            }
+        }
+    }
+}
+
+impl Text<'_> {
+    fn next_lock(&mut self) -> usize {
+        self.locks += 1;
+        self.locks - 1
+    }
+
+    fn program(&mut self) {
+        self.definitions(self.program);
+        self.put("pub unsafe fn main() { let threads = [");
+        for thread in &self.program.threads {
+            self.thread("spawn(", thread);
+            self.put("), ");
+        }
+        self.put("]; threads.into_iter().for_each(join); }\n");
+    }
+
     /// Locks and the like are handed over by reference, all else by value.
     fn call(&mut self, function: &str, arguments: &[Expression]) {
         let _ = write!(self.out, "{function}(");
@@ -297,12 +324,6 @@ impl Printer<'_> {
             }
             Declaration::Memory { .. } | Declaration::Cell(..) => false,
         })
-    }
-
-    fn nested(&mut self, expression: &Expression) {
-        self.put("(");
-        self.expression(expression);
-        self.put(")");
     }
 
     /// Where something is; says whether it is atomic.
@@ -342,55 +363,6 @@ impl Printer<'_> {
         memory.or_else(|| self.program.declarations.iter().find_map(of_locks)).unwrap_or(1)
     }
 
-    fn expression(&mut self, expression: &Expression) {
-        match expression {
-            Expression::Number(number) => {
-                let _ = write!(self.out, "({number}_i64)");
-            }
-            Expression::Null => self.put("0_i64"),
-            Expression::Name(_) | Expression::Element(..) | Expression::Field(..) => {
-                if self.place(expression) {
-                    self.put(".load(SeqCst)");
-                }
-            }
-            Expression::New(cell) => {
-                let _ = write!(self.out, "{cell}::make()");
-            }
-            Expression::Unary("-", value) => {
-                self.put("0_i64.wrapping_sub");
-                self.nested(value);
-            }
-            Expression::Unary(_, value) => {
-                self.put("((0 == ");
-                self.nested(value);
-                self.put(") as i64)");
-            }
-            Expression::Binary(left, operator, right) => self.binary(left, operator, right),
-            Expression::Call(function, arguments) => self.call(function, arguments),
-            Expression::Again { function, fuel, arguments } => {
-                let _ = write!(self.out, "{function}({fuel} - 1");
-                for argument in arguments {
-                    self.put(", ");
-                    self.expression(argument);
-                }
-                self.put(")");
-            }
-            Expression::Fork(function, arguments) => {
-                self.put("{ let given = (");
-                for argument in arguments {
-                    self.expression(argument);
-                    self.put(", ");
-                }
-                let names: Vec<String> = (0..arguments.len()).map(|index| format!("given.{index}")).collect();
-                let _ = write!(self.out, "); spawn({BEGIN}{{ {function}({}) }} }}) }}", names.join(", "));
-            }
-            Expression::ForkBlock(body) => {
-                self.thread("spawn(", body);
-                self.put(")");
-            }
-        }
-    }
-
     fn binary(&mut self, left: &Expression, operator: &str, right: &Expression) {
         let (before, between, after) = match operator {
             "/" => ("divide((", "), (", "))"),
@@ -405,15 +377,7 @@ impl Printer<'_> {
             "||" => ("((((", ") != 0) || ((", ") != 0)) as i64)"),
             _ => ("(((", "", ")) as i64)"),
         };
-        self.put(before);
-        self.expression(left);
-        if between.is_empty() {
-            let _ = write!(self.out, ") {operator} (");
-        } else {
-            self.put(between);
-        }
-        self.expression(right);
-        self.put(after);
+        self.infix(left, [before, between, after], operator, right);
     }
 }
 

@@ -1,5 +1,5 @@
-//! Numbers in the blocks of a recording that tell more than events: seven bits a byte, the lowest first, and the highest bit set in
-//! all bytes but the last.
+//! Numbers in the blocks of a recording that tell more than events: seven bits a byte, the lowest first, and the
+//! highest bit set in all bytes but the last.
 
 /// Adds a number.
 pub(super) fn push(out: &mut Vec<u8>, mut number: u64) {

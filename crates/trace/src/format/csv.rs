@@ -1,9 +1,9 @@
 //! RAPID's CSV format: one event a line, a column for each thread.
 //!
 //! Column i, counted from 0, is the thread `Ti`. Exactly one cell of a line is not empty and holds one of `acq(l)`
-//! `rel(l)` `r(x)` `w(x)` `start(T1)` `join(T1)` `enter(m)` `exit(m)` `dummy(m)` and `sync(x)`, an atomic update of `x`;
-//! `fork(T1)` reads as `start(T1)`. Lines may have different numbers of cells. Empty lines and lines that begin with `#`
-//! are skipped. The location of an event is the number of its line.
+//! `rel(l)` `r(x)` `w(x)` `start(T1)` `join(T1)` `enter(m)` `exit(m)` `dummy(m)` and `sync(x)`, an atomic update of
+//! `x`; `fork(T1)` reads as `start(T1)`. Lines may have different numbers of cells. Empty lines and lines that begin
+//! with `#` are skipped. The location of an event is the number of its line.
 
 use std::io::{Read, Write};
 
@@ -130,8 +130,8 @@ fn parse_op(line: &[u8], cell: Cell, names: &mut Names) -> Result<Op, Problem> {
 
 /// Writes RAPID's CSV.
 ///
-/// Refuses what would be lost, unless told otherwise: then values and locations are dropped and threads are numbered. An
-/// operation that the format does not have is always refused.
+/// Refuses what would be lost, unless told otherwise: then values and locations are dropped and threads are numbered.
+/// An operation that the format does not have is always refused.
 pub struct CsvWriter<W> {
     output: W,
     line: String,
@@ -252,23 +252,17 @@ fn cell_name(name: &str) -> Result<String, String> {
 mod tests {
     use super::*;
     use crate::format::text::{TextReader, TextWriter};
-    use crate::source::read_all;
+    use crate::source::copy;
 
     fn as_text(csv: &'static str) -> Result<String, TraceError> {
-        let (events, names) = read_all(Box::new(CsvReader::new(Box::new(csv.as_bytes()))))?;
         let mut writer = TextWriter::new(Vec::new());
-        for event in &events {
-            writer.write(event, &names)?;
-        }
+        copy(CsvReader::new(Box::new(csv.as_bytes())), |event, names| writer.write(event, names))?;
         Ok(String::from_utf8(writer.into_inner()).unwrap())
     }
 
     fn from_text(text: &'static str, lossy: bool) -> Result<String, TraceError> {
-        let (events, names) = read_all(Box::new(TextReader::new(Box::new(text.as_bytes()))))?;
         let mut writer = CsvWriter::new(Vec::new(), lossy);
-        for event in &events {
-            writer.write(event, &names)?;
-        }
+        copy(TextReader::new(Box::new(text.as_bytes())), |event, names| writer.write(event, names))?;
         Ok(String::from_utf8(writer.into_inner()).unwrap())
     }
 

@@ -1,7 +1,7 @@
 //! Which reads matter, as part of a trace in the text and in the recording format.
 //!
-//! In text, comments tell it, so that others can still read the trace. A line `#dependence` comes first; after it these have a
-//! meaning, in which events are named by their numbers, from 1 on:
+//! In text, comments tell it, so that others can still read the trace. A line `#dependence` comes first; after it these
+//! have a meaning, in which events are named by their numbers, from 1 on:
 //!
 //! | line | meaning |
 //! |---|---|
@@ -9,13 +9,15 @@
 //! | `#union A B` | the next set (`s0`, `s1`, …) is all of A and B |
 //! | `#value W A` | the value that event W writes depends on the reads in A |
 //!
-//! A set is a read, by its number, one of the unions so far, `-` for nothing, or `*` for all that the thread has read before, which also is
-//! what the value of a write depends on that no line is about. Other remarks begin with `#` and a blank.
+//! A set is a read, by its number, one of the unions so far, `-` for nothing, or `*` for all that the thread has read
+//! before, which also is what the value of a write depends on that no line is about. Other remarks begin with `#` and a
+//! blank.
 //!
-//! In a recording it is one sequence of varints: the number of events; the number of unions, and two sets for each; the number of reads
-//! that steer something, for each how many events it comes after the one before (at first: the beginning) and how many events later it
-//! steers; the number of values, for each how many events it comes after the one before, and its set. A set is 0 for everything, 1 for nothing, and
-//! otherwise twice the number of a read, or one more than twice the number of a union, counted from 1.
+//! In a recording it is one sequence of varints: the number of events; the number of unions, and two sets for each; the
+//! number of reads that steer something, for each how many events it comes after the one before (at first: the
+//! beginning) and how many events later it steers; the number of values, for each how many events it comes after the
+//! one before, and its set. A set is 0 for everything, 1 for nothing, and otherwise twice the number of a read, or one
+//! more than twice the number of a union, counted from 1.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};

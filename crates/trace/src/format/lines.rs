@@ -86,8 +86,8 @@ impl Lines {
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }
 
-    /// Reads the next line that is neither empty nor a comment and appends the event that `parse` makes of it and of its
-    /// number; `false` at the end of the input.
+    /// Reads the next line that is neither empty nor a comment and appends the event that `parse` makes of it and of
+    /// its number; `false` at the end of the input.
     pub(crate) fn next_event(
         &mut self,
         batch: &mut Batch,
@@ -96,7 +96,8 @@ impl Lines {
         self.next_event_and_comments(batch, parse, |_, _| Ok(()))
     }
 
-    /// The same, where comments may say something, too: those on the way to the event are handed to `comment`, with their numbers.
+    /// The same, where comments may say something, too: those on the way to the event are handed to `comment`, with
+    /// their numbers.
     pub(crate) fn next_event_and_comments(
         &mut self,
         batch: &mut Batch,

@@ -125,8 +125,8 @@ fn guess(mut input: Box<dyn Read>) -> Result<Box<dyn Source>, TraceError> {
     Ok(format.reader(Box::new(Cursor::new(first).chain(input))))
 }
 
-/// The format that the first event looks like, once all of its line is there or no more will come. Text if nothing fits:
-/// its error tells most people most.
+/// The format that the first event looks like, once all of its line is there or no more will come. Text if nothing
+/// fits: its error tells most people most.
 fn format_of(first_bytes: &[u8], finished: bool) -> Option<Format> {
     let mut rest = first_bytes;
     while !rest.is_empty() {

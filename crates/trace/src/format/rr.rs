@@ -151,8 +151,8 @@ fn operation(name: &[u8], target: &[u8], names: &mut Names) -> Result<Option<Op>
 
 /// Writes RoadRunner's text.
 ///
-/// Refuses what would be lost, unless told otherwise: then values are dropped, and locations that are no single word. An
-/// operation that the format does not have is always refused.
+/// Refuses what would be lost, unless told otherwise: then values are dropped, and locations that are no single word.
+/// An operation that the format does not have is always refused.
 pub struct RoadRunnerWriter<W> {
     output: W,
     lossy: bool,
@@ -248,23 +248,17 @@ fn single_word(text: &str) -> Result<&str, String> {
 mod tests {
     use super::*;
     use crate::format::text::{TextReader, TextWriter};
-    use crate::source::read_all;
+    use crate::source::copy;
 
     fn as_text(rr: &'static str) -> Result<String, TraceError> {
-        let (events, names) = read_all(Box::new(RoadRunnerReader::new(Box::new(rr.as_bytes()))))?;
         let mut writer = TextWriter::new(Vec::new());
-        for event in &events {
-            writer.write(event, &names)?;
-        }
+        copy(RoadRunnerReader::new(Box::new(rr.as_bytes())), |event, names| writer.write(event, names))?;
         Ok(String::from_utf8(writer.into_inner()).unwrap())
     }
 
     fn from_text(text: &'static str, lossy: bool) -> Result<String, TraceError> {
-        let (events, names) = read_all(Box::new(TextReader::new(Box::new(text.as_bytes()))))?;
         let mut writer = RoadRunnerWriter::new(Vec::new(), lossy);
-        for event in &events {
-            writer.write(event, &names)?;
-        }
+        copy(TextReader::new(Box::new(text.as_bytes())), |event, names| writer.write(event, names))?;
         Ok(String::from_utf8(writer.into_inner()).unwrap())
     }
 

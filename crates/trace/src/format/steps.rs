@@ -1,11 +1,13 @@
 //! How far threads have come ([`crate::steps`]), as part of a trace in the text and in the recording format.
 //!
-//! In text, comments tell it, so that others can still read the trace: lines `#steps N N*K …` after all events. There is a number for each
-//! event, how many steps its thread has made since its last event; `N*K` is the same number for so many events in a row.
+//! In text, comments tell it, so that others can still read the trace: lines `#steps N N*K …` after all events. There
+//! is a number for each event, how many steps its thread has made since its last event; `N*K` is the same number for so
+//! many events in a row.
 //!
-//! In a recording it is a sequence of varints. Programs repeat themselves, so each number is guessed to be the one that last came after the
-//! same numbers. What is written is how many guesses in a row are right, the number where the next one is wrong, and so on. The guess
-//! is looked up by sixteen bits (at first it is 0 for all), which each number moves by four, and changes by its own lowest bits.
+//! In a recording it is a sequence of varints. Programs repeat themselves, so each number is guessed to be the one that
+//! last came after the same numbers. What is written is how many guesses in a row are right, the number where the next
+//! one is wrong, and so on. The guess is looked up by sixteen bits (at first it is 0 for all), which each number moves
+//! by four, and changes by its own lowest bits.
 
 use std::io::{self, Write};
 

@@ -1,8 +1,8 @@
 //! The common line of the text format, eight bytes at a time.
 //!
-//! Nearly all lines of a trace are accesses and lock operations whose names were all seen before and are short. This file
-//! recognises just those and leaves everything else, and all errors, to the parser in [`crate::format::text`]; a test
-//! holds the two together.
+//! Nearly all lines of a trace are accesses and lock operations whose names were all seen before and are short. This
+//! file recognises just those and leaves everything else, and all errors, to the parser in [`crate::format::text`]; a
+//! test holds the two together.
 
 use memchr::memchr;
 
@@ -175,7 +175,8 @@ fn number(text: &[u8], at: usize, end: u8) -> Option<(Symbol, usize)> {
     Symbol::number(u32::try_from(value).ok()?).map(|symbol| (symbol, digits))
 }
 
-/// The number that the first `count` bytes spell, if all are digits: pairs of digits are joined first, then pairs of pairs.
+/// The number that the first `count` bytes spell, if all are digits: pairs of digits are joined first, then pairs of
+/// pairs.
 #[inline]
 fn digits(word: u64, count: usize) -> Option<u64> {
     if count == 0 {

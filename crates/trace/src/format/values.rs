@@ -1,7 +1,7 @@
 //! How values are computed, as part of a trace in the text and in the recording format.
 //!
-//! In text, comments tell it, so that others can still read the trace. A line `#values signed` or `#values unsigned` comes first, which says
-//! how numbers are shown to people; after it these have a meaning:
+//! In text, comments tell it, so that others can still read the trace. A line `#values signed` or `#values unsigned`
+//! comes first, which says how numbers are shown to people; after it these have a meaning:
 //!
 //! | line | meaning |
 //! |---|---|
@@ -16,11 +16,13 @@
 //! | `#demand E T N`, `#demand E T V` | event E takes place only if the term is this number, or this value |
 //! | `#obstacle WHY N` | so many things were not computed, for this reason: `floating-point`, `wide`, `operation`, `in-parts`, `unknown-function`, `unknown-way` |
 //!
-//! In a recording it is one sequence of varints: the number of events; 1 if numbers have signs, else 0; the number of terms, and each of these:
-//! its kind (in the order of the table), and what it is made of in the order of the lines, other terms by how many terms earlier they
-//! stand, operations by their places in the lists; the number of writes, for each how many events it comes after the one before (at first: the
-//! beginning), and its term; the number of demands, for each how many events it comes after the one before, its term, and what is
-//! demanded: 0 and a number, or 1 and a value; the number of reasons for which something was not computed, for each its place in the list, and how often. Values and sets are numbered as in the records and in [`super::dependence`].
+//! In a recording it is one sequence of varints: the number of events; 1 if numbers have signs, else 0; the number of
+//! terms, and each of these: its kind (in the order of the table), and what it is made of in the order of the lines,
+//! other terms by how many terms earlier they stand, operations by their places in the lists; the number of writes, for
+//! each how many events it comes after the one before (at first: the beginning), and its term; the number of demands,
+//! for each how many events it comes after the one before, its term, and what is demanded: 0 and a number, or 1 and a
+//! value; the number of reasons for which something was not computed, for each its place in the list, and how often.
+//! Values and sets are numbered as in the records and in [`super::dependence`].
 
 use std::fmt::Write as _;
 

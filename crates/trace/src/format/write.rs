@@ -37,26 +37,26 @@ pub trait EventWriter {
     /// Writes one event, whose ids are those of `names`; these may have grown since the last event.
     fn write(&mut self, event: &Event, names: &Names) -> Result<(), TraceError>;
 
-    /// Writes which reads matter, after all events. What a format cannot say about this is left out: nothing of the trace is wrong without
-    /// it, but less can be predicted.
+    /// Writes which reads matter, after all events. What a format cannot say about this is left out: nothing of the
+    /// trace is wrong without it, but less can be predicted.
     fn write_dependence(&mut self, _: &Dependence) -> Result<(), TraceError> {
         Ok(())
     }
 
-    /// Writes how values are computed, after which reads matter: that is `dependence`, if it is known. A format that cannot say this leaves it
-    /// out, too.
+    /// Writes how values are computed, after which reads matter: that is `dependence`, if it is known. A format that
+    /// cannot say this leaves it out, too.
     fn write_values(&mut self, _: &Values, _: Option<&Dependence>, _: &Names) -> Result<(), TraceError> {
         Ok(())
     }
 
-    /// Writes how far threads have come, after all events. A format that cannot say this leaves it out: then the program cannot be led
-    /// where something was predicted.
+    /// Writes how far threads have come, after all events. A format that cannot say this leaves it out: then the
+    /// program cannot be led where something was predicted.
     fn write_steps(&mut self, _: &Steps) -> Result<(), TraceError> {
         Ok(())
     }
 
-    /// Ends the trace. Without this call the output is incomplete. `ending` is how the trace itself ended; a format that
-    /// can keeps the mark.
+    /// Ends the trace. Without this call the output is incomplete. `ending` is how the trace itself ended; a format
+    /// that can keeps the mark.
     fn finish(self: Box<Self>, ending: Ending) -> Result<(), TraceError>;
 }
 
@@ -76,27 +76,34 @@ pub fn writer(
     })
 }
 
+/// The methods of a writer whose format can say everything; its own methods of the same names do the work.
+macro_rules! forward_all {
+    () => {
+        fn write(&mut self, event: &Event, names: &Names) -> Result<(), TraceError> {
+            self.write(event, names)
+        }
+
+        fn write_dependence(&mut self, dependence: &Dependence) -> Result<(), TraceError> {
+            self.write_dependence(dependence)
+        }
+
+        fn write_values(
+            &mut self,
+            values: &Values,
+            dependence: Option<&Dependence>,
+            names: &Names,
+        ) -> Result<(), TraceError> {
+            self.write_values(values, dependence, names)
+        }
+
+        fn write_steps(&mut self, steps: &Steps) -> Result<(), TraceError> {
+            self.write_steps(steps)
+        }
+    };
+}
+
 impl EventWriter for TextWriter<Compressed> {
-    fn write(&mut self, event: &Event, names: &Names) -> Result<(), TraceError> {
-        self.write(event, names)
-    }
-
-    fn write_dependence(&mut self, dependence: &Dependence) -> Result<(), TraceError> {
-        self.write_dependence(dependence)
-    }
-
-    fn write_values(
-        &mut self,
-        values: &Values,
-        dependence: Option<&Dependence>,
-        names: &Names,
-    ) -> Result<(), TraceError> {
-        self.write_values(values, dependence, names)
-    }
-
-    fn write_steps(&mut self, steps: &Steps) -> Result<(), TraceError> {
-        self.write_steps(steps)
-    }
+    forward_all!();
 
     fn finish(self: Box<Self>, _: Ending) -> Result<(), TraceError> {
         Ok(self.into_inner().finish()?)
@@ -124,26 +131,7 @@ impl EventWriter for RoadRunnerWriter<Compressed> {
 }
 
 impl EventWriter for BinaryWriter<Compressed> {
-    fn write(&mut self, event: &Event, names: &Names) -> Result<(), TraceError> {
-        self.write(event, names)
-    }
-
-    fn write_dependence(&mut self, dependence: &Dependence) -> Result<(), TraceError> {
-        self.write_dependence(dependence)
-    }
-
-    fn write_values(
-        &mut self,
-        values: &Values,
-        dependence: Option<&Dependence>,
-        names: &Names,
-    ) -> Result<(), TraceError> {
-        self.write_values(values, dependence, names)
-    }
-
-    fn write_steps(&mut self, steps: &Steps) -> Result<(), TraceError> {
-        self.write_steps(steps)
-    }
+    forward_all!();
 
     fn finish(self: Box<Self>, ending: Ending) -> Result<(), TraceError> {
         let output = match ending {

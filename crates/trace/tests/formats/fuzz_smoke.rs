@@ -1,4 +1,5 @@
-//! Hostile input in the normal test run: seeds are mutated by a generator with a fixed start, so that a failure repeats.
+//! Hostile input in the normal test run: seeds are mutated by a generator with a fixed start, so that a failure
+//! repeats.
 //!
 //! The fuzzers in the folder `fuzz` go on from here for as long as they are let.
 

@@ -141,8 +141,8 @@ impl Canvas<'_, '_> {
         }
     }
 
-    /// Where the text in this lane has to end. Nothing else happens in its row, so it may go on across other lanes, as far
-    /// as no lock is held there.
+    /// Where the text in this lane has to end. Nothing else happens in its row, so it may go on across other lanes, as
+    /// far as no lock is held there.
     fn free_until(&self, lane: usize, row: &Row) -> usize {
         let holds = |&other: &usize| {
             row.locks.as_ref().and_then(|locks| locks.get(other)).is_some_and(|locks| !locks.is_empty())

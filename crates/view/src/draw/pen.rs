@@ -51,8 +51,8 @@ impl Theme {
         self.colour(OF_LOCKS[lock.index() % OF_LOCKS.len()])
     }
 
-    /// Of an operation: what belongs to a lock has its colour, what writes stands out from what reads, and what nobody else
-    /// sees steps back.
+    /// Of an operation: what belongs to a lock has its colour, what writes stands out from what reads, and what nobody
+    /// else sees steps back.
     pub(super) fn operation(self, op: Op) -> Style {
         if let Some((lock, _)) = op.section_begin().or(op.section_end()) {
             return self.lock(lock);

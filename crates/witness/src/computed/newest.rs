@@ -1,7 +1,7 @@
 //! What terms are made of, as far as that matters: the last read.
 //!
-//! What an event demands is made of nothing that is read after it. So it is made of what the event reads itself if and only if that is the
-//! last of the reads.
+//! What an event demands is made of nothing that is read after it. So it is made of what the event reads itself if and
+//! only if that is the last of the reads.
 
 use foretell_trace::dependence::{Part, Reads};
 use foretell_trace::values::Term;

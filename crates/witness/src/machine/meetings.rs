@@ -60,9 +60,9 @@ impl Machine<'_> {
         }
     }
 
-    /// The thread returns because of a notification. Which of those since its wait that was need not be said before: the
-    /// first is the best, since all who could return by it could return by each later one. So it is one less for those
-    /// who have waited at least as long.
+    /// The thread returns because of a notification. Which of those since its wait that was need not be said before:
+    /// the first is the best, since all who could return by it could return by each later one. So it is one less for
+    /// those who have waited at least as long.
     pub(super) fn return_woken(&mut self, index: u32, thread: ThreadId, cond: CondId) {
         if !self.observed.is_notified(index) {
             return;

@@ -1,12 +1,12 @@
 //! Happens-before of C11, C++20 and Rust among the events so far, by vector clocks.
 //!
 //! Exactly as the languages say: thread order, fork and join, locks (a shared release orders later exclusive acquires
-//! only), release/acquire atomics with release sequences, fences. Where the languages differ, the trace tells whose rules
-//! hold: a release sequence is continued by read-modify-writes, and by those stores of the thread that heads it that are
-//! made by the rules of C11 ([`MemOrder::RelaxedC11`]). More order than any of them says, to be careful: all operations on one semaphore are chained, and all
-//! notifications on one condition; an arrival comes after the earlier generations; accesses come after the allocation; an
-//! access is ordered after the write that it saw unless both are atomic; and an event that no recorded write explains
-//! comes after all before it and before all after it.
+//! only), release/acquire atomics with release sequences, fences. Where the languages differ, the trace tells whose
+//! rules hold: a release sequence is continued by read-modify-writes, and by those stores of the thread that heads it
+//! that are made by the rules of C11 ([`MemOrder::RelaxedC11`]). More order than any of them says, to be careful: all
+//! operations on one semaphore are chained, and all notifications on one condition; an arrival comes after the earlier
+//! generations; accesses come after the allocation; an access is ordered after the write that it saw unless both are
+//! atomic; and an event that no recorded write explains comes after all before it and before all after it.
 
 use foretell_trace::{Event, LockId, MemOrder, Op, ThreadId, VarId, ops};
 
@@ -244,8 +244,8 @@ impl HappensBefore {
         }
     }
 
-    /// A store heads a new release sequence and ends all others, but for those of its own thread where C11 rules; a plain
-    /// write (`None`) ends all.
+    /// A store heads a new release sequence and ends all others, but for those of its own thread where C11 rules; a
+    /// plain write (`None`) ends all.
     fn start_sequence(&mut self, thread: ThreadId, var: VarId, order: Option<MemOrder>) {
         if order.is_none() && self.vars[var.index()].sequence == 0 {
             return;

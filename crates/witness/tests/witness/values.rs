@@ -1,4 +1,5 @@
-//! Schedules in which reads see something else, and values are computed anew: the rules, each on a few events, and recorded programs.
+//! Schedules in which reads see something else, and values are computed anew: the rules, each on a few events, and
+//! recorded programs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

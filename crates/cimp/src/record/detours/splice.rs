@@ -1,4 +1,5 @@
-//! A run with a detour in it: what happened up to the decision, what the thread does instead, and what the others can still do.
+//! A run with a detour in it: what happened up to the decision, what the thread does instead, and what the others can
+//! still do.
 
 use foretell_depend::Course;
 use foretell_trace::{CondId, EventId, LockId, Op, SemId, ThreadId, TraceError};
@@ -13,13 +14,15 @@ use crate::value::{ThreadRef, Value};
 /// Where the run is left.
 #[derive(Clone, Copy)]
 pub(super) struct Seam {
-    /// How many happenings and nodes there are that the run and the walk share for sure: those before the step of the decision.
+    /// How many happenings and nodes there are that the run and the walk share for sure: those before the step of the
+    /// decision.
     pub(super) happenings: usize,
     pub(super) nodes: usize,
     /// The number of the decision, which is the last thing that they share, but for its outcome.
     pub(super) decision: usize,
     pub(super) thread: ThreadRef,
-    /// How many cells the thread had allocated before the step. Those that it allocates after the decision may be others.
+    /// How many cells the thread had allocated before the step. Those that it allocates after the decision may be
+    /// others.
     pub(super) cells: usize,
 }
 
@@ -113,7 +116,8 @@ fn thread_id(thread: ThreadRef) -> Option<ThreadId> {
     ThreadId::from_index(thread.0 as usize)
 }
 
-/// What happens as an operation of a trace, as far as others may need it. None if there is more of something than a trace can count.
+/// What happens as an operation of a trace, as far as others may need it. None if there is more of something than a
+/// trace can count.
 fn as_event(happening: &Happening) -> Option<(ThreadId, Op)> {
     let op = match happening.what {
         What::Step { action, child, .. } => operation(action, child)?,
@@ -142,7 +146,8 @@ fn operation(action: Action, child: Option<ThreadRef>) -> Option<Op> {
     })
 }
 
-/// Whether it is about a cell that the thread allocates only in the run: what has its name on the detour may be another kind of cell.
+/// Whether it is about a cell that the thread allocates only in the run: what has its name on the detour may be another
+/// kind of cell.
 fn touches_later_cell(happening: &Happening, seam: Seam) -> bool {
     let cell = match happening.what {
         What::Step {
@@ -155,7 +160,8 @@ fn touches_later_cell(happening: &Happening, seam: Seam) -> bool {
     cell.owner == seam.thread && cell.number as usize >= seam.cells
 }
 
-/// Takes up the nodes from number `first` on that these happenings are made of. Gives the new numbers of those; of others there is none.
+/// Takes up the nodes from number `first` on that these happenings are made of. Gives the new numbers of those; of
+/// others there is none.
 fn adopt(
     into: &mut Vec<Node>,
     nodes: &[Node],
@@ -225,7 +231,8 @@ fn renumbered(
     first: usize,
     number: impl Fn(u32) -> Option<u32>,
 ) -> Happening {
-    // What a thread computes with it has read itself before, or its parent before the fork; all of that is there if the happening is.
+    // What a thread computes with it has read itself before, or its parent before the fork; all of that is there if the
+    // happening is.
     let node = |node: Option<u32>| {
         let now = node.and_then(|node| renumbered_node(node, nodes, first));
         debug_assert_eq!(now.is_some(), node.is_some(), "no demand may get lost");

@@ -22,8 +22,8 @@ pub(super) struct Walk<'p> {
 }
 
 impl<'p> Walk<'p> {
-    /// Takes a turn from the state `before`, and goes on with the thread; from the decision with this number on, decisions go as told. None
-    /// if it does not get to that decision.
+    /// Takes a turn from the state `before`, and goes on with the thread; from the decision with this number on,
+    /// decisions go as told. None if it does not get to that decision.
     pub(super) fn take(
         before: &Machine<'p, Recorder>,
         recorder: &mut Recorder,
@@ -66,8 +66,8 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// The next step of the thread, if it can go on, and goes on alone: somebody else would have to act after a fork, and before the end of a
-/// wait.
+/// The next step of the thread, if it can go on, and goes on alone: somebody else would have to act after a fork, and
+/// before the end of a wait.
 fn next_turn(machine: &Machine<'_, Recorder>, thread: ThreadRef) -> Option<Turn> {
     let step = machine.next(thread)?;
     if matches!(step.action, Action::Fork(_) | Action::Wait { .. } | Action::Woken { .. } | Action::Fail) {
@@ -109,7 +109,8 @@ impl Others {
         Others(places)
     }
 
-    /// Whether others than the thread may notice that it does this, or it what they do: it accesses what they access, or lets them go on.
+    /// Whether others than the thread may notice that it does this, or it what they do: it accesses what they access,
+    /// or lets them go on.
     pub(super) fn notice(&self, thread: ThreadRef, added: &[Happening]) -> bool {
         added.iter().any(|happening| {
             let What::Step { action, .. } = happening.what else { return false };
