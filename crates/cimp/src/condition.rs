@@ -1,6 +1,6 @@
 //! Conditions on shared memory, in the language of programs: `x + y <= 2 && a[0] != 1`.
 //!
-//! What variables there are is not the condition's affair: whoever asks it says what each one holds. Only what a
+//! Which variables there are is not the condition's affair: the caller says what each one holds. Only what a
 //! variable is called matters, so a condition can be asked of a trace as well.
 
 use std::fmt;

@@ -47,7 +47,7 @@ impl Diagnostic {
     }
 }
 
-/// A terminal must not obey what stands in somebody's program.
+/// A terminal must not obey what stands in a program.
 fn visible(character: char) -> char {
     if character.is_control() && character != '\t' { char::REPLACEMENT_CHARACTER } else { character }
 }
@@ -74,7 +74,7 @@ pub(crate) struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// So many are enough for anybody.
+    /// More would not help.
     const MOST: usize = 20;
 
     /// Takes up one more, unless there are too many.
@@ -91,7 +91,7 @@ impl Diagnostics {
         self.list.push(Diagnostic { position, length, message: message.into(), help });
     }
 
-    /// No more are taken up, so nobody needs to look for them.
+    /// No more are kept, so the search for them can stop.
     pub(crate) fn is_full(&self) -> bool {
         self.list.len() >= Diagnostics::MOST
     }

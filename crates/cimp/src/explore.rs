@@ -27,7 +27,7 @@ use findings::Findings;
 use limits::Loops;
 use states::{StateId, States};
 
-/// Who watches is told after so many states.
+/// Progress is reported after so many states.
 const WATCHED: usize = 4096;
 
 /// Visits all states of the program, as far as the limits allow.

@@ -66,7 +66,7 @@ pub struct Machine<'p, S: Shadow = ()> {
     failure: Option<Failure>,
 }
 
-/// Who holds a lock, and how often it was taken. Nobody holds a lock of depth 0.
+/// The owner of a lock, and how often it was acquired. A lock of depth 0 is free.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Lock {
     owner: ThreadRef,

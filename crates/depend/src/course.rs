@@ -1,7 +1,7 @@
 //! What of a run can still happen, one thing after the other, when something is missing.
 //!
 //! A thread that needs what is not there any more stops: from then on it does nothing. What it would have done may be
-//! missed by others in turn; but all that anybody needs comes before, so a single pass finds out. Where it is not plain
+//! missed by others in turn; but all that an event needs comes before, so a single pass finds out. Where it is not plain
 //! to see what is needed, a thread stops sooner than it would have to.
 
 use foretell_trace::{BarrierId, CondId, LockId, LockMode, Op, SemId, ThreadId, VarId, ops};
@@ -14,16 +14,16 @@ pub struct Course {
     locks: FxHashMap<LockId, Vec<Hold>>,
     permits: FxHashMap<SemId, u32>,
     waiting: FxHashMap<ThreadId, Waiting>,
-    /// Notifications that nobody has returned with yet.
+    /// Notifications by which no thread has returned yet.
     notifications: Vec<Notification>,
     /// How many things have happened.
     time: usize,
-    /// Threads that can only begin once somebody has started them, and nobody has.
+    /// Threads that can only begin once they are forked, and have not been.
     unborn: FxHashSet<ThreadId>,
     stopped: FxHashSet<ThreadId>,
-    /// Barriers that somebody did not come to, or did not leave.
+    /// Barriers that some thread did not come to, or did not leave.
     left_out: FxHashSet<BarrierId>,
-    /// Variables whose memory nobody has made usable.
+    /// Variables whose memory was not allocated.
     missing: FxHashSet<VarId>,
 }
 
@@ -34,7 +34,7 @@ struct Hold {
     depth: u32,
 }
 
-/// Somebody waits.
+/// A thread waits.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     condition: CondId,
@@ -53,7 +53,7 @@ struct Notification {
 }
 
 impl Course {
-    /// Nothing has happened yet of a run in which these threads can only begin once somebody has started them.
+    /// Nothing has happened yet of a run in which these threads can only begin once they are forked.
     pub fn new(unborn: impl IntoIterator<Item = ThreadId>) -> Course {
         Course { unborn: unborn.into_iter().collect(), ..Course::default() }
     }
@@ -196,7 +196,7 @@ impl Course {
         }
     }
 
-    /// The thread has the lock again after a wait, if nobody else has.
+    /// The thread has the lock again after a wait, if no other thread has.
     fn end_wait(&mut self, thread: ThreadId, lock: LockId) -> Option<Waiting> {
         let waiting = self.waiting.remove(&thread)?;
         let hold = Hold { thread, mode: LockMode::Exclusive, depth: waiting.depth };

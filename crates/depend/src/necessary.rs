@@ -11,7 +11,7 @@
 //!
 //! **Guarantee.** A thread some of whose reads see something else does what it did up to the first event that one of
 //! these steers, and each write before that writes what it wrote unless its value depends on one of these. That holds
-//! if the flow is right: whatever a thread does because of what it read is told of a decision or an address before it,
+//! if the flow is right: whatever a thread does because of what it read follows a recorded decision or address,
 //! and what it tells a thread that it starts is decided on before that starts.
 //!
 //! **May miss** that a decision would have gone the same way, or that its ways meet again: a decision matters to
@@ -93,7 +93,7 @@ fn set_values(trace: &Trace, flow: &Flow, dependence: &mut Dependence) {
         };
     }
     for (event, value) in written {
-        // What the thread was told when it was started does not count: had that been something else, it would not have
+        // The arguments that the thread was started with do not count: had that been something else, it would not have
         // been.
         let own = origins[value.index()]
             .filter(|origin| trace.event(origin.newest).thread == trace.event(event).thread);
@@ -117,7 +117,7 @@ fn with_parts(flow: &Flow, values: impl Iterator<Item = NodeId>) -> Vec<bool> {
     wanted
 }
 
-/// What depends on both. If they are of two threads, the one with the older reads was told to the other when that was
+/// What depends on both. If they are of two threads, the one with the older reads was an argument of the other when that was
 /// started, which is decided already.
 fn unite(trace: &Trace, dependence: &mut Dependence, first: Origin, second: Origin) -> Origin {
     let (older, newer) = if first.newest < second.newest { (first, second) } else { (second, first) };

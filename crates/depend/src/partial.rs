@@ -2,7 +2,7 @@
 //!
 //! Only reads of what other threads have written are followed; a read of what its own thread has written is taken to
 //! steer everything after it. That is quicker where one follows values instruction by instruction, and sound, but it
-//! keeps reads that matter to nobody: of a value that came from elsewhere, went through a variable of its own thread,
+//! keeps reads that matter to nothing: of a value that came from elsewhere, went through a variable of its own thread,
 //! and is never used. [`foretell_trace::Dependence`] as the recorders find it is exact in that; this is there to
 //! compare with.
 

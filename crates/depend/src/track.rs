@@ -182,11 +182,11 @@ impl Tracker {
         if self.spent_reads.insert(event.index()) {
             self.dependence.steer(event, event);
         }
-        // Whoever looks for all reads of the thread finds that this one is spent.
+        // A search for all reads of the thread finds that this one is spent.
         self.thread(thread).reads.push(event);
     }
 
-    /// Nobody knows what the thread has done with what it has read: all of it steers whatever comes next.
+    /// What the thread has done with what it has read is unknown: all of it steers what comes next.
     pub fn give_up(&mut self, thread: usize) {
         let unions = self.dependence.union_count();
         let about = self.thread(thread);

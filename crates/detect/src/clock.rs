@@ -247,7 +247,7 @@ impl Clocks {
         }
     }
 
-    /// What `thread` did so far has been made known to others: its later events are told apart from it.
+    /// What `thread` did so far has been made known to others: its later events have another time.
     pub fn advance(&mut self, thread: ThreadId) {
         self.of(thread).advance(thread);
     }

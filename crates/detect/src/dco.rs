@@ -83,7 +83,7 @@ struct LastWrite {
     clock: Clock,
 }
 
-/// For each thread, clocks that are learnt by whoever knows the thread up to some time.
+/// For each thread, clocks that are learnt by threads that know the thread up to some time.
 #[derive(Debug, Default)]
 struct Log {
     /// By thread, in the order of its times. A later entry knows all that an earlier one does. Only grows.

@@ -7,7 +7,7 @@
 //! An atomic read follows the atomic write that it saw whatever its memory order: these techniques ask which accesses
 //! can be adjacent in a sequentially consistent schedule, where the write comes first in any case.
 //!
-//! Careful where the two could be told apart: two operations of one thread on one semaphore count as a hard edge too.
+//! Conservative where the two could be distinguished: two operations of one thread on one semaphore count as a hard edge too.
 
 use foretell_trace::{Event, Op, ThreadId, VarId, ops};
 
@@ -31,7 +31,7 @@ pub(crate) struct Hard {
 
 #[derive(Debug, Default)]
 struct Store {
-    /// Who stored; nobody if the value comes from a plain write or from the beginning.
+    /// The storing thread; none if the value comes from a plain write or from the beginning.
     thread: Option<ThreadId>,
     /// What happened before the store, and the store.
     clock: Clock,
@@ -81,7 +81,7 @@ impl Known {
 /// Whom an event tells all that happened before it, apart from those who look for it themselves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Told {
-    /// Nobody.
+    /// No thread.
     Nobody,
     /// A thread that begins.
     Child(ThreadId),
@@ -139,7 +139,7 @@ impl Hard {
         }
     }
 
-    /// What precedes the next event of a thread that has just been told all.
+    /// What precedes the next event of a thread that has just learnt all.
     pub(crate) fn told(&mut self, thread: ThreadId) -> Clock {
         let mut clock = self.clocks.of(thread).clone();
         // The own entry is already the time of the next event.

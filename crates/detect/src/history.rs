@@ -196,7 +196,7 @@ fn drop_repeated(log: &mut Vec<Past>, seen: &mut FxHashSet<(ThreadId, Loc, Acces
 }
 
 impl Summary {
-    /// Whether no plain access can race with `access`; `false` if that cannot be told from here.
+    /// Whether no plain access can race with `access`; `false` if that cannot be decided from here.
     fn is_before(self, access: Access, clock: &Clock) -> bool {
         let writes = access.kind.writes();
         let reads_before = !self.concurrent & self.read.is_before(clock);
@@ -275,7 +275,7 @@ impl VarHistory {
         reports: &mut Reports,
     ) -> bool {
         if reports.is_over_full() {
-            // Nobody asks any more.
+            // Not needed any more.
             return false;
         }
         let mut none = true;

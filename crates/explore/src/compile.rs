@@ -112,7 +112,7 @@ impl Plan<'_> {
         layout
     }
 
-    /// Contents matter as long as somebody may still look at them.
+    /// Contents matter as long as they may still be read.
     fn add_contents(&self, layout: &mut Layout, watched: &[VarId]) {
         let mut readers: Vec<FxHashMap<usize, u32>> = vec![FxHashMap::default(); self.memory.values().len()];
         for read in &self.compiled.last_reads {

@@ -17,7 +17,7 @@ impl Count {
     /// More than can be counted.
     pub const TOO_MANY: Count = Count(u128::MAX);
 
-    /// The number, if it can be told.
+    /// The number, if it is known.
     pub fn get(self) -> Option<u128> {
         if self == Count::TOO_MANY { None } else { Some(self.0) }
     }

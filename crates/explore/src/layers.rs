@@ -259,7 +259,7 @@ impl<S: System, O: Observer<S>> Worker<'_, '_, S, O> {
             let state = layer.order[rank];
             let entry = layer.entry(state);
             if done.is_full || done.is_stopped {
-                // Nobody has gone on from here; but somebody could.
+                // No step was taken from here, but one could be.
                 done.ends_at_least += entry.runs;
                 continue;
             }

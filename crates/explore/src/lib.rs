@@ -1,7 +1,7 @@
 //! All runs that an observed one implies, whatever the program was that produced it.
 //!
 //! From one observed run, the maximal causal model knows of others: each thread runs a beginning of what it was
-//! observed to do; only the last event of a thread may be a read that sees another value than observed, for nobody
+//! observed to do; only the last event of a thread may be a read that sees another value than observed, for it is not
 //! knows what the thread does then. All such runs that are consistent are the *feasibility closure* of the observed
 //! one. This crate counts them, finds all races among them, and checks properties in every state that they reach.
 //!

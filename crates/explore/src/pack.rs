@@ -127,7 +127,7 @@ mod tests {
         let mut key = [7; 2];
         for (cells, back) in [
             ([10, 5, 77, 1, u32::MAX], [10, 5, 77, 1, u32::MAX]),
-            // Nobody will look at cell 3 any more.
+            // Cell 3 is not looked at any more.
             ([17, 5, u32::MAX, 1, 0], [17, 5, u32::MAX, 0, 0]),
         ] {
             layout.pack(&cells, &mut key);

@@ -2,10 +2,10 @@
 //!
 //! A state is a row of numbers, the *cells*: where each thread is, what each variable holds, how each lock is held, how
 //! many permits a semaphore has, and so on. A step is data, not code: it can be taken if some cell lies in some range;
-//! it leads on if some cell lies in some range, and astray otherwise; and it changes one cell. So taking a step, and
+//! it leads on if some cell lies in some range, and to a deviation otherwise; and it changes one cell. So taking a step, and
 //! taking it back, costs a few look-ups, and nothing is there for the processor to guess.
 //!
-//! What waits for somebody else stands at a *wall*, a position of its own that cannot be left by a step of the thread:
+//! What waits for another thread stands at a *wall*, a position of its own that cannot be left by a step of the thread:
 //! before its first step (until its fork), before what comes after a read that no recorded write explains (until that
 //! read). The event in question lifts all who stand there. So where a thread is tells all about it. A read that sees
 //! another value than observed leads to a place from which no step leads on.
@@ -14,7 +14,7 @@
 //!
 //! Operations that do nothing to others by themselves (branches, the begin and end of threads and methods, fences,
 //! repeated acquires) are no steps. They run together with the step before them, those at the beginning of a thread as
-//! soon as it can start; a thread that has gone astray does not run them.
+//! soon as it can start; a thread that has deviated does not run them.
 
 use foretell_trace::{BarrierId, Value, VarId};
 

@@ -25,7 +25,7 @@ pub struct State<'s> {
 }
 
 impl State<'_> {
-    /// What the variable holds; `None` if the trace does not show it, or it was written by somebody who had read
+    /// What the variable holds; `None` if the trace does not show it, or it was written by a thread that had read
     /// something else than observed.
     pub fn value(&self, var: VarId) -> Option<Value> {
         self.run.program().value(self.run.cells(), var)
@@ -51,7 +51,7 @@ impl State<'_> {
     /// Whether the event has run as it was observed.
     pub fn has_run_as_observed(&self, event: EventId) -> bool {
         let place = self.place(self.trace.event(event).thread);
-        // Who strayed did so with the last event that it ran.
+        // A thread that deviated did so with the last event that it ran.
         event.index() + usize::from(place.strayed) < place.frontier as usize
     }
 

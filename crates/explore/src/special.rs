@@ -2,7 +2,7 @@
 //! that any threads may cross together.
 //!
 //! A cell for each thread that waits on a condition tells how many notifications of one thread have come since by which
-//! nobody has returned. Which of them it returns by need not be said before: the first is the best, since who could
+//! no thread has returned. Which of them it returns by need not be said before: the first is the best, since who could
 //! return by it could return by each later one. So it is one less for those who have waited at least as long.
 
 /// The cell of a thread that does not wait, that of one which does, and how much each notification adds.

@@ -114,7 +114,7 @@ impl Property for AtMost {
     }
 }
 
-/// Variables that nobody reads, or nobody will read any more, still have contents.
+/// Variables that are never read, or not read any more, still have contents.
 #[test]
 fn what_variables_hold_can_be_asked_in_every_state() {
     let trace =

@@ -34,7 +34,7 @@ const RULES: [(Model, Rules); 3] = [
 const STATES: usize = 300_000;
 /// The brute force has more, and is slower.
 const BRUTE_STATES: usize = 20_000;
-/// How often progress is told.
+/// How often progress is reported.
 const NEWS: Duration = Duration::from_secs(10);
 
 /// Runs for a number of seconds, or until a disagreement or Ctrl-C.

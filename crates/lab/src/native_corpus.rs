@@ -12,7 +12,7 @@ use xtask::setup;
 
 use crate::primitives;
 
-/// So many seeds unless told otherwise.
+/// So many seeds by default.
 const SEEDS: u64 = 20;
 /// In one of so many runs a race may stay unseen.
 const MISSES: u64 = 20;

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::native_corpus::{build, prepare};
 use xtask::process::{release, root};
 
-/// So many seeds unless told otherwise.
+/// So many seeds by default.
 const SEEDS: u64 = 3;
 /// So often a schedule is followed.
 const AGAIN: usize = 10;

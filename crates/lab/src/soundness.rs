@@ -25,7 +25,7 @@ use experiment::{Kind, Wrong, examine};
 use tally::Tally;
 use xtask::process::root;
 
-/// How often progress is told.
+/// How often progress is reported.
 const NEWS: Duration = Duration::from_secs(10);
 
 /// Runs for a number of seconds, or until something is wrong or Ctrl-C.

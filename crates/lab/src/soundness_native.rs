@@ -234,7 +234,7 @@ impl Judge {
 
 impl Drop for Judge {
     fn drop(&mut self) {
-        // It is a temporary one: whoever cleans up there will find it.
+        // It is a temporary one, and is cleaned up as such.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

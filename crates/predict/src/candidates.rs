@@ -268,7 +268,7 @@ impl<'a> Candidates<'a> {
         let mut sweep = self.begin.clone();
         let end = self.end.position();
         self.collect(&mut sweep, end, keep, None);
-        // Of a pass that did not come to its end nobody knows whether what it kept is the nearest.
+        // After an incomplete pass it is unknown whether what it kept is the nearest.
         if sweep.position() < end { self.leave_out() } else { self.deliver(keep) }
     }
 

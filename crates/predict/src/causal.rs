@@ -19,7 +19,7 @@ use crate::verdict::Pinning;
 
 /// How many entries all clocks of one kind may have together.
 const MOST_ENTRIES: usize = 1 << 26;
-/// Every thread has clocks with an entry for each: of more threads nothing is told.
+/// Every thread has clocks with an entry for each: with more threads nothing is ordered.
 const MOST_THREADS: usize = 1 << 12;
 /// Where so many threads write a variable that all their clocks have more entries than this, a read tells nothing.
 const MOST_COMPARED: usize = 4096;
@@ -119,11 +119,11 @@ struct Pass<'i> {
     faithful: Vec<Clock>,
     /// Which reads matter to what, if reads are pinned because of this.
     flow: Option<&'i Flow<'i>>,
-    /// For events that reads before them steer, what has run before these reads if they are faithful.
+    /// For events that reads before them steer, what has run before these reads if they are as observed.
     steering: FxHashMap<u32, Clock>,
     /// Whether a clock in `ran` has grown since it was kept.
     grown: Vec<bool>,
-    /// For each variable, what has run after its last write, if the writer is faithful.
+    /// For each variable, what has run after its last write, if the writer is as observed.
     written: FxHashMap<VarId, Clock>,
     /// What has run after single events that others need.
     after: FxHashMap<u32, Clock>,
@@ -242,7 +242,7 @@ impl<'i> Pass<'i> {
         }
     }
 
-    /// What is known of a read that is faithful is known of what it steers.
+    /// What is known of a read that is as observed is known of what it steers.
     fn steer(&mut self, read: u32, thread: usize, steered: u32, before: &[u32]) {
         if steered == read {
             // It cannot even run otherwise; but it can race.

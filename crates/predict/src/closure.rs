@@ -209,7 +209,7 @@ impl<'w> Closure<'w> {
         Ok(closure)
     }
 
-    /// The reads that matter to the two accesses must be faithful.
+    /// The reads that matter to the two accesses are pinned.
     pub(crate) fn pin_race(&mut self) -> Result<(), Contradiction> {
         for event in self.window.racing {
             self.window.to_race(event, |demand| self.tasks.push_back(Task::Keep(demand)));
@@ -548,7 +548,7 @@ impl<'w> Closure<'w> {
         }
     }
 
-    /// Whoever must see an earlier write sees it before this one.
+    /// A read that must see an earlier write comes before this one.
     fn read_before_overwritten(&mut self, write: u32, growth: u64) {
         let window = self.window;
         let Some(variable) = window.variable(write) else { return };

@@ -1,7 +1,7 @@
 //! A schedule of a window as a problem for the solver.
 //!
-//! The solver sees booleans for "this event runs", "this read is faithful", "this read sees that write", and statements
-//! about order. Most of what a schedule has to keep to is not told in advance: a solution is made into a schedule, the
+//! The solver sees booleans for "this event runs", "this read is pinned", "this read sees that write", and statements
+//! about order. Most of what a schedule has to keep to is not stated in advance: a solution is made into a schedule, the
 //! schedule is run, and only what goes wrong there becomes clauses. So every schedule that comes out has been run, and
 //! the many constraints that no solution would violate anyway cost nothing.
 //!
@@ -29,7 +29,7 @@ use crate::window::{BEFORE, BEYOND, Border, Domain, Section, Window};
 
 /// With so many choices of sources together a search is given up.
 const MOST_SOURCES: usize = 500_000;
-/// How many sources of a read are told to the solver at first; it asks for more when these do not do.
+/// How many sources of a read the solver gets at first; it gets more when these do not suffice.
 const FIRST_SOURCES: usize = 4;
 
 /// How many steps of a schedule are run between two looks at the clock.
@@ -140,7 +140,7 @@ impl<'w> Search<'w> {
                 return Outcome::GaveUp;
             }
             let plan = self.plan();
-            // A careful schedule may make up for what the solver has not been told yet; the more often it could not,
+            // A careful schedule may make up for what the solver does not know yet; the more often it could not,
             // the less likely it will.
             if round.is_power_of_two()
                 && let Some(schedule) = plan.schedule(Care::Strict)
@@ -370,7 +370,7 @@ impl<'w> Search<'w> {
         }
     }
 
-    /// What makes it necessary that a read is faithful.
+    /// Why a read is pinned.
     fn state_pinned(&mut self, read: u32) {
         let window = self.window;
         let events = &window.threads[window.thread[read as usize] as usize];
@@ -431,7 +431,7 @@ impl<'w> Search<'w> {
         (first.ends() && second.begin != BEFORE).then(|| self.runs_before(first.end, second.begin))
     }
 
-    /// Somebody holds the lock when an attempt to take it fails.
+    /// Some thread holds the lock when an attempt to take it fails.
     fn state_attempt(&mut self, number: u32) {
         if !self.is_news(Statement::Attempt(number)) {
             return;
@@ -472,7 +472,7 @@ impl<'w> Search<'w> {
         self.solver.clause(&clause);
     }
 
-    /// The only notification that can wake somebody comes after the wait.
+    /// The only notification that can wake a thread comes after the wait.
     fn state_notifications(&mut self) {
         for (&woken, &notification) in &self.window.notifications {
             if let Some(wait) = self.window.before(woken) {

@@ -16,7 +16,7 @@ pub(crate) struct Flow<'t> {
     let_go: Vec<bool>,
 }
 
-/// The sets of two in which somebody has looked for a stray, each with one that is in it, or [`NONE`].
+/// The sets of two that were searched for a deviating read, each with one that is in it, or [`NONE`].
 pub(crate) type Searched = FxHashMap<usize, u32>;
 
 impl<'t> Flow<'t> {
@@ -80,7 +80,7 @@ impl<'t> Flow<'t> {
         }
     }
 
-    /// One of the reads of a set, none before `begin`, that has strayed; [`NONE`] if there is none.
+    /// One of the reads of a set, none before `begin`, that has deviated; [`NONE`] if there is none.
     pub(crate) fn stray_in(
         &self,
         set: Reads,

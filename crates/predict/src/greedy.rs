@@ -190,7 +190,7 @@ impl<'p> Run<'p> {
         }
     }
 
-    /// Whether somebody must still see what the event would overwrite.
+    /// Whether a read must still see what the event would overwrite.
     fn is_still_read(&self, event: u32) -> bool {
         let closure = self.plan.closure;
         let waits = |read: u32| read != event && !self.has_run(read);
@@ -200,7 +200,7 @@ impl<'p> Run<'p> {
         }
     }
 
-    /// Whether the event would give memory back that somebody still accesses.
+    /// Whether the event would free memory that is still accessed.
     fn is_still_used(&self, event: u32) -> bool {
         let frees = |variable: &&crate::window::Variable| variable.free == event;
         self.window.variable(event).filter(frees).is_some_and(|variable| {

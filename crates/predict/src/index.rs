@@ -15,7 +15,7 @@ use crate::spin_locks::SpinLocks;
 use crate::values::pinned;
 use crate::verdict::Pinning;
 
-/// Stands for "no event": the initial content of a variable, a section that never ends, a thread that nobody forks.
+/// Stands for "no event": the initial content of a variable, a section that never ends, a thread without fork.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// A trace with its cross references. Events are named by their index in the trace.
@@ -112,9 +112,9 @@ pub(crate) struct Change {
 /// What a read must see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Seen {
-    /// Whatever is there: somebody outside the trace wrote just before.
+    /// Whatever is there: an external write came just before.
     Anything,
-    /// This value, whoever wrote it.
+    /// This value, from any writer.
     Value(Value),
     /// This write, or the initial content.
     Write(u32),

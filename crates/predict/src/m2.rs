@@ -98,7 +98,7 @@ struct Ideal<'w> {
     running: Vec<u32>,
     /// How many of these have been looked at.
     looked_at: Vec<u32>,
-    /// The events that must be faithful, and what is still to be added to them.
+    /// The pinned reads, and what is still to be added to them.
     kept: Kept,
     demands: Vec<Demand>,
 }
@@ -171,7 +171,7 @@ impl<'w> Ideal<'w> {
         added
     }
 
-    /// Adds what those that must be faithful see.
+    /// Adds what the pinned reads see.
     fn keep(&mut self) -> Option<()> {
         let window = self.window;
         while let Some(demand) = self.demands.pop() {

@@ -44,9 +44,9 @@ pub struct Predictor<'t> {
     solver: Arc<dyn Solver>,
     /// Which searches decide what the closure leaves open.
     portfolio: Portfolio,
-    /// Windows begin no later than here: from there on nobody has observed anything.
+    /// Windows begin no later than here: nothing after it was observed.
     observed: u32,
-    /// The same without barriers of which nobody knows who can meet there, if there are any: a "no" is asked again
+    /// The same without barriers at which it is unknown which threads can meet, if there are any: a "no" is asked again
     /// here.
     doubt: Option<Box<Predictor<'t>>>,
 }
@@ -153,7 +153,7 @@ impl<'t> Predictor<'t> {
         let limits =
             Limits { conflicts: Some(FIRST_CONFLICTS), deadline: budget.deadline(), stop: Some(budget.stop) };
         if [pair.first, pair.second].iter().any(|&event| self.index.event(number(event)).unexplained) {
-            // Whoever wrote what it saw may have synchronised with its thread.
+            // The external writer of what it saw may have synchronised with its thread.
             let steps = vec!["no recorded write explains what one of the two saw".to_string()];
             return Verdict::NoRace(Refutation { steps });
         }

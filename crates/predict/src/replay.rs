@@ -1,7 +1,7 @@
-//! A schedule of a window as it runs: who holds what, who wrote last, who has strayed from what was observed.
+//! A schedule of a window as it runs: which thread holds what, which wrote last, and which reads deviate from what was observed.
 //!
 //! Tells what stands in the way of an event, in terms of other events, so that a search can learn from it. The order of
-//! threads, forks, joins and the like is not looked at: whoever makes a schedule keeps it.
+//! threads, forks, joins and the like is not looked at: all schedules are made to keep it.
 
 mod meetings;
 
@@ -23,7 +23,7 @@ pub(crate) struct Replay<'w> {
     window: &'w Window<'w>,
     /// For each variable, its last writer.
     writer: Vec<u32>,
-    /// For each variable, a read by which its last writer strayed, such that it wrote something else, or [`NONE`].
+    /// For each variable, a deviating read by which its last writer wrote something else, or [`NONE`].
     foreign: Vec<u32>,
     /// For each thread, the first read that saw something else than observed, or [`NONE`].
     strayed: Vec<u32>,
@@ -33,7 +33,7 @@ pub(crate) struct Replay<'w> {
     /// For each lock, the sections that hold it.
     holders: Vec<Vec<u32>>,
     permits: Vec<Option<u64>>,
-    /// Who waits at conditions and barriers, if anybody ever does.
+    /// Which threads wait at conditions and barriers, if any ever does.
     gathered: Option<Gathered<'w>>,
     /// For each event that begins a section or works on a semaphore, the section or the semaphore.
     subjects: &'w Subjects,
@@ -94,7 +94,7 @@ impl Subjects {
 pub(crate) enum Obstacle {
     /// This section holds the lock of the section that would begin.
     Held { holder: u32, section: u32 },
-    /// Nobody holds the lock, so the attempt to take it would not fail.
+    /// The lock is free, so the attempt to take it would not fail.
     NotHeld(u32),
     /// The semaphore has no permit.
     NoPermit(u32),
@@ -123,7 +123,7 @@ impl<'w> Replay<'w> {
         self.writer[self.window.var[event as usize] as usize]
     }
 
-    /// A read by which the last writer of the event's variable strayed, such that it wrote something else, or [`NONE`].
+    /// A deviating read by which the last writer of the event's variable wrote something else, or [`NONE`].
     pub(crate) fn foreign(&self, event: u32) -> u32 {
         self.foreign[self.window.var[event as usize] as usize]
     }
@@ -222,7 +222,7 @@ impl<'w> Replay<'w> {
         }
     }
 
-    /// A read of the thread that strayed, such that the event writes something else, or [`NONE`].
+    /// A deviating read of the thread by which the event writes something else, or [`NONE`].
     fn stray_behind(&mut self, write: u32, thread: usize) -> u32 {
         let (begin, first) = (self.window.begin, self.strayed[thread]);
         if self.window.values().is_some() {

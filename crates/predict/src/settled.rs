@@ -1,12 +1,12 @@
 //! Reads that find the same value in every schedule, whichever write they see.
 //!
-//! A technique that pins reads to writes asks too much of such a read: it cannot stray, so it matters to nothing. One
+//! A technique that pins reads to writes asks too much of such a read: it cannot deviate, so it matters to nothing. One
 //! is found by looking at all writes that it could see: those that no schedule lets come after it, and that none has
 //! overwritten by then. All of them must write what the read has seen, and go on doing so in every schedule: what they
 //! write must be made of reads that are settled themselves. So one begins with what is made of no read at all and goes
 //! on from there, for a few rounds.
 //!
-//! Nobody has to believe this: the referee compares values, and would see a read that strays.
+//! This need not be trusted: the referee compares values, and would see a read that deviates.
 
 use foretell_trace::dependence::{Dependence, Part, Reads};
 use foretell_trace::{EventId, Value, VarId};

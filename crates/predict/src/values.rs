@@ -41,7 +41,7 @@ pub(crate) struct Computed<'w> {
 /// What memory holds, or a read has seen there.
 #[derive(Clone, Copy, Debug)]
 struct Held {
-    /// None if nobody knows.
+    /// None if unknown.
     value: Option<Datum>,
     /// It is what it was in the trace, also where that does not show it.
     as_observed: bool,
@@ -115,7 +115,7 @@ impl<'w> Computed<'w> {
         let (index, at) = (self.window.index, self.window.begin + event);
         let shown = self.observed(self.window.op(event).value_read());
         let Seen::Write(source) = index.seen(at, true) else {
-            // Somebody outside has written just before, whatever was there.
+            // An external write came just before, whatever was there.
             return Held { value: shown, as_observed: true };
         };
         let unknown = Held { value: None, as_observed: false };
@@ -255,7 +255,7 @@ impl<'w> Computed<'w> {
         local.is_some_and(|read| self.seen.get(&read).is_none_or(|seen| !seen.1.as_observed))
     }
 
-    /// The reads of a set; none if nobody knows.
+    /// The reads of a set; none if unknown.
     fn reads_of(&self, reads: Reads) -> Option<Vec<EventId>> {
         self.window.index.trace.dependence()?.reads(reads)
     }
@@ -285,7 +285,7 @@ impl Reasons<'_, '_> {
             if let Some(term) = term {
                 self.add_term(term, write);
             }
-            // Where the trace does not show what was written, it is that if the thread has not strayed.
+            // Where the trace does not show what was written, it is that if the thread has not deviated.
             let window = self.computed.window;
             if term.is_none() || window.index.value_after(window.begin + write).is_none() {
                 self.add_all_before(write);

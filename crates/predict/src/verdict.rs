@@ -33,14 +33,14 @@ pub enum Verdict {
     NoRace(Refutation),
     /// No schedule can do it that leaves the trace as it is outside one window. Others might.
     NotInWindow,
-    /// Nobody knows.
+    /// Unknown.
     Undecided(Limit),
 }
 
 /// A schedule that is claimed to show a race.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Witness {
-    /// How far the schedule may stray from what was observed.
+    /// How far the schedule may deviate from what was observed.
     pub pinning: Pinning,
     /// The events in their new order; the last two are the racing ones, the first of the trace first.
     pub schedule: Vec<EventId>,

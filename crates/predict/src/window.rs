@@ -37,9 +37,9 @@ pub(crate) enum Border {
 pub(crate) struct Question {
     /// The two accesses, by their indices in the trace.
     pub(crate) pair: (u32, u32),
-    /// Which reads must be faithful.
+    /// Which reads are pinned.
     pub(crate) pinning: Pinning,
-    /// Whether faithful means the same write, even where the trace shows values.
+    /// Whether a pinned read must see the same write, even where the trace shows values.
     pub(crate) same_write: bool,
     /// If all events have to run, not just a prefix that ends with the race: the two accesses in the order in which
     /// they then run, one right after the other.
@@ -140,9 +140,9 @@ pub(crate) struct Outside {
     pub(crate) before: Vec<u32>,
     /// Threads that do so after the window.
     pub(crate) after: Vec<u32>,
-    /// Nobody need: it is there at first.
+    /// No write is needed: it is there at first.
     pub(crate) initial: bool,
-    /// Somebody of whom this window shows nothing.
+    /// A thread of which this window shows nothing.
     pub(crate) absent: bool,
 }
 
@@ -182,7 +182,7 @@ pub(crate) struct Lock {
     pub(crate) word: Option<VarId>,
 }
 
-/// An attempt to lock that failed because somebody held the lock.
+/// An attempt to lock that failed because the lock was held.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attempt {
     pub(crate) event: u32,
@@ -268,7 +268,7 @@ impl<'i> Window<'i> {
         &self.needs[begin as usize..self.need_ends[event as usize] as usize]
     }
 
-    /// What a read must see, if it is to be faithful.
+    /// What a pinned read must see.
     pub(crate) fn domain(&self, read: u32) -> Domain {
         self.domains[read as usize]
     }
@@ -340,7 +340,7 @@ impl<'i> Window<'i> {
         (steered < self.end).then(|| steered - self.begin)
     }
 
-    /// Which reads must be faithful for the event to run.
+    /// Which reads are pinned for the event to run.
     pub(crate) fn to_run(&self, event: u32, mut demand: impl FnMut(Demand)) {
         let (thread, place) = (self.thread[event as usize], self.place[event as usize]);
         let until = match self.question.pinning {
@@ -359,7 +359,7 @@ impl<'i> Window<'i> {
         }
     }
 
-    /// Which reads must be faithful for an event to run that no recorded write explains.
+    /// Which reads are pinned for an event to run that no recorded write explains.
     pub(crate) fn to_be_as_observed(&self, fence: u32, mut demand: impl FnMut(Demand)) {
         for (thread, events) in (0u32..).zip(&self.threads) {
             let until = events.partition_point(|&event| event < fence);
@@ -367,7 +367,7 @@ impl<'i> Window<'i> {
         }
     }
 
-    /// Which reads must be faithful for the event, one of the two that race, to come next.
+    /// Which reads are pinned for the event, one of the two that race, to come next.
     pub(crate) fn to_race(&self, event: u32, mut demand: impl FnMut(Demand)) {
         let (thread, place) = (self.thread[event as usize], self.place[event as usize]);
         if self.question.pinning == Pinning::SameValue {
@@ -380,7 +380,7 @@ impl<'i> Window<'i> {
         }
     }
 
-    /// Which reads must be faithful for the event to write what it wrote. Sets of two that are in `known` are left out,
+    /// Which reads are pinned for the event to write what it wrote. Sets of two that are in `known` are left out,
     /// and those that are come by are added.
     pub(crate) fn to_be_seen(
         &self,

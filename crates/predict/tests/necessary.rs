@@ -102,7 +102,7 @@ fn the_race_of_the_paper_is_found_by_those_who_know_what_matters() {
     assert!(all_races(&trace).contains(&race));
 }
 
-/// Event 4 decides whether event 6 happens, but whoever wrote what it sees wrote 1.
+/// Event 4 decides whether event 6 happens, but every write that it can see wrote 1.
 #[test]
 fn a_read_that_finds_the_same_value_everywhere_need_not_see_the_same_write() {
     let text =

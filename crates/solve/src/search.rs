@@ -45,7 +45,7 @@ pub(crate) struct Search<T> {
     satisfied: usize,
     /// How far the clauses have been looked at.
     clause_head: usize,
-    /// How far the theory has been told.
+    /// How much of the assignment the theory has seen.
     theory_head: usize,
     /// What the theory says to follow, not yet drawn.
     implied: Vec<Lit>,
@@ -376,7 +376,7 @@ impl<T: Theory> Search<T> {
         self.satisfied += satisfied.count();
     }
 
-    /// Whether a literal is true, or will be unless something forces it: nobody needs to decide a boolean that is open
+    /// Whether a literal is true, or will be unless something forces it: no decision is needed for a boolean that is open
     /// and would rather be false. One that would rather be true is decided, so that what follows from it is drawn.
     fn will_hold(&self, literal: Lit) -> bool {
         self.is_true(literal)

@@ -88,7 +88,7 @@ pub fn one_lock(sections: usize, seed: u64) -> Script {
         }
         script.release(thread, 0);
         if random.once_in(100) {
-            // Somebody forgets the lock.
+            // A lock is left out.
             let (forgetful, var) = (random.below(THREADS), random.below(LOCKED));
             access(&mut script, &mut random, forgetful, var);
         }

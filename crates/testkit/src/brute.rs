@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use read::{Act, Event, Script, Seen};
 
-/// Which reads must be faithful.
+/// Which reads are pinned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rules {
     /// Those of `rf`.
@@ -51,7 +51,7 @@ pub fn races(text: &str, rules: Rules, most: usize) -> Option<Races> {
 struct State {
     /// How many events each thread has run.
     ran: Vec<usize>,
-    /// Who was unfaithful.
+    /// The threads that deviated.
     unfaithful: Vec<bool>,
     /// The last write of each variable, or what was there at first; and whether it equals nothing.
     memory: Vec<(Option<usize>, bool)>,

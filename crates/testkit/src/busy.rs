@@ -1,8 +1,8 @@
 //! Windows of a busy program, with values and branches: what exact prediction has to decide, at realistic sizes.
 //!
 //! Threads run in bursts. Most of what they do is right: shared variables are read and counted up under their lock,
-//! sometimes in a section inside another (always in the order of the locks, so nobody deadlocks); data is handed over
-//! by a flag. Some of it is not: a few variables have no lock, and now and then somebody forgets one. Values are small,
+//! sometimes in a section inside another (always in the order of the locks, so there is no deadlock); data is handed over
+//! by a flag. Some of it is not: a few variables have no lock, and now and then a lock is left out. Values are small,
 //! so that a read often finds its value with several writers.
 //!
 //! Like a window of a longer trace, it is cut after the last event, whatever is open then.

@@ -1,7 +1,7 @@
 //! Programs in C, C++ and Rust with known races: `corpus/native`.
 //!
 //! Their first lines tell what is expected of them: `// race: 12 20` for a race between two lines, all of them and no
-//! other, `// options: …` for what the compiler has to be told, and `// shown by: serial` if its races only show if
+//! other, `// options: …` for options of the compiler, and `// shown by: serial` if its races only show if
 //! threads take turns.
 
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ pub struct Program {
     pub name: String,
     /// Where it is.
     pub path: PathBuf,
-    /// What the compiler has to be told beside the usual.
+    /// Additional options of the compiler.
     pub options: Vec<String>,
     /// Its races show only if threads take turns.
     pub serial: bool,
@@ -86,7 +86,7 @@ fn in_order(one: u64, other: u64) -> Lines {
 }
 
 impl Program {
-    /// Which of foretell's compilers it needs, and what that is always told.
+    /// Which of foretell's compilers it needs, and the options that it always gets.
     pub fn compiler(&self) -> [&'static str; 2] {
         match self.path.extension().and_then(|ending| ending.to_str()) {
             Some("c") => ["cc", "-O1"],

@@ -31,7 +31,7 @@ enum Scheme {
     TestAndSet,
     /// The next ticket, and the one that is served.
     Ticket,
-    /// Odd while somebody writes.
+    /// Odd while a thread writes.
     Sequence,
     /// How many have come.
     Count,
@@ -193,7 +193,7 @@ impl World {
         self.words[word].0 = value;
     }
 
-    /// Somebody writes to a word without being asked to.
+    /// A stray write to the word.
     fn blunder(&mut self, thread: usize) {
         let word = self.random.below(WORDS);
         let value = u32::from(self.random.once_in(3));

@@ -2,7 +2,7 @@
 //! person would not think of.
 //!
 //! Threads that take random steps are simulated. A step that cannot be taken in the present state is left out; what
-//! nobody waits for in vain stays open at the end: sections, waits, barriers.
+//! no thread waits for in vain stays open at the end: sections, waits, barriers.
 
 mod locks;
 mod memory;
@@ -225,7 +225,7 @@ mod tests {
         }
     }
 
-    /// Somebody who holds a lock in one mode takes it in the other as well.
+    /// A thread that holds a lock in one mode acquires it in the other as well.
     #[test]
     fn locks_are_upgraded_and_downgraded() {
         let all: Vec<String> =

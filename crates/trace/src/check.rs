@@ -86,7 +86,7 @@ struct LockState {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct VarState {
-    /// The value, once a read or a write has told it; until then the next read tells.
+    /// The value, once a read or a write has shown it; until then the next read shows it.
     content: Option<Value>,
     allocated: bool,
     touched: bool,

@@ -1,7 +1,7 @@
 //! Which reads matter to what comes after them.
 //!
 //! A read can matter to its thread in two ways. It can *steer* it: decide at a branch, be part of an address, or go to
-//! code that nobody knows. From the first event that it steers, nothing of its thread need happen as it did, had the
+//! unknown code. From the first event that it steers, nothing of its thread need happen as it did, had the
 //! read seen something else. And it can be in the *value* that an event writes: then the event happens, but writes
 //! something else.
 //!
@@ -37,7 +37,7 @@ impl Reads {
         u32::try_from(index).ok().filter(|&index| index < UNION - 1).map(|index| Reads(UNION | index))
     }
 
-    /// This read alone. Of events that are too far down in a trace to be told apart, everything.
+    /// This read alone. Of events that are too far down in a trace to be distinguished, everything.
     pub fn of(read: EventId) -> Reads {
         if read.number() < UNION { Reads(read.number()) } else { Reads::EVERYTHING }
     }

@@ -84,7 +84,7 @@ pub enum TraceError {
     /// What the trace tells of dependence does not fit its events.
     #[error("{misfit}")]
     Dependence {
-        /// Where that is told, if it is known.
+        /// Where the input says so, if that is known.
         at: Option<Position>,
         /// What does not fit.
         misfit: Misfit,
@@ -92,7 +92,7 @@ pub enum TraceError {
     /// What it says about how values are computed does not fit its events.
     #[error("{mismatch}")]
     Values {
-        /// Where that is told, if it is known.
+        /// Where the input says so, if that is known.
         at: Option<Position>,
         /// What does not fit.
         mismatch: Mismatch,

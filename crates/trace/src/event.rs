@@ -15,9 +15,9 @@ pub struct Event {
     pub loc: Loc,
     /// What was done.
     pub op: Op,
-    /// The event read a value that no recorded write explains: somebody outside the recording wrote just before it.
+    /// The event read a value that no recorded write explains: an external write came just before it.
     ///
-    /// Set by [`crate::check::Checker`] only. Since nobody knows who wrote, nor why, such an event is a fence for
+    /// Set by [`crate::check::Checker`] only. Since the writer and its reasons are unknown, such an event is a fence for
     /// reordering: what the trace shows after it can run only once it and everything before it have run, and it can run
     /// itself only once everything before it has run and no thread has read anything else than observed (the unknown
     /// writer may have looked). Nor does it race with anything: that writer may have synchronised with its thread.
@@ -80,7 +80,7 @@ pub enum Op {
     /// Memory fence. Orders atomics around it for happens-before; has no effect on what a schedule may do.
     Fence { order: MemOrder },
 
-    /// Takes the lock for itself alone; can run only if nobody else holds it in any mode.
+    /// Takes the lock for itself alone; can run only if no other thread holds it in any mode.
     Acquire(LockId),
     /// Gives up exclusive ownership.
     Release(LockId),
@@ -88,7 +88,7 @@ pub enum Op {
     AcquireAgain(LockId),
     /// Undoes an [`Op::AcquireAgain`]: no effect.
     ReleaseAgain(LockId),
-    /// Takes the lock together with other readers; can run only if nobody else holds it exclusively.
+    /// Takes the lock together with other readers; can run only if no other thread holds it exclusively.
     AcquireShared(LockId),
     /// Gives up shared ownership.
     ReleaseShared(LockId),
@@ -96,10 +96,10 @@ pub enum Op {
     AcquireSharedAgain(LockId),
     /// Undoes an [`Op::AcquireSharedAgain`]: no effect.
     ReleaseSharedAgain(LockId),
-    /// An attempt to take the lock exclusively that failed; can run only while somebody (be it the thread itself) holds
+    /// An attempt to take the lock exclusively that failed; can run only while some thread (be it the same one) holds
     /// it in any mode. Synchronises with nothing.
     TryAcquireFailed(LockId),
-    /// An attempt to take the lock shared that failed; can run only while somebody holds it exclusively.
+    /// An attempt to take the lock shared that failed; can run only while some thread holds it exclusively.
     TryAcquireSharedFailed(LockId),
 
     /// Starts the thread; its first event can run only afterwards. A thread that is never forked can start any time.
@@ -140,9 +140,9 @@ pub enum Op {
     /// Comes to the barrier. Arrivals up to the first departure of one of them form a generation of the trace, so a
     /// recorder must show a departure before the first arrival of the next one.
     ///
-    /// If all generations of the trace that somebody departs from have the same size, and the arrivals after them are
+    /// If all generations of the trace that some thread departs from have the same size, and the arrivals after them are
     /// no more than that, this is the size of the barrier, and the arrivals of a schedule form generations of that size
-    /// in the order in which they run, whoever they are. Otherwise nobody knows the size, and who meets whom is as in
+    /// in the order in which they run, whichever threads they are. Otherwise the size is unknown, and threads meet as in
     /// the trace: then an arrival can run only if all arrivals of the generation before have run.
     Arrive(BarrierId),
     /// Leaves the barrier; can run only if all arrivals of the generation that its thread arrived with have run.

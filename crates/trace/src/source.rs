@@ -68,18 +68,18 @@ pub trait Source {
         Ok(None)
     }
 
-    /// The error that what [`Source::dependence`] told does not fit the events, with its place where that is known.
+    /// The error that what [`Source::dependence`] gave does not fit the events, with its place where that is known.
     fn blame(&self, misfit: Misfit) -> TraceError {
         misfit.into()
     }
 
     /// How values are computed, if that is known. To be asked once, after [`Source::dependence`]: its sets of reads may
-    /// be those that this told.
+    /// be those that this gave.
     fn values(&mut self) -> Result<Option<Values>, TraceError> {
         Ok(None)
     }
 
-    /// The error that what [`Source::values`] told does not fit the events, with its place where that is known.
+    /// The error that what [`Source::values`] gave does not fit the events, with its place where that is known.
     fn blame_values(&self, mismatch: Mismatch) -> TraceError {
         mismatch.into()
     }

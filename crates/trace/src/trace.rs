@@ -175,7 +175,7 @@ impl Trace {
     /// depends on it from there on. So what is written between the two then depends on everything.
     fn postpone(&self, dependence: &mut Dependence) {
         let branches = self.next_branches();
-        // For each branch, or for the end of each thread, from where on somebody may have said too little.
+        // For each branch, or for the end of each thread, from where on the record may be incomplete.
         let mut doubts: FxHashMap<(ThreadId, Option<EventId>), EventId> = FxHashMap::default();
         for ((id, event), &branch) in self.iter().zip(&branches) {
             if let Some(steered) = dependence.steered_by(id)

@@ -59,7 +59,7 @@ pub enum Term {
     Name(Value),
     /// What this event read.
     Read(EventId),
-    /// This number, if all of these reads see what they saw, and otherwise none: nobody knows how it is computed, but
+    /// This number, if all of these reads see what they saw, and otherwise none: how it is computed is unknown, but
     /// from what.
     Frozen {
         /// What it was in the run.
@@ -192,7 +192,7 @@ pub enum Obstacle {
     Operation,
     /// Something that is accessed as a whole and in parts.
     InParts,
-    /// A call of a function that nobody knows.
+    /// A call of an unknown function.
     UnknownFunction,
     /// The way between two records of a thread, if it is not known step by step.
     UnknownWay,
@@ -321,7 +321,7 @@ impl Values {
         &self.terms
     }
 
-    /// What the event writes. If nobody knows, it is what was observed if all earlier reads of its thread saw what they
+    /// What the event writes. If that is unknown, it is what was observed if all earlier reads of its thread saw what they
     /// saw, and otherwise none.
     pub fn written(&self, event: EventId) -> Option<TermId> {
         self.written.get(event.index()).copied().filter(|&term| term != NONE).map(TermId)

@@ -10,7 +10,7 @@ pub enum Blocked {
     AtEnd,
     /// The thread was forked in the trace, and the fork has not run.
     NotForked,
-    /// The thread read something else than observed, and nobody knows what it does next.
+    /// The thread read something else than observed, and what it does next is unknown.
     Deviated,
     /// This read of the thread saw something else than observed, and decides what happens from here on.
     Steered(EventId),
@@ -29,9 +29,9 @@ pub enum Blocked {
     NotAllocated(VarId),
     /// The variable's memory was given back.
     Freed(VarId),
-    /// Somebody holds the lock.
+    /// Another thread holds the lock.
     Held(LockId, ThreadId),
-    /// Nobody holds the lock, so an attempt to take it would not fail.
+    /// The lock is free, so an attempt to take it would not fail.
     NotHeld(LockId),
     /// The thread to be joined has events left.
     StillRuns(ThreadId),

@@ -3,7 +3,7 @@
 //! [`foretell_trace::values`] says what that means. What it leaves to us:
 //! * A write whose term has no value stores what was observed if its thread has seen nothing else than observed, as a
 //!   write without a term.
-//! * A read of something that nobody knows, but that is what it saw in the trace, sees what the trace shows of it.
+//! * A read of something unknown, but that is what it saw in the trace, sees what the trace shows of it.
 
 mod arithmetic;
 mod evaluation;

@@ -3,7 +3,7 @@
 //! * [`model`]: what a read must see for its thread to go on as observed
 //! * [`observed`]: what the observed run says beyond its events: who read from whom, who woke whom, and so on
 //! * [`machine`]: the operational semantics: which event can run next, and what it does
-//! * `strays`: the reads that saw something else than observed, and what they matter to
+//! * `deviations`: the reads that saw something else than observed, and what they matter to
 //! * `computed`: the values of a replay, where the trace tells how they are computed
 //! * [`blocked`]: why an event cannot run, for people
 //! * [`referee`]: replays a claimed schedule; the only place where a [`Finding`] comes into being

@@ -5,9 +5,9 @@
 //! knows whether it can do so now, and keeps track of reads that saw something else than observed ([`Model`]).
 //!
 //! What [`foretell_trace::event`] leaves to us:
-//! * An event that no recorded write explains stands for a write from outside, too, by somebody who may have looked at
+//! * An event that no recorded write explains stands for an external write, too, by code that may have looked at
 //!   anything before: it can run only once everything before it in the trace has run, as observed.
-//! * An update that is unfaithful leaves a content that equals nothing observed, unless the trace tells that what it
+//! * An update that deviates leaves a content that equals nothing observed, unless the trace tells that what it
 //!   writes does not depend on what it read.
 //! * Memory whose allocation the trace shows holds something unknown, not 0, unless a read shows what.
 
@@ -67,7 +67,7 @@ struct Thread {
     deviated: bool,
     /// It waits, and all that waited were woken. Reset when it returns.
     notified: bool,
-    /// It waits, and this many notifications of one thread have come since that nobody has returned by.
+    /// It waits, and this many notifications of one thread have come since by which no thread has returned.
     signals: u32,
 }
 
@@ -210,7 +210,7 @@ impl<'t> Machine<'t> {
         self.ran
     }
 
-    /// What the variable holds; `None` if the trace does not show it, somebody wrote it after he had read something
+    /// What the variable holds; `None` if the trace does not show it, it was written by a thread that had read something
     /// else than observed, or it is a number that is not among the values of the trace.
     pub fn value(&self, var: VarId) -> Option<Value> {
         if self.computed.is_some() {
@@ -256,7 +256,7 @@ impl<'t> Machine<'t> {
     }
 
     /// Whether the thread's next event, an access, could take place now if nothing had to be seen by it: the question
-    /// that is asked about the two events of a race. An event that no recorded write explains cannot race: whoever
+    /// that is asked about the two events of a race. An event that no recorded write explains cannot race: the code that
     /// wrote what it saw may also have synchronised with its thread.
     pub fn could_race(&self, thread: ThreadId) -> Result<(), Blocked> {
         let index = self.next_taking_place(thread)?;

@@ -142,7 +142,7 @@ impl<'t> Observed<'t> {
             let Some(access) = event.op.access() else { continue };
             let last = &mut memory[access.var.index()];
             if event.unexplained {
-                // Somebody outside the recording wrote just before: the read stands for that write, too.
+                // An external write came just before: the read stands for that write, too.
                 *last = LastWrite { index, value: event.op.value_read() };
             }
             if access.kind.reads() {
@@ -250,7 +250,7 @@ impl<'t> Observed<'t> {
     }
 }
 
-/// How many cross a barrier together whose generations have so many arrivals; nobody has departed from the last one.
+/// How many cross a barrier together whose generations have so many arrivals; no thread has departed from the last one.
 fn size(generations: &[u32]) -> Option<u32> {
     let (&last, complete) = generations.split_last()?;
     let (&size, others) = complete.split_first()?;

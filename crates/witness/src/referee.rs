@@ -1,6 +1,6 @@
 //! The referee: replays a claimed schedule step by step and believes nothing else.
 //!
-//! A [`Finding`] can be made only here and in [`crate::unordered`], after its proof was checked; whoever holds one
+//! A [`Finding`] can be made only here and in [`crate::unordered`], after its proof was checked; code that holds one
 //! need not ask.
 
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::model::Model;
 use crate::observed::Observed;
 use crate::unordered::UnorderedReferee;
 
-/// Somebody says that these two accesses race.
+/// A finder claims that these two accesses race.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Claim {
     /// The access that comes first in the trace.
@@ -33,7 +33,7 @@ pub struct Claim {
 pub enum Proof {
     /// A schedule in which they are next to each other.
     Adjacent {
-        /// How far the schedule may stray from what was observed.
+        /// How far the schedule may deviate from what was observed.
         model: Model,
         /// The events in their new order. The last two are the racing ones, the first of the trace first.
         schedule: Vec<EventId>,
@@ -154,7 +154,7 @@ impl fmt::Display for Rejection {
 
 impl std::error::Error for Rejection {}
 
-/// A step of a schedule that reads or writes something else than it did in the trace. `?` is what nobody knows.
+/// A step of a schedule that reads or writes something else than it did in the trace. `?` stands for an unknown value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewValues {
     /// The step.

@@ -6,21 +6,21 @@ use std::collections::{BTreeSet, HashMap};
 use foretell_trace::dependence::{Dependence, Part, Reads};
 use foretell_trace::{EventId, ThreadId};
 
-/// The reads that have strayed so far.
+/// The reads that have deviated so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Strays<'t> {
     dependence: &'t Dependence,
     /// All of them. Only grows.
     reads: BTreeSet<EventId>,
-    /// For each thread, the first event that one of its strays steers, and that stray.
+    /// For each thread, the first event that one of its deviating reads steers, and that read.
     halts: Vec<Option<(EventId, EventId)>>,
-    /// The sets of two that were looked at: whether a stray is in them. A set is looked at when all its reads have run,
+    /// The sets of two that were looked at: whether a deviating read is in them. A set is looked at when all its reads have run,
     /// so this does not change.
     looked_at: HashMap<usize, bool>,
 }
 
 impl<'t> Strays<'t> {
-    /// None of the reads of so many threads has strayed.
+    /// None of the reads of so many threads has deviated.
     pub(crate) fn new(dependence: &'t Dependence, threads: usize) -> Strays<'t> {
         Strays { dependence, reads: BTreeSet::new(), halts: vec![None; threads], looked_at: HashMap::new() }
     }
@@ -39,7 +39,7 @@ impl<'t> Strays<'t> {
         }
     }
 
-    /// The stray because of which the event of this thread need not take place.
+    /// The deviating read because of which the event of this thread need not take place.
     pub(crate) fn that_steers(&self, event: EventId, thread: ThreadId) -> Option<EventId> {
         self.halts[thread.index()].filter(|&(steered, _)| steered <= event).map(|(_, read)| read)
     }
@@ -49,7 +49,7 @@ impl<'t> Strays<'t> {
         self.dependence.steered_by(read) == Some(read)
     }
 
-    /// Whether what the event, which has read what it reads, writes depends on a stray. Its thread has strayed.
+    /// Whether what the event, which has read what it reads, writes depends on a deviating read. Its thread has deviated.
     pub(crate) fn change_value_of(&mut self, write: EventId) -> bool {
         let value = self.dependence.value_of(write);
         // Values can travel far, so the way back is not for recursion.
@@ -71,7 +71,7 @@ impl<'t> Strays<'t> {
         self.hold_a_stray(value).unwrap_or(true)
     }
 
-    /// Whether a stray is in the set, if that is known.
+    /// Whether a deviating read is in the set, if that is known.
     fn hold_a_stray(&self, set: Reads) -> Option<bool> {
         match self.dependence.part(set) {
             Part::Nothing => Some(false),

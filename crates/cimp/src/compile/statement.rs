@@ -13,7 +13,7 @@ use crate::syntax::tree::{Block, Body, Expression, Name, Object, Operation, Stat
 /// Who runs the code.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Runner {
-    /// Whoever calls it.
+    /// Any caller.
     Function,
     /// A thread of its own.
     Thread,

@@ -41,7 +41,7 @@ pub struct FoundFailure {
     pub schedule: Schedule,
 }
 
-/// A state in which nobody can go on although not all have ended.
+/// A state in which no thread can go on although not all have ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Deadlock {
     /// Who waits for what.

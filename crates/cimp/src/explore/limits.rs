@@ -32,7 +32,7 @@ pub struct Limits<'l> {
     pub order: Order,
     /// Whether executions are counted. Takes memory for each step between two states.
     pub count_executions: bool,
-    /// Is told now and then how many states were found.
+    /// Called now and then with the number of states found.
     pub watch: Option<&'l dyn Fn(usize)>,
     /// Stops the exploration as soon as it is set.
     pub stop: Option<&'l AtomicBool>,
@@ -75,7 +75,7 @@ pub enum Incomplete {
         /// The loop that ran most often.
         busiest_loop: Option<Position>,
     },
-    /// Somebody stopped it.
+    /// It was stopped.
     Stopped {
         /// The loop that ran most often.
         busiest_loop: Option<Position>,

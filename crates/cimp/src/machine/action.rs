@@ -78,7 +78,7 @@ pub struct Step {
 pub struct Turn {
     /// Who.
     pub thread: ThreadRef,
-    /// Who is woken, if the step is a notification and somebody waits for it.
+    /// The thread that is woken, if the step is a notification and a thread waits for it.
     pub wake: Option<ThreadRef>,
 }
 

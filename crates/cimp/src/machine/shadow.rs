@@ -1,6 +1,6 @@
 //! What travels with values and threads besides what the program computes.
 //!
-//! The machine computes; a [`Shadow`] is told what it does and may attach something to each value (a *tag*) and to each
+//! The machine computes; a [`Shadow`] observes what it does and may attach something to each value (a *tag*) and to each
 //! thread (its *control*). Recording keeps track of where values come from that way. Exploration does not need it: its
 //! tags are empty and cost nothing.
 
@@ -37,7 +37,7 @@ pub enum Guard {
     NotZero,
     /// The value is an index of an array of this length.
     Below(u32),
-    /// The value is the very one that it is: a reference, a handle, what a new thread is told.
+    /// The value is the very one that it is: a reference, a handle, an argument of a new thread.
     Same,
 }
 
@@ -82,7 +82,7 @@ pub trait Shadow: Sized {
     fn mark(&mut self, control: &mut Self::Control) {}
 
     /// [`Instr::Decide`](crate::program::Instr::Decide) on this value. Says whether the thread goes the first way: as the value has it, unless
-    /// somebody wants to see what lies the other way.
+    /// the untaken branch is of interest.
     fn decide(
         &mut self,
         at: At,

@@ -10,7 +10,7 @@ fn number(number: i64) -> Option<Value> {
     Some(Value::Number(number))
 }
 
-/// Runs one thread after the other until nobody can go on.
+/// Runs one thread after the other until no thread can go on.
 fn finish(machine: &mut Machine<'_>) {
     let mut turns = Vec::new();
     loop {

@@ -134,7 +134,7 @@ impl<'p> Whole<'p> {
                 let What::Decision { scope: Some(_), decided: Decided::Truth(went) } = happening.what else {
                     continue;
                 };
-                // What a new thread was told is the same in all executions that get there.
+                // The arguments of a new thread are the same in all executions that get there.
                 let is_open = happening.value.is_some_and(|node| !settled.is(node));
                 if happening.at.thread == turn.thread && is_open {
                     let spot = Spot { step, thread: turn.thread, decision, went };
@@ -214,7 +214,7 @@ impl Detours<'_> {
         self.tried = 0;
     }
 
-    /// The detour behind the decision on which decisions go as told, if it is worth anything.
+    /// The detour behind the decision on which decisions go as given, if it is worth anything.
     fn detour(&mut self, spot: Spot, told: Vec<bool>) -> Option<Result<Detour, TraceError>> {
         let seam = Seam {
             happenings: self.recorder.happenings.len(),

@@ -65,7 +65,7 @@ pub(super) struct Recorder {
     pub(super) lead: Option<Lead>,
 }
 
-/// Leads a thread: from one decision on, decisions go as told. When nothing is told any more, they go as their values
+/// Leads a thread: from one decision on, decisions go as given. After the given ones, they go as their values
 /// have it.
 #[derive(Debug, Default)]
 pub(super) struct Lead {
@@ -79,13 +79,13 @@ pub(super) struct Lead {
 }
 
 impl Lead {
-    /// The decision with the number `from` and those after it go as `told`.
+    /// The decision with the number `from` and those after it go as `given`.
     pub(super) fn new(from: usize, told: Vec<bool>) -> Lead {
         Lead { from, told, ..Lead::default() }
     }
 
-    /// Other ways, each of which parts from this one at a decision that nobody told where to go: what was told, and is
-    /// to be told next.
+    /// Other paths, each of which parts from this one at a decision that was not given: what was given, and is
+    /// to be given next.
     pub(super) fn others(&self) -> impl Iterator<Item = Vec<bool>> {
         (self.told.len()..self.gone.len()).map(|parting| {
             let mut told = self.gone[..=parting].to_vec();

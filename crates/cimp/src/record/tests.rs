@@ -99,7 +99,7 @@ fn permits_that_the_trace_does_not_show_are_set_up() {
     };
     assert!(both(1).is_empty());
     assert_eq!(both(2), ["init sem(s,2)@init", "init fork(t1)@init", "init fork(t2)@init"]);
-    // One permit is as good as two for somebody who takes one.
+    // One permit is as good as two for a thread that takes one.
     let program = Program::default().semaphore("s", None, 2).thread("t1", &[SemWait(0)]);
     assert_eq!(events(&serial(&program)), ["t1 p(s)@1:1"]);
 }

@@ -48,7 +48,7 @@ pub(super) fn translate(
 }
 
 /// Makes a trace of what would be recorded if decisions had gone another way; gives how many events set things up. From
-/// the happening with the number `unknown` on, nobody has seen the values: nothing but the terms tells what they are.
+/// the happening with the number `unknown` on, the values were not observed: only the terms say what they are.
 pub(super) fn imagine(
     recorder: &Recorder,
     machine: &Machine<'_, Recorder>,
@@ -149,7 +149,7 @@ impl<'r, 'p> Writer<'r, 'p> {
 
     /// A trace that shows no decision at all is taken to hide them, so that everything depends on everything read
     /// before. If the program read something and really made none, the trace ends with one that depends on nothing, of
-    /// a thread that could go on and that nobody waited for, so that nothing depends on the decision either.
+    /// a thread that could go on and that no thread waited for, so that nothing depends on the decision either.
     fn missing_decision(&self) -> Option<Event> {
         let reads = |event: &Event| event.op.access().is_some_and(|access| access.kind.reads());
         if !self.events.iter().any(reads) || self.events.iter().any(|event| event.op == Op::Branch) {
@@ -206,7 +206,7 @@ impl<'r, 'p> Writer<'r, 'p> {
             }
             Action::Fork(_) => Op::Fork(self.thread(child)?),
             Action::Join(other) => Op::Join(self.thread(other)?),
-            // Is not told to recorders: a thread that has gone wrong just does nothing any more.
+            // Recorders do not see it: a thread that has gone wrong just does nothing any more.
             Action::Fail => Op::End,
         })
     }

@@ -110,7 +110,7 @@ impl Terms<'_, '_, '_> {
                 What::Step { value, .. } => value.unwrap_or_default(),
                 What::Initial { .. } | What::Decision { .. } => Value::default(),
             },
-            // What fails is the last thing that its thread does, and nobody looks at it.
+            // What fails is the last thing that its thread does, and it is not looked at.
             Node::Unary(op, operand) => unary(op, of(operand)).unwrap_or_default(),
             Node::Binary(op, left, right) => binary(op, of(left), of(right)).unwrap_or_default(),
             Node::Chosen { value, .. } => of(value),

@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostics, Span};
 use crate::syntax::token::{Kind, Token};
 use crate::syntax::tree::Name;
 
-/// How deeply things may be nested. Whoever walks over the tree calls itself no deeper than this.
+/// How deeply things may be nested. A walk over the tree recurses no deeper than this.
 const DEEPEST: usize = 256;
 
 /// A rule does not fit, and that has been reported.

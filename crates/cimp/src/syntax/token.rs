@@ -48,7 +48,7 @@ const SYMBOLS: [&str; 25] = [
 /// What sort of token it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// A name that somebody chose.
+    /// An identifier.
     Name,
     /// A word of the language.
     Keyword,

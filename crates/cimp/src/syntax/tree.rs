@@ -118,7 +118,7 @@ pub(crate) enum Statement<'s> {
         span: Span,
         value: Option<Expression<'s>>,
     },
-    /// A call or a fork whose result nobody wants.
+    /// A call or a fork whose result is dropped.
     Evaluate(Expression<'s>),
 }
 

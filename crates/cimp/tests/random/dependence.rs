@@ -25,7 +25,7 @@ use super::{for_each, run};
 
 /// How often each of the added threads can write. No thread reads as often.
 const WRITES: usize = 20;
-/// Nobody else writes that.
+/// No other thread writes that.
 const STRANGE: &str = "77";
 
 /// Threads are there from the beginning, so that more can be added.
@@ -119,7 +119,7 @@ fn with_writers(
     (foretell_cimp::compile(&text).expect("still a program"), writers)
 }
 
-/// Whether the event still happens if the read sees something strange. `None` if somebody else is in the way.
+/// Whether the event still happens if the read sees something strange. `None` if another thread is in the way.
 fn happens_anyway(text: &str, run: &Run, read: EventId, event: EventId) -> Option<bool> {
     let needed: BTreeMap<String, (String, String)> = dependences(run, event)
         .into_iter()
@@ -212,7 +212,7 @@ fn is_changed(run: &Run, write: EventId, strange: &BTreeSet<EventId>) -> Option<
 }
 
 /// Lets a thread take its recorded steps up to the event, all reads that it does not need for that seeing something
-/// strange. Gives how many writes were not changed by that; `None` if somebody else is in the way.
+/// strange. Gives how many writes were not changed by that; `None` if another thread is in the way.
 fn takes_its_steps(text: &str, run: &Run, last: EventId) -> Option<usize> {
     let steps = steps_up_to(run, last);
     let strange = unneeded(run, &steps).filter(|reads| !reads.is_empty())?;

@@ -176,7 +176,7 @@ fn a_thread_that_goes_another_way_does_what_the_detour_shows() {
     assert!(made > 500 && followed > 2000, "{made} {followed}");
 }
 
-/// An order of a detour's events that comes about step by step. Nobody returns from a wait: whose turn that is depends
+/// An order of a detour's events that comes about step by step. No thread returns from a wait: which one would depends
 /// on the future.
 struct Order<'t> {
     known: Evaluation<'t>,

@@ -286,7 +286,7 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// Nobody knows what the event depends on, so it depends on all that its thread has read before.
+    /// What the event depends on is unknown, so it depends on all that its thread has read before.
     fn pin_earlier_reads(&mut self, event: EventId) {
         let thread = self.trace.event(event).thread.index();
         let index = self.index;
@@ -299,7 +299,7 @@ impl<'a> Closure<'a> {
     }
 
     /// Keeps the sections that the event lies in, and those of a lock that it failed to take. An event that no schedule
-    /// of interest runs keeps just the sections that it begins or ends, as nobody would understand it otherwise.
+    /// of interest runs keeps just the sections that it begins or ends, for readability.
     fn keep_sections(&mut self, event: EventId) {
         let (sections, may_run) = (&self.index.sections, self.may_run(event));
         for &section in sections.around(event) {

@@ -21,7 +21,7 @@ pub(super) struct Index {
     branches: FxHashMap<ScopeId, Vec<EventId>>,
     /// Events that every slice keeps, by themselves and not for what depends on them.
     pub(super) always: Vec<EventId>,
-    /// Per thread, its branches whose other ways may stop it, or do what nobody knows.
+    /// Per thread, its branches whose untaken sides may stop it, or do something unknown.
     pub(super) stopping: Vec<Vec<EventId>>,
     /// Events whose target was computed from a read.
     pub(super) addressed: Vec<EventId>,

@@ -7,10 +7,10 @@ use foretell_trace::{LockId, LockMode};
 
 use super::section::Index;
 
-/// How many different locks of a variable are told apart; others are as if not held.
+/// How many different locks of a variable are distinguished; others are as if not held.
 const LOCKS: usize = u16::BITS as usize;
 
-/// How many different sets of locks of a variable are told apart in full. Beyond this only one lock of a set counts, so
+/// How many different sets of locks of a variable are distinguished in full. Beyond this only one lock of a set counts, so
 /// that a variable that is accessed under ever new locks does not fall apart into as many classes.
 const GUARDS: usize = 32;
 

@@ -16,7 +16,7 @@ pub(super) fn next_index(length: usize) -> Index {
 
 /// Stored clocks, shared by all events of a thread between two points where it learned of others.
 ///
-/// A thread's own entry in them is 0, since it differs from event to event: whoever refers to a version keeps the
+/// A thread's own entry in them is 0, since it differs from event to event: a reference to a version keeps the
 /// event's own time beside it. Only ever grows.
 #[derive(Debug, Default)]
 pub(super) struct Versions(Vec<Clock>);

@@ -66,7 +66,7 @@ impl Memory {
         } else if access.kind.reads() {
             self.asked[index] = Some(self.question(last[var], event.op.value_read()));
         }
-        // Memory that is given back keeps what it held: nobody can look any more.
+        // Freed memory keeps what it held: it cannot be read any more.
         if access.kind.writes() && !matches!(event.op, Op::Free(_)) {
             last[var] = self.leave(index, var, event.op.value_written());
         }

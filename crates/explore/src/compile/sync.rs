@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(super) struct Sync {
     /// Per semaphore: its permits at the beginning, `None` if the trace shows its creation.
     pub(super) permits: Vec<Option<u32>>,
-    /// Per semaphore: how often somebody waits for it, and how often somebody posts it.
+    /// Per semaphore: how often it is waited for, and how often it is posted.
     pub(super) waits: Vec<u32>,
     pub(super) posts: Vec<u32>,
     /// Per barrier: how many arrivals there are.
@@ -17,7 +17,7 @@ pub(super) struct Sync {
     pub(super) gathered: FxHashMap<usize, u32>,
     /// Per barrier: how many cross it together, if any may; `None` if those do who did.
     pub(super) sizes: Vec<Option<u32>>,
-    /// Per barrier: whether anybody departs from it.
+    /// Per barrier: whether any thread departs from it.
     crossed: Vec<bool>,
     /// The returns from waits that a notification explains.
     pub(super) notified: FxHashSet<usize>,
@@ -107,7 +107,7 @@ impl Sync {
         (same && self.arrivals[barrier] - before <= size).then_some(size)
     }
 
-    /// The barriers that somebody departs from, and of which it is not known how many cross them together.
+    /// The barriers that some thread departs from, and of which it is not known how many cross them together.
     pub(super) fn as_recorded(&self) -> Vec<BarrierId> {
         let unknown =
             |barrier: &BarrierId| self.sizes[barrier.index()].is_none() && self.crossed[barrier.index()];

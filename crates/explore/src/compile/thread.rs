@@ -37,7 +37,7 @@ pub(super) struct Wall {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     pub(super) begin: u32,
-    /// Where it has run all its events; behind it, if there is such a place, where it has done so and gone astray with
+    /// Where it has run all its events; behind it, if there is such a place, where it has done so and deviated with
     /// the last one.
     done: Range,
     /// The last position.
@@ -124,12 +124,12 @@ impl<'a> Compiler<'a> {
         self.finish_thread(begin, events.last().copied(), &reads)
     }
 
-    /// The end of the thread, and the places where it goes astray.
+    /// The end of the thread, and the places where it deviates.
     fn finish_thread(&mut self, begin: u32, last: Option<usize>, reads: &[(usize, u32)]) -> Option<()> {
         let end = self.position()?;
         self.push(Step::WALL, Place { event: NONE, frontier: u32::MAX, strayed: false });
         let mut done = Range::exactly(self.cells.thread(self.compiled.blocks.len()), end);
-        // The last event first: who goes astray with it is at the end all the same.
+        // The last event first: a thread that deviates with it is at the end all the same.
         for &(index, position) in reads.iter().rev() {
             let stray = self.position()?;
             done.more += u32::from(last == Some(index));
@@ -287,7 +287,7 @@ impl<'a> Compiler<'a> {
             step.look = Range { cell: self.cells.var(var), least, more };
         }
         if event.unexplained {
-            // All before it must have run as observed. So the variable is usable, and nobody is there to race with.
+            // All before it must have run as observed. So the variable is usable, and there is no thread to race with.
             let place = self.unexplained.binary_search_by_key(&index, |fence| fence.0).ok()?;
             step.guard = Range::exactly(PROGRESS, self.unexplained[place].1);
         } else {

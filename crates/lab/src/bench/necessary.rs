@@ -22,7 +22,7 @@ use xtask::process::release;
 const SETS: [&str; 3] = ["mixed", "hidden", "values"];
 /// Under how many seeds each program runs.
 const SEEDS: u32 = 10;
-/// What a program is told for a long run.
+/// The arguments of a program for a long run.
 const LONG: &str = "100";
 /// How often the work on a log is measured; the best counts.
 const RUNS: usize = 5;

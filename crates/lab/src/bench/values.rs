@@ -116,7 +116,7 @@ fn compare(program: &Path, seeds: u32, folder: &Path) -> Result<Compared, String
     Ok(compared)
 }
 
-/// How a program is told to `foretell run`: as a source file, or as a command.
+/// How a program is given to `foretell run`: as a source file, or as a command.
 fn named(program: &Path) -> Vec<&OsStr> {
     let command = program.extension().is_none().then_some(OsStr::new("--"));
     command.into_iter().chain([program.as_os_str()]).collect()

@@ -63,7 +63,7 @@ pub(crate) fn examine(source: &str, seed: u64) -> Result<Tally, Wrong> {
     examine_as_recorded(source, seed, |run| run)
 }
 
-/// The same, with recordings that go through somebody else's hands first.
+/// The same, with recordings that are transformed first.
 pub(crate) fn examine_as_recorded(source: &str, seed: u64, change: fn(Run) -> Run) -> Result<Tally, Wrong> {
     let mut random = random::Random::new(seed);
     let schedulers = (0..RUNS).map(|_| scheduler(&mut random)).collect();

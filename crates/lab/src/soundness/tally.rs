@@ -81,7 +81,7 @@ impl Tally {
         }
     }
 
-    /// Takes up what somebody else counted.
+    /// Adds another count.
     pub(crate) fn add(&mut self, other: &Tally) {
         self.programs += other.programs;
         self.too_large += other.too_large;

@@ -90,7 +90,7 @@ fn what_once_went_wrong_stays_right() {
     assert!(count > 0);
 }
 
-/// Events that somebody has changed.
+/// Events that were changed.
 struct Edited {
     events: Option<Vec<Event>>,
     names: Names,

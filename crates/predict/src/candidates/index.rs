@@ -73,7 +73,7 @@ impl Index {
         for (id, event) in trace.iter() {
             builder.must.enter(&event, &mut builder.clocks);
             match event.op.access() {
-                // Nobody knows what an unexplained event synchronised with: it races with nothing.
+                // What an unexplained event synchronised with is unknown: it races with nothing.
                 Some(access) if !event.unexplained => builder.add(id, event.thread, access, event.loc),
                 _ => builder.index.class_of.push(NONE),
             }

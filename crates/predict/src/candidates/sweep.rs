@@ -50,7 +50,7 @@ impl Sweep {
         self.next
     }
 
-    /// Lets the next event go by. If it is an access, `visit` is told of each group with rivals; the result is how many
+    /// Lets the next event go by. If it is an access, `visit` gets each group with rivals; the result is how many
     /// groups were looked at.
     pub(super) fn step<'i>(
         &mut self,

@@ -27,7 +27,7 @@ impl Closure<'_> {
         &self.entry_readers[var as usize]
     }
 
-    /// The writes that a read which must be faithful may still see, at most `limit`; [`ENTRY`] may be among them.
+    /// The writes that a pinned read may still see, at most `limit`; [`ENTRY`] may be among them.
     pub(crate) fn sources(&self, read: u32, limit: usize) -> Vec<u32> {
         match self.window.domain(read) {
             Domain::Free => Vec::new(),

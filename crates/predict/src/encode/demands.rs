@@ -12,7 +12,7 @@ use crate::values::{Computed, Sight, blame};
 
 /// So many demands that do not hold are learnt from at a time: the later ones are less likely to matter.
 const MOST_AT_ONCE: usize = 4;
-/// So many demands that do not hold are learnt from as they are; then somebody is asked who can compute with all that
+/// So many path constraints that do not hold are learnt from as they are; then the SMT solver is asked, which computes with all that
 /// reads may see.
 const PLAIN: u64 = 256;
 

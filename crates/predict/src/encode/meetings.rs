@@ -1,4 +1,4 @@
-//! What the solver is told when a thread goes on in a schedule that nobody has woken, or before those have come whom it
+//! What the solver learns when a thread goes on in a schedule without being woken, or before those have come whom it
 //! meets.
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -115,7 +115,7 @@ impl Search<'_> {
     }
 
     /// A thread departed although not all have come: one of those that came before it comes later, so that it meets
-    /// others, or somebody else comes before it departs.
+    /// others, or another thread comes before it departs.
     pub(super) fn state_arrivals(&mut self, number: u32, depart: u32, earlier: &[u32]) {
         (self.violated, self.learnt) = (true, true);
         let window = self.window;

@@ -7,11 +7,11 @@ use super::{Index, NONE};
 /// Who meets whom at a barrier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Gathering {
-    /// Who met: there is nobody else, so it cannot be otherwise.
+    /// Those that met: no other thread comes, so it cannot be otherwise.
     Same,
-    /// As many as this, whoever they are.
+    /// As many as this, whichever threads they are.
     Any(u32),
-    /// Generations differ in size, so nobody knows; those who met are taken, or, to be sure of a "no", nobody waits.
+    /// Generations differ in size, so this is unknown; those that met are taken, or, to be sure of a "no", no thread waits.
     Unknown,
 }
 
@@ -20,7 +20,7 @@ pub(crate) enum Gathering {
 pub(crate) enum Unknown {
     /// Those meet who met.
     AsRecorded,
-    /// Nobody waits for anybody.
+    /// No thread waits for another.
     Open,
 }
 
@@ -48,7 +48,7 @@ impl Index<'_> {
         self.gathering[barrier.index()]
     }
 
-    /// Whether there are barriers of which nobody knows who can meet there.
+    /// Whether there are barriers at which it is unknown which threads can meet.
     pub(crate) fn has_unknown_barriers(&self) -> bool {
         self.gathering.contains(&Gathering::Unknown)
     }
@@ -132,14 +132,14 @@ impl Index<'_> {
         self.gathering = self.generations.iter().map(|generations| self.who_meets(generations)).collect();
     }
 
-    /// Who meets whom at a barrier with these generations; nobody has departed from the last one.
+    /// Who meets whom at a barrier with these generations; no thread has departed from the last one.
     fn who_meets(&self, generations: &[Vec<u32>]) -> Gathering {
         let [complete @ .., last] = generations else { return Gathering::Same };
         let [first, others @ ..] = complete else { return Gathering::Same };
         if last.len() > first.len() || others.iter().any(|other| other.len() != first.len()) {
             return Gathering::Unknown;
         }
-        // Each thread of a generation arrives once in it. If nobody else ever comes, all of them meet every time.
+        // Each thread of a generation arrives once in it. If no other thread ever comes, all of them meet every time.
         let mut members: Vec<usize> =
             first.iter().map(|&arrival| self.event(arrival).thread.index()).collect();
         members.sort_unstable();

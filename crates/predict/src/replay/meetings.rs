@@ -1,6 +1,6 @@
 //! Who waits at conditions and barriers while a schedule runs, and who may go on.
 //!
-//! Which notification a thread returns by need not be said before it returns. The first since its wait that nobody has
+//! Which notification a thread returns by need not be said before it returns. The first since its wait by which no thread has
 //! returned by is the best: who could return by it could return by each later one. So it is enough to count, for each
 //! thread that waits, the notifications since; when a thread returns, it is one less for those who have waited at least
 //! as long.
@@ -18,7 +18,7 @@ pub(super) struct Gathered<'w> {
 #[derive(Clone, Copy, Debug)]
 struct Waiter {
     thread: u32,
-    /// Notifications of one thread since its wait, by which nobody has returned.
+    /// Notifications of one thread since its wait, by which no thread has returned.
     signals: u32,
     /// All were notified since its wait.
     woken: bool,

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{Computed, Datum, Sight};
 use crate::closure::{Closure, ENTRY};
 
-/// Of so many reads it is told what they may see; the others may be anything.
+/// Of so many reads the problem says what they may see; the others may be anything.
 const MOST_READS: usize = 64;
 /// A problem with more terms than this is not asked.
 const MOST_TERMS: usize = 20_000;
@@ -69,7 +69,7 @@ struct Stake<'c, 'w> {
     terms: FxHashMap<TermId, Number>,
     /// What reads of the window see.
     reads: FxHashMap<u32, Number>,
-    /// Those of which it is not told yet what they may see.
+    /// Those of which the problem does not say yet what they may see.
     open: Vec<u32>,
     sights: FxHashMap<Choice, Sight>,
 }

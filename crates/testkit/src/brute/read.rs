@@ -353,7 +353,7 @@ impl Script {
             }
             let (departed, last) = barrier.crossings.split_at(barrier.crossings.len() - 1);
             barrier.size = match departed.first().map(Vec::len) {
-                // Nobody departs, so it does not matter.
+                // No thread departs, so it does not matter.
                 None => Some(usize::MAX),
                 Some(size) => {
                     let same =

@@ -122,7 +122,7 @@ impl Layout {
         }
     }
 
-    /// Data first, then a mark under a lock: right only for whoever looks at the mark.
+    /// Data first, then a mark under a lock: right only for readers of the mark.
     fn publish_under_lock(self, random: &mut Random, steps: &mut Vec<Step>) {
         let (_, data) = self.any_channel(random);
         let lock = random.below(self.shape.locks);

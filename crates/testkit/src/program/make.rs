@@ -285,7 +285,7 @@ impl Maker {
         }
     }
 
-    /// Looks at something that nobody asks for afterwards.
+    /// Reads something that is not used afterwards.
     fn unused(&mut self, block: &mut Block) {
         let (name, value) = (self.scope.fresh("v"), self.place());
         block.push(Statement::Local(name, value));

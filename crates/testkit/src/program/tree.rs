@@ -1,7 +1,7 @@
 //! A program of the small language CIMP as a tree, and its text.
 //!
 //! Loops and recursion count by themselves, so every tree is a program that ends, also after parts were cut out of it.
-//! Names need not be declared: whoever changes trees finds out by compiling them.
+//! Names need not be declared: a change of the tree is checked by compiling it.
 
 use std::fmt::{self, Display, Formatter, Write as _};
 

@@ -3,7 +3,7 @@
 use super::World;
 
 impl World {
-    /// Whether somebody else holds the lock, in a mode that keeps out those who want it shared or not.
+    /// Whether another thread holds the lock, in a mode that excludes a shared or an exclusive acquire.
     pub(super) fn is_taken(&self, thread: usize, lock: usize, wanted_shared: bool) -> bool {
         let excludes = |&(held, shared): &(usize, bool)| held == lock && !(shared && wanted_shared);
         let mut others = self.threads.iter().enumerate().filter(|(other, _)| *other != thread);

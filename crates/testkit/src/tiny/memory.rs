@@ -78,7 +78,7 @@ impl World {
 
     fn seen(&mut self, var: usize, shows: bool) -> String {
         if shows && self.shape.features.unexplained && self.random.once_in(6) {
-            // Somebody outside the trace wrote.
+            // An external write.
             self.memory[var].content = self.random.below(4);
         }
         self.value(var, shows)

@@ -5,7 +5,7 @@
 pub struct Features {
     /// Values on all accesses.
     pub values: bool,
-    /// Now and then a read of a value that nobody in the trace wrote. Without `values` some accesses show theirs.
+    /// Now and then a read of a value that no write of the trace wrote. Without `values` some accesses show theirs.
     pub unexplained: bool,
     /// Branches.
     pub branches: bool,

@@ -31,7 +31,7 @@ pub(super) fn start(random: &mut Random, most: usize, forks: bool) -> Vec<Thread
 }
 
 impl World {
-    /// Somebody starts the thread, or joins it once more, as may be.
+    /// The thread is forked, or joined once more, as may be.
     pub(super) fn fork_or_join(&mut self, thread: usize) {
         let free = |thread: &usize| {
             let state = &self.threads[*thread];
@@ -53,7 +53,7 @@ impl World {
         }
     }
 
-    /// The first thread goes on, so that there is somebody to.
+    /// The first thread goes on, so that one thread can.
     pub(super) fn end(&mut self, thread: usize) {
         if thread != MAIN && self.random.once_in(self.lifetime()) {
             self.threads[thread].ended = true;

@@ -85,7 +85,7 @@ impl World {
 
     pub(super) fn arrive(&mut self, thread: usize) {
         let gathered = self.threads.iter().filter(|state| state.inside == Some(self.generation)).count();
-        // A barrier that is full opens before anybody comes again.
+        // A barrier that is full opens before a thread comes again.
         if self.threads[thread].inside.is_none() && self.together != Some(gathered) {
             self.threads[thread].inside = Some(self.generation);
             self.event(thread, "arrive(b)");

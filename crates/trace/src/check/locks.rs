@@ -5,7 +5,7 @@ use crate::id::{EventId, LockId, ThreadId};
 use crate::name::Names;
 
 impl Checker {
-    /// Acquires a lock that nobody holds, as nearly all acquires do; any other is left as it is.
+    /// Acquires a free lock, as nearly all acquires do; any other is left as it is.
     #[inline]
     pub(super) fn takes_free_lock(&mut self, id: EventId, thread: ThreadId, lock: LockId) -> bool {
         let state = at(&mut self.locks, lock.index());

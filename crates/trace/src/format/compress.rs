@@ -1,4 +1,4 @@
-//! Compression around any format: gzip and zstd, told by their first bytes when reading.
+//! Compression around any format: gzip and zstd, recognised by their first bytes when reading.
 
 use std::fmt;
 use std::io::{self, BufWriter, ErrorKind, Read, Write};

@@ -130,7 +130,7 @@ fn parse_op(line: &[u8], cell: Cell, names: &mut Names) -> Result<Op, Problem> {
 
 /// Writes RAPID's CSV.
 ///
-/// Refuses what would be lost, unless told otherwise: then values and locations are dropped and threads are numbered.
+/// Refuses what would be lost, unless lossy: then values and locations are dropped and threads are numbered.
 /// An operation that the format does not have is always refused.
 pub struct CsvWriter<W> {
     output: W,

@@ -85,7 +85,7 @@ impl Told {
         }
     }
 
-    /// A set of reads, all of whose unions were told.
+    /// A set of reads, all of whose unions were given.
     pub(crate) fn set(&self, word: Option<(usize, &[u8])>, line: &[u8]) -> Result<Reads, Problem> {
         let wanted =
             "a set of reads: the number of an event, `s` and the number of an earlier union, `-` or `*`";
@@ -100,7 +100,7 @@ impl Told {
         set.ok_or_else(|| Problem::expected(word.map_or(line.len(), |(at, _)| at), wanted))
     }
 
-    /// What was told about so many events, if anything.
+    /// What was recorded about so many events, if anything.
     pub(crate) fn finish(&mut self, events: usize) -> Result<Option<Dependence>, TraceError> {
         if !self.begun {
             return Ok(None);
@@ -112,14 +112,14 @@ impl Told {
         Ok(Some(build(events, unions, &self.steers, &self.values)))
     }
 
-    /// The events that something is told about, and where.
+    /// The events that something is recorded about, and where.
     fn subjects(&self) -> impl Iterator<Item = (EventId, Position)> {
         let steers = self.steers.iter().map(|&(read, _)| read).zip(&self.lines_of_steers);
         let values = self.values.iter().map(|&(write, _)| write).zip(&self.lines_of_values);
         steers.chain(values).map(|(event, &line)| (event, Position::Text { line, column: 0 }))
     }
 
-    /// Where it is told what does not fit: the first line about the event that is of this kind.
+    /// Where the input says what does not fit: the first line about the event that is of this kind.
     pub(crate) fn place_of(&self, misfit: Misfit) -> Option<Position> {
         let (steers, event) = (self.steers.len(), misfit.event()?);
         let is_steering = matches!(misfit, Misfit::SteersUnread(_) | Misfit::SteersOther(_));

@@ -151,7 +151,7 @@ fn operation(name: &[u8], target: &[u8], names: &mut Names) -> Result<Option<Op>
 
 /// Writes RoadRunner's text.
 ///
-/// Refuses what would be lost, unless told otherwise: then values are dropped, and locations that are no single word.
+/// Refuses what would be lost, unless lossy: then values are dropped, and locations that are no single word.
 /// An operation that the format does not have is always refused.
 pub struct RoadRunnerWriter<W> {
     output: W,

@@ -42,7 +42,7 @@ impl Told {
         Ok(())
     }
 
-    /// What was told of so many events; nothing if it is about another number of them.
+    /// What was recorded of so many events; nothing if it is about another number of them.
     pub(crate) fn finish(self, events: usize) -> Option<Steps> {
         build(self.0.into_iter(), events as u64).filter(|steps| !steps.is_empty())
     }

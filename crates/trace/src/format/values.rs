@@ -109,7 +109,7 @@ pub(crate) struct Told {
     named_demands: Vec<(usize, Vec<u8>)>,
     /// The lines of the terms,
     lines_of_terms: Vec<u32>,
-    /// and of what is told of events.
+    /// and of what is recorded of events.
     lines_of_events: Vec<(EventId, u32)>,
 }
 
@@ -207,7 +207,7 @@ impl Told {
         })
     }
 
-    /// What was told about so many events, if anything; names are taken up.
+    /// What was recorded about so many events, if anything; names are taken up.
     pub(crate) fn finish(
         &mut self,
         events: usize,
@@ -226,7 +226,7 @@ impl Told {
         Ok(Some(parts.build(events)))
     }
 
-    /// Where it is told what does not fit.
+    /// Where the input says what does not fit.
     pub(crate) fn place_of(&self, mismatch: Mismatch) -> Option<Position> {
         let line = match mismatch {
             Mismatch::Length => None,

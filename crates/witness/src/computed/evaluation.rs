@@ -23,7 +23,7 @@ const ALL_AS_OBSERVED: Outcome = Outcome::Is(Known::Number(0));
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outcome {
     Is(Known),
-    /// Nobody knows, and nobody will.
+    /// Unknown, for good.
     Nothing,
     /// A read that this is made of has not run.
     Pending,
@@ -101,7 +101,7 @@ impl<'c, 't> Evaluation<'c, 't> {
         self.known(root).ok().and_then(Outcome::known)
     }
 
-    /// What came of the node, or the node itself if nobody has looked.
+    /// What came of the node, or the node itself if it was not evaluated yet.
     fn known(&self, node: Node) -> Result<Outcome, Node> {
         let found = self.found.get(&node).copied();
         found.or_else(|| self.computed.settled(self.turn.thread, node)).ok_or(node)

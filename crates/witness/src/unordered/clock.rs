@@ -79,7 +79,7 @@ impl Clock {
     }
 
     /// Lets the local time of `thread`, whose clock this is, go on. At the end of time it stands still: later events
-    /// then seem to be known to whoever knows earlier ones, which can only hide a race.
+    /// then seem to be known to threads that know earlier ones, which can only hide a race.
     pub(crate) fn tick(&mut self, thread: usize) {
         let time = self.time(thread).saturating_add(1);
         self.raise(thread, time);
@@ -103,7 +103,7 @@ pub(crate) struct Publication {
 #[derive(Debug, Default)]
 pub(crate) struct Snapshots {
     all: Vec<Snapshot>,
-    /// Places whose snapshot nobody uses any more.
+    /// Places whose snapshot is no longer used.
     free: Vec<u32>,
 }
 
@@ -155,7 +155,7 @@ impl Snapshots {
     pub(crate) fn learn(&self, clock: &mut Clock, publication: Publication) -> bool {
         let thread = publication.thread as usize;
         if clock.time(thread) >= publication.time {
-            // Whoever knows this time got it from this or a later publication, with all that came along.
+            // A clock that has this time got it from this or a later publication, with all that came along.
             return false;
         }
         clock.join(&self.all[publication.snapshot as usize].clock);

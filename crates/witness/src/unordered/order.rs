@@ -71,7 +71,7 @@ struct Barrier {
     open: u32,
     /// What all arrivals so far knew. Only grows.
     arrived: Clock,
-    /// What the arrivals of the generations that somebody has departed from knew. Only grows.
+    /// What the arrivals of the generations that some thread has departed from knew. Only grows.
     crossed: Clock,
 }
 
@@ -341,7 +341,7 @@ impl HappensBefore {
         learn(&mut self.threads[thread.index()], &mut self.snapshots, &barrier.crossed);
     }
 
-    /// Whoever wrote what the thread is about to see may have synchronised with anybody.
+    /// The external writer of what the thread is about to see may have synchronised with any thread.
     #[cold]
     fn learn_everything(&mut self, thread: ThreadId) {
         let mut all = self.known_to_all.clone();

@@ -19,7 +19,7 @@ fn a_state_knows_whether_a_notification_was_lost() {
 
 #[test]
 fn a_state_knows_whether_a_write_came_before_its_thread_deviated() {
-    // `b` must write `x` faithfully and read another `q` than observed, for `d` writes `q` only after the race.
+    // `b` must write `x` as observed and read another `q` than observed, for `d` writes `q` only after the race.
     let trace = trace(
         "a|w(p,1)\nb|r(p,1)\nb|w(x,1)\nd|w(z,1)\nd|w(q,1)\nb|r(q,1)\nb|fork(c)\nc|r(x,1)\nc|branch\nc|w(z,1)",
     );

@@ -301,7 +301,7 @@ fn allocated_memory_is_not_known_to_be_zero() {
     );
 }
 
-/// Event 3 reads what nobody wrote.
+/// Event 3 reads what no event wrote.
 const UNEXPLAINED: &str = "a|w(x,1)\nc|r(z,0)\nb|r(x,5)\nc|w(y)\nb|r(x,5)\na|w(z,1)";
 
 #[test]

@@ -122,7 +122,7 @@ fn claims_are_judged_by_values() {
     assert!(referee.check(Claim { first: id(5), second: id(6), proof: strict }).is_err());
 }
 
-/// A write of which nobody knows how it is computed, and a reader that decides on it.
+/// A write of which how it is computed is unknown, and a reader that decides on it.
 #[test]
 fn what_nobody_can_compute_is_as_observed_only_after_what_was_observed() {
     let text = "a|w(x,1)\nb|r(x,1)\nb|w(y,7)\nc|r(y,7)\nc|branch";

@@ -141,7 +141,7 @@ fn operation(action: Action, child: Option<ThreadRef>) -> Option<Op> {
         Action::NotifyAll(condition) => Op::NotifyAll(cond(condition)?),
         Action::Fork(_) => Op::Fork(thread_id(child?)?),
         Action::Join(other) => Op::Join(thread_id(other)?),
-        // Nobody needs them, and they need nobody.
+        // No other event needs them, and they need none.
         Action::Read(_) | Action::Write(_) | Action::Fail => Op::Branch,
     })
 }

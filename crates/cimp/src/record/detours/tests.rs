@@ -141,7 +141,7 @@ fn what_is_accessed_on_the_detour_is_demanded() {
     );
 }
 
-/// What comes after the thread's end, and what others need of it, is gone; nobody is told of what nobody did.
+/// What comes after the thread's end, and what others need of it, is gone; no event stands for what was not done.
 #[test]
 fn who_needs_what_is_gone_stops() {
     for (way, need) in [("V(s);", "P(s);"), ("fork f();", ""), ("y = 2;", "join h;")] {

@@ -23,7 +23,7 @@ pub(super) struct Walk<'p> {
 
 impl<'p> Walk<'p> {
     /// Takes a turn from the state `before`, and goes on with the thread; from the decision with this number on,
-    /// decisions go as told. None if it does not get to that decision.
+    /// decisions go as given. None if it does not get to that decision.
     pub(super) fn take(
         before: &Machine<'p, Recorder>,
         recorder: &mut Recorder,
@@ -66,7 +66,7 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// The next step of the thread, if it can go on, and goes on alone: somebody else would have to act after a fork, and
+/// The next step of the thread, if it can go on, and goes on alone: another thread would have to act after a fork, and
 /// before the end of a wait.
 fn next_turn(machine: &Machine<'_, Recorder>, thread: ThreadRef) -> Option<Turn> {
     let step = machine.next(thread)?;
@@ -82,7 +82,7 @@ pub(super) struct Others(FxHashMap<Place, Users>);
 #[derive(Clone, Copy)]
 struct Users {
     first: ThreadRef,
-    /// Who writes, if anybody does.
+    /// The writing thread, if there is one.
     writer: Option<ThreadRef>,
     several: bool,
     several_write: bool,

@@ -60,7 +60,7 @@ impl Maker {
         block.push(Statement::Sync(lock, body));
     }
 
-    /// One lock, or two of which the first is given up first. Seldom somebody forgets one of the operations.
+    /// One lock, or two of which the first is given up first. Seldom one of the operations is left out.
     pub(super) fn section(&mut self, depth: usize, block: &mut Block) {
         self.left -= 1;
         let lock = self.settled_lock(block);
@@ -95,7 +95,7 @@ impl Maker {
         }
     }
 
-    /// Waits, mostly only if it seems that there is something to wait for. Nobody may come.
+    /// Waits, mostly only if it seems that there is something to wait for. The notification may never come.
     pub(super) fn wait(&mut self, block: &mut Block) {
         self.left -= 2;
         let lock = self.settled_lock(block);

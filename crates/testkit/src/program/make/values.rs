@@ -158,7 +158,7 @@ impl Maker {
         }
     }
 
-    /// Whether to follow a reference: seldom one that nobody has looked at.
+    /// Whether to follow a reference: seldom one that was not checked.
     fn refers(&mut self) -> bool {
         !self.scope.locals(Kind::Reference).is_empty() || self.random.once_in(3)
     }
