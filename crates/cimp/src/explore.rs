@@ -16,7 +16,7 @@ mod states;
 
 use std::sync::atomic::Ordering;
 
-pub use findings::{Access, Deadlock, Exploration, FoundFailure, Race, StateView};
+pub use findings::{Deadlock, Exploration, FoundFailure, Race, RaceSide, StateView};
 pub use limits::{Incomplete, Limits, Order, Property};
 
 use crate::machine::{Machine, Turn};

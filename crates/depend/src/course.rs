@@ -1,8 +1,8 @@
 //! What of a run can still happen, one thing after the other, when something is missing.
 //!
 //! A thread that needs what is not there any more stops: from then on it does nothing. What it would have done may be
-//! missed by others in turn; but all that an event needs comes before, so a single pass finds out. Where it is not plain
-//! to see what is needed, a thread stops sooner than it would have to.
+//! missed by others in turn; but all that an event needs comes before, so a single pass finds out. Where it is not
+//! plain to see what is needed, a thread stops sooner than it would have to.
 
 use foretell_trace::{BarrierId, CondId, LockId, LockMode, Op, SemId, ThreadId, VarId, ops};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -117,8 +117,8 @@ fn with_parts(flow: &Flow, values: impl Iterator<Item = NodeId>) -> Vec<bool> {
     wanted
 }
 
-/// What depends on both. If they are of two threads, the one with the older reads was an argument of the other when that was
-/// started, which is decided already.
+/// What depends on both. If they are of two threads, the one with the older reads was an argument of the other when
+/// that was started, which is decided already.
 fn unite(trace: &Trace, dependence: &mut Dependence, first: Origin, second: Origin) -> Origin {
     let (older, newer) = if first.newest < second.newest { (first, second) } else { (second, first) };
     let of_one_thread = trace.event(older.newest).thread == trace.event(newer.newest).thread;

@@ -34,7 +34,7 @@ use rustc_hash::FxHashMap;
 use crate::Detector;
 use crate::accesses::{Accesses, Now};
 use crate::clock::{Clock, Time};
-use crate::hard::{Hard, Known, Told};
+use crate::hard::{Hard, Known, Learners};
 use crate::lock_set::{LockSetId, LockSets};
 use crate::report::Reports;
 use crate::table::at;
@@ -54,14 +54,14 @@ pub struct Cp {
     /// Every section so far.
     sections: Vec<Section>,
     /// What the passes go through, in the order of the trace, each with the number of accesses before it.
-    steps: Vec<(usize, Step)>,
+    steps: Vec<(usize, Growth)>,
     /// Every access, in the order of the trace.
     accesses: Vec<Now>,
 }
 
 /// What may change what precedes.
 #[derive(Debug)]
-enum Step {
+enum Growth {
     /// Along a hard edge.
     Learn(ThreadId, Clock),
     Begin(usize),
@@ -140,7 +140,7 @@ impl Detector for Cp {
         let me = event.thread;
         self.meet(me);
         if let Some(learnt) = self.hard.enter(event) {
-            self.steps.push((self.accesses.len(), Step::Learn(me, learnt.clone())));
+            self.steps.push((self.accesses.len(), Growth::Learn(me, learnt.clone())));
         }
         if let Some(access) = event.op.access() {
             let (time, locks) = (self.hard.clocks.of(me).get(me), LockSetId::default());
@@ -151,9 +151,9 @@ impl Detector for Cp {
             self.end(me, lock, mode);
         }
         match self.hard.leave(event) {
-            Told::Nobody => {}
-            Told::Child(child) => self.tell(child),
-            Told::Everybody => {
+            Learners::None => {}
+            Learners::Child(child) => self.tell(child),
+            Learners::AllThreads => {
                 for thread in (0..self.threads).filter_map(ThreadId::from_index) {
                     self.tell(thread);
                 }
@@ -181,8 +181,8 @@ impl Cp {
 
     fn tell(&mut self, thread: ThreadId) {
         self.meet(thread);
-        let told = self.hard.told(thread);
-        self.steps.push((self.accesses.len(), Step::Learn(thread, told)));
+        let learnt = self.hard.learnt_clock(thread);
+        self.steps.push((self.accesses.len(), Growth::Learn(thread, learnt)));
     }
 
     /// Rule (a), and note of the access.
@@ -209,7 +209,7 @@ impl Cp {
         }
         let unit = state.enter_unit(mode, thread, began);
         at(&mut self.open, thread.index()).push(self.sections.len());
-        self.steps.push((self.accesses.len(), Step::Begin(self.sections.len())));
+        self.steps.push((self.accesses.len(), Growth::Begin(self.sections.len())));
         self.sections.push(Section { thread, lock, mode, unit, began, leaks: false, from: 0 });
     }
 
@@ -232,7 +232,7 @@ impl Cp {
             LockMode::Shared => state.shared.join(clock),
         }
         self.hard.clocks.advance(thread);
-        self.steps.push((self.accesses.len(), Step::End(index)));
+        self.steps.push((self.accesses.len(), Growth::End(index)));
     }
 
     /// Rule (b) also leads into sections that the trace leaves open.
@@ -355,18 +355,18 @@ impl Pass {
     }
 
     /// Whether rule (b) found something that may concern events before this step.
-    fn step(&mut self, step: &Step, sections: &mut [Section], locks: &[Lock]) -> bool {
+    fn step(&mut self, step: &Growth, sections: &mut [Section], locks: &[Lock]) -> bool {
         match step {
-            Step::Learn(thread, clock) => {
+            Growth::Learn(thread, clock) => {
                 self.threads[thread.index()].learn(clock);
                 false
             }
-            &Step::Begin(section) => {
+            &Growth::Begin(section) => {
                 let section = &sections[section];
                 self.begin(section, &locks[section.lock.index()]);
                 false
             }
-            &Step::End(section) => {
+            &Growth::End(section) => {
                 let section = &mut sections[section];
                 let raised = self.raise(section, &locks[section.lock.index()]);
                 self.end(section);

@@ -7,7 +7,8 @@
 //! An atomic read follows the atomic write that it saw whatever its memory order: these techniques ask which accesses
 //! can be adjacent in a sequentially consistent schedule, where the write comes first in any case.
 //!
-//! Conservative where the two could be distinguished: two operations of one thread on one semaphore count as a hard edge too.
+//! Conservative where the two could be distinguished: two operations of one thread on one semaphore count as a hard
+//! edge too.
 
 use foretell_trace::{Event, Op, ThreadId, VarId, ops};
 
@@ -80,13 +81,13 @@ impl Known {
 
 /// Whom an event tells all that happened before it, apart from those who look for it themselves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Told {
+pub(crate) enum Learners {
     /// No thread.
-    Nobody,
+    None,
     /// A thread that begins.
     Child(ThreadId),
     /// Everybody: the event is a fence.
-    Everybody,
+    AllThreads,
 }
 
 impl Hard {
@@ -111,7 +112,7 @@ impl Hard {
     }
 
     /// After the event: what it did becomes known along hard edges.
-    pub(crate) fn leave(&mut self, event: &Event) -> Told {
+    pub(crate) fn leave(&mut self, event: &Event) -> Learners {
         let thread = event.thread;
         match event.op {
             Op::Store { var, .. } | Op::Rmw { var, .. } => self.store(thread, var),
@@ -129,18 +130,18 @@ impl Hard {
         }
         self.must.leave(event, &mut self.clocks);
         match event.op {
-            _ if event.unexplained => Told::Everybody,
-            Op::Fork(child) => Told::Child(child),
+            _ if event.unexplained => Learners::AllThreads,
+            Op::Fork(child) => Learners::Child(child),
             Op::Join(_)
             | Op::Begin
             | Op::End
             | Op::Branch
-            | ops!(memory | locks | semaphores | conditions | barriers | labels) => Told::Nobody,
+            | ops!(memory | locks | semaphores | conditions | barriers | labels) => Learners::None,
         }
     }
 
     /// What precedes the next event of a thread that has just learnt all.
-    pub(crate) fn told(&mut self, thread: ThreadId) -> Clock {
+    pub(crate) fn learnt_clock(&mut self, thread: ThreadId) -> Clock {
         let mut clock = self.clocks.of(thread).clone();
         // The own entry is already the time of the next event.
         clock.set(thread, clock.get(thread).saturating_sub(1));

@@ -37,7 +37,7 @@ mod witness;
 
 use foretell_trace::{Access, Event, EventId, LockId, LockMode, Op, ThreadId, ops};
 
-use self::guard::Held;
+use self::guard::OpenSection;
 use self::history::{History, Now, Past};
 use self::ideal::Closure;
 use self::section::{Index, Moment, Sections, Versions};
@@ -74,7 +74,7 @@ struct ThreadState {
     /// What has been made of the sections in the thread's clock.
     closure: Closure,
     /// The sections that the thread is in.
-    held: Vec<Held>,
+    held: Vec<OpenSection>,
     /// The stored copy of the thread's clock, until it learns something new.
     version: Option<Index>,
     /// Whether its clock is closed; otherwise it may have learned something from others since.
@@ -178,7 +178,7 @@ impl SyncP {
     fn begin_section(&mut self, thread: ThreadId, lock: LockId, mode: LockMode) {
         let time = self.clocks.seen(thread).get(thread);
         let section = self.sections.begin(thread, lock, mode, time);
-        self.threads[thread.index()].held.push(Held { lock, mode, section });
+        self.threads[thread.index()].held.push(OpenSection { lock, mode, section });
         self.settle(thread);
     }
 

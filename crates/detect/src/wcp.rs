@@ -36,7 +36,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::Detector;
 use crate::accesses::{Accesses, Now};
 use crate::clock::{Clock, Time};
-use crate::hard::{Hard, Known, Told};
+use crate::hard::{Hard, Known, Learners};
 use crate::lock_set::{LockSetId, LockSets};
 use crate::report::Reports;
 use crate::table::at;
@@ -260,9 +260,9 @@ impl Detector for Wcp {
             self.end(me, lock, mode);
         }
         match self.hard.leave(event) {
-            Told::Nobody => {}
-            Told::Child(child) => self.tell(child),
-            Told::Everybody => self.tell_everybody(),
+            Learners::None => {}
+            Learners::Child(child) => self.tell(child),
+            Learners::AllThreads => self.tell_all_threads(),
         }
     }
 }
@@ -279,11 +279,11 @@ impl Wcp {
 
     fn tell(&mut self, thread: ThreadId) {
         self.meet(thread);
-        let told = self.hard.told(thread);
-        self.threads[thread.index()].known.learn(&told);
+        let learnt = self.hard.learnt_clock(thread);
+        self.threads[thread.index()].known.learn(&learnt);
     }
 
-    fn tell_everybody(&mut self) {
+    fn tell_all_threads(&mut self) {
         for thread in (0..self.threads.len()).filter_map(ThreadId::from_index) {
             self.tell(thread);
         }

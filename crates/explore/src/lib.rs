@@ -9,7 +9,7 @@
 //! * [`order`]: happens-before, to compare with
 //! * [`system`]: what engine and order have in common; [`walk`]: run by run; [`layers`]: state by state, which is
 //!   exponentially faster; [`explore`]: both together; [`table`], [`pack`]: states in memory
-//! * [`property`], [`checks`], [`sights`]: what is looked for, and found; [`schedule`]: the way there
+//! * [`property`], [`checks`], [`sights`]: what is looked for, and found; [`taken`]: the way there
 //! * [`budget`]: how far to go; [`count`]: numbers that say when they are too large
 //!
 //! Nothing here is a proof: the schedule of a race is for the referee to judge.
@@ -25,11 +25,11 @@ mod pack;
 mod program;
 mod property;
 mod run;
-mod schedule;
 mod sights;
 mod special;
 mod system;
 mod table;
+mod taken;
 mod walk;
 
 use foretell_trace::{BarrierId, EventId, Trace};
@@ -38,15 +38,15 @@ pub use budget::{Limits, Progress};
 pub use count::Count;
 pub use explore::Totals;
 pub use property::{BadProperty, Exclusive, Property, Race, State};
-pub use schedule::{Schedule, Taken};
+pub use taken::{Schedule, Taken};
 
 use checks::Checks;
 use order::{Order, Reordering};
 use program::Program;
 use run::Run;
-use schedule::Scheduler;
 use sights::{Path, Sights};
 use system::{Blind, Sight};
+use taken::Scheduler;
 
 /// How many steps all schedules of races together may have.
 const MOST_SCHEDULED_STEPS: usize = 1 << 26;

@@ -2,8 +2,8 @@
 //!
 //! A state is a row of numbers, the *cells*: where each thread is, what each variable holds, how each lock is held, how
 //! many permits a semaphore has, and so on. A step is data, not code: it can be taken if some cell lies in some range;
-//! it leads on if some cell lies in some range, and to a deviation otherwise; and it changes one cell. So taking a step, and
-//! taking it back, costs a few look-ups, and nothing is there for the processor to guess.
+//! it leads on if some cell lies in some range, and to a deviation otherwise; and it changes one cell. So taking a
+//! step, and taking it back, costs a few look-ups, and nothing is there for the processor to guess.
 //!
 //! What waits for another thread stands at a *wall*, a position of its own that cannot be left by a step of the thread:
 //! before its first step (until its fork), before what comes after a read that no recorded write explains (until that
@@ -65,7 +65,7 @@ impl Range {
 
 /// What the thread at some position does next.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
+pub(crate) struct Transition {
     /// When it can be taken.
     pub(crate) guard: Range,
     /// When it leads on to the next position.
@@ -75,8 +75,8 @@ pub(crate) struct Step {
     pub(crate) keep: u32,
     pub(crate) add: u32,
     /// Where it leads otherwise, and what the cell holds then.
-    pub(crate) stray: u32,
-    pub(crate) stray_put: u32,
+    pub(crate) deviation: u32,
+    pub(crate) deviation_put: u32,
     /// The walls that it lifts: so many of the program's, from this one on.
     pub(crate) lifts: u32,
     pub(crate) lift_count: u32,
@@ -86,19 +86,19 @@ pub(crate) struct Step {
     pub(crate) special: u32,
 }
 
-impl Step {
+impl Transition {
     /// A step that cannot be taken.
-    pub(crate) const WALL: Step = Step { guard: Range::NEVER, ..Step::IDLE };
+    pub(crate) const WALL: Transition = Transition { guard: Range::NEVER, ..Transition::IDLE };
 
     /// A step that changes nothing.
-    pub(crate) const IDLE: Step = Step {
+    pub(crate) const IDLE: Transition = Transition {
         guard: Range::ALWAYS,
         look: Range::ALWAYS,
         put: ZERO,
         keep: 0,
         add: 0,
-        stray: NONE,
-        stray_put: 0,
+        deviation: NONE,
+        deviation_put: 0,
         lifts: 0,
         lift_count: 0,
         access: PackedAccess::NONE,
@@ -106,8 +106,8 @@ impl Step {
     };
 
     /// A step that adds to a cell.
-    pub(crate) fn adding(guard: Range, put: u32, add: u32) -> Step {
-        Step { guard, put, keep: u32::MAX, add, ..Step::IDLE }
+    pub(crate) fn adding(guard: Range, put: u32, add: u32) -> Transition {
+        Transition { guard, put, keep: u32::MAX, add, ..Transition::IDLE }
     }
 }
 
@@ -162,14 +162,14 @@ pub(crate) struct Place {
     /// The events of the thread with a smaller index than this have run.
     pub(crate) frontier: u32,
     /// The thread has read something else than observed.
-    pub(crate) strayed: bool,
+    pub(crate) deviated: bool,
 }
 
 /// All steps of a trace.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     /// By position. Positions of one thread are next to each other.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<Transition>,
     /// What each position means.
     pub(crate) places: Vec<Place>,
     /// The walls that steps lift.

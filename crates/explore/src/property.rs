@@ -44,15 +44,15 @@ impl State<'_> {
     }
 
     /// Whether the thread has read something else than observed, and stopped for good.
-    pub fn has_strayed(&self, thread: ThreadId) -> bool {
-        self.place(thread).strayed
+    pub fn has_deviated(&self, thread: ThreadId) -> bool {
+        self.place(thread).deviated
     }
 
     /// Whether the event has run as it was observed.
     pub fn has_run_as_observed(&self, event: EventId) -> bool {
         let place = self.place(self.trace.event(event).thread);
         // A thread that deviated did so with the last event that it ran.
-        event.index() + usize::from(place.strayed) < place.frontier as usize
+        event.index() + usize::from(place.deviated) < place.frontier as usize
     }
 
     /// Whether the thread's next step is an access that could take place now, whatever it would see.

@@ -1,13 +1,13 @@
 //! A run of a [`Program`]: takes steps, and takes them back.
 
-use crate::program::{FIRST_THREAD, NONE, PROGRESS, Program, Step};
+use crate::program::{FIRST_THREAD, NONE, PROGRESS, Program, Transition};
 use crate::system::{System, Undo};
 
 /// Some state of a program.
 #[derive(Clone, Debug)]
 pub(crate) struct Run<'p> {
     program: &'p Program,
-    steps: &'p [Step],
+    steps: &'p [Transition],
     cells: Vec<u32>,
     /// What special steps have overwritten.
     saved: Vec<u32>,
@@ -35,13 +35,13 @@ impl<'p> Run<'p> {
 
     /// What the thread does next.
     #[inline]
-    pub(crate) fn next(&self, thread: usize) -> &'p Step {
+    pub(crate) fn next(&self, thread: usize) -> &'p Transition {
         &self.steps[self.position(thread) as usize]
     }
 
     /// The step that was taken at this position.
     #[inline]
-    pub(crate) fn step_at(&self, position: u32) -> &'p Step {
+    pub(crate) fn step_at(&self, position: u32) -> &'p Transition {
         &self.steps[position as usize]
     }
 
@@ -53,22 +53,22 @@ impl<'p> Run<'p> {
     }
 
     #[cold]
-    fn is_special_enabled(&self, step: &Step) -> bool {
+    fn is_special_enabled(&self, step: &Transition) -> bool {
         self.program.specials[step.special as usize].is_enabled(&self.cells)
     }
 
     #[cold]
-    fn act(&mut self, step: &Step) {
+    fn act(&mut self, step: &Transition) {
         self.program.specials[step.special as usize].act(&mut self.cells, &mut self.saved);
     }
 
     #[cold]
-    fn take_back(&mut self, step: &Step) {
+    fn take_back(&mut self, step: &Transition) {
         self.program.specials[step.special as usize].undo(&mut self.cells, &mut self.saved);
     }
 
     #[cold]
-    fn lift(&mut self, step: &Step) {
+    fn lift(&mut self, step: &Transition) {
         for lift in &self.program.lifts[step.lifts as usize..][..step.lift_count as usize] {
             let position = &mut self.cells[lift.cell as usize];
             *position += u32::from(*position == lift.position);
@@ -77,7 +77,7 @@ impl<'p> Run<'p> {
 
     /// Only this step lifts these walls, so who stands just behind one has been lifted by it.
     #[cold]
-    fn lower(&mut self, step: &Step) {
+    fn lower(&mut self, step: &Transition) {
         for lift in &self.program.lifts[step.lifts as usize..][..step.lift_count as usize] {
             let position = &mut self.cells[lift.cell as usize];
             *position -= u32::from(*position == lift.position + 1);
@@ -109,7 +109,7 @@ impl System for Run<'_> {
         let (next, new) = if as_observed {
             (position + 1, (content & step.keep).wrapping_add(step.add))
         } else {
-            (step.stray, step.stray_put)
+            (step.deviation, step.deviation_put)
         };
         self.cells[step.put as usize] = new;
         self.cells[FIRST_THREAD as usize + thread] = next;

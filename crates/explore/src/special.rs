@@ -9,7 +9,7 @@
 const AWAY: u32 = 0;
 const WAITS: u32 = 1;
 
-/// What a step does besides what its [`crate::program::Step`] says.
+/// What a step does besides what its [`crate::program::Transition`] says.
 #[derive(Clone, Debug)]
 pub(crate) enum Special {
     /// The thread with this cell begins to wait.

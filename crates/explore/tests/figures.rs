@@ -53,8 +53,8 @@ fn petersons_algorithm_has_a_run_in_which_both_read_otherwise() {
     let closure = Closure::new(&trace, Vec::new()).expect("a small trace");
     let steps = [1, 2, 3, 9, 10, 11, 5].map(id);
     let schedule = closure.schedule(&steps).expect("a run of the closure");
-    let strayed: Vec<_> = schedule.iter().filter(|taken| taken.strays).map(|taken| taken.event).collect();
-    assert_eq!(strayed, [id(11), id(5)]);
+    let deviated: Vec<_> = schedule.iter().filter(|taken| taken.deviates).map(|taken| taken.event).collect();
+    assert_eq!(deviated, [id(11), id(5)]);
     // Both have stopped.
     for next in [6, 7, 12, 13] {
         assert_eq!(closure.schedule(&[&steps[..], &[id(next)]].concat()), None);
@@ -89,7 +89,7 @@ fn a_race_is_a_property_too() {
     let schedule = exploration.violations[0].as_ref().expect("a race");
     assert_eq!(exploration.races.len(), 1);
     assert_eq!(schedule, &exploration.races[0].schedule);
-    assert!(schedule.iter().all(|taken| !taken.strays));
+    assert!(schedule.iter().all(|taken| !taken.deviates));
     assert_eq!(exploration.violations[1], None);
 }
 

@@ -225,8 +225,8 @@ fn the_races_are_those_of_the_oracle_and_the_referee_accepts_them() {
 
 /// What the engine says of reads that see something else, the referee's machine says, too.
 #[test]
-fn schedules_stray_where_the_machine_does() {
-    let mut strayed = 0;
+fn schedules_deviate_where_the_machine_does() {
+    let mut deviated = 0;
     tiny::for_each(300, shape, |_, trace| {
         let Some(naive) = naive(trace) else { return };
         let closure = Closure::new(trace, Vec::new()).expect("a small trace");
@@ -240,12 +240,12 @@ fn schedules_stray_where_the_machine_does() {
                 let thread = trace.event(taken.event).thread;
                 assert_eq!(machine.next(thread), Some(taken.event));
                 machine.step(thread).expect("it can run");
-                strayed += usize::from(taken.strays);
-                if taken.strays && lasts[&thread.index()] != taken.event {
+                deviated += usize::from(taken.deviates);
+                if taken.deviates && lasts[&thread.index()] != taken.event {
                     assert_eq!(machine.enabled(thread), Err(foretell_witness::Blocked::Deviated));
                 }
             }
         }
     });
-    assert!(strayed > 1000, "{strayed}");
+    assert!(deviated > 1000, "{deviated}");
 }

@@ -116,7 +116,7 @@ struct Pass<'i> {
     /// For each thread, what has run when its next event runs.
     ran: Vec<Clock>,
     /// The same if, moreover, all its reads so far have seen what they saw.
-    faithful: Vec<Clock>,
+    as_observed: Vec<Clock>,
     /// Which reads matter to what, if reads are pinned because of this.
     flow: Option<&'i Flow<'i>>,
     /// For events that reads before them steer, what has run before these reads if they are as observed.
@@ -143,7 +143,7 @@ impl<'i> Pass<'i> {
             same_write,
             causal,
             ran: clocks(),
-            faithful: clocks(),
+            as_observed: clocks(),
             flow: index.flow.as_ref().filter(|_| pinning == Some(Pinning::Necessary)),
             steering: FxHashMap::default(),
             grown: vec![false; width],
@@ -180,7 +180,7 @@ impl<'i> Pass<'i> {
             self.causal.keep(thread, place, &self.ran[thread]);
         }
         self.ran[thread][thread] = place + 1;
-        self.faithful[thread][thread] = place + 1;
+        self.as_observed[thread][thread] = place + 1;
         if let Some(access) = step.op.access().filter(|_| self.pinning.is_some()) {
             if access.kind.reads() && !step.unexplained {
                 self.read(event, thread, access.var);
@@ -220,12 +220,12 @@ impl<'i> Pass<'i> {
 
     /// The thread goes on only if its reads have seen what they saw.
     fn trust(&mut self, thread: usize) {
-        self.grown[thread] |= join(&mut self.ran[thread], &self.faithful[thread]);
+        self.grown[thread] |= join(&mut self.ran[thread], &self.as_observed[thread]);
     }
 
     fn learn(&mut self, thread: usize, clock: &[u32]) {
         self.grown[thread] |= join(&mut self.ran[thread], clock);
-        join(&mut self.faithful[thread], clock);
+        join(&mut self.as_observed[thread], clock);
     }
 
     fn read(&mut self, event: u32, thread: usize, var: VarId) {
@@ -235,7 +235,7 @@ impl<'i> Pass<'i> {
             Seen::Value(value) => self.before_any_source(event, thread, var, value),
         };
         if let Some(before) = before {
-            join(&mut self.faithful[thread], &before);
+            join(&mut self.as_observed[thread], &before);
             if let Some(flow) = self.flow {
                 self.steer(event, thread, flow.steered_by(event), &before);
             }
@@ -268,7 +268,7 @@ impl<'i> Pass<'i> {
             return None;
         }
         // If this read matters to something, the earlier ones need not.
-        let known = if self.flow.is_some() { &self.ran[thread] } else { &self.faithful[thread] };
+        let known = if self.flow.is_some() { &self.ran[thread] } else { &self.as_observed[thread] };
         let known_writes = |(writer, writes): &(usize, Vec<u32>)| {
             let until = if *writer == thread { self.index.place[read as usize] } else { known[*writer] };
             writes.partition_point(|&write| self.index.place[write as usize] < until)
@@ -318,7 +318,7 @@ impl<'i> Pass<'i> {
     fn write(&mut self, write: u32, thread: usize, var: VarId) {
         let full = (self.written.len() + 1).saturating_mul(self.causal.width) > MOST_ENTRIES;
         let trusts_all = self.flow.is_none_or(|flow| flow.value_of(write) == Reads::EVERYTHING);
-        let clock = if trusts_all { &self.faithful[thread] } else { &self.ran[thread] };
+        let clock = if trusts_all { &self.as_observed[thread] } else { &self.ran[thread] };
         match self.written.get_mut(&var) {
             Some(written) => written.copy_from_slice(clock),
             None if full => {}

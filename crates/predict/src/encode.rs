@@ -1,9 +1,9 @@
 //! A schedule of a window as a problem for the solver.
 //!
 //! The solver sees booleans for "this event runs", "this read is pinned", "this read sees that write", and statements
-//! about order. Most of what a schedule has to keep to is not stated in advance: a solution is made into a schedule, the
-//! schedule is run, and only what goes wrong there becomes clauses. So every schedule that comes out has been run, and
-//! the many constraints that no solution would violate anyway cost nothing.
+//! about order. Most of what a schedule has to keep to is not stated in advance: a solution is made into a schedule,
+//! the schedule is run, and only what goes wrong there becomes clauses. So every schedule that comes out has been run,
+//! and the many constraints that no solution would violate anyway cost nothing.
 //!
 //! Events that do not run count as coming after all that do, in the order of the trace.
 
@@ -87,7 +87,7 @@ enum Statement {
     Between { read: u32, source: u32, write: u32 },
     Exclusion(u32, u32),
     Attempt(u32),
-    Strayed { source: Lit, read: u32 },
+    Deviated { source: Lit, read: u32 },
     Pinned { read: u32 },
     Free { access: u32 },
     Twins { other: u32 },
@@ -189,7 +189,7 @@ impl<'w> Search<'w> {
                 self.learn_obstacle(obstacle, event, &schedule[..position]);
             }
             if let Some(access) = self.window.op(event).access() {
-                if access.kind.reads() && !replay.is_faithful(event) {
+                if access.kind.reads() && !replay.is_as_observed(event) {
                     self.learn_read(event, &replay, kept);
                 }
                 self.learn_free(event, &mut freed);
@@ -230,10 +230,10 @@ impl<'w> Search<'w> {
                 self.add_sources(read, count);
             }
             Some((source, literal)) if replay.writer(read) == source => {
-                let strayed = replay.foreign(read);
-                if self.is_news(Statement::Strayed { source: literal, read: strayed }) {
-                    let faithful = self.faithful(strayed);
-                    self.solver.clause(&[!literal, faithful]);
+                let deviated = replay.foreign(read);
+                if self.is_news(Statement::Deviated { source: literal, read: deviated }) {
+                    let pinned = self.pinned(deviated);
+                    self.solver.clause(&[!literal, pinned]);
                 }
             }
             Some((source, literal)) => self.state_between(read, source, literal, replay.writer(read)),
@@ -312,22 +312,22 @@ impl<'w> Search<'w> {
     }
 
     /// The boolean for "this read sees what it saw".
-    fn faithful(&mut self, read: u32) -> Lit {
+    fn pinned(&mut self, read: u32) -> Lit {
         if let Some(known) = self.reads.get(&read) {
             return known.bound;
         }
         if self.window.domain(read) == Domain::Free || self.closure.sources(read, 1) == [OUTSIDE] {
             return Lit::TRUE;
         }
-        let faithful = self.solver.boolean(false);
+        let pinned = self.solver.boolean(false);
         let mut others = match self.closure.source(read) {
             Some(source) => vec![source],
             None => self.closure.sources(read, usize::MAX),
         };
         others.reverse();
-        self.reads.insert(read, Read { bound: faithful, sources: Vec::new(), others, sees_other: faithful });
+        self.reads.insert(read, Read { bound: pinned, sources: Vec::new(), others, sees_other: pinned });
         self.add_sources(read, FIRST_SOURCES);
-        faithful
+        pinned
     }
 
     /// Tells the solver of further writes that a read may see.
@@ -399,12 +399,12 @@ impl<'w> Search<'w> {
             None => Lit::FALSE,
         };
         let known = self.closure.kept.contains(read, window);
-        let faithful = self.faithful(read);
+        let pinned = self.pinned(read);
         if known {
-            self.solver.clause(&[faithful]);
+            self.solver.clause(&[pinned]);
         }
-        self.solver.clause(&[!pin, faithful]);
-        self.solver.clause(&[!fence, faithful]);
+        self.solver.clause(&[!pin, pinned]);
+        self.solver.clause(&[!fence, pinned]);
     }
 
     fn state_exclusion(&mut self, one: u32, other: u32) {

@@ -81,16 +81,16 @@ impl<'t> Flow<'t> {
     }
 
     /// One of the reads of a set, none before `begin`, that has deviated; [`NONE`] if there is none.
-    pub(crate) fn stray_in(
+    pub(crate) fn deviation_in(
         &self,
         set: Reads,
         begin: u32,
         searched: &mut Searched,
-        has_strayed: impl Fn(u32) -> bool,
+        has_deviated: impl Fn(u32) -> bool,
     ) -> u32 {
         let known = |set: Reads, searched: &Searched| match self.dependence.part(set) {
             Part::Read(read)
-                if index(read) >= begin && self.is_kept(index(read)) && has_strayed(index(read)) =>
+                if index(read) >= begin && self.is_kept(index(read)) && has_deviated(index(read)) =>
             {
                 Some(index(read))
             }
@@ -165,16 +165,18 @@ mod tests {
     }
 
     #[test]
-    fn a_stray_is_found_wherever_it_is() {
+    fn a_deviation_is_found_wherever_it_is() {
         let trace = trace();
         let flow = Flow::new(&trace).unwrap();
-        let stray = |begin, strays: &[u32]| {
-            flow.stray_in(flow.value_of(4), begin, &mut Searched::default(), |read| strays.contains(&read))
+        let deviation = |begin, deviating: &[u32]| {
+            flow.deviation_in(flow.value_of(4), begin, &mut Searched::default(), |read| {
+                deviating.contains(&read)
+            })
         };
-        assert_eq!(stray(0, &[]), NONE);
-        assert_eq!(stray(0, &[2]), NONE, "of another thread");
-        assert_eq!(stray(0, &[1]), 1);
-        assert_eq!(stray(0, &[0, 3]), 0);
-        assert_eq!(stray(1, &[0]), NONE, "before the beginning");
+        assert_eq!(deviation(0, &[]), NONE);
+        assert_eq!(deviation(0, &[2]), NONE, "of another thread");
+        assert_eq!(deviation(0, &[1]), 1);
+        assert_eq!(deviation(0, &[0, 3]), 0);
+        assert_eq!(deviation(1, &[0]), NONE, "before the beginning");
     }
 }

@@ -49,7 +49,7 @@ impl<'c> Plan<'c> {
         let window = closure.window;
         let mut kept = closure.kept.clone();
         for ((thread, &count), &known) in (0u32..).zip(&running).zip(&closure.running) {
-            let until = window.faithful_until(thread, count);
+            let until = window.pinned_until(thread, count);
             kept.take(Demand::Until { thread, until }, window);
             for &(place, read) in window.steering(thread, known..count) {
                 kept.take(Demand::Read { read, because: window.at(thread, place) }, window);
@@ -183,7 +183,7 @@ impl<'p> Run<'p> {
         let thread = self.window.thread[event as usize];
         if let Some(access) = self.window.op(event).access() {
             let pinned = access.kind.reads() && self.plan.kept.contains(event, self.window);
-            (pinned && !self.replay.is_faithful(event))
+            (pinned && !self.replay.is_as_observed(event))
                 || (access.kind.writes() && (self.is_still_read(event) || self.is_still_used(event)))
         } else {
             self.replay.obstacle(event).is_some() || self.would_hold_forever(event, thread)

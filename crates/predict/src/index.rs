@@ -32,7 +32,7 @@ pub(crate) struct Index<'t> {
     /// For the beginning of a section: its end, or [`NONE`]. Otherwise meaningless.
     mate: Vec<u32>,
     /// For each thread, which sections it is in.
-    held: Vec<Held>,
+    held: Vec<HeldSections>,
     vars: Vec<Variable>,
     /// For each value of each variable, where the list of its writers begins in `writers`.
     values: FxHashMap<(VarId, Value), u32>,
@@ -93,7 +93,7 @@ struct Semaphore {
 
 /// Which sections a thread is in, as it changes. A thread may be in many at once, so not every change keeps them all.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct HeldSections {
     changes: Vec<Change>,
     /// After how many changes the sections were kept in full, and where they begin and end in `kept`.
     full: Vec<(usize, usize, usize)>,
@@ -139,7 +139,7 @@ impl<'t> Index<'t> {
             threads: vec![Vec::new(); trace.thread_count()],
             source: vec![NONE; events],
             mate: vec![NONE; events],
-            held: vec![Held::default(); trace.thread_count()],
+            held: vec![HeldSections::default(); trace.thread_count()],
             vars: vec![Variable::default(); names.vars.len()],
             values: FxHashMap::default(),
             writers: Vec::new(),
@@ -457,11 +457,11 @@ impl Default for Variable {
     }
 }
 
-impl Held {
+impl HeldSections {
     /// The sections of one thread that begin and end like this.
-    pub(crate) fn of(mut changes: Vec<Change>) -> Held {
+    pub(crate) fn of(mut changes: Vec<Change>) -> HeldSections {
         changes.sort_unstable_by_key(|change| (change.place, change.begins));
-        let (mut held, mut open) = (Held::default(), Vec::new());
+        let (mut held, mut open) = (HeldSections::default(), Vec::new());
         for change in changes {
             if change.begins {
                 open.push(change.section);

@@ -1,7 +1,8 @@
 //! Which reads of a window must see what they saw.
 //!
 //! Mostly these are all reads of a thread up to some event. Where the trace tells which reads matter to what, single
-//! ones come in addition: those that steer what must run, and those of which a value is made that another read must see.
+//! ones come in addition: those that steer what must run, and those of which a value is made that another read must
+//! see.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -2,7 +2,7 @@
 //!
 //! * [`technique`]: the techniques by name, what each promises, and its detector
 //! * [`ideal`]: the part of the observed run that a happens-before race needs
-//! * [`schedule`]: which schedule a technique has to show for a pair
+//! * [`proof`]: which schedule a technique has to show for a pair
 //! * [`candidates`]: which pairs are worth a question, the nearest first
 //! * [`predictor`], [`verdict`]: the question itself, and what can be said about a pair
 //!
@@ -21,8 +21,8 @@ mod kept;
 mod m2;
 mod portfolio;
 pub mod predictor;
+pub mod proof;
 mod replay;
-pub mod schedule;
 mod settled;
 mod spin_locks;
 mod states;
@@ -36,6 +36,6 @@ pub use foretell_arithmetic::{NoSolver, Solver};
 pub use candidates::{Bucket, Candidates, Count, Key, conflicting_pairs, quick_check};
 pub use portfolio::Portfolio;
 pub use predictor::Predictor;
-pub use schedule::Scheduler;
+pub use proof::Scheduler;
 pub use technique::{Guarantee, Technique};
 pub use verdict::{Budget, Limit, Pinning, Refutation, Verdict, Witness};

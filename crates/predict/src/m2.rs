@@ -149,8 +149,8 @@ impl<'w> Ideal<'w> {
             let reads = window.steering(number, from..until).iter();
             self.demands
                 .extend(reads.map(|&(place, read)| Demand::Read { read, because: window.at(number, place) }));
-            let faithful = window.faithful_until(number, until);
-            self.demands.push(Demand::Until { thread: number, until: faithful });
+            let pinned = window.pinned_until(number, until);
+            self.demands.push(Demand::Until { thread: number, until: pinned });
             self.keep()?;
             if !window.is_racing(number) {
                 self.end_sections(thread)?;

@@ -1,4 +1,5 @@
-//! A schedule of a window as it runs: which thread holds what, which wrote last, and which reads deviate from what was observed.
+//! A schedule of a window as it runs: which thread holds what, which wrote last, and which reads deviate from what was
+//! observed.
 //!
 //! Tells what stands in the way of an event, in terms of other events, so that a search can learn from it. The order of
 //! threads, forks, joins and the like is not looked at: all schedules are made to keep it.
@@ -26,9 +27,9 @@ pub(crate) struct Replay<'w> {
     /// For each variable, a deviating read by which its last writer wrote something else, or [`NONE`].
     foreign: Vec<u32>,
     /// For each thread, the first read that saw something else than observed, or [`NONE`].
-    strayed: Vec<u32>,
+    deviated: Vec<u32>,
     /// All of them, where single reads matter, and what is known of sets in which they may be.
-    strays: FxHashSet<u32>,
+    deviating: FxHashSet<u32>,
     searched: Searched,
     /// For each lock, the sections that hold it.
     holders: Vec<Vec<u32>>,
@@ -108,8 +109,8 @@ impl<'w> Replay<'w> {
             window,
             writer: vec![ENTRY; window.vars.len()],
             foreign: vec![NONE; window.vars.len()],
-            strayed: vec![NONE; window.threads.len()],
-            strays: FxHashSet::default(),
+            deviated: vec![NONE; window.threads.len()],
+            deviating: FxHashSet::default(),
             searched: Searched::default(),
             holders: window.locks.iter().map(|lock| lock.held.clone()).collect(),
             permits: window.semaphores.iter().map(|sem| sem.permits).collect(),
@@ -129,7 +130,7 @@ impl<'w> Replay<'w> {
     }
 
     /// Whether a read would see what it saw.
-    pub(crate) fn is_faithful(&self, read: u32) -> bool {
+    pub(crate) fn is_as_observed(&self, read: u32) -> bool {
         let (writer, own) = (self.writer(read), self.foreign(read) == NONE);
         match self.window.domain(read) {
             Domain::Free => true,
@@ -187,7 +188,7 @@ impl<'w> Replay<'w> {
             if window.changes_memory(event) {
                 let var = window.var[event as usize] as usize;
                 self.writer[var] = event;
-                self.foreign[var] = self.stray_behind(event, thread);
+                self.foreign[var] = self.deviation_behind(event, thread);
             }
             return;
         }
@@ -214,17 +215,17 @@ impl<'w> Replay<'w> {
     /// single ones matter.
     fn read(&mut self, event: u32, thread: usize) {
         let flow = self.window.flow();
-        if (self.strayed[thread] == NONE || flow.is_some()) && !self.is_faithful(event) {
-            self.strayed[thread] = self.strayed[thread].min(event);
+        if (self.deviated[thread] == NONE || flow.is_some()) && !self.is_as_observed(event) {
+            self.deviated[thread] = self.deviated[thread].min(event);
             if flow.is_some() {
-                self.strays.insert(event);
+                self.deviating.insert(event);
             }
         }
     }
 
     /// A deviating read of the thread by which the event writes something else, or [`NONE`].
-    fn stray_behind(&mut self, write: u32, thread: usize) -> u32 {
-        let (begin, first) = (self.window.begin, self.strayed[thread]);
+    fn deviation_behind(&mut self, write: u32, thread: usize) -> u32 {
+        let (begin, first) = (self.window.begin, self.deviated[thread]);
         if self.window.values().is_some() {
             // Reads that must see what they saw see writes of constants.
             return NONE;
@@ -233,10 +234,10 @@ impl<'w> Replay<'w> {
         match flow.value_of(begin + write) {
             Reads::EVERYTHING => first,
             value => {
-                let has_strayed = |read: u32| self.strays.contains(&(read - begin));
-                match flow.stray_in(value, begin, &mut self.searched, has_strayed) {
+                let has_deviated = |read: u32| self.deviating.contains(&(read - begin));
+                match flow.deviation_in(value, begin, &mut self.searched, has_deviated) {
                     NONE => NONE,
-                    stray => stray - begin,
+                    deviation => deviation - begin,
                 }
             }
         }

@@ -183,8 +183,8 @@ mod tests {
         let text = "A|w(x,1)|1\nA|fork(B)|2\nB|r(x,1)|3\nB|w(y,2)|4\nB|r(y,2)|5\n#dependence\n#value 1 -\n";
         assert_eq!(settled(&format!("{text}#value 4 3\n")), [3, 5]);
         assert_eq!(settled(text), [3], "it may be made of anything");
-        let (astray, two) = ("B|r(z,0)|2\nC|w(z,1)|2\n", "#union 3 5\n#value 6 s0\n");
-        let text = text.replace("B|r(x,1)|3\n", &format!("{astray}B|r(x,1)|3\n"));
+        let (deviated, two) = ("B|r(z,0)|2\nC|w(z,1)|2\n", "#union 3 5\n#value 6 s0\n");
+        let text = text.replace("B|r(x,1)|3\n", &format!("{deviated}B|r(x,1)|3\n"));
         assert_eq!(settled(&format!("{text}{two}")), [5]);
         assert_eq!(settled(&format!("{text}#value 6 5\n")), [5, 7]);
     }

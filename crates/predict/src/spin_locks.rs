@@ -19,7 +19,7 @@
 use foretell_trace::{Op, Value, VarId};
 use rustc_hash::FxHashMap;
 
-use crate::index::{Change, Held, Index, NONE};
+use crate::index::{Change, HeldSections, Index, NONE};
 use crate::verdict::Pinning;
 
 /// A critical section of a lock that is made of an atomic variable, by the indices of its events in the trace.
@@ -44,7 +44,7 @@ pub(crate) struct SpinLocks {
     /// Sorted by `begin`.
     sections: Vec<SpinSection>,
     /// For each thread, which sections it is in, by their numbers.
-    held: Vec<Held>,
+    held: Vec<HeldSections>,
 }
 
 impl SpinLocks {
@@ -110,7 +110,7 @@ impl SpinLocks {
                 of_thread.push(Change { place: index.place[spin.end as usize], section, begins: false });
             }
         }
-        self.held = changes.into_iter().map(Held::of).collect();
+        self.held = changes.into_iter().map(HeldSections::of).collect();
     }
 }
 

@@ -29,18 +29,18 @@ pub(crate) struct Computed<'w> {
     /// For each variable, its last writer.
     writer: Vec<u32>,
     /// What the reads saw: the write, and what that had written.
-    seen: FxHashMap<u32, (u32, Held)>,
+    seen: FxHashMap<u32, (u32, Content)>,
     /// What the writes have written.
-    written: FxHashMap<u32, Held>,
+    written: FxHashMap<u32, Content>,
     /// The terms that have been looked at.
     known: FxHashMap<TermId, Option<Datum>>,
     /// For each thread, whether one of its reads saw something else than it saw in the trace.
-    strayed: Vec<bool>,
+    deviated: Vec<bool>,
 }
 
 /// What memory holds, or a read has seen there.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct Content {
     /// None if unknown.
     value: Option<Datum>,
     /// It is what it was in the trace, also where that does not show it.
@@ -72,7 +72,7 @@ impl<'w> Computed<'w> {
             seen: FxHashMap::default(),
             written: FxHashMap::default(),
             known: FxHashMap::default(),
-            strayed: vec![false; window.threads.len()],
+            deviated: vec![false; window.threads.len()],
         }
     }
 
@@ -106,22 +106,22 @@ impl<'w> Computed<'w> {
         let seen = self.sees(event, writer);
         self.seen.insert(event, (writer, seen));
         if !seen.as_observed {
-            self.strayed[self.window.thread[event as usize] as usize] = true;
+            self.deviated[self.window.thread[event as usize] as usize] = true;
         }
     }
 
     /// What the read sees of this write.
-    fn sees(&self, event: u32, writer: u32) -> Held {
+    fn sees(&self, event: u32, writer: u32) -> Content {
         let (index, at) = (self.window.index, self.window.begin + event);
         let shown = self.observed(self.window.op(event).value_read());
         let Seen::Write(source) = index.seen(at, true) else {
             // An external write came just before, whatever was there.
-            return Held { value: shown, as_observed: true };
+            return Content { value: shown, as_observed: true };
         };
-        let unknown = Held { value: None, as_observed: false };
+        let unknown = Content { value: None, as_observed: false };
         let (held, same_write) = match writer {
             ENTRY => {
-                let held = Held { value: self.entry_value(event), as_observed: true };
+                let held = Content { value: self.entry_value(event), as_observed: true };
                 (held, source == NONE || source < self.window.begin)
             }
             writer => {
@@ -131,7 +131,7 @@ impl<'w> Computed<'w> {
         };
         let unchanged = same_write && held.as_observed;
         let value = held.value.or(shown.filter(|_| unchanged));
-        Held { value, as_observed: if shown.is_some() { value == shown } else { unchanged } }
+        Content { value, as_observed: if shown.is_some() { value == shown } else { unchanged } }
     }
 
     /// What the variable of the event holds when the window begins.
@@ -145,19 +145,19 @@ impl<'w> Computed<'w> {
     }
 
     /// What the variable of the event holds after it.
-    fn held_after(&mut self, event: u32) -> Held {
+    fn held_after(&mut self, event: u32) -> Content {
         let shown = self.observed(self.window.index.value_after(self.window.begin + event));
         let writes = self.window.op(event).access().is_some_and(|access| access.kind.writes());
         if !writes {
             // It stands for a write from outside.
-            return Held { value: shown, as_observed: true };
+            return Content { value: shown, as_observed: true };
         }
-        let strayed = self.strayed[self.window.thread[event as usize] as usize];
+        let deviated = self.deviated[self.window.thread[event as usize] as usize];
         let value = match self.values.written(self.id(event)) {
             Some(term) => self.value(term),
-            None => shown.filter(|_| !strayed),
+            None => shown.filter(|_| !deviated),
         };
-        Held { value, as_observed: if shown.is_some() { value == shown } else { !strayed } }
+        Content { value, as_observed: if shown.is_some() { value == shown } else { !deviated } }
     }
 
     fn id(&self, event: u32) -> EventId {
@@ -224,9 +224,9 @@ impl<'w> Computed<'w> {
             Term::Name(name) => Some(Datum::Name(name)),
             Term::Read(event) => self.value_read(event),
             Term::Frozen { value, reads } => {
-                let strayed =
-                    self.reads_of(reads).is_none_or(|reads| reads.iter().any(|&read| self.strays(read)));
-                (!strayed).then_some(Datum::Number(value))
+                let deviated =
+                    self.reads_of(reads).is_none_or(|reads| reads.iter().any(|&read| self.deviates(read)));
+                (!deviated).then_some(Datum::Number(value))
             }
             Term::Unary { op, width, of } => unary(op, width, known(of)?),
             Term::Binary { op, width, left, right } => binary(op, width, known(left)?, known(right)?),
@@ -250,7 +250,7 @@ impl<'w> Computed<'w> {
     }
 
     /// Whether the read sees something else than it saw.
-    fn strays(&self, read: EventId) -> bool {
+    fn deviates(&self, read: EventId) -> bool {
         let local = self.local(read);
         local.is_some_and(|read| self.seen.get(&read).is_none_or(|seen| !seen.1.as_observed))
     }

@@ -412,7 +412,7 @@ impl<'i> Window<'i> {
 
     /// If `count` events of the thread run, and then a racing one if it has any: among how many of them all have to see
     /// what they saw.
-    pub(crate) fn faithful_until(&self, thread: u32, count: u32) -> u32 {
+    pub(crate) fn pinned_until(&self, thread: u32, count: u32) -> u32 {
         let Some(last) = count.checked_sub(1) else { return 0 };
         match self.question.pinning {
             _ if self.twins.is_some() => count,

@@ -376,8 +376,8 @@ impl<T: Theory> Search<T> {
         self.satisfied += satisfied.count();
     }
 
-    /// Whether a literal is true, or will be unless something forces it: no decision is needed for a boolean that is open
-    /// and would rather be false. One that would rather be true is decided, so that what follows from it is drawn.
+    /// Whether a literal is true, or will be unless something forces it: no decision is needed for a boolean that is
+    /// open and would rather be false. One that would rather be true is decided, so that what follows from it is drawn.
     fn will_hold(&self, literal: Lit) -> bool {
         self.is_true(literal)
             || (!literal.is_positive()

@@ -52,7 +52,7 @@ struct State {
     /// How many events each thread has run.
     ran: Vec<usize>,
     /// The threads that deviated.
-    unfaithful: Vec<bool>,
+    deviated: Vec<bool>,
     /// The last write of each variable, or what was there at first; and whether it equals nothing.
     memory: Vec<(Option<usize>, bool)>,
     usable: Vec<bool>,
@@ -71,7 +71,7 @@ impl State {
         let threads = script.threads.len();
         State {
             ran: vec![0; threads],
-            unfaithful: vec![false; threads],
+            deviated: vec![false; threads],
             memory: vec![(None, false); script.vars.len()],
             usable: script.vars.iter().map(|var| !var.is_allocated).collect(),
             locks: vec![vec![(0, 0); threads]; script.lock_count],
@@ -104,7 +104,7 @@ impl World<'_> {
     }
 
     fn is_stopped(&self, event: &Event) -> bool {
-        self.state.unfaithful[event.thread]
+        self.state.deviated[event.thread]
             && match self.rules {
                 Rules::SameWrite => false,
                 Rules::SameValue => true,
@@ -152,12 +152,12 @@ impl World<'_> {
         };
         if event.is_unexplained {
             let before = state.ran.iter().sum::<usize>() == index;
-            return before && !state.unfaithful.contains(&true);
+            return before && !state.deviated.contains(&true);
         }
         match event.act {
             Act::Access(access) => {
                 let readable =
-                    !access.reads || self.rules != Rules::SameWrite || self.is_faithful(event, access.var);
+                    !access.reads || self.rules != Rules::SameWrite || self.is_as_observed(event, access.var);
                 state.usable[access.var] && readable
             }
             Act::Free(var) => state.usable[var],
@@ -201,7 +201,7 @@ impl World<'_> {
         self.script.barriers[barrier].crossings[crossing].iter().all(|&arrival| self.has_run(arrival))
     }
 
-    fn is_faithful(&self, event: &Event, var: usize) -> bool {
+    fn is_as_observed(&self, event: &Event, var: usize) -> bool {
         let (writer, is_nothing) = self.state.memory[var];
         match (&event.seen, self.rules) {
             (Seen::Write(write), Rules::SameWrite) => writer == *write,
@@ -221,11 +221,11 @@ impl World<'_> {
         let thread = event.thread;
         match event.act {
             Act::Access(access) => {
-                if access.reads && !event.is_unexplained && !self.is_faithful(event, access.var) {
-                    after.unfaithful[thread] = true;
+                if access.reads && !event.is_unexplained && !self.is_as_observed(event, access.var) {
+                    after.deviated[thread] = true;
                 }
                 if access.writes || event.is_unexplained {
-                    after.memory[access.var] = (Some(index), after.unfaithful[thread]);
+                    after.memory[access.var] = (Some(index), after.deviated[thread]);
                 }
             }
             Act::Alloc(var) => after.usable[var] = true,

@@ -1,9 +1,9 @@
 //! Windows of a busy program, with values and branches: what exact prediction has to decide, at realistic sizes.
 //!
 //! Threads run in bursts. Most of what they do is right: shared variables are read and counted up under their lock,
-//! sometimes in a section inside another (always in the order of the locks, so there is no deadlock); data is handed over
-//! by a flag. Some of it is not: a few variables have no lock, and now and then a lock is left out. Values are small,
-//! so that a read often finds its value with several writers.
+//! sometimes in a section inside another (always in the order of the locks, so there is no deadlock); data is handed
+//! over by a flag. Some of it is not: a few variables have no lock, and now and then a lock is left out. Values are
+//! small, so that a read often finds its value with several writers.
 //!
 //! Like a window of a longer trace, it is cut after the last event, whatever is open then.
 
@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 use crate::random::Random;
 use crate::script::Script;
-use plan::{Layout, Step};
+use plan::{Layout, PlannedOp};
 
 /// What the trace looks like.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +70,7 @@ enum Life {
 #[derive(Debug)]
 struct Worker {
     life: Life,
-    plan: VecDeque<Step>,
+    plan: VecDeque<PlannedOp>,
 }
 
 /// A run in progress.
@@ -97,7 +97,7 @@ impl Run {
         let mut workers: Vec<Worker> =
             (0..shape.threads).map(|_| Worker { life: Life::Unborn, plan: VecDeque::new() }).collect();
         workers[0].life = Life::Running;
-        workers[0].plan.extend((1..=shape.threads / 2).map(Step::Fork));
+        workers[0].plan.extend((1..=shape.threads / 2).map(PlannedOp::Fork));
         Run {
             shape,
             layout,
@@ -133,7 +133,7 @@ impl Run {
         }
     }
 
-    fn next_step(&mut self, thread: usize) -> Option<Step> {
+    fn next_step(&mut self, thread: usize) -> Option<PlannedOp> {
         if self.workers[thread].plan.is_empty() {
             let plan = match self.due(thread) {
                 Some(steps) => steps,
@@ -145,48 +145,48 @@ impl Run {
     }
 
     /// What the thread must do at this point of the trace besides its work.
-    fn due(&mut self, thread: usize) -> Option<Vec<Step>> {
+    fn due(&mut self, thread: usize) -> Option<Vec<PlannedOp>> {
         let (made, events) = (self.script.len(), self.shape.events);
         let leaver = self.workers.get(LEAVER).map(|worker| worker.life);
         if thread == 0 && !self.late_forked && made > events / 3 {
             self.late_forked = true;
-            return Some((self.shape.threads / 2 + 1..self.shape.threads).map(Step::Fork).collect());
+            return Some((self.shape.threads / 2 + 1..self.shape.threads).map(PlannedOp::Fork).collect());
         }
         if thread == LEAVER && self.shape.threads > 3 && made > 2 * events / 3 {
-            return Some(vec![Step::End]);
+            return Some(vec![PlannedOp::End]);
         }
         if thread == 0 && !self.joined && leaver == Some(Life::Ended) {
             self.joined = true;
-            return Some(vec![Step::Join(LEAVER)]);
+            return Some(vec![PlannedOp::Join(LEAVER)]);
         }
         None
     }
 
     /// Takes the step; `false` if it has to wait.
-    fn take(&mut self, thread: usize, step: Step) -> bool {
+    fn take(&mut self, thread: usize, step: PlannedOp) -> bool {
         match step {
-            Step::Acquire(lock) if self.taken[lock] => return false,
-            Step::Acquire(lock) => {
+            PlannedOp::Acquire(lock) if self.taken[lock] => return false,
+            PlannedOp::Acquire(lock) => {
                 self.taken[lock] = true;
                 self.script.acquire(thread, lock);
             }
-            Step::Release(lock) => {
+            PlannedOp::Release(lock) => {
                 self.taken[lock] = false;
                 self.script.release(thread, lock);
             }
-            Step::Read(var) => self.script.read(thread, var),
-            Step::Write(var, value) => self.script.write(thread, var, value),
-            Step::Increment(var) => self.increment(thread, var),
-            Step::Branch => self.script.branch(thread),
-            Step::Consume { flag, data } => self.consume(thread, flag, data),
-            Step::Fork(child) => {
+            PlannedOp::Read(var) => self.script.read(thread, var),
+            PlannedOp::Write(var, value) => self.script.write(thread, var, value),
+            PlannedOp::Increment(var) => self.increment(thread, var),
+            PlannedOp::Branch => self.script.branch(thread),
+            PlannedOp::Consume { flag, data } => self.consume(thread, flag, data),
+            PlannedOp::Fork(child) => {
                 self.workers[child].life = Life::Running;
-                self.workers[child].plan.push_back(Step::Begin);
+                self.workers[child].plan.push_back(PlannedOp::Begin);
                 self.script.fork(thread, child);
             }
-            Step::Join(child) => self.script.join(thread, child),
-            Step::Begin => self.script.begin(thread),
-            Step::End => {
+            PlannedOp::Join(child) => self.script.join(thread, child),
+            PlannedOp::Begin => self.script.begin(thread),
+            PlannedOp::End => {
                 self.workers[thread].life = Life::Ended;
                 self.script.end(thread);
             }
@@ -198,9 +198,9 @@ impl Run {
     fn increment(&mut self, thread: usize, var: usize) {
         let next = (self.script.content(var) + 1) % plan::COUNTER_VALUES;
         self.script.read(thread, var);
-        self.workers[thread].plan.push_front(Step::Write(var, next));
+        self.workers[thread].plan.push_front(PlannedOp::Write(var, next));
         if self.random.once_in(3) {
-            self.workers[thread].plan.push_front(Step::Branch);
+            self.workers[thread].plan.push_front(PlannedOp::Branch);
         }
     }
 
@@ -210,13 +210,13 @@ impl Run {
         self.script.read(thread, flag);
         let plan = &mut self.workers[thread].plan;
         if ready {
-            plan.push_front(Step::Write(flag, 0));
+            plan.push_front(PlannedOp::Write(flag, 0));
             if self.random.once_in(3) {
-                plan.push_front(Step::Branch);
+                plan.push_front(PlannedOp::Branch);
             }
-            plan.push_front(Step::Read(data));
+            plan.push_front(PlannedOp::Read(data));
         }
-        plan.push_front(Step::Branch);
+        plan.push_front(PlannedOp::Branch);
     }
 }
 

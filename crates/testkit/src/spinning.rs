@@ -193,7 +193,7 @@ impl World {
         self.words[word].0 = value;
     }
 
-    /// A stray write to the word.
+    /// An unprotected write to the word.
     fn blunder(&mut self, thread: usize) {
         let word = self.random.below(WORDS);
         let value = u32::from(self.random.once_in(3));

@@ -18,7 +18,7 @@ use foretell_trace::Trace;
 use crate::random::Random;
 use memory::Variable;
 pub use shape::{Features, Shape};
-use shape::{Step, steps};
+use shape::{OpKind, steps};
 use threads::Thread;
 use waiting::Semaphore;
 
@@ -69,7 +69,7 @@ struct World {
     random: Random,
     shape: Shape,
     /// What a thread draws its next step from.
-    steps: Vec<Step>,
+    steps: Vec<OpKind>,
     threads: Vec<Thread>,
     locks: usize,
     /// Variables for plain accesses first, then as many for atomic ones.
@@ -122,21 +122,21 @@ impl World {
             return self.event(thread, "begin");
         }
         match *self.random.pick(&self.steps) {
-            Step::Access => self.access(thread),
-            Step::Atomic => self.atomic(thread),
-            Step::Fence => self.fence(thread),
-            Step::Heap => self.heap(thread),
-            Step::Branch => self.event(thread, "branch"),
-            Step::Acquire => self.acquire(thread),
-            Step::AcquireShared => self.acquire_shared(thread),
-            Step::Release => self.release(thread),
-            Step::Attempt => self.attempt(thread),
-            Step::Semaphore => self.semaphore(thread),
-            Step::Wait => self.wait(thread),
-            Step::Notify => self.notify(thread),
-            Step::Arrive => self.arrive(thread),
-            Step::End => self.end(thread),
-            Step::Join => self.join_any(thread),
+            OpKind::Access => self.access(thread),
+            OpKind::Atomic => self.atomic(thread),
+            OpKind::Fence => self.fence(thread),
+            OpKind::Heap => self.heap(thread),
+            OpKind::Branch => self.event(thread, "branch"),
+            OpKind::Acquire => self.acquire(thread),
+            OpKind::AcquireShared => self.acquire_shared(thread),
+            OpKind::Release => self.release(thread),
+            OpKind::Attempt => self.attempt(thread),
+            OpKind::Semaphore => self.semaphore(thread),
+            OpKind::Wait => self.wait(thread),
+            OpKind::Notify => self.notify(thread),
+            OpKind::Arrive => self.arrive(thread),
+            OpKind::End => self.end(thread),
+            OpKind::Join => self.join_any(thread),
         }
     }
 

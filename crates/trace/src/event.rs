@@ -17,11 +17,11 @@ pub struct Event {
     pub op: Op,
     /// The event read a value that no recorded write explains: an external write came just before it.
     ///
-    /// Set by [`crate::check::Checker`] only. Since the writer and its reasons are unknown, such an event is a fence for
-    /// reordering: what the trace shows after it can run only once it and everything before it have run, and it can run
-    /// itself only once everything before it has run and no thread has read anything else than observed (the unknown
-    /// writer may have looked). Nor does it race with anything: that writer may have synchronised with its thread.
-    /// Running, it counts as the write that it saw: later reads may see it.
+    /// Set by [`crate::check::Checker`] only. Since the writer and its reasons are unknown, such an event is a fence
+    /// for reordering: what the trace shows after it can run only once it and everything before it have run, and it can
+    /// run itself only once everything before it has run and no thread has read anything else than observed (the
+    /// unknown writer may have looked). Nor does it race with anything: that writer may have synchronised with its
+    /// thread. Running, it counts as the write that it saw: later reads may see it.
     pub unexplained: bool,
 }
 
@@ -140,10 +140,10 @@ pub enum Op {
     /// Comes to the barrier. Arrivals up to the first departure of one of them form a generation of the trace, so a
     /// recorder must show a departure before the first arrival of the next one.
     ///
-    /// If all generations of the trace that some thread departs from have the same size, and the arrivals after them are
-    /// no more than that, this is the size of the barrier, and the arrivals of a schedule form generations of that size
-    /// in the order in which they run, whichever threads they are. Otherwise the size is unknown, and threads meet as in
-    /// the trace: then an arrival can run only if all arrivals of the generation before have run.
+    /// If all generations of the trace that some thread departs from have the same size, and the arrivals after them
+    /// are no more than that, this is the size of the barrier, and the arrivals of a schedule form generations of that
+    /// size in the order in which they run, whichever threads they are. Otherwise the size is unknown, and threads meet
+    /// as in the trace: then an arrival can run only if all arrivals of the generation before have run.
     Arrive(BarrierId),
     /// Leaves the barrier; can run only if all arrivals of the generation that its thread arrived with have run.
     Depart(BarrierId),

@@ -321,8 +321,8 @@ impl Values {
         &self.terms
     }
 
-    /// What the event writes. If that is unknown, it is what was observed if all earlier reads of its thread saw what they
-    /// saw, and otherwise none.
+    /// What the event writes. If that is unknown, it is what was observed if all earlier reads of its thread saw what
+    /// they saw, and otherwise none.
     pub fn written(&self, event: EventId) -> Option<TermId> {
         self.written.get(event.index()).copied().filter(|&term| term != NONE).map(TermId)
     }

@@ -96,8 +96,11 @@ impl<'t> Computed<'t> {
         let computed = self.values.written(turn.event).and_then(|term| evaluation.value(term));
         let settled = evaluation.into_settled();
         self.settle(turn.thread, settled);
-        let value = computed.or(observed.filter(|_| !turn.strayed));
-        Content { value, as_observed: if observed.is_some() { value == observed } else { !turn.strayed } }
+        let value = computed.or(observed.filter(|_| !turn.has_deviated));
+        Content {
+            value,
+            as_observed: if observed.is_some() { value == observed } else { !turn.has_deviated },
+        }
     }
 
     /// Lets the event take place if what it demands holds.

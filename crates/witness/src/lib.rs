@@ -16,12 +16,12 @@
 
 pub mod blocked;
 mod computed;
+mod deviations;
 pub mod machine;
 pub mod model;
 pub mod observed;
 pub mod oracle;
 pub mod referee;
-mod strays;
 pub mod unordered;
 
 pub use blocked::Blocked;

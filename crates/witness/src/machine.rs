@@ -21,9 +21,9 @@ use foretell_trace::{Event, EventId, LockId, Op, SemId, Symbol, ThreadId, Value,
 use self::meetings::Barrier;
 use crate::blocked::Blocked;
 use crate::computed::{self, Computed, Known, Turn};
+use crate::deviations::DeviatingReads;
 use crate::model::Model;
 use crate::observed::{NONE, Observed, id, write_id};
-use crate::strays::Strays;
 
 /// A replay in progress.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ pub struct Machine<'t> {
     /// The model in force; one that the trace has enough information for.
     model: Model,
     /// The reads that saw something else than observed, in [`Model::Necessary`] only.
-    strays: Option<Strays<'t>>,
+    deviating: Option<DeviatingReads<'t>>,
     /// The values, in [`Model::Values`] only.
     computed: Option<Computed<'t>>,
     /// How far each thread is.
@@ -117,7 +117,7 @@ impl<'t> Machine<'t> {
         let names = observed.trace().names();
         let mut machine = Machine {
             model: Model::SameWrite,
-            strays: None,
+            deviating: None,
             computed: None,
             threads: Vec::with_capacity(observed.threads.len()),
             vars: (0..names.vars.len()).map(|var| initial_cell(&observed, var)).collect(),
@@ -143,10 +143,10 @@ impl<'t> Machine<'t> {
         }
         let trace = self.observed.trace();
         self.model = model.supported_by(trace);
-        self.strays = trace
+        self.deviating = trace
             .dependence()
             .filter(|_| self.model == Model::Necessary)
-            .map(|dependence| Strays::new(dependence, trace.thread_count()));
+            .map(|dependence| DeviatingReads::new(dependence, trace.thread_count()));
         let values = trace.values().filter(|_| self.model == Model::Values);
         self.computed = values.map(|values| Computed::new(trace, values));
         self.threads.clear();
@@ -210,8 +210,8 @@ impl<'t> Machine<'t> {
         self.ran
     }
 
-    /// What the variable holds; `None` if the trace does not show it, it was written by a thread that had read something
-    /// else than observed, or it is a number that is not among the values of the trace.
+    /// What the variable holds; `None` if the trace does not show it, it was written by a thread that had read
+    /// something else than observed, or it is a number that is not among the values of the trace.
     pub fn value(&self, var: VarId) -> Option<Value> {
         if self.computed.is_some() {
             return match self.held(var).value? {
@@ -256,8 +256,8 @@ impl<'t> Machine<'t> {
     }
 
     /// Whether the thread's next event, an access, could take place now if nothing had to be seen by it: the question
-    /// that is asked about the two events of a race. An event that no recorded write explains cannot race: the code that
-    /// wrote what it saw may also have synchronised with its thread.
+    /// that is asked about the two events of a race. An event that no recorded write explains cannot race: the code
+    /// that wrote what it saw may also have synchronised with its thread.
     pub fn could_race(&self, thread: ThreadId) -> Result<(), Blocked> {
         let index = self.next_taking_place(thread)?;
         if index == self.fence {
@@ -290,9 +290,9 @@ impl<'t> Machine<'t> {
         });
         let vars =
             self.vars.iter().flat_map(|cell| [cell.writer, u32::from(cell.content == Content::Foreign)]);
-        let strays = self.strays.iter().flat_map(|strays| strays.reads().map(EventId::number));
+        let deviating = self.deviating.iter().flat_map(|deviating| deviating.reads().map(EventId::number));
         let computed = self.computed.iter().flat_map(Computed::key);
-        threads.chain(vars).chain(inside).chain(strays).chain(computed).collect()
+        threads.chain(vars).chain(inside).chain(deviating).chain(computed).collect()
     }
 
     /// The index of the thread's next event, if the thread can take any step at all.
@@ -307,7 +307,7 @@ impl<'t> Machine<'t> {
         if state.deviated && self.model == Model::SameValue {
             return Err(Blocked::Deviated);
         }
-        if let Some(read) = self.strays.as_ref().and_then(|all| all.that_steers(id(state.next), thread)) {
+        if let Some(read) = self.deviating.as_ref().and_then(|all| all.that_steers(id(state.next), thread)) {
             return Err(Blocked::Steered(read));
         }
         if state.next > self.fence {
@@ -343,7 +343,7 @@ impl<'t> Machine<'t> {
             // Where the trace tells what each read decides, a branch is an event like any other.
             Op::Branch => {
                 let as_observed = !self.threads[thread.index()].deviated
-                    || self.strays.is_some()
+                    || self.deviating.is_some()
                     || self.computed.is_some();
                 require(as_observed, Blocked::Deviated)
             }
@@ -392,15 +392,16 @@ impl<'t> Machine<'t> {
     }
 
     fn readable(&self, index: u32, event: &Event, var: VarId) -> Result<(), Blocked> {
-        let steers_itself = self.strays.as_ref().is_some_and(|strays| strays.steers_itself(id(index)));
-        if (self.model == Model::SameWrite || steers_itself) && !self.faithful(index, event, var) {
+        let steers_itself =
+            self.deviating.as_ref().is_some_and(|deviating| deviating.steers_itself(id(index)));
+        if (self.model == Model::SameWrite || steers_itself) && !self.as_observed(index, event, var) {
             return Err(Blocked::OtherWrite(var, write_id(self.vars[var.index()].writer)));
         }
         Ok(())
     }
 
     /// Whether a read would see what it saw in the observed run.
-    fn faithful(&self, index: u32, event: &Event, var: VarId) -> bool {
+    fn as_observed(&self, index: u32, event: &Event, var: VarId) -> bool {
         let cell = &self.vars[var.index()];
         let link = self.observed.link(index);
         if event.unexplained {
@@ -440,7 +441,7 @@ impl<'t> Machine<'t> {
         Turn {
             event: id(index),
             thread: event.thread,
-            strayed: self.threads[event.thread.index()].deviated,
+            has_deviated: self.threads[event.thread.index()].deviated,
             sees: self.sees(id(index)),
         }
     }
@@ -516,7 +517,7 @@ impl<'t> Machine<'t> {
     }
 
     fn read(&mut self, index: u32, event: &Event, var: VarId) {
-        let faithful = self.model == Model::SameWrite || self.faithful(index, event, var);
+        let as_observed = self.model == Model::SameWrite || self.as_observed(index, event, var);
         if let Some((seen, computed)) = self.sees(id(index)).zip(self.computed.as_mut()) {
             computed.read(id(index), seen);
             if event.unexplained {
@@ -528,12 +529,12 @@ impl<'t> Machine<'t> {
             let cell = &mut self.vars[var.index()];
             cell.writer = index;
             cell.content = content;
-        } else if !faithful {
+        } else if !as_observed {
             let thread = &mut self.threads[event.thread.index()];
             self.deviated += usize::from(!thread.deviated);
             thread.deviated = true;
-            if let Some(strays) = &mut self.strays {
-                strays.add(id(index), event.thread);
+            if let Some(deviating) = &mut self.deviating {
+                deviating.add(id(index), event.thread);
             }
         }
     }
@@ -544,8 +545,8 @@ impl<'t> Machine<'t> {
             let stored = computed.stores(turn, value);
             computed.set(var, stored);
         }
-        let foreign =
-            turn.strayed && self.strays.as_mut().is_none_or(|strays| strays.change_value_of(id(index)));
+        let foreign = turn.has_deviated
+            && self.deviating.as_mut().is_none_or(|deviating| deviating.change_value_of(id(index)));
         let cell = &mut self.vars[var.index()];
         cell.writer = index;
         cell.content = match value {

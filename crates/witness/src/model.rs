@@ -4,14 +4,14 @@ use foretell_trace::Trace;
 
 /// How far a schedule may deviate from what was observed.
 ///
-/// A read is *as observed* if it sees what it saw in the observed run; otherwise it *deviates*. The models differ in what "what" means, and in
-/// what a thread can still do after a deviating read.
+/// A read is *as observed* if it sees what it saw in the observed run; otherwise it *deviates*. The models differ in
+/// what "what" means, and in what a thread can still do after a deviating read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Model {
     /// As observed means: the same write. A deviating read cannot run.
     SameWrite,
-    /// Faithful means: the same value (the same write where the trace shows no value). A thread stops for good after an
-    /// deviating read.
+    /// As observed means: the same value (the same write where the trace shows no value). A thread stops for good after
+    /// an deviating read.
     SameValue,
     /// As [`Model::SameValue`], but after a deviating read the thread runs on up to its next branch, and what it
     /// writes meanwhile equals nothing that was observed. In a trace that shows no branch at all it is unknown how far

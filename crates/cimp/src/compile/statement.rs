@@ -32,7 +32,7 @@ pub(crate) struct Local {
 
 /// A lock that is held by a `sync` around.
 #[derive(Clone, Copy)]
-struct Held {
+struct SyncLock {
     lock: usize,
     /// The local that says which element is held, of an array.
     index: Option<u16>,
@@ -52,7 +52,7 @@ pub(crate) struct Writer<'c, 's> {
     /// The first slot that no visible variable occupies.
     free: u16,
     /// The locks that are held by each `sync` around.
-    held: Vec<Held>,
+    held: Vec<SyncLock>,
     /// Where the outermost loop around begins.
     outermost_loop: Option<usize>,
 }
@@ -358,7 +358,7 @@ impl<'c, 's> Writer<'c, 's> {
         };
         self.scope(|writer| {
             let index = writer.keep_index(span, object, lock);
-            let held = Held { lock, index };
+            let held = SyncLock { lock, index };
             writer.operate_held(span.position, held, Instr::Acquire(lock));
             writer.held.push(held);
             writer.block(body);
@@ -377,7 +377,7 @@ impl<'c, 's> Writer<'c, 's> {
         Some(slot)
     }
 
-    fn operate_held(&mut self, position: Position, held: Held, instr: Instr) {
+    fn operate_held(&mut self, position: Position, held: SyncLock, instr: Instr) {
         if let Some(slot) = held.index {
             self.emit(position, Instr::Local(slot));
         }

@@ -10,7 +10,7 @@ use crate::value::{ThreadRef, Value};
 
 /// One side of a race.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Access {
+pub struct RaceSide {
     /// Where in the program.
     pub position: Position,
     /// The name of the thread.
@@ -25,9 +25,9 @@ pub struct Race {
     /// What is accessed.
     pub variable: String,
     /// The access that comes first in the program's text.
-    pub first: Access,
+    pub first: RaceSide,
     /// The other one.
-    pub second: Access,
+    pub second: RaceSide,
     /// Leads to a state in which both are next.
     pub schedule: Schedule,
 }
@@ -222,8 +222,8 @@ fn pair(machine: &Machine<'_, Loops>, place: Place, first: Position, second: Pos
     (first.min(second), first.max(second), machine.place_name(place))
 }
 
-fn access(machine: &Machine<'_, Loops>, thread: ThreadRef) -> Option<Access> {
+fn access(machine: &Machine<'_, Loops>, thread: ThreadRef) -> Option<RaceSide> {
     let step = machine.next(thread)?;
     let (_, writes) = step.action.access()?;
-    Some(Access { position: step.position, thread: machine.thread_name(thread), writes })
+    Some(RaceSide { position: step.position, thread: machine.thread_name(thread), writes })
 }

@@ -41,7 +41,7 @@ fn check_schedules(program: &Program, limits: &Limits<'_>, found: &Exploration) 
         |schedule: &Schedule| replay(program, limits.bounds, schedule).expect("the schedule is possible");
     for race in &found.races {
         let machine = reach(&race.schedule);
-        let side = |access: &Access| {
+        let side = |access: &RaceSide| {
             let thread = machine.thread_named(&access.thread).unwrap();
             assert_eq!(machine.next(thread).unwrap().position, access.position);
             thread

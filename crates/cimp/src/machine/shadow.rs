@@ -1,8 +1,8 @@
 //! What travels with values and threads besides what the program computes.
 //!
-//! The machine computes; a [`Shadow`] observes what it does and may attach something to each value (a *tag*) and to each
-//! thread (its *control*). Recording keeps track of where values come from that way. Exploration does not need it: its
-//! tags are empty and cost nothing.
+//! The machine computes; a [`Shadow`] observes what it does and may attach something to each value (a *tag*) and to
+//! each thread (its *control*). Recording keeps track of where values come from that way. Exploration does not need it:
+//! its tags are empty and cost nothing.
 
 use std::fmt::Debug;
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::Instant;
 
 use foretell_cimp::Condition;
-use foretell_cimp::explore::{self, Access, Exploration, Limits, Property, StateView};
+use foretell_cimp::explore::{self, Exploration, Limits, Property, RaceSide, StateView};
 use foretell_cimp::machine::Bounds;
 use foretell_cimp::schedule::Schedule;
 use foretell_engine::analysis::time_text;
@@ -173,7 +173,7 @@ fn report(source: &Source, found: Exploration) -> ProgramReport {
     }
 }
 
-fn access(access: Access) -> ProgramAccess {
+fn access(access: RaceSide) -> ProgramAccess {
     ProgramAccess {
         thread: access.thread,
         op: if access.writes { "w" } else { "r" },

@@ -218,7 +218,7 @@ fn note_limits(report: &mut ClosureReport, args: &ExploreArgs, totals: &Totals) 
 /// Asks the referee. A schedule that he rejects is a fault of ours, and no race.
 fn check(referee: &mut Referee<'_>, trace: &Trace, race: RacingPair) -> Result<ExploredRace, String> {
     let RacingPair { first, second, schedule } = race;
-    let strays = strays(&schedule);
+    let strays = deviations(&schedule);
     let mut events: Vec<EventId> = schedule.iter().map(|taken| taken.event).collect();
     events.extend([first, second]);
     let proof = Proof::Adjacent { model: Model::SameValue, schedule: events };
@@ -257,12 +257,12 @@ fn judge(
     Ok(PropertyReport {
         property,
         verdict: PropertyVerdict::Violated,
-        strays: strays(&schedule),
+        strays: deviations(&schedule),
         schedule: Some(schedule.iter().map(|taken| taken.event.number()).collect()),
     })
 }
 
 /// The events that read something else than observed.
-fn strays(schedule: &Schedule) -> Vec<u32> {
-    schedule.iter().filter(|taken| taken.strays).map(|taken| taken.event.number()).collect()
+fn deviations(schedule: &Schedule) -> Vec<u32> {
+    schedule.iter().filter(|taken| taken.deviates).map(|taken| taken.event.number()).collect()
 }

@@ -10,13 +10,13 @@ use super::section::Index;
 /// How many different locks of a variable are distinguished; others are as if not held.
 const LOCKS: usize = u16::BITS as usize;
 
-/// How many different sets of locks of a variable are distinguished in full. Beyond this only one lock of a set counts, so
-/// that a variable that is accessed under ever new locks does not fall apart into as many classes.
+/// How many different sets of locks of a variable are distinguished in full. Beyond this only one lock of a set counts,
+/// so that a variable that is accessed under ever new locks does not fall apart into as many classes.
 const GUARDS: usize = 32;
 
 /// A section that a thread is in.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
+pub(super) struct OpenSection {
     pub(super) lock: LockId,
     pub(super) mode: LockMode,
     pub(super) section: Index,
@@ -25,9 +25,9 @@ pub(super) struct Held {
 /// A set of held locks, as bits over the locks that are known of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Guard {
-    /// Held in any mode.
+    /// OpenSection in any mode.
     held: u16,
-    /// Held exclusively.
+    /// OpenSection exclusively.
     alone: u16,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Guards {
 
 impl Guards {
     /// The set of the locks held in these sections.
-    pub(super) fn of(&mut self, held: &[Held]) -> Guard {
+    pub(super) fn of(&mut self, held: &[OpenSection]) -> Guard {
         let mut guard = Guard::default();
         for held in held {
             let bit = self.bit(held.lock);
@@ -91,8 +91,8 @@ impl Guards {
 mod tests {
     use super::*;
 
-    fn held(lock: usize, mode: LockMode) -> Held {
-        Held { lock: LockId::from_index(lock).unwrap(), mode, section: 0 }
+    fn held(lock: usize, mode: LockMode) -> OpenSection {
+        OpenSection { lock: LockId::from_index(lock).unwrap(), mode, section: 0 }
     }
 
     #[test]

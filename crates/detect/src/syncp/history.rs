@@ -14,7 +14,7 @@ use std::num::NonZero;
 use foretell_trace::{Access, EventId, Loc, ThreadId, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::guard::{Guard, Guards, Held};
+use super::guard::{Guard, Guards, OpenSection};
 use super::ideal::{Closure, Ideal};
 use super::section::{Index, Moment, Sections, Versions, next_index};
 use crate::clock::{Clock, Time};
@@ -141,7 +141,7 @@ struct Open {
 
 impl History {
     /// Reports the races of a new access with those so far, and keeps it.
-    pub(super) fn add(&mut self, now: &Now<'_>, held: &[Held], past: Past<'_>, reports: &mut Reports) {
+    pub(super) fn add(&mut self, now: &Now<'_>, held: &[OpenSection], past: Past<'_>, reports: &mut Reports) {
         if reports.is_over_full() {
             // Nothing that is found from now on is kept, so nothing needs to be remembered either.
             return;
@@ -160,7 +160,7 @@ impl History {
         class.add(now, reports.wanted());
     }
 
-    fn class(&mut self, now: &Now<'_>, held: &[Held]) -> Index {
+    fn class(&mut self, now: &Now<'_>, held: &[OpenSection]) -> Index {
         let var = at(&mut self.vars, now.access.var.index());
         let guard = var.guards.of(held);
         let key = ClassKey { thread: now.moment.thread, access: now.access, guard };

@@ -25,12 +25,12 @@ pub struct SyncPreserving<'a> {
 
 #[derive(Debug, Default)]
 struct ThreadSteps {
-    steps: Vec<Step>,
+    steps: Vec<ThreadEvent>,
     sections: Vec<Section>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct ThreadEvent {
     id: EventId,
     /// Its local time, greater than that of the step before.
     time: Time,
@@ -214,7 +214,7 @@ impl Indexer {
         let clock = self.store(thread);
         let steps = &mut at(&mut self.threads, thread.index()).steps;
         let position = steps.len();
-        steps.push(Step { id, time, clock });
+        steps.push(ThreadEvent { id, time, clock });
         self.positions.push(position);
         if let Some(access) = event.op.access() {
             self.access(thread, access);

@@ -7,13 +7,13 @@ use super::cells::Cells;
 use super::contents::Memory;
 use super::is_silent;
 use super::sync::Sync;
-use crate::program::{NONE, PROGRESS, PackedAccess, Place, Range, Step};
+use crate::program::{NONE, PROGRESS, PackedAccess, Place, Range, Transition};
 use crate::special::Special;
 
 /// What has become of all threads.
 #[derive(Debug, Default)]
 pub(super) struct Compiled {
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<Transition>,
     pub(super) places: Vec<Place>,
     /// Walls: which event lifts it, of which thread it is, and where it is.
     pub(super) walls: Vec<Wall>,
@@ -97,7 +97,7 @@ impl<'a> Compiler<'a> {
         if let Some(fork) = self.forks[number] {
             self.wall(number, fork, 0)?;
         }
-        let mut held = Held::default();
+        let mut held = HeldLocks::default();
         let mut fences = Fences { passed: 0, thread };
         let mut reads = Vec::new();
         for (place, &index) in events.iter().enumerate() {
@@ -118,7 +118,7 @@ impl<'a> Compiler<'a> {
                     self.note_read(access.var, number, position);
                 }
                 let event = u32::try_from(index).ok()?;
-                self.push(step, Place { event, frontier: event, strayed: false });
+                self.push(step, Place { event, frontier: event, deviated: false });
             }
         }
         self.finish_thread(begin, events.last().copied(), &reads)
@@ -127,15 +127,15 @@ impl<'a> Compiler<'a> {
     /// The end of the thread, and the places where it deviates.
     fn finish_thread(&mut self, begin: u32, last: Option<usize>, reads: &[(usize, u32)]) -> Option<()> {
         let end = self.position()?;
-        self.push(Step::WALL, Place { event: NONE, frontier: u32::MAX, strayed: false });
+        self.push(Transition::WALL, Place { event: NONE, frontier: u32::MAX, deviated: false });
         let mut done = Range::exactly(self.cells.thread(self.compiled.blocks.len()), end);
         // The last event first: a thread that deviates with it is at the end all the same.
         for &(index, position) in reads.iter().rev() {
-            let stray = self.position()?;
+            let deviation = self.position()?;
             done.more += u32::from(last == Some(index));
-            self.compiled.steps[position as usize].stray = stray;
+            self.compiled.steps[position as usize].deviation = deviation;
             let frontier = u32::try_from(index).ok()?.checked_add(1)?;
-            self.push(Step::WALL, Place { event: NONE, frontier, strayed: true });
+            self.push(Transition::WALL, Place { event: NONE, frontier, deviated: true });
         }
         let last = self.position()? - 1;
         self.compiled.blocks.push(Block { begin, done, last });
@@ -154,7 +154,7 @@ impl<'a> Compiler<'a> {
         u32::try_from(self.compiled.steps.len()).ok()
     }
 
-    fn push(&mut self, step: Step, place: Place) {
+    fn push(&mut self, step: Transition, place: Place) {
         self.compiled.steps.push(step);
         self.compiled.places.push(place);
     }
@@ -163,7 +163,10 @@ impl<'a> Compiler<'a> {
     fn wall(&mut self, thread: usize, lifted_by: usize, frontier: usize) -> Option<()> {
         let position = self.position()?;
         self.compiled.walls.push(Wall { lifted_by, thread, position });
-        self.push(Step::WALL, Place { event: NONE, frontier: u32::try_from(frontier).ok()?, strayed: false });
+        self.push(
+            Transition::WALL,
+            Place { event: NONE, frontier: u32::try_from(frontier).ok()?, deviated: false },
+        );
         Some(())
     }
 
@@ -172,7 +175,7 @@ impl<'a> Compiler<'a> {
         reads.push(LastRead { var: var.index(), thread, position });
     }
 
-    fn step(&mut self, index: usize, event: &Event, held: &mut Held) -> Option<Step> {
+    fn step(&mut self, index: usize, event: &Event, held: &mut HeldLocks) -> Option<Transition> {
         let cells = self.cells;
         let step = match event.op {
             Op::Read { var, .. }
@@ -181,66 +184,75 @@ impl<'a> Compiler<'a> {
             | Op::Store { var, .. }
             | Op::Rmw { var, .. } => self.access(index, event, var)?,
             Op::Alloc(var) => {
-                let step = Step::adding(Range::ALWAYS, cells.life(var)?, 1);
-                Step { access: PackedAccess::CHANGES_OTHERS, ..step }
+                let step = Transition::adding(Range::ALWAYS, cells.life(var)?, 1);
+                Transition { access: PackedAccess::CHANGES_OTHERS, ..step }
             }
             Op::Free(var) => {
-                let step = Step::adding(cells.usable(var), cells.life(var)?, 1);
-                Step { access: PackedAccess::new(event.op.access()?)?, ..step }
+                let step = Transition::adding(cells.usable(var), cells.life(var)?, 1);
+                Transition { access: PackedAccess::new(event.op.access()?)?, ..step }
             }
             Op::Acquire(lock) | Op::Woken { lock, .. } | Op::WaitTimeout { lock, .. } => {
                 held.exclusively.insert(lock);
                 let own = u32::from(held.shared.contains(&lock));
                 let free = Range::exactly(cells.lock(lock), own);
-                Step::adding(free, cells.lock(lock), cells.exclusive(lock))
+                Transition::adding(free, cells.lock(lock), cells.exclusive(lock))
             }
             Op::Release(lock) | Op::Wait { lock, .. } => {
                 held.exclusively.remove(&lock);
-                Step::adding(Range::ALWAYS, cells.lock(lock), cells.exclusive(lock).wrapping_neg())
+                Transition::adding(Range::ALWAYS, cells.lock(lock), cells.exclusive(lock).wrapping_neg())
             }
             Op::AcquireShared(lock) => {
                 held.shared.insert(lock);
                 let shareable = Range { cell: cells.lock(lock), least: 0, more: cells.exclusive(lock) - 1 };
                 let guard = if held.exclusively.contains(&lock) { Range::ALWAYS } else { shareable };
-                Step::adding(guard, cells.lock(lock), 1)
+                Transition::adding(guard, cells.lock(lock), 1)
             }
             Op::ReleaseShared(lock) => {
                 held.shared.remove(&lock);
-                Step::adding(Range::ALWAYS, cells.lock(lock), 1_u32.wrapping_neg())
+                Transition::adding(Range::ALWAYS, cells.lock(lock), 1_u32.wrapping_neg())
             }
-            Op::TryAcquireFailed(lock) => Step { guard: Range::at_least(cells.lock(lock), 1), ..Step::IDLE },
-            Op::TryAcquireSharedFailed(lock) => {
-                Step { guard: Range::at_least(cells.lock(lock), cells.exclusive(lock)), ..Step::IDLE }
+            Op::TryAcquireFailed(lock) => {
+                Transition { guard: Range::at_least(cells.lock(lock), 1), ..Transition::IDLE }
             }
+            Op::TryAcquireSharedFailed(lock) => Transition {
+                guard: Range::at_least(cells.lock(lock), cells.exclusive(lock)),
+                ..Transition::IDLE
+            },
             // A semaphore's cell is 0 until it is created, and then one more than its permits. More permits than
             // there are waits make no difference.
             Op::SemInit { sem, permits } => {
                 let permits = permits.min(self.sync.waits[sem.index()]);
-                Step::adding(Range::ALWAYS, cells.sem(sem), permits + 1)
+                Transition::adding(Range::ALWAYS, cells.sem(sem), permits + 1)
             }
-            Op::SemPost(sem) => Step::adding(Range::at_least(cells.sem(sem), 1), cells.sem(sem), 1),
+            Op::SemPost(sem) => Transition::adding(Range::at_least(cells.sem(sem), 1), cells.sem(sem), 1),
             Op::SemWait(sem) => {
-                Step::adding(Range::at_least(cells.sem(sem), 2), cells.sem(sem), 1_u32.wrapping_neg())
+                Transition::adding(Range::at_least(cells.sem(sem), 2), cells.sem(sem), 1_u32.wrapping_neg())
             }
             Op::Arrive(barrier) | Op::Depart(barrier) if self.sync.sizes[barrier.index()].is_some() => {
                 let comes = u32::from(matches!(event.op, Op::Arrive(_)));
-                Step::adding(Range::ALWAYS, cells.barrier(barrier), comes)
+                Transition::adding(Range::ALWAYS, cells.barrier(barrier), comes)
             }
             Op::Arrive(barrier) => {
                 let gathered = *self.sync.gathered.get(&index)?;
-                Step::adding(Range::at_least(cells.barrier(barrier), gathered), cells.barrier(barrier), 1)
+                Transition::adding(
+                    Range::at_least(cells.barrier(barrier), gathered),
+                    cells.barrier(barrier),
+                    1,
+                )
             }
             Op::Depart(barrier) => {
                 let gathered = *self.sync.gathered.get(&index)?;
-                Step { guard: Range::at_least(cells.barrier(barrier), gathered), ..Step::IDLE }
+                Transition { guard: Range::at_least(cells.barrier(barrier), gathered), ..Transition::IDLE }
             }
             Op::Join(child) => {
                 self.compiled.joins.push((self.compiled.steps.len(), child));
-                Step::IDLE
+                Transition::IDLE
             }
             // What these do is to lift walls, or special.
-            Op::Fork(_) | Op::Notify(_) | Op::NotifyAll(_) => Step::IDLE,
-            Op::Fence { .. } | Op::Begin | Op::End | Op::Branch | ops!(labels | reentries) => Step::IDLE,
+            Op::Fork(_) | Op::Notify(_) | Op::NotifyAll(_) => Transition::IDLE,
+            Op::Fence { .. } | Op::Begin | Op::End | Op::Branch | ops!(labels | reentries) => {
+                Transition::IDLE
+            }
         };
         Some(step)
     }
@@ -277,11 +289,11 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    fn access(&self, index: usize, event: &Event, var: VarId) -> Option<Step> {
-        let mut step = Step { guard: self.cells.usable(var), ..Step::IDLE };
+    fn access(&self, index: usize, event: &Event, var: VarId) -> Option<Transition> {
+        let mut step = Transition { guard: self.cells.usable(var), ..Transition::IDLE };
         if let Some(left) = self.memory.left(index) {
             (step.put, step.keep, step.add) = (self.cells.var(var), 0, left);
-            step.stray_put = self.memory.foreign(var.index());
+            step.deviation_put = self.memory.foreign(var.index());
         }
         if let Some((least, more)) = self.memory.asked(index, var.index()) {
             step.look = Range { cell: self.cells.var(var), least, more };
@@ -299,7 +311,7 @@ impl<'a> Compiler<'a> {
 
 /// The locks that the thread itself holds.
 #[derive(Default)]
-struct Held {
+struct HeldLocks {
     exclusively: FxHashSet<LockId>,
     shared: FxHashSet<LockId>,
 }

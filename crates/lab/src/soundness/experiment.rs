@@ -94,7 +94,7 @@ fn examine_with(
         return Ok(Tally::of_too_large());
     }
     let real = all.races.iter().map(|race| {
-        let place = |access: &explore::Access| access.position.to_string();
+        let place = |access: &explore::RaceSide| access.position.to_string();
         Race::new(&race.variable, place(&race.first), place(&race.second))
     });
     let real: BTreeSet<Race> = real.collect();

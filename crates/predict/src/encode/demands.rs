@@ -12,8 +12,8 @@ use crate::values::{Computed, Sight, blame};
 
 /// So many demands that do not hold are learnt from at a time: the later ones are less likely to matter.
 const MOST_AT_ONCE: usize = 4;
-/// So many path constraints that do not hold are learnt from as they are; then the SMT solver is asked, which computes with all that
-/// reads may see.
+/// So many path constraints that do not hold are learnt from as they are; then the SMT solver is asked, which computes
+/// with all that reads may see.
 const PLAIN: u64 = 256;
 
 impl Search<'_> {
@@ -21,12 +21,12 @@ impl Search<'_> {
     pub(super) fn learn_demands(&mut self, schedule: &[u32]) {
         let Some(values) = self.window.values() else { return };
         let mut computed = Computed::new(self.window, values);
-        let mut astray = vec![false; self.window.threads.len()];
+        let mut deviated = vec![false; self.window.threads.len()];
         let mut broken = Vec::new();
         for &event in schedule {
             let thread = self.window.thread[event as usize] as usize;
             if let Some(demand) = computed.step(event)
-                && !std::mem::replace(&mut astray[thread], true)
+                && !std::mem::replace(&mut deviated[thread], true)
                 && broken.len() < MOST_AT_ONCE
             {
                 broken.push((Some(event), self.reasons(&computed, demand)));
@@ -34,7 +34,7 @@ impl Search<'_> {
         }
         for event in self.window.racing {
             let thread = self.window.thread[event as usize] as usize;
-            if !astray[thread]
+            if !deviated[thread]
                 && let Some(demand) = computed.keeps_from_racing(event)
             {
                 broken.push((None, self.reasons(&computed, demand)));

@@ -11,7 +11,8 @@ pub(crate) enum Gathering {
     Same,
     /// As many as this, whichever threads they are.
     Any(u32),
-    /// Generations differ in size, so this is unknown; those that met are taken, or, to be sure of a "no", no thread waits.
+    /// Generations differ in size, so this is unknown; those that met are taken, or, to be sure of a "no", no thread
+    /// waits.
     Unknown,
 }
 

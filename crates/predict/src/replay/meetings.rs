@@ -1,9 +1,9 @@
 //! Who waits at conditions and barriers while a schedule runs, and who may go on.
 //!
-//! Which notification a thread returns by need not be said before it returns. The first since its wait by which no thread has
-//! returned by is the best: who could return by it could return by each later one. So it is enough to count, for each
-//! thread that waits, the notifications since; when a thread returns, it is one less for those who have waited at least
-//! as long.
+//! Which notification a thread returns by need not be said before it returns. The first since its wait by which no
+//! thread has returned by is the best: who could return by it could return by each later one. So it is enough to count,
+//! for each thread that waits, the notifications since; when a thread returns, it is one less for those who have waited
+//! at least as long.
 
 use crate::window::meetings::{Meetings, Role};
 

@@ -77,9 +77,9 @@ struct Stake<'c, 'w> {
 impl Stake<'_, '_> {
     /// Tells what the reads may see.
     fn add_sources(&mut self) -> Option<()> {
-        let mut told = 0;
-        while let Some(read) = self.open.pop().filter(|_| told < MOST_READS) {
-            told += 1;
+        let mut stated = 0;
+        while let Some(read) = self.open.pop().filter(|_| stated < MOST_READS) {
+            stated += 1;
             let number = self.reads.get(&read).copied()?;
             let mut choices = Vec::new();
             for write in self.closure.all_sources(read) {

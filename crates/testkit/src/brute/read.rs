@@ -3,7 +3,7 @@
 /// What an event does. Objects go by number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
-    Access(Access),
+    Access(Touch),
     Alloc(usize),
     Free(usize),
     Acquire { lock: usize, shared: bool },
@@ -26,7 +26,7 @@ pub(super) enum Act {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Access {
+pub(super) struct Touch {
     pub(super) var: usize,
     pub(super) reads: bool,
     pub(super) writes: bool,
@@ -34,10 +34,10 @@ pub(super) struct Access {
 }
 
 impl Act {
-    pub(super) fn access(self) -> Option<Access> {
+    pub(super) fn access(self) -> Option<Touch> {
         match self {
             Act::Access(access) => Some(access),
-            Act::Free(var) => Some(Access { var, reads: false, writes: true, is_atomic: false }),
+            Act::Free(var) => Some(Touch { var, reads: false, writes: true, is_atomic: false }),
             _ => None,
         }
     }
@@ -147,7 +147,7 @@ impl Reader {
         let first = arguments.first().copied().unwrap_or_default();
         let last = arguments.last().copied().unwrap_or_default();
         let mut access = |reads, writes, is_atomic| {
-            let act = Act::Access(Access { var: self.var(first), reads, writes, is_atomic });
+            let act = Act::Access(Touch { var: self.var(first), reads, writes, is_atomic });
             let read = reads.then(|| value(1)).flatten();
             let left = writes.then(|| value(if reads { 2 } else { 1 })).flatten();
             (act, read, left)

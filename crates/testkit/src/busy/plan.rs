@@ -11,7 +11,7 @@ const DATA_VALUES: u32 = 1000;
 
 /// One step of a thread.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Step {
+pub(super) enum PlannedOp {
     Read(usize),
     Write(usize, u32),
     /// Reads, and writes what follows from it.
@@ -65,7 +65,7 @@ impl Layout {
     }
 
     /// The next few steps of a thread that has nothing else to do.
-    pub(super) fn plan(self, random: &mut Random) -> Vec<Step> {
+    pub(super) fn plan(self, random: &mut Random) -> Vec<PlannedOp> {
         let mut steps = Vec::new();
         match random.below(10) {
             0..=3 => self.section(random, &mut steps),
@@ -76,11 +76,11 @@ impl Layout {
             }
             7 => {
                 let (flag, data) = self.any_channel(random);
-                steps.extend([Step::Write(data, value(random, DATA_VALUES)), Step::Write(flag, 1)]);
+                steps.extend([PlannedOp::Write(data, value(random, DATA_VALUES)), PlannedOp::Write(flag, 1)]);
             }
             8 => {
                 let (flag, data) = self.any_channel(random);
-                steps.push(Step::Consume { flag, data });
+                steps.push(PlannedOp::Consume { flag, data });
             }
             _ => self.publish_under_lock(random, &mut steps),
         }
@@ -88,15 +88,15 @@ impl Layout {
     }
 
     /// Accesses under a lock, sometimes with a section of the next lock inside.
-    fn section(self, random: &mut Random, steps: &mut Vec<Step>) {
+    fn section(self, random: &mut Random, steps: &mut Vec<PlannedOp>) {
         let lock = random.below(self.shape.locks);
-        steps.push(Step::Acquire(lock));
+        steps.push(PlannedOp::Acquire(lock));
         for _ in 0..1 + random.below(4) {
             let var = self.protected(lock, random);
             match random.below(4) {
                 0 => read(random, var, steps),
-                1 => steps.push(Step::Write(var, value(random, COUNTER_VALUES))),
-                _ => steps.push(Step::Increment(var)),
+                1 => steps.push(PlannedOp::Write(var, value(random, COUNTER_VALUES))),
+                _ => steps.push(PlannedOp::Increment(var)),
             }
         }
         if random.once_in(4) {
@@ -106,53 +106,53 @@ impl Layout {
         if random.once_in(6) && lock + 1 < self.shape.locks {
             let inner = lock + 1;
             let var = self.protected(inner, random);
-            steps.extend([Step::Acquire(inner), Step::Increment(var), Step::Release(inner)]);
+            steps.extend([PlannedOp::Acquire(inner), PlannedOp::Increment(var), PlannedOp::Release(inner)]);
         }
-        steps.push(Step::Release(lock));
+        steps.push(PlannedOp::Release(lock));
         perhaps_branch(random, steps);
     }
 
-    fn forgotten_lock(self, random: &mut Random, steps: &mut Vec<Step>) {
+    fn forgotten_lock(self, random: &mut Random, steps: &mut Vec<PlannedOp>) {
         let lock = random.below(self.shape.locks);
         let var = self.protected(lock, random);
         if random.once_in(3) {
-            steps.push(Step::Write(var, value(random, COUNTER_VALUES)));
+            steps.push(PlannedOp::Write(var, value(random, COUNTER_VALUES)));
         } else {
             read(random, var, steps);
         }
     }
 
     /// Data first, then a mark under a lock: right only for readers of the mark.
-    fn publish_under_lock(self, random: &mut Random, steps: &mut Vec<Step>) {
+    fn publish_under_lock(self, random: &mut Random, steps: &mut Vec<PlannedOp>) {
         let (_, data) = self.any_channel(random);
         let lock = random.below(self.shape.locks);
         let mark = lock * self.shape.vars_per_lock;
         steps.extend([
-            Step::Write(data, value(random, DATA_VALUES)),
-            Step::Acquire(lock),
-            Step::Write(mark, 1),
-            Step::Release(lock),
+            PlannedOp::Write(data, value(random, DATA_VALUES)),
+            PlannedOp::Acquire(lock),
+            PlannedOp::Write(mark, 1),
+            PlannedOp::Release(lock),
         ]);
     }
 }
 
 /// Reads `reads` times as often as it writes.
-fn racy_access(random: &mut Random, var: usize, reads: usize, steps: &mut Vec<Step>) {
+fn racy_access(random: &mut Random, var: usize, reads: usize, steps: &mut Vec<PlannedOp>) {
     if random.once_in(reads + 1) {
-        steps.push(Step::Write(var, value(random, RACY_VALUES)));
+        steps.push(PlannedOp::Write(var, value(random, RACY_VALUES)));
     } else {
         read(random, var, steps);
     }
 }
 
-fn read(random: &mut Random, var: usize, steps: &mut Vec<Step>) {
-    steps.push(Step::Read(var));
+fn read(random: &mut Random, var: usize, steps: &mut Vec<PlannedOp>) {
+    steps.push(PlannedOp::Read(var));
     perhaps_branch(random, steps);
 }
 
-fn perhaps_branch(random: &mut Random, steps: &mut Vec<Step>) {
+fn perhaps_branch(random: &mut Random, steps: &mut Vec<PlannedOp>) {
     if random.once_in(3) {
-        steps.push(Step::Branch);
+        steps.push(PlannedOp::Branch);
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Maker {
     random: Random,
     shape: Shape,
     /// What the next statement is drawn from.
-    steps: Vec<Step>,
+    steps: Vec<StatementKind>,
     program: Program,
     scope: Scope,
     /// How many more steps the thread or function that is being made may take, about.
@@ -40,7 +40,7 @@ pub(super) struct Maker {
 
 /// What a statement does.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum StatementKind {
     Write,
     Read,
     Update,
@@ -63,27 +63,27 @@ enum Step {
 }
 
 /// The steps to draw from; the more often a step is in it, the more often it is taken.
-fn steps(features: Features) -> Vec<Step> {
+fn steps(features: Features) -> Vec<StatementKind> {
     let weights = [
-        (true, Step::Write, 8),
-        (true, Step::Read, 5),
-        (true, Step::Update, 2),
-        (features.unused, Step::Unused, 6),
-        (features.relays, Step::Relay, 6),
-        (features.conditions, Step::If, 6),
-        (features.conditions, Step::Choose, 2),
-        (features.loops, Step::Loop, 2),
-        (features.asserts, Step::Assert, 2),
-        (features.locks, Step::Sync, 5),
-        (features.locks, Step::Section, 2),
-        (features.semaphores, Step::Semaphore, 3),
-        (features.locks && features.waiting, Step::Wait, 2),
-        (features.locks && features.waiting, Step::Notify, 3),
-        (features.functions, Step::Call, 3),
-        (features.forks, Step::Fork, 3),
-        (features.forks, Step::Parallel, 2),
-        (features.cells, Step::Refer, 4),
-        (features.functions, Step::Return, 1),
+        (true, StatementKind::Write, 8),
+        (true, StatementKind::Read, 5),
+        (true, StatementKind::Update, 2),
+        (features.unused, StatementKind::Unused, 6),
+        (features.relays, StatementKind::Relay, 6),
+        (features.conditions, StatementKind::If, 6),
+        (features.conditions, StatementKind::Choose, 2),
+        (features.loops, StatementKind::Loop, 2),
+        (features.asserts, StatementKind::Assert, 2),
+        (features.locks, StatementKind::Sync, 5),
+        (features.locks, StatementKind::Section, 2),
+        (features.semaphores, StatementKind::Semaphore, 3),
+        (features.locks && features.waiting, StatementKind::Wait, 2),
+        (features.locks && features.waiting, StatementKind::Notify, 3),
+        (features.functions, StatementKind::Call, 3),
+        (features.forks, StatementKind::Fork, 3),
+        (features.forks, StatementKind::Parallel, 2),
+        (features.cells, StatementKind::Refer, 4),
+        (features.functions, StatementKind::Return, 1),
     ];
     weights
         .into_iter()
@@ -196,24 +196,24 @@ impl Maker {
         let nested = depth < DEPTH && self.left > 0;
         let starts = nested && self.runs_once && self.threads_left > 0;
         match *self.random.pick(&self.steps) {
-            Step::Read => self.read(block),
-            Step::Update => self.update(block),
-            Step::Unused => self.unused(block),
-            Step::Relay => self.relay(block),
-            Step::If if nested => self.condition_and_ways(depth, block),
-            Step::Choose => self.choose(block),
-            Step::Loop if nested => self.repeat(depth, block),
-            Step::Assert => block.push(Statement::Assert(self.condition())),
-            Step::Sync if nested => self.sync(depth, block),
-            Step::Section if nested => self.section(depth, block),
-            Step::Semaphore => self.semaphore(depth, block),
-            Step::Wait if nested => self.wait(block),
-            Step::Notify => self.notify(block),
-            Step::Call => self.call_statement(block),
-            Step::Fork if starts => self.fork(depth, block),
-            Step::Parallel if starts => self.parallel(depth, block),
-            Step::Refer => self.refer(depth, block),
-            Step::Return if self.inside.is_some() && depth > 0 => {
+            StatementKind::Read => self.read(block),
+            StatementKind::Update => self.update(block),
+            StatementKind::Unused => self.unused(block),
+            StatementKind::Relay => self.relay(block),
+            StatementKind::If if nested => self.condition_and_ways(depth, block),
+            StatementKind::Choose => self.choose(block),
+            StatementKind::Loop if nested => self.repeat(depth, block),
+            StatementKind::Assert => block.push(Statement::Assert(self.condition())),
+            StatementKind::Sync if nested => self.sync(depth, block),
+            StatementKind::Section if nested => self.section(depth, block),
+            StatementKind::Semaphore => self.semaphore(depth, block),
+            StatementKind::Wait if nested => self.wait(block),
+            StatementKind::Notify => self.notify(block),
+            StatementKind::Call => self.call_statement(block),
+            StatementKind::Fork if starts => self.fork(depth, block),
+            StatementKind::Parallel if starts => self.parallel(depth, block),
+            StatementKind::Refer => self.refer(depth, block),
+            StatementKind::Return if self.inside.is_some() && depth > 0 => {
                 block.push(Statement::Return(self.number(1)));
             }
             _ => self.write(block),

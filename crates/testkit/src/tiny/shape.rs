@@ -93,7 +93,7 @@ impl Shape {
 
 /// What a thread may do next.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Step {
+pub(super) enum OpKind {
     Access,
     Atomic,
     Fence,
@@ -112,24 +112,24 @@ pub(super) enum Step {
 }
 
 /// The steps to draw from; the more often a step is in it, the more often it is taken.
-pub(super) fn steps(features: Features, decisive: bool) -> Vec<Step> {
+pub(super) fn steps(features: Features, decisive: bool) -> Vec<OpKind> {
     let crowd = |few, many| if features.crowds { many } else { few };
     let weights = [
-        (true, Step::Access, 8),
-        (true, Step::Acquire, crowd(5, 2)),
-        (true, Step::Release, crowd(5, 8)),
-        (features.atomics, Step::Atomic, 4),
-        (features.atomics, Step::Fence, 1),
-        (features.heap, Step::Heap, 1),
-        (features.branches, Step::Branch, if decisive { 6 } else { 1 }),
-        (features.shared_locks, Step::AcquireShared, 3),
-        (features.failed_attempts, Step::Attempt, 2),
-        (features.semaphores, Step::Semaphore, crowd(2, 6)),
-        (features.waiting, Step::Wait, crowd(2, 8)),
-        (features.waiting, Step::Notify, crowd(3, 6)),
-        (features.waiting, Step::Arrive, crowd(1, 8)),
-        (features.forks, Step::End, 1),
-        (features.forks, Step::Join, 1),
+        (true, OpKind::Access, 8),
+        (true, OpKind::Acquire, crowd(5, 2)),
+        (true, OpKind::Release, crowd(5, 8)),
+        (features.atomics, OpKind::Atomic, 4),
+        (features.atomics, OpKind::Fence, 1),
+        (features.heap, OpKind::Heap, 1),
+        (features.branches, OpKind::Branch, if decisive { 6 } else { 1 }),
+        (features.shared_locks, OpKind::AcquireShared, 3),
+        (features.failed_attempts, OpKind::Attempt, 2),
+        (features.semaphores, OpKind::Semaphore, crowd(2, 6)),
+        (features.waiting, OpKind::Wait, crowd(2, 8)),
+        (features.waiting, OpKind::Notify, crowd(3, 6)),
+        (features.waiting, OpKind::Arrive, crowd(1, 8)),
+        (features.forks, OpKind::End, 1),
+        (features.forks, OpKind::Join, 1),
     ];
     weights
         .into_iter()

@@ -32,7 +32,7 @@ const BEGINS: &[u8] = b"#dependence";
 
 /// Takes the lines of a text that tell of dependence.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct DependenceLines {
     begun: bool,
     unions: Vec<[Reads; 2]>,
     steers: Vec<(EventId, EventId)>,
@@ -42,7 +42,7 @@ pub(crate) struct Told {
     lines_of_values: Vec<u32>,
 }
 
-impl Told {
+impl DependenceLines {
     /// Whether the line is one of those that tell of dependence.
     pub(crate) fn is_for(line: &[u8]) -> bool {
         let word = words(line).next();

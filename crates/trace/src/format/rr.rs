@@ -72,7 +72,7 @@ fn parse_event(line: &[u8], number: u32, names: &mut Names) -> Result<Event, Pro
     if rest < line.len() {
         return Err(Problem::expected(rest, "the end of the line after the location"));
     }
-    let step = parse_step(line, begin, end)?;
+    let step = parse_operation(line, begin, end)?;
     let thread = names.threads.intern(step.thread.1).map_err(|error| Problem::Name(step.thread.0, error))?;
     let op = parse_op(step, names)?;
     let loc = if loc_begin < loc_end {
@@ -93,13 +93,13 @@ fn word(line: &[u8], from: usize) -> (usize, usize) {
 
 /// `name(thread,target)`; each piece with where it begins.
 #[derive(Clone, Copy)]
-struct Step<'a> {
+struct Operation<'a> {
     name: (usize, &'a [u8]),
     thread: (usize, &'a [u8]),
     target: (usize, &'a [u8]),
 }
 
-fn parse_step(line: &[u8], begin: usize, end: usize) -> Result<Step<'_>, Problem> {
+fn parse_operation(line: &[u8], begin: usize, end: usize) -> Result<Operation<'_>, Problem> {
     let text = &line[begin..end];
     let Some(open) = memchr(b'(', text) else {
         return Err(Problem::expected(begin, OPERATIONS));
@@ -119,10 +119,14 @@ fn parse_step(line: &[u8], begin: usize, end: usize) -> Result<Step<'_>, Problem
     if target.is_empty() {
         return Err(Problem::expected(target_begin, "the name of a target"));
     }
-    Ok(Step { name: (begin, &text[..open]), thread: (thread_begin, thread), target: (target_begin, target) })
+    Ok(Operation {
+        name: (begin, &text[..open]),
+        thread: (thread_begin, thread),
+        target: (target_begin, target),
+    })
 }
 
-fn parse_op(step: Step<'_>, names: &mut Names) -> Result<Op, Problem> {
+fn parse_op(step: Operation<'_>, names: &mut Names) -> Result<Op, Problem> {
     let (at, target) = step.target;
     match operation(step.name.1, target, names) {
         Ok(Some(op)) => Ok(op),

@@ -21,9 +21,9 @@ const ON_A_LINE: usize = 32;
 
 /// Takes the lines of a text that tell of steps: numbers, and how often each comes in a row.
 #[derive(Default)]
-pub(crate) struct Told(Vec<(u64, u64)>);
+pub(crate) struct StepLines(Vec<(u64, u64)>);
 
-impl Told {
+impl StepLines {
     /// Whether the line tells of steps.
     pub(crate) fn is_for(line: &[u8]) -> bool {
         line.starts_with(WORD)
@@ -162,12 +162,12 @@ mod tests {
         for numbers in [&[1, 0, 0, 0, 5, 300, u64::MAX, u64::MAX][..], &[7], &long] {
             let written = steps(numbers);
             assert_eq!(decode(&encode(&written), numbers.len() as u64), Some(written.clone()));
-            let (mut text, mut told) = (Vec::new(), Told::default());
+            let (mut text, mut lines) = (Vec::new(), StepLines::default());
             write_text(&written, &mut text).unwrap();
             for line in text.split(|&byte| byte == b'\n') {
-                told.line(line).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(line)));
+                lines.line(line).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(line)));
             }
-            assert_eq!(told.finish(numbers.len()), Some(written));
+            assert_eq!(lines.finish(numbers.len()), Some(written));
         }
         let repeated: Vec<u64> = (0..1000).map(|number| [1, 2, 0, 0, 7][number % 5]).collect();
         assert!(encode(&steps(&repeated)).len() < 30);
@@ -182,11 +182,11 @@ mod tests {
         assert_eq!(decode(&[], 0), None);
         assert_eq!(decode(&[0xFF; 12], 5), None);
         for line in ["#steps x", "#steps 1*", "#steps 1  2"] {
-            assert!(Told::default().line(line.as_bytes()).is_err(), "{line}");
+            assert!(StepLines::default().line(line.as_bytes()).is_err(), "{line}");
         }
-        assert!(Told::default().line(b"#stepsister").is_ok());
-        let mut told = Told::default();
-        told.line(b"#steps 1*99999999999").unwrap_or_else(|_| panic!("that is a run"));
-        assert_eq!(told.finish(3), None);
+        assert!(StepLines::default().line(b"#stepsister").is_ok());
+        let mut lines = StepLines::default();
+        lines.line(b"#steps 1*99999999999").unwrap_or_else(|_| panic!("that is a run"));
+        assert_eq!(lines.finish(3), None);
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn event(text: &[u8], names: &mut Names, events: &mut Vec<Event>) -> 
     if text[0] == b'#' {
         return None;
     }
-    let step = Step::find(text, thread_length + 1)?;
+    let step = Operation::find(text, thread_length + 1)?;
     // Each operation is built where it stays: moving it about would take longer than reading it.
     match step.kind {
         Kind::Acquire | Kind::Release => {
@@ -55,7 +55,7 @@ enum Kind {
 }
 
 /// An operation as it stands in the line.
-struct Step {
+struct Operation {
     kind: Kind,
     /// The key of the short name of what it is applied to.
     name: u64,
@@ -64,41 +64,41 @@ struct Step {
     end: usize,
 }
 
-impl Step {
+impl Operation {
     #[inline(always)]
-    fn find(text: &[u8], at: usize) -> Option<Step> {
+    fn find(text: &[u8], at: usize) -> Option<Operation> {
         let start = word(text, at)?;
         match start & 0xFFFF {
-            READ => Step::access(Kind::Read, text, at + 2),
-            WRITE => Step::access(Kind::Write, text, at + 2),
+            READ => Operation::access(Kind::Read, text, at + 2),
+            WRITE => Operation::access(Kind::Write, text, at + 2),
             _ => match start & 0xFFFF_FFFF {
-                ACQUIRE => Step::lock(Kind::Acquire, text, at + 4),
-                RELEASE => Step::lock(Kind::Release, text, at + 4),
+                ACQUIRE => Operation::lock(Kind::Acquire, text, at + 4),
+                RELEASE => Operation::lock(Kind::Release, text, at + 4),
                 _ => None,
             },
         }
     }
 
     #[inline(always)]
-    fn lock(kind: Kind, text: &[u8], at: usize) -> Option<Step> {
+    fn lock(kind: Kind, text: &[u8], at: usize) -> Option<Operation> {
         let start = word(text, at)?;
         let length = position(start, b')')?;
         let end = closed(text, at + length)?;
-        Some(Step { kind, name: prefix(start, length)?, value: None, end })
+        Some(Operation { kind, name: prefix(start, length)?, value: None, end })
     }
 
     #[inline(always)]
-    fn access(kind: Kind, text: &[u8], at: usize) -> Option<Step> {
+    fn access(kind: Kind, text: &[u8], at: usize) -> Option<Operation> {
         let start = word(text, at)?;
         let comma = position(start, b',').unwrap_or(8);
         let close = position(start, b')').unwrap_or(8);
         if close <= comma {
             let end = closed(text, at + close)?;
-            return Some(Step { kind, name: prefix(start, close)?, value: None, end });
+            return Some(Operation { kind, name: prefix(start, close)?, value: None, end });
         }
         let (number, digits) = number(text, at + comma + 1, b')')?;
         let end = closed(text, at + comma + 1 + digits)?;
-        Some(Step { kind, name: prefix(start, comma)?, value: Some(Value(number)), end })
+        Some(Operation { kind, name: prefix(start, comma)?, value: Some(Value(number)), end })
     }
 }
 

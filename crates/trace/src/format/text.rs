@@ -40,7 +40,7 @@ use memchr::{memchr, memrchr};
 use crate::dependence::{Dependence, Misfit};
 use crate::error::{Position, TraceError};
 use crate::event::{Event, MemOrder, Op};
-use crate::format::dependence::{Told, write_text};
+use crate::format::dependence::{DependenceLines, write_text};
 use crate::format::lines::{Lines, Problem};
 use crate::format::steps;
 use crate::format::swift;
@@ -58,11 +58,11 @@ pub struct TextReader {
     names: Names,
     events: usize,
     /// What comments tell of dependence,
-    told: Told,
+    dependence: DependenceLines,
     /// of how values are computed,
-    values: values::Told,
+    values: values::ValueLines,
     /// and of steps.
-    steps: steps::Told,
+    steps: steps::StepLines,
 }
 
 impl TextReader {
@@ -72,9 +72,9 @@ impl TextReader {
             lines: Lines::new(input),
             names: Names::default(),
             events: 0,
-            told: Told::default(),
-            values: values::Told::default(),
-            steps: steps::Told::default(),
+            dependence: DependenceLines::default(),
+            values: values::ValueLines::default(),
+            steps: steps::StepLines::default(),
         }
     }
 }
@@ -91,12 +91,12 @@ impl Source for TextReader {
             }
             let parse = |line: &[u8], _| parse_event(line, &mut self.names);
             let comment = |line: &[u8], number| {
-                if steps::Told::is_for(line) {
+                if steps::StepLines::is_for(line) {
                     self.steps.line(line)
                 } else if self.values.is_for(line) {
-                    self.values.line(line, number, &self.told)
+                    self.values.line(line, number, &self.dependence)
                 } else {
-                    self.told.line(line, number)
+                    self.dependence.line(line, number)
                 }
             };
             if !self.lines.next_event_and_comments(batch, parse, comment)? {
@@ -116,18 +116,18 @@ impl Source for TextReader {
     }
 
     fn dependence(&mut self) -> Result<Option<Dependence>, TraceError> {
-        self.told.finish(self.events)
+        self.dependence.finish(self.events)
     }
 
     fn blame(&self, misfit: Misfit) -> TraceError {
-        TraceError::Dependence { at: self.told.place_of(misfit), misfit }
+        TraceError::Dependence { at: self.dependence.place_of(misfit), misfit }
     }
 
     fn values(&mut self) -> Result<Option<Values>, TraceError> {
         let at = Position::Event(EventId::FIRST);
-        let told = self.values.finish(self.events, &mut self.names);
-        let told = told.map_err(|error| TraceError::Name { at, error })?;
-        told.transpose().map_err(|mismatch| self.blame_values(mismatch))
+        let values = self.values.finish(self.events, &mut self.names);
+        let values = values.map_err(|error| TraceError::Name { at, error })?;
+        values.transpose().map_err(|mismatch| self.blame_values(mismatch))
     }
 
     fn blame_values(&self, mismatch: Mismatch) -> TraceError {

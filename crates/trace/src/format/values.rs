@@ -101,7 +101,7 @@ impl Parts {
 
 /// Takes the lines of a text that tell how values are computed.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct ValueLines {
     begun: bool,
     parts: Parts,
     /// Names that are no part of the trace yet, with the places of the terms and the demands that they belong to.
@@ -113,18 +113,23 @@ pub(crate) struct Told {
     lines_of_events: Vec<(EventId, u32)>,
 }
 
-impl Told {
+impl ValueLines {
     /// Whether the line, which begins with `#`, tells how values are computed, or should.
     pub(crate) fn is_for(&self, line: &[u8]) -> bool {
         match dependence::words(line).next() {
             Some((_, WORD)) => true,
-            Some((_, [b'#', _, ..])) => self.begun && !dependence::Told::is_for(line),
+            Some((_, [b'#', _, ..])) => self.begun && !dependence::DependenceLines::is_for(line),
             _ => false,
         }
     }
 
-    /// Takes such a line; the sets of reads are those of `told`.
-    pub(crate) fn line(&mut self, line: &[u8], number: u32, told: &dependence::Told) -> Result<(), Problem> {
+    /// Takes such a line; the sets of reads are those of `dependence`.
+    pub(crate) fn line(
+        &mut self,
+        line: &[u8],
+        number: u32,
+        dependence: &dependence::DependenceLines,
+    ) -> Result<(), Problem> {
         let mut words = Words { line, words: dependence::words(line).collect(), next: 0 };
         match words.next_word() {
             WORD => {
@@ -154,7 +159,7 @@ impl Told {
                 self.parts.obstacles.add(obstacle, words.number()?);
             }
             kind => {
-                let term = self.new_term(kind, &mut words, told)?;
+                let term = self.new_term(kind, &mut words, dependence)?;
                 self.parts.terms.push(term);
                 self.lines_of_terms.push(number);
             }
@@ -166,7 +171,7 @@ impl Told {
         &mut self,
         kind: &[u8],
         words: &mut Words<'_>,
-        told: &dependence::Told,
+        dependence: &dependence::DependenceLines,
     ) -> Result<Term, Problem> {
         Ok(match kind {
             b"#number" => Term::Number(words.number()?),
@@ -175,7 +180,7 @@ impl Told {
                 Term::Name(Value::ZERO)
             }
             b"#read" => Term::Read(words.event()?),
-            b"#frozen" => Term::Frozen { value: words.number()?, reads: words.set(told)? },
+            b"#frozen" => Term::Frozen { value: words.number()?, reads: words.set(dependence)? },
             b"#unary" => {
                 Term::Unary { op: words.one_of(&UNARY)?, width: words.width()?, of: self.term(words)? }
             }
@@ -286,10 +291,10 @@ impl<'l> Words<'l> {
         self.take("a value: an integer or a word", |word| is_name(word).then(|| word.to_vec()))
     }
 
-    fn set(&mut self, told: &dependence::Told) -> Result<Reads, Problem> {
+    fn set(&mut self, dependence: &dependence::DependenceLines) -> Result<Reads, Problem> {
         let word = self.words.get(self.next).copied();
         self.next += 1;
-        told.set(word, self.line)
+        dependence.set(word, self.line)
     }
 
     fn one_of<T: Copy>(&mut self, list: &[(&str, T)]) -> Result<T, Problem> {

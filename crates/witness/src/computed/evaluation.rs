@@ -63,7 +63,7 @@ pub(crate) struct Turn {
     pub(crate) event: EventId,
     pub(crate) thread: ThreadId,
     /// Whether the thread has seen something else than observed before.
-    pub(crate) strayed: bool,
+    pub(crate) has_deviated: bool,
     /// What the event sees, if it reads and that counts.
     pub(crate) sees: Option<Content>,
 }
@@ -145,8 +145,8 @@ impl<'c, 't> Evaluation<'c, 't> {
         Ok(match dependence.part(reads) {
             Part::Nothing => ALL_AS_OBSERVED,
             Part::Everything => {
-                let strays_now = self.turn.sees.is_some_and(|content| !content.as_observed);
-                all_if(!self.turn.strayed && !strays_now)
+                let deviates_now = self.turn.sees.is_some_and(|content| !content.as_observed);
+                all_if(!self.turn.has_deviated && !deviates_now)
             }
             Part::Read(read) => {
                 self.seen(read).map_or(Outcome::Pending, |content| all_if(content.as_observed))

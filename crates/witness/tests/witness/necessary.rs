@@ -54,7 +54,7 @@ fn a_thread_goes_on_up_to_what_the_read_steers() {
 }
 
 #[test]
-fn the_first_event_that_any_stray_steers_counts() {
+fn the_first_event_that_any_deviating_read_steers_counts() {
     let text = "a|w(x,1)\nb|r(x,1)\nb|r(x,1)\nb|w(y,1)\nb|w(y,2)";
     let trace = told(text, |of| {
         of.steer(id(2), id(5));
@@ -86,7 +86,7 @@ const WRITES: &str =
     "a|w(x,1)\na|w(v,1)\nb|r(x,1)\nb|r(v,1)\nb|w(y,1)\nb|w(z,1)\nc|r(y,1)\nc|r(z,1)\nc|w(u,1)";
 
 #[test]
-fn what_is_made_of_a_stray_equals_nothing_and_all_else_does() {
+fn what_is_made_of_a_deviating_read_equals_nothing_and_all_else_does() {
     let trace = told(WRITES, |of| {
         of.set_value(id(5), Reads::of(id(3)));
         let both = of.unite(Reads::of(id(4)), Reads::of(id(3)));
@@ -97,8 +97,8 @@ fn what_is_made_of_a_stray_equals_nothing_and_all_else_does() {
     let why = |read| {
         format!("9: event {read} has read something else than observed, and that decides what happens here")
     };
-    assert_eq!(run(&trace, &[3, 1, 2, 4, 5, 6, 7, 8, 9]), Err(why(7)), "event 3 strays and is in both");
-    assert_eq!(run(&trace, &[1, 3, 4, 5, 6, 7, 8, 9]), Err(why(8)), "event 4 strays and is in the second");
+    assert_eq!(run(&trace, &[3, 1, 2, 4, 5, 6, 7, 8, 9]), Err(why(7)), "event 3 deviates and is in both");
+    assert_eq!(run(&trace, &[1, 3, 4, 5, 6, 7, 8, 9]), Err(why(8)), "event 4 deviates and is in the second");
     assert_eq!(run(&trace, &[1, 2, 3, 4, 5, 6, 7, 8, 9]), Ok(()));
 }
 
@@ -160,13 +160,13 @@ fn values_may_have_come_a_long_way() {
         of.set_value(id(count + 2), sum);
         of.steer(id(count + 3), id(count + 4));
     });
-    let first_strays: Vec<u32> = [2, 1].into_iter().chain(3..=count + 4).collect();
+    let first_deviates: Vec<u32> = [2, 1].into_iter().chain(3..=count + 4).collect();
     let why = format!(
         "{}: event {} has read something else than observed, and that decides what happens here",
         count + 4,
         count + 3
     );
-    assert_eq!(run_quietly(&trace, &first_strays), Err(why));
+    assert_eq!(run_quietly(&trace, &first_deviates), Err(why));
     let as_observed: Vec<u32> = (1..=count + 4).collect();
     assert_eq!(run_quietly(&trace, &as_observed), Ok(()));
 }

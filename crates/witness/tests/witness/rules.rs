@@ -278,7 +278,7 @@ fn updates_form_a_chain() {
     assert_eq!(
         run_in(Model::SameValue, &after, &[2, 1, 5]),
         blocked("5: its thread has read something else than observed"),
-        "an unfaithful update leaves nothing that was observed"
+        "a deviating update leaves nothing that was observed"
     );
 }
 

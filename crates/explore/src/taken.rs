@@ -14,7 +14,7 @@ pub struct Taken {
     /// Which event.
     pub event: EventId,
     /// It reads something else than observed, and its thread stops for good.
-    pub strays: bool,
+    pub deviates: bool,
 }
 
 /// Events in the order in which they run.
@@ -62,9 +62,9 @@ impl<'c> Scheduler<'c> {
     fn step(&mut self, thread: usize) {
         let place = self.closure.program.places[self.run.position(thread) as usize];
         let undo = self.run.step(thread);
-        let strays = self.run.position(thread) != undo.position + 1;
+        let deviates = self.run.position(thread) != undo.position + 1;
         if let Some(event) = EventId::from_index(place.event as usize) {
-            self.schedule.push(Taken { event, strays });
+            self.schedule.push(Taken { event, deviates });
         }
         self.done[thread] += 1;
         if self.run.step_at(undo.position).lift_count > 0 {
@@ -87,7 +87,7 @@ impl<'c> Scheduler<'c> {
             |&&event: &&EventId| event.index() < frontier && is_silent(self.closure.trace.event(event).op);
         let silent = self.closure.events[thread][self.done[thread]..].iter().take_while(runs);
         for &event in silent {
-            self.schedule.push(Taken { event, strays: false });
+            self.schedule.push(Taken { event, deviates: false });
             self.done[thread] += 1;
         }
     }

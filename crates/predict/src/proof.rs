@@ -1,4 +1,4 @@
-//! Which schedule a technique has to show for a pair that it reports.
+//! The schedules by which techniques prove the pairs that their detectors report.
 
 use foretell_detect::Pair;
 use foretell_detect::syncp::SyncPreserving;

@@ -8,21 +8,26 @@ use foretell_trace::{EventId, ThreadId};
 
 /// The reads that have deviated so far.
 #[derive(Clone, Debug)]
-pub(crate) struct Strays<'t> {
+pub(crate) struct DeviatingReads<'t> {
     dependence: &'t Dependence,
     /// All of them. Only grows.
     reads: BTreeSet<EventId>,
     /// For each thread, the first event that one of its deviating reads steers, and that read.
     halts: Vec<Option<(EventId, EventId)>>,
-    /// The sets of two that were looked at: whether a deviating read is in them. A set is looked at when all its reads have run,
-    /// so this does not change.
+    /// The sets of two that were looked at: whether a deviating read is in them. A set is looked at when all its reads
+    /// have run, so this does not change.
     looked_at: HashMap<usize, bool>,
 }
 
-impl<'t> Strays<'t> {
+impl<'t> DeviatingReads<'t> {
     /// None of the reads of so many threads has deviated.
-    pub(crate) fn new(dependence: &'t Dependence, threads: usize) -> Strays<'t> {
-        Strays { dependence, reads: BTreeSet::new(), halts: vec![None; threads], looked_at: HashMap::new() }
+    pub(crate) fn new(dependence: &'t Dependence, threads: usize) -> DeviatingReads<'t> {
+        DeviatingReads {
+            dependence,
+            reads: BTreeSet::new(),
+            halts: vec![None; threads],
+            looked_at: HashMap::new(),
+        }
     }
 
     /// All of them, in the order of the trace.
@@ -49,7 +54,8 @@ impl<'t> Strays<'t> {
         self.dependence.steered_by(read) == Some(read)
     }
 
-    /// Whether what the event, which has read what it reads, writes depends on a deviating read. Its thread has deviated.
+    /// Whether what the event, which has read what it reads, writes depends on a deviating read. Its thread has
+    /// deviated.
     pub(crate) fn change_value_of(&mut self, write: EventId) -> bool {
         let value = self.dependence.value_of(write);
         // Values can travel far, so the way back is not for recursion.
@@ -59,7 +65,7 @@ impl<'t> Strays<'t> {
                 open.pop();
                 continue;
             };
-            match [self.hold_a_stray(first), self.hold_a_stray(second)] {
+            match [self.hold_deviating_read(first), self.hold_deviating_read(second)] {
                 [Some(one), Some(other)] => {
                     self.looked_at.insert(index, one || other);
                     open.pop();
@@ -68,11 +74,11 @@ impl<'t> Strays<'t> {
                 [_, None] => open.push(second),
             }
         }
-        self.hold_a_stray(value).unwrap_or(true)
+        self.hold_deviating_read(value).unwrap_or(true)
     }
 
     /// Whether a deviating read is in the set, if that is known.
-    fn hold_a_stray(&self, set: Reads) -> Option<bool> {
+    fn hold_deviating_read(&self, set: Reads) -> Option<bool> {
         match self.dependence.part(set) {
             Part::Nothing => Some(false),
             Part::Everything => Some(true),
