@@ -117,7 +117,8 @@ pub struct Counts {
     pub not_examined: u64,
     /// Pairs that are undecided, but not listed.
     pub not_listed: u64,
-    /// Pairs of `auto` that have no race with the values of the recorded run, where there was no time to look at others.
+    /// Pairs of `auto` that have no race with the values of the recorded run, where there was no time to look at
+    /// others.
     pub not_recomputed: u64,
     /// Accesses that were dropped from bounded histories although they might still have raced.
     pub forgotten_accesses: u64,

@@ -1,5 +1,5 @@
-//! From an analysis to a report: stacks, locks, source lines, and how each race comes about. Looked up once everything is
-//! decided, in one pass over the trace for all that was found.
+//! From an analysis to a report: stacks, locks, source lines, and how each race comes about. Looked up once everything
+//! is decided, in one pass over the trace for all that was found.
 
 use std::sync::Arc;
 
@@ -114,9 +114,9 @@ fn candidate(open: analysis::Candidate) -> Candidate {
     Candidate { first, second, reason, more: open.more, fingerprint: None }
 }
 
-/// Makes a report of the analysis: with what is around its accesses, the stories of its races, what all that is known by
-/// from run to run, and schedules for the program. The input is the one that was analysed, or the whole trace if that
-/// was a slice.
+/// Makes a report of the analysis: with what is around its accesses, the stories of its races, what all that is known
+/// by from run to run, and schedules for the program. The input is the one that was analysed, or the whole trace if
+/// that was a slice.
 pub fn report(
     input: &Input<'_>,
     analysis: Analysis,

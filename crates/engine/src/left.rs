@@ -1,5 +1,5 @@
-//! Whether anything is left to find. Programs that do not end make long traces of few locations: once all locations that conflict
-//! are known to race, no further stage has to go through millions of pairs.
+//! Whether anything is left to find. Programs that do not end make long traces of few locations: once all locations
+//! that conflict are known to race, no further stage has to go through millions of pairs.
 
 use std::collections::HashSet;
 

@@ -99,7 +99,8 @@ impl Way<'_> {
         self.trace.names().loc_text(event.loc).into_owned()
     }
 
-    /// Who goes on until when. Events that follow each other make one turn, and those that are no step of their own make none.
+    /// Who goes on until when. Events that follow each other make one turn, and those that are no step of their own
+    /// make none.
     fn turns(&self, witness: &[u32]) -> Option<Vec<(String, u64, String)>> {
         let mut reached = vec![0; self.names.len()];
         let mut turns: Vec<(String, u64, String)> = Vec::new();
@@ -129,8 +130,8 @@ impl Way<'_> {
     }
 }
 
-/// What an access does. Memory that is given back while others still use it is told as a write of who knows what; of one whose value depends on
-/// the schedule, terms tell how.
+/// What an access does. Memory that is given back while others still use it is told as a write of who knows what; of
+/// one whose value depends on the schedule, terms tell how.
 pub fn kind_of(trace: &Trace, id: EventId) -> Option<Kind> {
     let has_term = trace.values().is_some_and(|values| values.written(id).is_some());
     match trace.event(id).op {

@@ -138,9 +138,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The last stage of `auto` on the recorded run: races that need other values than the recorded ones. All pairs that
-    /// are left have had an answer already, so this one may take so much longer than everything before, but not more;
-    /// what it leaves open is only counted.
+    /// The last stage of `auto` on the recorded run: races that need other values than the recorded ones. All pairs
+    /// that are left have had an answer already, so this one may take so much longer than everything before, but not
+    /// more; what it leaves open is only counted.
     fn look_for_more(&mut self) -> Result<(), Error> {
         let Some(trace) = self.input.trace() else { return Ok(()) };
         let (plan, until) = self.plan_for_more();

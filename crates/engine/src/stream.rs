@@ -227,8 +227,8 @@ impl Stage<'_> {
         Ok(judged)
     }
 
-    /// Reads the trace once more, up to the last event of any pair, and keeps the events of the pairs. After a stop, not
-    /// all of them are there.
+    /// Reads the trace once more, up to the last event of any pair, and keeps the events of the pairs. After a stop,
+    /// not all of them are there.
     fn collect(
         &self,
         pairs: &[Pair],

@@ -1,7 +1,7 @@
 //! Races on branches that the recorded run did not take, where something knows what lies there.
 //!
-//! Each untaken branch is a trace of its own. What may race on it is decided as in the recorded run: by `recipe`, in the
-//! loop of [`exact`](crate::exact), with a referee for that trace.
+//! Each untaken branch is a trace of its own. What may race on it is decided as in the recorded run: by `recipe`, in
+//! the loop of [`exact`](crate::exact), with a referee for that trace.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -28,8 +28,8 @@ pub type Branches<'a> = Box<dyn Iterator<Item = Result<Detour, TraceError>> + 'a
 
 /// What knows the branches that a recorded run did not take.
 pub trait UntakenBranches {
-    /// The branches, each made when it is asked for. None if `go_on` says that there is no time left, or if there is too
-    /// much to follow.
+    /// The branches, each made when it is asked for. None if `go_on` says that there is no time left, or if there is
+    /// too much to follow.
     fn branches(
         &self,
         go_on: &dyn Fn() -> bool,
