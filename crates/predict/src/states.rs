@@ -6,11 +6,11 @@
 //!
 //! Two things keep states few. An event that nothing else can interfere with (see [`shape`]) runs at once, as the only
 //! choice: a persistent set of one. A race, once reached, stays reached whatever else runs, so every race shows in a
-//! state where no more can run, and these are what persistent sets preserve (Godefroid 1996). And the order that the closure
-//! knows is kept.
+//! state where no more can run, and these are what persistent sets preserve (Godefroid 1996). And the order that the
+//! closure knows is kept.
 //!
-//! It knows windows with a fixed border in which reads are pinned as a whole, without conditions, barriers that any threads
-//! may cross, or unexplained reads; of the others [`States::new`] makes nothing.
+//! It knows windows with a fixed border in which reads are pinned as a whole, without conditions, barriers that any
+//! threads may cross, or unexplained reads; of the others [`States::new`] makes nothing.
 
 mod shape;
 mod visited;

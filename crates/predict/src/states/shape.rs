@@ -288,8 +288,8 @@ fn needed(window: &Window<'_>) -> Vec<bool> {
     needed
 }
 
-/// Whether accesses to a variable cannot interfere with those of other threads: one thread makes all of them, all are made
-/// under one lock, or nothing reads what is written.
+/// Whether accesses to a variable cannot interfere with those of other threads: one thread makes all of them, all are
+/// made under one lock, or nothing reads what is written.
 fn is_quiet(window: &Window<'_>, variable: &Variable, guards: &Option<Vec<u32>>) -> bool {
     let running = || variable.accesses.iter().copied().filter(|&access| may_run(window, access));
     let mut threads = running().map(|access| window.thread[access as usize]);
@@ -301,8 +301,8 @@ fn is_quiet(window: &Window<'_>, variable: &Variable, guards: &Option<Vec<u32>>)
     is_local || is_guarded || is_unread || is_never_written
 }
 
-/// The threads that have to do with the race: those that race, and those that share something with such a thread which is
-/// not quiet, directly or through others.
+/// The threads that have to do with the race: those that race, and those that share something with such a thread which
+/// is not quiet, directly or through others.
 fn connected(window: &Window<'_>, subjects: &Subjects, alone: &[bool]) -> Vec<bool> {
     let threads = window.threads.len();
     let objects = threads + window.vars.len() + window.locks.len() + window.semaphores.len();
