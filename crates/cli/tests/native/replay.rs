@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{build, foretell, is_ready};
 
 /// One program of each kind: what threads wait for, what is raced for, and in which language.
-const PROGRAMS: [&str; 12] = [
+const PROGRAMS: [&str; 15] = [
     "counter_race.c",
     "free_race.c",
     "lock_order_race.c",
@@ -20,8 +20,11 @@ const PROGRAMS: [&str; 12] = [
     "copied_text_race.c",
     "double_checked_race.c",
     "exception_race.cpp",
+    "mixed_written_race.c",
+    "mixed_object_race.cpp",
     "figures/reconp_figure3.c",
     "rust_barrier_race.rs",
+    "rust_mixed_sizes_race.rs",
 ];
 
 fn text(output: &Output) -> String {

@@ -112,7 +112,7 @@ impl Writer<'_> {
         let Some(word) = self.survey.word(era, part.word) else { return Ok(()) };
         self.note_content(era, part, access, read, written);
         if word.is_mixed() {
-            return self.mixed_part(era, part, word, access);
+            return self.mixed_part(era, part, word, access, Some(written));
         }
         let mut left = part.mask();
         for cell in word.kept_cells(part.first, part.end) {
@@ -175,7 +175,7 @@ impl Writer<'_> {
 }
 
 /// The number that these bytes are, the lowest first.
-fn little_endian(bytes: &[u8]) -> u64 {
+pub(super) fn little_endian(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 

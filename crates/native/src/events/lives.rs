@@ -86,7 +86,7 @@ impl Writer<'_> {
         for part in parts(addr, bytes.min(LARGEST_LOCAL)) {
             let Some(word) = survey.word(era, part.word).filter(|word| word.is_ended(part)) else { continue };
             if word.is_mixed() {
-                self.mixed_part(era, part, word, Access::Write)?;
+                self.mixed_part(era, part, word, Access::Write, None)?;
                 continue;
             }
             for cell in word.kept_cells(part.first, part.end) {

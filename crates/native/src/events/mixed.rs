@@ -16,39 +16,47 @@
 //!   acquires itself does not make up for its size.
 //!
 //! A thread that has come to one of these and not to the next is still about to make its access: it has published
-//! nothing.
+//! nothing. What is written to them is told: a write of an unknown value stands for the end of memory.
 
 use foretell_symbolic::{Kept, Part};
 use foretell_trace::{MemOrder, Op, VarId};
 
-use super::access::Access;
+use super::access::{Access, little_endian};
 use super::{Done, Writer};
 use crate::cells::{Extent, Word};
 use crate::memory::Era;
 
 impl Writer<'_> {
-    /// The part of an access that lies in such a word.
-    pub(super) fn mixed_part(&mut self, era: Era, part: Part, word: Word, access: Access) -> Done {
+    /// The part of an access that lies in such a word. What it writes begins with the first byte of the part; the end of memory
+    /// writes nothing known.
+    pub(super) fn mixed_part(
+        &mut self,
+        era: Era,
+        part: Part,
+        word: Word,
+        access: Access,
+        written: Option<&[u8]>,
+    ) -> Done {
         let Some(whole) = word.kept_cells(part.first, part.end).next() else {
             let (reads, writes) = access.kind();
             self.follow(|follower| follower.left_out(reads, writes, part, part.mask()));
             return Ok(());
         };
         let var = self.variable(era, part.word, whole)?;
-        self.compare_sizes(era, part, access)?;
+        self.compare_sizes(era, part, access, written)?;
         match access {
             Access::Load(_) => {
                 self.access_whole(var, part, access)?;
-                self.compare_bytes(era, part, word, access)
+                self.compare_bytes(era, part, word, access, written)
             }
             Access::Update(order) if order.acquires() => {
                 let order = MemOrder::Acquire;
                 self.push_invented_read(Op::Load { var, value: None, order })?;
-                self.compare_bytes(era, part, word, access)?;
+                self.compare_bytes(era, part, word, access, written)?;
                 self.access_whole(var, part, access)
             }
             _ => {
-                self.compare_bytes(era, part, word, access)?;
+                self.compare_bytes(era, part, word, access, written)?;
                 self.access_whole(var, part, access)
             }
         }
@@ -77,33 +85,45 @@ impl Writer<'_> {
     }
 
     /// Plain accesses to some of the bytes race with all others.
-    fn compare_bytes(&mut self, era: Era, part: Part, word: Word, access: Access) -> Done {
-        let (value, order) = (None, MemOrder::Relaxed);
+    fn compare_bytes(
+        &mut self,
+        era: Era,
+        part: Part,
+        word: Word,
+        access: Access,
+        written: Option<&[u8]>,
+    ) -> Done {
         for cell in word.separate_cells(part.first, part.end) {
             let var = self.naming.bytes_of_mixed(&self.memory, era, part.word, cell)?;
-            match access {
-                Access::Read => self.push_invented_read(Op::Read { var, value }),
-                Access::Load(_) => self.push_invented_read(Op::Load { var, value, order }),
-                Access::Write => self.push_invented_write(Op::Write { var, value }),
-                Access::Store(_) | Access::Update(_) => {
-                    self.push_invented_write(Op::Store { var, value, order })
-                }
-            }?;
+            let bytes = (cell.first - part.first) as usize..(cell.end - part.first) as usize;
+            let written = written.map(|written| written.get(bytes).unwrap_or_default());
+            self.compare(var, access.kind().1, access.is_atomic(), written)?;
         }
         Ok(())
     }
 
+    /// An access to a variable that is only there to compare accesses.
+    fn compare(&mut self, var: VarId, writes: bool, is_atomic: bool, written: Option<&[u8]>) -> Done {
+        let order = MemOrder::Relaxed;
+        let value = written.map(|written| self.naming.value(little_endian(written))).transpose()?;
+        match (writes, is_atomic) {
+            (false, false) => self.push_invented_read(Op::Read { var, value: None }),
+            (false, true) => self.push_invented_read(Op::Load { var, value: None, order }),
+            (true, false) => self.push_invented_write(Op::Write { var, value }),
+            (true, true) => self.push_invented_write(Op::Store { var, value, order }),
+        }
+    }
+
     /// Atomic accesses of different sizes race, where Rust rules.
-    fn compare_sizes(&mut self, era: Era, part: Part, access: Access) -> Done {
-        let survey = self.survey;
-        let (reads_only, thread) = (matches!(access, Access::Load(_)), self.here.thread);
+    fn compare_sizes(&mut self, era: Era, part: Part, access: Access, written: Option<&[u8]>) -> Done {
+        let (survey, thread, (_, writes)) = (self.survey, self.here.thread, access.kind());
         if !access.is_atomic() || !self.naming.spot(self.here.site)?.language.mixed_sizes_race() {
             return Ok(());
         }
         let own = Extent { first: part.first, end: part.end };
         let sizes = survey.sizes(era, part.word);
         let is_counted = sizes.iter().any(|(extent, threads)| *extent == own && threads.contains(&thread));
-        let (value, order) = (None, MemOrder::Relaxed);
+        let written = written.map(|written| &written[..written.len().min((part.end - part.first) as usize)]);
         for (other, threads) in sizes.iter().filter(|(other, _)| other.overlaps(own) && *other != own) {
             let mut others = threads.iter().copied().filter(|&other| other != thread);
             if own < *other {
@@ -112,18 +132,12 @@ impl Writer<'_> {
                 }
                 let var =
                     self.naming.sizes_of_mixed(&self.memory, (era, part.word), [own, *other], thread)?;
-                match reads_only {
-                    true => self.push_invented_read(Op::Read { var, value }),
-                    false => self.push_invented_write(Op::Write { var, value }),
-                }?;
+                self.compare(var, writes, false, written)?;
                 continue;
             }
             for user in others {
                 let var = self.naming.sizes_of_mixed(&self.memory, (era, part.word), [*other, own], user)?;
-                match reads_only {
-                    true => self.push_invented_read(Op::Load { var, value, order }),
-                    false => self.push_invented_write(Op::Store { var, value, order }),
-                }?;
+                self.compare(var, writes, true, written)?;
             }
         }
         Ok(())
