@@ -13,7 +13,7 @@ use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
 use crate::hooks::{Hooks, Shape};
 use crate::ir::{Block, Module, Opcode, Type, Value};
 use crate::lives;
-use crate::manner::Manner;
+use crate::manner::{self, Manner};
 use crate::needless;
 use crate::primitives::{self, Primitives};
 use crate::private::{is_local, is_private};
@@ -82,6 +82,9 @@ pub(crate) fn module(module: Module) -> bool {
             returns: HashSet::new(),
         };
         walk.end_locals(&instructions, ends.get(&function).map_or(&[], Vec::as_slice));
+        if let Some(gives_back) = manner::as_allocator(&function.name()) {
+            walk.be_allocator(gives_back, &instructions);
+        }
         if function.is_handed_on() {
             walk.be_called_back(&instructions);
         }
@@ -417,8 +420,19 @@ impl Walk<'_> {
             Manner::Quiet if tells_of_others(callee) && call.users().is_empty() => {
                 self.hooks.tell(hook::UNASKED, &[site]);
             }
-            _ => self.hooks.tell(hook::CALL, &[site]),
+            _ => match manner::gives_back(callee) {
+                Some(function) => self.give_back(site, &function),
+                None if manner::takes(callee) => self.hooks.tell(hook::TAKE, &[site]),
+                None => self.hooks.tell(hook::CALL, &[site]),
+            },
         }
+    }
+
+    /// Only the runtime can find out whose function that is.
+    fn give_back(&mut self, site: Value, function: &str) {
+        let types = self.hooks.types;
+        let (function, _) = self.hooks.module.function(function, types.void, &[types.pointer]);
+        self.hooks.tell(hook::GIVE_BACK, &[site, function]);
     }
 
     /// A structure that is passed by value is read by the call itself: that is made a copy of its own.
@@ -526,6 +540,18 @@ impl Walk<'_> {
             if let Some(Opcode::LLVMRet | Opcode::LLVMResume) = instruction.opcode() {
                 self.hooks.build.before(instruction.before_return());
                 self.hooks.tell(hook::RETURN, &[before]);
+            }
+        }
+    }
+
+    /// Libraries without hooks call the program's allocator in the midst of what they do.
+    fn be_allocator(&mut self, gives_back: bool, instructions: &[Value]) {
+        self.hooks.build.before(self.function.first_instruction());
+        self.hooks.tell(hook::ALLOCATOR, &[self.hooks.types.int32.constant(gives_back.into())]);
+        for &instruction in instructions {
+            if let Some(Opcode::LLVMRet | Opcode::LLVMResume) = instruction.opcode() {
+                self.hooks.build.before(instruction.before_return());
+                self.hooks.tell(hook::ALLOCATOR_END, &[]);
             }
         }
     }

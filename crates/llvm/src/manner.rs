@@ -49,6 +49,18 @@ const HARMLESS: &[&str] = &[
     "_ZNSt18condition_variableC1Ev _ZNSt18condition_variableD1Ev _ZNSt6thread6detachEv _ZNSt6thread6_StateD2Ev",
 ];
 
+/// Of those that are quiet, these may give memory of the program back: to the C library, or to C++.
+const GIVING_BACK: &[&str] = &[
+    "free realloc reallocarray __cxa_end_catch __cxa_free_exception _ZNSt6thread6_StateD2Ev",
+    "_ZdlPv _ZdaPv _ZdlPvm _ZdaPvm _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t",
+];
+
+/// And these allocate memory.
+const TAKING: &[&str] = &[
+    "aligned_alloc calloc malloc memalign posix_memalign pvalloc valloc __cxa_allocate_exception",
+    "_Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t _ZnwmSt11align_val_t _ZnamSt11align_val_t",
+];
+
 /// What the names of functions begin with that the compiler calls when a check has failed, or to make sure: they look
 /// at types, and tell the user.
 const CHECKING: &[&str] = &["__ubsan_handle_", "__cfi_"];
@@ -75,6 +87,24 @@ const RUST: &[&str] = &[
     "std::rt::lang_start_internal test::test_main_static",
     // The size of a new thread's stack is asked from the environment.
     "std::env::_var_os",
+];
+
+/// Of these, the ones that only take memory.
+const RUST_TAKING: &[&str] = &[
+    "__rustc::__rust_alloc __rustc::__rust_alloc_zeroed __rustc::__rust_no_alloc_shim_is_unstable_v2",
+    "alloc::raw_vec::RawVecInner::try_allocate_in",
+];
+
+/// The functions by which an allocator of a Rust program is called, and whether memory is given back there.
+const RUST_ALLOCATOR: &[(&str, bool)] = &[
+    ("__rust_alloc", false),
+    ("__rust_alloc_zeroed", false),
+    ("__rust_dealloc", true),
+    ("__rust_realloc", true),
+    ("__rg_alloc", false),
+    ("__rg_alloc_zeroed", false),
+    ("__rg_dealloc", true),
+    ("__rg_realloc", true),
 ];
 
 /// The same, of functions that are known only for what they are instantiated with here: the library's own.
@@ -145,6 +175,33 @@ impl Manner {
             _ => Manner::Unknown,
         }
     }
+}
+
+/// The function by which a quiet call may give memory back, if it may: its own name, or `free`.
+pub(crate) fn gives_back(callee: Value) -> Option<String> {
+    let name = callee.name();
+    if is_listed(GIVING_BACK, &name) {
+        return Some(if name.starts_with("_Zd") { name } else { "free".to_string() });
+    }
+    let (text, path) = (rust_name::text(&name)?, rust_name::path(&name)?);
+    let is_known = is_listed(RUST, &path) || RUST_INSTANCES.contains(&text.as_str());
+    (is_known && !is_listed(RUST_TAKING, &path)).then(|| "free".to_string())
+}
+
+/// Whether a quiet call allocates memory.
+pub(crate) fn takes(callee: Value) -> bool {
+    let name = callee.name();
+    is_listed(TAKING, &name) || rust_name::path(&name).is_some_and(|path| is_listed(RUST_TAKING, &path))
+}
+
+/// Whether the function is the entry of an allocator that the program has defined, and if so, whether memory is given back there.
+pub(crate) fn as_allocator(function: &str) -> Option<bool> {
+    if is_listed(TAKING, function) || is_listed(GIVING_BACK, function) {
+        return Some(is_listed(GIVING_BACK, function));
+    }
+    let path = rust_name::path(function);
+    let path = path.as_deref().map_or(function, |path| path.strip_prefix("__rustc::").unwrap_or(path));
+    RUST_ALLOCATOR.iter().find(|(name, _)| *name == path).map(|&(_, gives_back)| gives_back)
 }
 
 fn is_quiet_rust(function: Value, name: &str) -> bool {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use foretell_wire::hook::MARK;
 use foretell_wire::mark;
 
+use crate::allocator;
 use crate::system::peek;
 
 /// Libraries whose threads do nothing but call what the program gave them: the standard library of C++.
@@ -51,7 +52,9 @@ pub(crate) fn is_instrumented(function: u64) -> bool {
 
 /// Whether a thread that begins with this function does nothing unseen on its way to instrumented code.
 pub(crate) fn begins_a_thread_seen(function: u64) -> bool {
-    is_instrumented(function) || library(function).is_some_and(|name| name.starts_with(THREADING))
+    // What the library gives back when the function has returned, somebody else may get unseen.
+    is_instrumented(function)
+        || (!allocator::is_unseen() && library(function).is_some_and(|name| name.starts_with(THREADING)))
 }
 
 /// The name of the file that a function was loaded from, if the loader knows.

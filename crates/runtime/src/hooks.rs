@@ -297,6 +297,7 @@ fn decide_with_care(me: &'static Thread, site: u64, by: Option<u64>) {
 extern "C" fn __foretell_call(site: u64) {
     if let Some(me) = me() {
         me.site.set(site);
+        me.allocates.set(false);
     }
 }
 
@@ -304,6 +305,7 @@ extern "C" fn __foretell_call(site: u64) {
 extern "C" fn __foretell_unasked(site: u64) {
     if let Some(me) = me() {
         me.site.set(site);
+        me.allocates.set(false);
         me.unasked.set(true);
     }
 }

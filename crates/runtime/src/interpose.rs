@@ -75,6 +75,21 @@ pub(crate) fn find(known: &AtomicPtr<c_void>, name: &CStr, version: Option<&CStr
     found
 }
 
+/// Looks a function of the C library up once, whoever else has one of its name.
+pub(crate) fn find_in_c_library(known: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
+    let found = known.load(Ordering::Relaxed);
+    if !found.is_null() {
+        return found;
+    }
+    let library = unsafe { libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    let found = if library.is_null() { library } else { unsafe { libc::dlsym(library, name.as_ptr()) } };
+    if found.is_null() {
+        return find(known, name, None);
+    }
+    known.store(found, Ordering::Relaxed);
+    found
+}
+
 /// Looks a function up in the C++ library, which may have come with a plugin that keeps it for itself.
 fn find_in_cpp(name: &CStr) -> *mut c_void {
     const LIBRARIES: [&CStr; 3] = [c"libstdc++.so.6", c"libc++.so.1", c"libc++abi.so.1"];

@@ -10,6 +10,7 @@
 //! * `primitives`: libraries that build their own locks on atomics and futexes
 //! * `turn`: what a thread may do while it is its turn; `scheduler`: whose turn it is; `thread`: what is known of a thread
 //! * `home`: the processor on which threads take turns
+//! * `allocator`: allocators that the program brings along
 //! * `shared`: memory that has other addresses or is seen by other processes
 //! * `functions`: which functions are instrumented; `stack`: the calls that a thread is in
 //! * `log`: the records of a thread on their way to the `file`; `modules`: what each log has to be told first; `statics`: what
@@ -24,6 +25,7 @@
 //! with them is wrong with the program. What belongs to a thread is touched by that thread; everything else that belongs to
 //! the recording, by a thread that is alone (it has its turn, or holds the stripe for synchronisation), or under the scheduler's lock.
 
+mod allocator;
 mod arena;
 mod detect;
 mod file;

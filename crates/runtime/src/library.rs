@@ -12,7 +12,6 @@ use std::sync::atomic::AtomicU64;
 use foretell_wire::hook::Order;
 use foretell_wire::record::Record;
 
-use crate::interpose::memory::malloc;
 use crate::turn::{Turn, content};
 
 type Text = *const c_char;
@@ -222,16 +221,14 @@ unsafe extern "C-unwind" fn __foretell_on_strdup(site: u64, text: Text) -> *mut 
     let Some(call) = call else { return unsafe { libc::strdup(text) } };
     call.scanned(text, bytes);
     drop(call);
-    let copy = unsafe { malloc(bytes) };
-    if !copy.is_null() {
-        unsafe {
-            std::ptr::copy_nonoverlapping(text.cast::<c_void>().cast::<u8>(), copy.cast::<u8>(), bytes);
-        }
-        if let Some(call) = Call::begin(site) {
-            call.wrote(copy, bytes);
-        }
+    // Its memory comes from whoever allocates for the program.
+    let copy = unsafe { libc::strdup(text) };
+    if !copy.is_null()
+        && let Some(call) = Call::begin(site)
+    {
+        call.wrote(copy.cast(), bytes);
     }
-    copy.cast()
+    copy
 }
 
 macro_rules! numbers {

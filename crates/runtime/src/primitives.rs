@@ -21,6 +21,7 @@ use foretell_wire::hook::{Order, Update};
 use foretell_wire::primitive::{Primitive, Role};
 use foretell_wire::record::{Record, SyncOp};
 
+use crate::allocator;
 use crate::library::CLOCK;
 use crate::order::is_striped;
 use crate::scheduler::{Helper, Reason, wake_waiters};
@@ -111,6 +112,7 @@ extern "C" fn __foretell_begin(site: u64, primitive: u32, object: u64, other: u6
         return CLOSED;
     };
     turn.me.site.set(site);
+    turn.me.allocates.set(false);
     let outer = library.entered.get() | if library.waited.get() { WAITED } else { 0 };
     begin(&turn, primitive, object, other);
     library.waited.set(false);
@@ -139,7 +141,15 @@ fn calls_back(primitive: Primitive) -> bool {
     matches!(primitive, Primitive::Once | Primitive::Within | Primitive::DropResult)
 }
 
+/// Whether memory of the program may be given back there.
+fn gives_back(primitive: Primitive) -> bool {
+    matches!(primitive, Primitive::Change | Primitive::DropResult | Primitive::Forget)
+}
+
 fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
+    if gives_back(primitive) && allocator::is_unseen() {
+        turn.fence(turn.me.site.get());
+    }
     match primitive {
         Primitive::Silent | Primitive::Clock => {}
         Primitive::Spawn => turn.me.library.spawns.set(true),

@@ -94,6 +94,12 @@ pub(crate) struct Thread {
     pub(crate) children: Cell<u32>,
     /// How often it has passed a point at which it neither made a step nor handed over, see [`crate::scheduler::given`].
     pub(crate) silence: Cell<u32>,
+    /// It has called an allocator without hooks, and nothing else since.
+    pub(crate) allocates: Cell<bool>,
+    /// How often in a row it has kept its turn for that.
+    pub(crate) kept: Cell<u32>,
+    /// Whether it asks whose allocator a function belongs to, see [`crate::allocator`].
+    pub(crate) probes: Cell<bool>,
     /// What the call that it is about to make returns is not looked at.
     pub(crate) unasked: Cell<bool>,
     /// How many steps it had made when it was last about to make one.
@@ -136,9 +142,74 @@ pub(crate) struct Library {
     pub(crate) retires: Cell<bool>,
     /// The scope whose thread's result it is dropping.
     pub(crate) leaves: Cell<Option<u64>>,
+    /// What it was doing when the program's own allocator was called there, and how often that was called within itself.
+    outer: Cell<Option<Outer>>,
+    allocators: Cell<u32>,
+}
+
+/// What a thread was doing in a library, as far as it matters to what is done within.
+#[derive(Clone, Copy)]
+struct Outer {
+    entered: u64,
+    is_closed: bool,
+    waited: bool,
+    timed_out: bool,
+    waits_with: Option<(usize, u64)>,
+    spawns: bool,
+    parks: bool,
+    found: u32,
+    forgets: bool,
+    retires: bool,
+    leaves: Option<u64>,
 }
 
 impl Library {
+    /// The program's own allocator begins, which is no part of the library.
+    pub(crate) fn begin_allocator(&self) {
+        self.allocators.set(self.allocators.get() + 1);
+        if self.allocators.get() > 1 {
+            return;
+        }
+        self.outer.set(Some(Outer {
+            entered: self.entered.take(),
+            is_closed: self.is_closed.take(),
+            waited: self.waited.take(),
+            timed_out: self.timed_out.take(),
+            waits_with: self.waits_with.take(),
+            spawns: self.spawns.take(),
+            parks: self.parks.take(),
+            found: self.found.take(),
+            forgets: self.forgets.take(),
+            retires: self.retires.take(),
+            leaves: self.leaves.take(),
+        }));
+    }
+
+    /// Whether the thread is in the program's own allocator.
+    pub(crate) fn is_in_allocator(&self) -> bool {
+        self.allocators.get() > 0
+    }
+
+    /// The thread is back in the library.
+    pub(crate) fn end_allocator(&self) {
+        self.allocators.set(self.allocators.get().saturating_sub(1));
+        if self.allocators.get() > 0 {
+            return;
+        }
+        let Some(outer) = self.outer.take() else { return };
+        self.entered.set(outer.entered);
+        self.is_closed.set(outer.is_closed);
+        self.waited.set(outer.waited);
+        self.timed_out.set(outer.timed_out);
+        self.waits_with.set(outer.waits_with);
+        self.spawns.set(outer.spawns);
+        self.parks.set(outer.parks);
+        self.found.set(outer.found);
+        self.forgets.set(outer.forgets);
+        self.retires.set(outer.retires);
+        self.leaves.set(outer.leaves);
+    }
+
     /// The thread has jumped out of it.
     pub(crate) fn leave(&self) {
         self.entered.set(0);
@@ -148,6 +219,8 @@ impl Library {
         self.parks.set(false);
         self.leaves.set(None);
         self.forgets.set(false);
+        self.outer.set(None);
+        self.allocators.set(0);
     }
 }
 
@@ -188,6 +261,9 @@ impl Thread {
             descent: Cell::new(None),
             children: Cell::new(0),
             silence: Cell::new(0),
+            allocates: Cell::new(false),
+            kept: Cell::new(0),
+            probes: Cell::new(false),
             unasked: Cell::new(false),
             began: Cell::new(0),
             allowed: Cell::new(0),

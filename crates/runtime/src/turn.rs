@@ -8,6 +8,7 @@ use foretell_schedule::Operation;
 use foretell_wire::hook::Order;
 use foretell_wire::record::{Record, SyncOp};
 
+use crate::allocator;
 use crate::interpose::cancel;
 use crate::log::LONGEST_RANGE;
 use crate::order::is_striped;
@@ -177,7 +178,7 @@ impl Turn {
             self.fence_if_outside();
         } else if given::is_followed() {
             given::wait(self, point);
-        } else if self.me.log().quantum_is_over() {
+        } else if self.me.log().quantum_is_over() && !allocator::keeps_turn(self.me) {
             self.me.next.set(Operation::Unknown);
             self.change();
         }
@@ -217,6 +218,9 @@ impl Turn {
         }
         if given::is_followed() {
             return given::wait(self, Point::Between);
+        }
+        if allocator::keeps_turn(self.me) {
+            return;
         }
         if scheduler::is_hunting() {
             self.me.next.set(next);

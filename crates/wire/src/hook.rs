@@ -20,6 +20,8 @@
 //! | [`BRANCH`] | `void (site)`: what the thread has read decides what it does next |
 //! | [`BRANCH_BY`] | `void (site, u64 value)`: as [`BRANCH`], with the condition, the value of a switch, or the target |
 //! | [`CALL`] | `void (site)`: code out of the module is called that the runtime may want to know the caller of |
+//! | [`GIVE_BACK`] | `void (site, function)`: as [`CALL`], and memory is given back there, by this function or one that ends in it |
+//! | [`TAKE`] | `void (site)`: as [`CALL`], and memory is allocated there |
 //! | [`UNASKED`] | `void (site)`: as [`CALL`], and what the call returns is not looked at |
 //! | [`STACK`] | `u64 ()`: which calls the thread is in |
 //! | [`ENTER`] | `u64 (site)`: an instrumented function is called; returns which calls the thread was in before |
@@ -27,6 +29,8 @@
 //! | [`TAIL`] | `void (site, callee)`: as [`LEAVE`], but the caller is no more: nobody comes back to it |
 //! | [`CALLED`] | `u64 ()`: a function begins that code may have called which is not instrumented; returns the calls before |
 //! | [`RETURN`] | `void (u64 stack)`: the thread is back in these calls, be it by an exception |
+//! | [`ALLOCATOR`] | `void (u32 gives_back)`: the program's own allocator begins, whoever calls it |
+//! | [`ALLOCATOR_END`] | `void ()`: it is about to return |
 //! | [`THREAD`] | `void *()`: the front of the calling thread's log, see [`front`] |
 //! | [`MODULE`] | `void (table, u64 bytes, void *const *globals, u64 count)` |
 //!
@@ -63,6 +67,14 @@ pub const BRANCH: &str = "__foretell_branch";
 pub const BRANCH_BY: &str = "__foretell_branch_by";
 /// A call out of the module, of a function that is known to touch no memory of the program unseen.
 pub const CALL: &str = "__foretell_call";
+/// Such a call that may give memory back: nobody sees that if the program has an allocator of its own without hooks.
+pub const GIVE_BACK: &str = "__foretell_give_back";
+/// Such a call that allocates memory.
+pub const TAKE: &str = "__foretell_take";
+/// The beginning of the program's own allocator.
+pub const ALLOCATOR: &str = "__foretell_allocator";
+/// The end of the program's own allocator.
+pub const ALLOCATOR_END: &str = "__foretell_allocator_end";
 /// Such a call whose result is not looked at, of a function whose result tells of other threads.
 pub const UNASKED: &str = "__foretell_unasked";
 /// Asks which calls the thread is in.

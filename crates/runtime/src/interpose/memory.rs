@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use foretell_wire::record::{Record, SyncOp};
 
 use super::blocking::received;
+use super::{as_function, find_in_c_library};
+use crate::allocator;
 use crate::turn::Turn;
 
 type Block = *mut c_void;
@@ -16,12 +18,24 @@ unsafe extern "C" {
     fn __libc_realloc(block: Block, bytes: usize) -> Block;
     fn __libc_free(block: Block);
     fn __libc_memalign(alignment: usize, bytes: usize) -> Block;
-    fn malloc_usable_size(block: Block) -> usize;
+    fn __libc_valloc(bytes: usize) -> Block;
+    fn __libc_pvalloc(bytes: usize) -> Block;
 }
 
 /// How many bytes the block has that begins here.
 pub(crate) fn block_size(block: usize) -> usize {
     unsafe { malloc_usable_size(block as Block) }
+}
+
+/// The C library's own, for its own blocks: another allocator may have been loaded before it that has a function of this name.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn malloc_usable_size(block: Block) -> usize {
+    static FOUND: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+    if block.is_null() {
+        return 0;
+    }
+    let function = find_in_c_library(&FOUND, c"malloc_usable_size");
+    unsafe { as_function::<unsafe extern "C-unwind" fn(Block) -> usize>(function)(block) }
 }
 
 fn allocated(block: Block) -> Block {
@@ -39,7 +53,7 @@ fn log_new(turn: &Turn, block: Block) {
 }
 
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C-unwind" fn malloc(bytes: usize) -> Block {
+unsafe extern "C-unwind" fn malloc(bytes: usize) -> Block {
     allocated(unsafe { __libc_malloc(bytes) })
 }
 
@@ -56,6 +70,16 @@ unsafe extern "C-unwind" fn memalign(alignment: usize, bytes: usize) -> Block {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn aligned_alloc(alignment: usize, bytes: usize) -> Block {
     allocated(unsafe { __libc_memalign(alignment, bytes) })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn valloc(bytes: usize) -> Block {
+    allocated(unsafe { __libc_valloc(bytes) })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pvalloc(bytes: usize) -> Block {
+    allocated(unsafe { __libc_pvalloc(bytes) })
 }
 
 #[unsafe(no_mangle)]
@@ -76,9 +100,10 @@ unsafe extern "C-unwind" fn posix_memalign(block: *mut Block, alignment: usize, 
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn free(block: Block) {
-    if !block.is_null()
-        && let Some(turn) = Turn::take()
-    {
+    if block.is_null() {
+        return allocator::is_reached();
+    }
+    if let Some(turn) = Turn::take() {
         if !turn.me.forgets() {
             turn.due_to_free(block as usize, unsafe { malloc_usable_size(block) });
             turn.log_memory(SyncOp::Free, block as usize, 0);

@@ -12,6 +12,7 @@ use super::lock::abandon_locks;
 use super::processor::attributes;
 use super::time::{deadline, is_refused};
 use super::{as_function, original};
+use crate::allocator;
 use crate::functions;
 use crate::home;
 use crate::scheduler::{self, Helper, Reason, State, wake_waiters};
@@ -52,6 +53,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
 ) -> c_int {
     let original =
         original!(c"pthread_create": fn(*mut pthread_t, *const c_void, Start, *mut c_void) -> c_int);
+    allocator::ask_all();
     let Some(turn) = Turn::alone() else {
         home::free_caller();
         return unsafe { original(handle, how, start, argument) };
@@ -132,7 +134,7 @@ unsafe extern "C-unwind" fn run(thread: *mut c_void) -> *mut c_void {
     let (low, high) = stack();
     turn.log_sync(SyncOp::Begin, low, high);
     if let Some((start, _)) = me.start
-        && !me.library.is_spawned.get()
+        && (!me.library.is_spawned.get() || allocator::is_unseen())
         && !functions::begins_a_thread_seen(start as usize as u64)
     {
         // Whatever it calls back may have been told anything before, and may tell anything afterwards.
