@@ -81,11 +81,12 @@ pub(crate) fn ask_all() {
     if IS_SURE.swap(true, Ordering::Relaxed) {
         return;
     }
-    for name in NAMES {
-        let function = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-        if !function.is_null() {
-            is_foreign(me, function as usize);
-        }
+    // What is not there leaves a message behind, in memory that is no concern of the program.
+    let Some(turn) = Turn::take() else { return };
+    let functions = NAMES.map(|name| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) });
+    drop(turn);
+    for function in functions.into_iter().filter(|function| !function.is_null()) {
+        is_foreign(me, function as usize);
     }
 }
 
