@@ -38,7 +38,7 @@ const PATIENCE: Duration = Duration::from_millis(700);
 static GIVEN: AtomicU64 = AtomicU64::new(0);
 static USED: AtomicU64 = AtomicU64::new(0);
 /// What comes after work within a limit has at least so long: whoever has used up the time is still to be told.
-const MOMENT: Duration = Duration::from_secs(1);
+const MOMENT: Duration = Duration::from_millis(200);
 /// Whether the user has pressed Ctrl-C. Once set, it stays.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 

@@ -1,10 +1,14 @@
 //! Nothing takes longer or more than it was allowed: reading, deciding, exploring, and telling.
 
 use std::fmt::Write as _;
-use std::process::Command;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use foretell_testkit::process::{descendants, interruptible, send, wait_until, wait_until_busy};
 use foretell_testkit::watched::{Ask, Watched, watch};
+use serde_json::Value;
 
 use crate::{file, folder};
 
@@ -97,5 +101,100 @@ fn signals_are_heeded_while_reading_deciding_and_exploring() {
             assert!(ran.used_after <= PROMPT, "{command:?} {signal}: {:?}", ran.used_after);
             assert!(matches!(ran.code, Some(0..=3)), "{command:?} {signal}: {:?} {}", ran.code, ran.err);
         }
+    }
+}
+
+/// Two threads whose writes all race with each other: so many pairs that a report of all of them takes seconds to write.
+fn many_races(name: &str, writes: usize) -> String {
+    let text: String = (0..writes).map(|number| format!("T{}|w(x)|{number}\n", number % 2)).collect();
+    file(&folder(name), "races.std", text)
+}
+
+const EVERY_RACE: [&str; 8] =
+    ["predict", "-t", "hb", "--pairs", "all", "--max-races", "all", "--no-progress"];
+
+/// What was written, which is whole: nothing else is beside it, and it ends as such files do.
+fn whole_report(path: &Path) -> String {
+    let beside = fs::read_dir(path.parent().expect("a folder")).expect("a folder");
+    let unfinished = beside.flatten().filter(|entry| entry.path().extension().is_some_and(|it| it == "part"));
+    assert_eq!(unfinished.count(), 0, "{}", path.display());
+    let text = fs::read_to_string(path).expect("a report");
+    let is_whole = match path.extension().and_then(|ending| ending.to_str()) {
+        Some("json" | "sarif") => serde_json::from_str::<Value>(&text).is_ok(),
+        Some("xml") => text.ends_with("</testsuites>\n"),
+        Some("html") => text.ends_with("</html>\n"),
+        _ => text.ends_with('\n'),
+    };
+    assert!(is_whole, "{}: {}", path.display(), &text[text.len().saturating_sub(200)..]);
+    text
+}
+
+#[test]
+fn a_report_that_is_cut_while_it_is_written_is_whole_and_says_so() {
+    let trace = many_races("cut_reports", 900);
+    let out = folder("cut_reports_out");
+    for name in ["report.xml", "report.sarif", "report.txt"] {
+        let path = out.join(name);
+        let args = [&EVERY_RACE[..], &["--time-limit", "none", "-o", path.to_str().expect("a path"), &trace]];
+        for signal in ["-TERM", "-INT"] {
+            let _ = fs::remove_file(&path);
+            // By then everything is found.
+            let ask = Ask { signal, after: Duration::from_millis(1200) };
+            let ran = run("cut_reports_temporary", &args.concat(), Some(ask));
+            assert_eq!(ran.code, Some(1), "{name} {signal}: {}", ran.err);
+            assert!(ran.used_after <= PROMPT, "{name} {signal}: {:?}", ran.used_after);
+            if ran.used_after == Duration::ZERO {
+                // It was quicker than we are.
+                continue;
+            }
+            let text = flat(&whole_report(&path));
+            let said = "this report was cut while it was written (interrupted)";
+            let is_whole = !ran.err.contains("the report was cut while it was written");
+            assert!(is_whole || text.contains(said), "{name} {signal}: {}", &text[..text.len().min(2000)]);
+            assert!(is_whole || text.contains("proven races are not listed at all"), "{name}");
+        }
+    }
+}
+
+#[test]
+fn who_is_to_end_does_not_wait_for_readers() {
+    let trace = many_races("no_reader", 500);
+    let mut child = interruptible(env!("CARGO_BIN_EXE_foretell"))
+        .args([&EVERY_RACE[..], &["--format", "json", &trace]].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("foretell runs");
+    wait_until_busy(child.id(), Duration::from_millis(100));
+    // Once the pipe is full, it sleeps.
+    let sleeps = |process: u32| {
+        let wait = fs::read_to_string(format!("/proc/{process}/wchan")).unwrap_or_default();
+        let state = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        wait.contains("pipe") || (wait == "0" && state.contains(") S "))
+    };
+    wait_until("nobody reads", || descendants(child.id()).into_iter().any(sleeps));
+    send("TERM", child.id());
+    let status = child.wait().expect("foretell ends");
+    assert!(matches!(status.code(), Some(130 | 143)), "{status:?}");
+}
+
+#[test]
+fn explaining_ends_with_a_signal_and_keeps_to_memory() {
+    let folder = folder("explained");
+    let trace = long("explained_trace", 250_000);
+    let text = fs::read_to_string(&trace).expect("a trace") + "a|w(y)|11\nb|w(y)|12\n";
+    let trace = file(&folder, "long.std", text);
+    let report = folder.join("report.json").display().to_string();
+    let found = run("explained_found", &["predict", "-t", "shb", "-o", &report, &trace], None);
+    assert_eq!(found.code, Some(1), "{}", found.err);
+    let explain = ["explain", &report, "--race", "1"];
+    let ran = run("explained_ran", &[&explain[..], &["--memory", "512M"]].concat(), None);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.memory <= 512 << 20, "{} bytes of memory", ran.memory);
+    for signal in ["-TERM", "-INT"] {
+        let ask = Ask { signal, after: Duration::from_millis(200) };
+        let ran = run("explained_asked", &explain, Some(ask));
+        assert!(ran.used_after <= PROMPT, "{signal}: {:?}", ran.used_after);
+        assert!(matches!(ran.code, Some(0..=3)), "{signal}: {:?} {}", ran.code, ran.err);
     }
 }

@@ -96,3 +96,22 @@ fn making_a_trace_ends_with_its_time_and_with_a_signal() {
     assert!(asked.used_after <= PROMPT, "{:?}: {}", asked.used_after, asked.out);
     assert!(asked.code.is_some(), "{}", asked.err);
 }
+
+#[test]
+fn a_disk_that_is_full_ends_the_recording_and_not_the_program() {
+    if !is_ready() {
+        return;
+    }
+    // What is written beyond so much of a file is refused, as if the disk was full; a block has 512 bytes.
+    let script = format!(
+        "ulimit -f 2048; exec {} run --no-progress -- {} {MANY}",
+        env!("CARGO_BIN_EXE_foretell"),
+        build("long_log.c")
+    );
+    let ran = watch(Command::new("dash").args(["-c", &script]), &folder("full_disk"), None);
+    let out = flat(&ran.out);
+    assert_eq!(ran.code, Some(1), "{out}{}", ran.err);
+    assert!(out.contains("all of 120000 rounds were made"), "{out}");
+    assert!(out.contains("race 1: racy") && out.contains("it could not be written on:"), "{out}");
+    assert!(ran.disk <= (1 << 20) + (64 << 10), "{} bytes on disk", ran.disk);
+}
