@@ -93,7 +93,7 @@ const WRONG: [(&str, &[&str]); 76] = [
     ("x = 1; { skip; }", &["1:1: expected a declaration or a thread, but found `x`"]),
     ("fn f( { skip; } { skip; }", &["1:7: expected the name of a parameter, but found `{`"]),
     ("{ join; }", &["1:7: expected an expression, but found `;`"]),
-    ("{ wait(c); }", &["1:9: expected `,` and the lock to give up while waiting, but found `)`"]),
+    ("{ wait(c); }", &["1:9: expected `,` and the lock to release while waiting, but found `)`"]),
     ("{ local é; }", &["1:9: unexpected character `é`"]),
     ("{ assert 1 }", &["1:11: expected `;` after this statement"]),
     ("{ local p = null; p.f = 1; }", &["1:21: no kind of cell has a field `f`"]),

@@ -100,7 +100,7 @@ impl Explanation<'_> {
     /// Every step can be told only of what is there.
     fn note_missing_steps(&self, race: &Race, beside: &mut Beside) {
         if let (Steps::All, Err(why), true) = (self.args.witness, self.trace, race.witness.is_some()) {
-            beside.notes.push(format!("not every step can be told: {why}"));
+            beside.notes.push(format!("not every step can be shown: {why}"));
         }
     }
 
@@ -250,7 +250,7 @@ fn decide_lines(
     let pairs_were =
         if looked_at == 1 { "1 pair was".to_string() } else { format!("{looked_at} pairs were") };
     let note = format!(
-        "of the accesses at {one} and {other}, {pairs_were} looked at, the nearest first ({others}): \
+        "of the accesses at {one} and {other}, {pairs_were} examined, the nearest first ({others}): \
          {refuted} cannot race, {} not decided; this is one of them",
         looked_at - refuted
     );

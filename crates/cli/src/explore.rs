@@ -85,7 +85,7 @@ fn explore(path: &Path, args: &ExploreArgs) -> Result<(Explored, Outcome), Failu
     let mut explored = closure(&input, &run.trace, Some(&run.flow), args)?;
     if let (Explored::Closure(report), Some(how)) = (&mut explored, ending_text(&run.ending)) {
         report.complete = false;
-        report.notes.push(format!("the run itself did not end well: {how}"));
+        report.notes.push(format!("the run itself ended abnormally: {how}"));
     }
     Ok((explored, ending))
 }

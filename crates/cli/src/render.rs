@@ -161,7 +161,7 @@ pub(crate) fn tell_decisions(decisions: &[Decision], wanted: &WantedArgs) -> Res
                 decisions.iter().map(render).collect::<Vec<_>>().join("\n")
             }
             ReportFormat::Html | ReportFormat::Sarif | ReportFormat::Junit => {
-                return Err(Failure::Usage("the word on one pair is told as text or as JSON".to_string()));
+                return Err(Failure::Usage("--pair supports only --format text and json".to_string()));
             }
         };
         output::write(target.path, &rendered)?;

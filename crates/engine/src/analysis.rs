@@ -156,7 +156,7 @@ impl fmt::Display for Note {
             }
             Note::UntakenBranches(time) => write!(
                 f,
-                "not all ways that the run did not go were looked at within {}; --time-limit gives more",
+                "not all untaken branches were analysed within {}; raise --time-limit",
                 time_text(*time)
             ),
             Note::Memory { bytes, is_set: true } => write!(
@@ -170,7 +170,7 @@ impl fmt::Display for Note {
             Note::Unread(unread) => write!(f, "the trace was not read to its end: {unread}"),
             Note::NoRoom(technique, room) => write!(
                 f,
-                "{} needs the whole trace in memory, where there is room for {room} events; --memory tells of more",
+                "{} needs the whole trace in memory, which has room for {room} events; raise --memory",
                 technique.name()
             ),
             Note::TooManyPairs(pairs) => {

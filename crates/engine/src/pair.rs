@@ -43,7 +43,7 @@ impl<'a> Decider<'a> {
         let loaded = input.load_within(&format!("{} reads", technique.name()), plan.memory, control)?;
         let trace = loaded.map_err(|room| {
             Error::Plan(format!(
-                "the trace does not fit into memory, where there is room for {room} events; --memory tells of more"
+                "the trace does not fit into memory, which has room for {room} events; raise --memory"
             ))
         })?;
         let exact = Exact::new(trace, technique, plan, control)?;
@@ -130,7 +130,7 @@ pub fn find(trace: &Trace, (first, second): (u32, u32)) -> Result<Pair, String> 
     }
     if let Some(event) = [(first, a), (second, b)].iter().find(|(_, event)| event.unexplained) {
         return Err(format!(
-            "event {} saw a value that no recorded write explains: nobody knows what it races with",
+            "event {} saw a value that no recorded write explains: it is a fence and races with nothing",
             event.0
         ));
     }

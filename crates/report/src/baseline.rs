@@ -1,4 +1,4 @@
-//! What earlier reports have told already, so that only what is new is told.
+//! Baselines: earlier reports, so that only new races are reported.
 
 use std::fmt;
 
@@ -25,7 +25,8 @@ pub struct Known {
     pub files: Vec<String>,
     /// How many races and candidates of this report are known.
     pub count: usize,
-    /// How many races and candidates of the earlier reports were not found again, by any of the reports that were made together.
+    /// How many races and candidates of the earlier reports were not found again, by any of the reports that were
+    /// made together.
     pub not_seen: usize,
     /// Each that is known.
     pub pairs: Vec<KnownPair>,
@@ -44,7 +45,7 @@ impl Known {
     }
 }
 
-/// A pair that was told before.
+/// A pair that an earlier report contains.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KnownPair {
     /// The access that stands first in the trace.
@@ -72,10 +73,10 @@ impl fmt::Display for BadBaseline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BadBaseline::NoReport(error) => {
-                write!(f, "this is no report that foretell has written with --format json: {error}")
+                write!(f, "not a JSON report of foretell (--format json): {error}")
             }
             BadBaseline::OtherFingerprints => f.write_str(
-                "this report has no fingerprints that this version knows; write it anew with --format json",
+                "this report has no fingerprints of this version; write it again with --format json",
             ),
             BadBaseline::Newer => f.write_str("this report was written by a newer version of foretell"),
         }
@@ -108,7 +109,8 @@ impl Baseline {
         &self.files
     }
 
-    /// Takes out of the reports what is known, and counts it there. Returns how much of what is known was not found again.
+    /// Takes out of the reports what is known, and counts it there. Returns how much of what is known was not found
+    /// again.
     pub fn apply(&self, reports: &mut [Report]) -> usize {
         let seen: FxHashSet<&str> = reports.iter().flat_map(all_fingerprints).collect();
         let not_seen = self.pairs.keys().filter(|known| !seen.contains(known.as_str())).count();
@@ -133,7 +135,7 @@ impl Baseline {
         report.known = Some(Known { files: self.files.clone(), count: pairs.len(), not_seen, pairs });
     }
 
-    /// Whether this was told. A candidate that is proven by now is news.
+    /// Whether an earlier report contains this. A candidate that is now proven is new.
     fn knows(&self, fingerprint: &str, proven: bool) -> bool {
         self.pairs.get(fingerprint).is_some_and(|&was_proven| was_proven || !proven)
     }

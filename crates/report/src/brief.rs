@@ -7,7 +7,7 @@ use crate::suppressions::Suppressed;
 
 /// So many races and so many candidates are listed.
 const LISTED: usize = 1_000;
-/// So many of the functions that were being executed are told of an access.
+/// So many of the functions that were being executed are shown of an access.
 const FRAMES: usize = 8;
 
 /// The report in little; `why` says why it is no more.

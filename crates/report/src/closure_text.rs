@@ -10,9 +10,9 @@ const HEAD: [&str; 10] =
     ["Trace", "Events", "Th.", "S.V.", "H.B.", "Maximal", "Feasible", "Races", "Steps", "Time"];
 
 const LEGEND: &str = "\
-Th.: threads. S.V.: variables that more than one thread accesses. H.B.: reorderings that keep the order of dependent events.
-Maximal: runs of the maximal causal model that are not the beginning of another one. Feasible: all of its runs.
-Steps: events that were run to find out. Time in seconds. >=: not everything was explored. -: not counted.";
+Th.: threads. S.V.: variables that more than one thread accesses. H.B.: reorderings that keep happens-before.
+Maximal: runs of the maximal causal model that are not a prefix of another one. Feasible: all of its runs.
+Steps: executed events. Time in seconds. >=: the exploration is incomplete. -: not counted.";
 
 /// All explorations as text.
 pub fn render(reports: &[&ClosureReport], detail: Detail) -> String {
@@ -58,18 +58,18 @@ fn amount_text(amount: Amount) -> String {
 fn write_report(page: &mut Page, report: &ClosureReport, detail: Detail) {
     write_trace(page, &report.trace, "explore");
     if report.interrupted {
-        note(page, "interrupted; what is not listed below is not known");
+        note(page, "interrupted: the results below are incomplete");
     }
     report.notes.iter().for_each(|text| note(page, text));
     if report.explored < 1.0 {
         let percent = percent_text(report.explored);
-        note(page, &format!("not everything was explored, but about {percent} of all runs"));
+        note(page, &format!("the exploration is incomplete: about {percent} of all runs"));
     }
     let (proven, schedule) =
         if report.is_sound() { ("proven", "a schedule") } else { ("not proven", "a schedule of the slice") };
     for (number, race) in report.races.iter().enumerate() {
         let title = format!("race {}: {}", number + 1, visible(&race.race.first.target));
-        let proof = format!(" · {proven}: {schedule} brings the two accesses next to each other");
+        let proof = format!(" · {proven}: {schedule} makes the two accesses adjacent");
         page.blank();
         page.wrapped(0, 2, Text::new().ink(Ink::Race, title).add(proof));
         write_accesses(page, &race.race.first, &race.race.second);
@@ -89,7 +89,7 @@ fn write_property(page: &mut Page, property: &PropertyReport, detail: Detail) {
     let verdict = match property.verdict {
         PropertyVerdict::Holds => "holds in all states of all runs",
         PropertyVerdict::Violated => "violated · proven: a schedule leads to such a state",
-        PropertyVerdict::Unknown => "not known to hold: it cannot be told of all states",
+        PropertyVerdict::Unknown => "unknown: it could not be evaluated in all states",
     };
     page.blank();
     page.wrapped(0, 2, format!("property {}: {verdict}", visible(&property.property)));

@@ -12,7 +12,8 @@ pub struct Confirmation {
     /// Why not, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The accesses as the program made them then, in that order; absent where only the program's virtual machine was driven.
+    /// The accesses as the program made them then, in that order; absent where only the program's virtual machine was
+    /// driven.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub live: Vec<Access>,
 }
@@ -38,11 +39,11 @@ impl Confirmation {
 pub fn why_no_schedule(race: &Race) -> &'static str {
     match race.proof {
         Proof::Unordered => {
-            "ordered by values; proven from the observed run: no schedule brings the two accesses next to each other"
+            "ordered by values; proven from the observed run: no schedule makes the two accesses adjacent"
         }
         Proof::Adjacent if race.is_witness_left_out() => {
             "the witness was too long to be kept (--witness all keeps it)"
         }
-        Proof::Adjacent => "the trace does not tell how many steps its threads had made",
+        Proof::Adjacent => "the trace has no step counts",
     }
 }

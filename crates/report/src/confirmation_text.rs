@@ -34,7 +34,7 @@ pub fn render(confirmation: &Confirmation, detail: Detail) -> String {
 pub(crate) fn words(confirmation: &Confirmation) -> Text {
     let text = Text::new();
     if !confirmation.confirmed {
-        let why = confirmation.why.as_deref().unwrap_or("nobody knows why");
+        let why = confirmation.why.as_deref().unwrap_or("unknown reason");
         return text.ink(Ink::Heading, "not confirmed").add(format!(": {}", visible(why)));
     }
     let text = text.ink(Ink::Sure, "confirmed").add(": the program itself was driven into it");

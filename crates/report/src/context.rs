@@ -157,7 +157,8 @@ pub fn add_places<'a>(
     }
 }
 
-/// A place in a source file: `bank.c:12:3` or `bank.c:12`; or in a program that is one file and has no need to name it: `12:3`.
+/// A place in a source file: `bank.c:12:3` or `bank.c:12`; or in a program that is one file and has no need to name
+/// it: `12:3`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place<'a> {
     /// The file; empty if the program has only one.

@@ -1,8 +1,9 @@
-//! How much of a run could be reordered at all: where next to nothing could, that no race was found means little.
+//! How much of a run could be reordered at all: where almost nothing could, that no race was found means little.
 //!
-//! Accesses are *concurrent* if those of another thread are not ordered with them by forks and joins alone. Fences cut a
-//! run into stretches, and nothing moves from one to another. So a concurrent access can be reordered if its stretch has a
-//! concurrent one of another thread. Other synchronisation is not looked at: what it leaves open is decided pair by pair.
+//! Accesses are *concurrent* if those of another thread are not ordered with them by forks and joins alone. Fences
+//! cut a run into stretches, and nothing moves from one to another. So a concurrent access can be reordered if its
+//! stretch has a concurrent one of another thread. Other synchronisation is not looked at: what it leaves open is
+//! decided pair by pair.
 
 use foretell_trace::{Event, Loc, Names, Op, ThreadId, Trace, fence};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -10,17 +11,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::is_zero;
 
-/// If less than this share of the concurrent accesses can be reordered, a run says next to nothing. In percent.
+/// If less than this share of the concurrent accesses can be reordered, a run says almost nothing. In percent.
 pub const LEAST: u64 = 1;
 /// How many causes of fences a report lists.
 const CAUSES: usize = 10;
-/// In how many locations fences are told apart; there are more only in traces that were made for that.
+/// In how many locations fences are distinguished; there are more only in traces that were made for that.
 const MOST_LOCATIONS: usize = 100_000;
 /// Among how many neighbours in the run others are looked for that are concurrent.
 const NEIGHBOURS: usize = 128;
 /// How many forks or joins are followed from one access to another.
 const HOPS: usize = 64;
-/// How many pairs of threads are told apart.
+/// How many pairs of threads are distinguished.
 const MOST_PAIRS: usize = 1 << 20;
 
 /// What of a run could be reordered, and what kept the rest in its place.
@@ -51,7 +52,7 @@ pub struct Coverage {
     /// How many threads of the process were not recorded: made past the C library, or going on after their end.
     #[serde(skip_serializing_if = "is_zero")]
     pub unrecorded_threads: u64,
-    /// So little could be reordered that the run says next to nothing about races.
+    /// So little could be reordered that the run says almost nothing about races.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub blind: bool,
 }
@@ -125,8 +126,8 @@ impl Coverage {
         self.fences_of_other_causes = self.fences_of_other_causes.saturating_add(rest);
     }
 
-    /// Whether it is worth anything that no race was found. Where nothing is concurrent there is none, and without fences all is looked at. What a
-    /// trace itself says that nothing explains is no blindness of the recorder.
+    /// Whether it is worth anything that no race was found. Where nothing is concurrent there is none, and without
+    /// fences all is looked at. What a trace itself says that nothing explains is no blindness of the recorder.
     fn judge(&mut self) {
         let is_little = self.reorderable_accesses.saturating_mul(100)
             < self.concurrent_accesses.max(1).saturating_mul(LEAST);
@@ -247,7 +248,7 @@ impl Counter {
         self.stretch.add(thread, self.events, 1);
     }
 
-    /// A fence is told with accesses that nobody made.
+    /// A fence is recorded as accesses that the program did not make.
     fn is_of_fence(&mut self, loc: Loc, names: &Names) -> bool {
         *self.is_of_fence.entry(loc).or_insert_with(|| fence::parts(&names.loc_text(loc)).is_some())
     }
@@ -274,7 +275,8 @@ impl Counter {
         self.stretch.clear();
     }
 
-    /// How many accesses of these groups are concurrent with others of them. Adds the pairs of threads for which that is so.
+    /// How many accesses of these groups are concurrent with others of them. Adds the pairs of threads for which that
+    /// is so.
     fn concurrent(&self, groups: &[Group], pairs: &mut Pairs) -> u64 {
         let mut is_concurrent = vec![false; groups.len()];
         for (index, one) in groups.iter().enumerate() {
@@ -305,7 +307,7 @@ impl Counter {
             if self.leads_to(thread, event, other) {
                 return true;
             }
-            // All of the thread comes before whoever has waited for it goes on.
+            // All events of the thread come before the thread that joins it continues.
             end = self.threads.get(thread as usize).and_then(|life| life.joined);
         }
         false
@@ -373,9 +375,9 @@ impl FenceCause {
     }
 }
 
-const RECORD_MORE: &str = "record what writes the variable, too";
+const RECORD_MORE: &str = "instrument the code that writes the variable";
 const MODEL: &str =
-    "ask for a model of it: it is part of a standard library, or foretell cannot record it yet";
+    "please request a model: it is part of a standard library, or foretell cannot record it yet";
 
 /// How to see what a function does.
 fn mend_of_call(callee: &str) -> &'static str {
@@ -388,14 +390,14 @@ fn mend_of_call(callee: &str) -> &'static str {
         prefixes.iter().any(|prefix| name.starts_with(prefix))
     };
     if is_of(&WAITS) {
-        "record the thread or process that it waits for, too"
+        "record also the thread or process that it waits for"
     } else if callee == "through a pointer" {
-        "build what the pointer leads to with `foretell cc`, `foretell c++` or `cargo foretell`"
+        "build the target of the pointer with `foretell cc`, `foretell c++` or `cargo foretell`"
     } else if is_of(&CPP_LIBRARY) || is_of(&RUST_LIBRARY) || callee.starts_with('_') {
         MODEL
     } else {
-        "build the library that has the function with `foretell cc`, `foretell c++` or `cargo foretell`; if it is the C \
-         library, ask for a model"
+        "build the library of the function with `foretell cc`, `foretell c++` or `cargo foretell`; if it is the C \
+         library, please request a model"
     }
 }
 
@@ -404,12 +406,12 @@ fn mend_of(cause: &str) -> &'static str {
     match cause {
         "inline assembly" => "use the compiler's builtins or atomics instead",
         "a read that shows an external write" => {
-            "instrument what writes it: mostly a function that was called before, or the kernel"
+            "instrument the code that writes it: usually a function that was called before, or the kernel"
         }
         "called from uninstrumented code" => {
             "build the caller with `foretell cc`, `foretell c++` or `cargo foretell`"
         }
-        "memory that other processes share" => "nothing can be done: other processes may write at any time",
+        "memory that other processes share" => "none: other processes may write at any time",
         _ => MODEL,
     }
 }

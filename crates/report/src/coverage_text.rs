@@ -44,7 +44,7 @@ pub fn why_nothing_can_race(trace: &TraceInfo) -> Option<&'static str> {
     }
 }
 
-/// A share, so that neither all nor nothing is told of what is only nearly that.
+/// A share, so that neither all nor nothing is shown of what is only nearly that.
 fn percent(part: u64, whole: u64) -> String {
     let tenths = part.saturating_mul(1000).checked_div(whole).unwrap_or(0);
     match (part, tenths) {
@@ -66,9 +66,9 @@ fn other_causes(coverage: &Coverage) -> Option<String> {
     (others > 0).then(|| format!("{}: other causes", count(others, "fence")))
 }
 
-/// What causes the fences, a line for each cause, with the way to mend it.
+/// The causes of fences, a line for each, with its remedy.
 fn causes(coverage: &Coverage) -> Vec<String> {
-    let line = |cause: &FenceCause| format!("{}; to mend it: {}", words(cause), visible(&cause.mend));
+    let line = |cause: &FenceCause| format!("{}; remedy: {}", words(cause), visible(&cause.mend));
     coverage.causes.iter().map(line).chain(other_causes(coverage)).collect()
 }
 
@@ -76,7 +76,7 @@ fn causes(coverage: &Coverage) -> Vec<String> {
 fn unrecorded(coverage: &Coverage) -> Vec<String> {
     let threads = Some(coverage.unrecorded_threads).filter(|&threads| threads > 0).map(|threads| {
         let threads = count(threads, "thread");
-        format!("{threads} not recorded, as made past the C library or going on after the end; nothing is known of races there")
+        format!("{threads} not recorded (created without the C library, or running after their end); races there are not found")
     });
     unrecorded_programs(coverage).into_iter().chain(threads).collect()
 }
@@ -89,19 +89,19 @@ fn unrecorded_programs(coverage: &Coverage) -> Option<String> {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     (!programs.is_empty()).then(|| {
         format!(
-            "not recorded, as not built with foretell: {}{more}; nothing is known of races there",
+            "not recorded, because not built with foretell: {}{more}; races there are not found",
             listed.join(", ")
         )
     })
 }
 
-/// That the run says next to nothing, if that is so.
+/// That the run says almost nothing, if that is so.
 pub(crate) fn warning(trace: &TraceInfo) -> Option<String> {
     let is_blind = trace.coverage.as_ref().is_some_and(|coverage| coverage.blind);
     is_blind.then(|| {
         format!(
-            "next to nothing of this run could be reordered (less than {} % of what is concurrent), so that no race was \
-             proven says next to nothing",
+            "almost nothing of this run could be reordered (less than {} % of the concurrent accesses), so \"no race proven\" \
+             means little",
             crate::coverage::LEAST
         )
     })
@@ -135,7 +135,7 @@ fn costs_something(trace: &TraceInfo) -> bool {
     why_nothing_can_race(trace).is_none() && trace.coverage.as_ref().is_some_and(|coverage| !is_all(coverage))
 }
 
-/// Writes what causes the fences. What is mended in the same way stands together.
+/// Writes the causes of fences, grouped by their remedy.
 fn write_causes(page: &mut Page, coverage: &Coverage) {
     let mut mends: Vec<&str> = Vec::new();
     for cause in &coverage.causes {
@@ -144,7 +144,7 @@ fn write_causes(page: &mut Page, coverage: &Coverage) {
         }
     }
     for mend in mends {
-        page.wrapped(4, 6, format!("to mend: {}", visible(mend)));
+        page.wrapped(4, 6, format!("remedy: {}", visible(mend)));
         for cause in coverage.causes.iter().filter(|cause| cause.mend == mend) {
             page.wrapped(6, 8, words(cause));
         }
@@ -154,7 +154,7 @@ fn write_causes(page: &mut Page, coverage: &Coverage) {
     }
 }
 
-/// Writes the last word on a run that says next to nothing.
+/// Writes the last word on a run that says almost nothing.
 pub(crate) fn write_warning(page: &mut Page, trace: &TraceInfo) {
     if let Some(text) = warning(trace) {
         page.wrapped(2, 4, Text::new().ink(Ink::Doubt, "blind").add(format!(": {text}")));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn causes_are_told_with_the_way_to_mend_them() {
+    fn causes_are_listed_with_their_remedy() {
         let cause = FenceCause {
             fences: 12,
             location: "gl.c:7:3".to_string(),
@@ -206,7 +206,7 @@ mod tests {
         let coverage =
             Coverage { fences: 15, causes: vec![cause], fences_of_other_causes: 3, ..Coverage::default() };
         let expected = [
-            "12 fences: calls g_free at gl.c:7:3; to mend it: build its library with `foretell cc`",
+            "12 fences: calls g_free at gl.c:7:3; remedy: build its library with `foretell cc`",
             "3 fences: other causes",
         ];
         assert_eq!(causes(&coverage), expected);

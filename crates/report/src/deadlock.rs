@@ -28,7 +28,7 @@ pub struct WaitingThread {
     pub thread: String,
     /// For what, in words.
     pub waits_for: String,
-    /// Who holds that, if it is a lock that somebody holds.
+    /// The holder, if it is a held lock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_by: Option<String>,
     /// Where it waits.
@@ -67,7 +67,7 @@ impl Deadlock {
         Deadlock { run, seed, waiting: ordered, cycle: circle.len() }
     }
 
-    /// Whether it is the same way to get stuck: the same places, whoever is there.
+    /// Whether it is the same way to get stuck: the same places, by any threads.
     pub fn is_same(&self, other: &Deadlock) -> bool {
         let places = |deadlock: &Deadlock| {
             let mut places: Vec<String> =
@@ -81,7 +81,7 @@ impl Deadlock {
     /// What it is, and where it was seen.
     pub(crate) fn title(&self) -> String {
         let what = match self.cycle {
-            0 => "threads wait for what never comes".to_string(),
+            0 => "blocked threads: no thread can release or signal what they wait for".to_string(),
             1 => "a thread waits for itself".to_string(),
             threads => format!("{threads} threads wait for each other"),
         };
@@ -155,7 +155,7 @@ impl End<'_> {
             }
             Op::Wait { cond, .. } => format!("condition {}", names.conds.name(cond)),
             Op::Arrive(barrier) => format!("barrier {}", names.barriers.name(barrier)),
-            _ => "something that never comes".to_string(),
+            _ => "something that no thread can release or signal".to_string(),
         }
     }
 }
@@ -195,7 +195,7 @@ mod tests {
         let expected = [
             "a waits for lock m, held by b",
             "b waits for lock l, held by a",
-            "main waits for something that never comes",
+            "main waits for something that no thread can release or signal",
             "c waits for lock l, held by a",
         ];
         assert_eq!(words, expected);

@@ -1,4 +1,4 @@
-//! The word on one pair that somebody asked about.
+//! The decision on one pair that the user asked about.
 
 use serde::{Deserialize, Serialize};
 

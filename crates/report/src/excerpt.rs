@@ -24,7 +24,7 @@ pub enum Doubt {
     Missing,
     /// The file is no text, or is not called as programs are.
     NoSource,
-    /// The file is larger than any that somebody wrote.
+    /// The file is too large to be hand-written.
     Huge,
     /// The file has fewer lines.
     Shorter,
@@ -45,10 +45,10 @@ impl Doubt {
     pub fn words(self) -> &'static str {
         match self {
             Doubt::Missing => "cannot be read here",
-            Doubt::NoSource => "is no source file",
+            Doubt::NoSource => "is not a source file",
             Doubt::Huge => "is too large to be shown",
             Doubt::Shorter => "has no such line",
-            Doubt::Changed => "was changed after the recording; the line may be another one",
+            Doubt::Changed => "was changed after the recording; this may be another line",
         }
     }
 }

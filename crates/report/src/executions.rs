@@ -21,7 +21,7 @@ pub struct ProgramReport {
     pub races: Vec<ProgramRace>,
     /// What goes wrong in some execution, once for any place.
     pub failures: Vec<ProgramFailure>,
-    /// States in which nobody can go on although not all have ended.
+    /// States in which no thread can continue although not all have ended.
     pub deadlocks: Vec<ProgramDeadlock>,
     /// What was asked, in the order of the command line.
     pub properties: Vec<ProgramProperty>,
@@ -73,7 +73,7 @@ pub struct ProgramFailure {
 pub struct ProgramDeadlock {
     /// Who waits where for what, one thread each.
     pub waiting: Vec<String>,
-    /// Who takes which step, until nobody can.
+    /// The schedule until no thread can continue.
     pub schedule: String,
 }
 
@@ -96,7 +96,8 @@ pub struct ProgramStats {
     pub states: usize,
     /// In how many of them all threads have ended.
     pub final_states: usize,
-    /// How many executions there are from the beginning to an end; absent if there is no end to some, or not all are known.
+    /// How many executions there are from the beginning to an end; absent if there is no end to some, or not all are
+    /// known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub executions: Option<u128>,
     /// Time on the clock.

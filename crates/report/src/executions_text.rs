@@ -13,7 +13,7 @@ pub fn render(report: &ProgramReport) -> String {
         format_args!("{} · all executions · {}", visible(&report.program), figures(&report.stats)),
     );
     if report.interrupted {
-        line(&mut out, format_args!("  note: interrupted; what is not listed below is not known"));
+        line(&mut out, format_args!("  note: interrupted: the results below are incomplete"));
     }
     for note in &report.notes {
         line(&mut out, format_args!("  note: {}", visible(note)));
@@ -71,7 +71,7 @@ fn write_property(out: &mut String, property: &ProgramProperty) {
     let verdict = match property.verdict {
         PropertyVerdict::Holds => "holds in all states",
         PropertyVerdict::Violated => "is violated",
-        PropertyVerdict::Unknown => "is not known to hold: it cannot be told of all states",
+        PropertyVerdict::Unknown => "is unknown: it could not be evaluated in all states",
     };
     line(out, format_args!("\n{}: {verdict}", visible(&property.property)));
     if let Some(schedule) = &property.schedule {

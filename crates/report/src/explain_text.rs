@@ -1,4 +1,4 @@
-//! One race, or one pair that is none, at length: for somebody who has never seen such a report.
+//! One race, or one refuted pair, in detail: for readers who have never seen such a report.
 
 use crate::confirmation_text;
 use crate::context::{HeldLock, HeldMode};
@@ -26,7 +26,7 @@ pub enum Checked {
     Not(String),
 }
 
-/// What is told beside the race or pair itself.
+/// What is shown beside the race or pair itself.
 #[derive(Clone, Debug)]
 pub struct Beside {
     /// What else a reader should know.
@@ -69,7 +69,7 @@ pub fn candidate(
     title(&mut page, "Why it is not proven");
     let advice = Advice::of(&candidate.reason);
     paragraph(&mut page, format!("{}: {}", visible(&candidate.reason), advice.meaning));
-    paragraph(&mut page, "It may be a race or none: what is not proven is never called a race.");
+    paragraph(&mut page, "It may or may not be a race: foretell never calls an unproven pair a race.");
     for open in what_is_open(report) {
         paragraph(&mut page, open);
     }
@@ -157,8 +157,8 @@ fn write_race(page: &mut Page, race: &Race, driven: Option<usize>, checked: &Che
     paragraph(
         page,
         "Two threads access the same memory at the same time, at least one of them writes, and nothing makes \
-         either wait for the other: so values may be lost, torn or out of date, and in C, C++ and Rust nothing \
-         at all is guaranteed any more.",
+         either wait for the other. Values may be lost, torn or out of date; in C, C++ and Rust the behaviour is \
+         undefined.",
     );
     write_accesses(page, &race.first, &race.second);
     race_text::write_origin_of_memory(page, race);
@@ -168,7 +168,7 @@ fn write_race(page: &mut Page, race: &Race, driven: Option<usize>, checked: &Che
     write_reads(page, race);
     title(page, "Why the recorded run did not show it");
     paragraph(page, observed(race));
-    title(page, "What the proof is worth");
+    title(page, "What the proof guarantees");
     write_proof(page, race, driven, checked);
     title(page, "How such races are usually fixed");
     paragraph(page, "These are suggestions: foretell does not know what the program is meant to do.");
@@ -227,7 +227,7 @@ fn write_reads(page: &mut Page, race: &Race) {
 /// Why the locks that are held do not keep the two apart.
 fn locks(first: &Access, second: &Access) -> String {
     let (Some(one), Some(other)) = (&first.locks, &second.locks) else {
-        return "The report does not tell which locks are held.".to_string();
+        return "The report has no information about held locks.".to_string();
     };
     let names = |locks: &[HeldLock]| {
         let names: Vec<String> = locks.iter().map(|held| visible(&held.lock)).collect();
@@ -237,11 +237,11 @@ fn locks(first: &Access, second: &Access) -> String {
     match (one.as_slice(), other.as_slice()) {
         ([], []) => "Neither thread holds a lock.".to_string(),
         (held, []) => format!(
-            "{a} holds {}, but {b} holds no lock. A lock excludes only those who take it.",
+            "{a} holds {}, but {b} holds no lock. A lock excludes only threads that acquire it.",
             names(held)
         ),
         ([], held) => format!(
-            "{b} holds {}, but {a} holds no lock. A lock excludes only those who take it.",
+            "{b} holds {}, but {a} holds no lock. A lock excludes only threads that acquire it.",
             names(held)
         ),
         (one, other) => match common(one, other) {
@@ -249,10 +249,10 @@ fn locks(first: &Access, second: &Access) -> String {
                 format!("Both hold {lock}, but only as readers, and readers do not exclude each other.")
             }
             Some((lock, false)) => {
-                format!("Both held {lock} in the recorded run, but not as the same section of it.")
+                format!("Both held {lock} in the recorded run, but not in the same critical section.")
             }
             None => format!(
-                "{a} holds {} and {b} holds {}: these are different locks, and different locks exclude nobody.",
+                "{a} holds {} and {b} holds {}: these are different locks, which do not exclude each other.",
                 names(one),
                 names(other)
             ),
@@ -271,12 +271,10 @@ fn common(one: &[HeldLock], other: &[HeldLock]) -> Option<(String, bool)> {
 /// What kept the two apart.
 fn observed(race: &Race) -> Text {
     match &race.observed {
-        None if race.path.is_some() => {
-            Text::from("It did not go this way: a decision before the race went another one.")
-        }
+        None if race.path.is_some() => Text::from("It took the other side of a branch before the race."),
         Some(observed) => race_text::observed_text(observed),
         None => Text::from(
-            "That is not known for sure: there is other synchronisation between the two, which may or may not \
+            "That is not certain: there is other synchronisation between the two, which may or may not \
              have ordered them in that run.",
         ),
     }
@@ -286,38 +284,37 @@ fn write_proof(page: &mut Page, race: &Race, driven: Option<usize>, checked: &Ch
     match race.proof {
         Proof::Adjacent if race.path.is_some() => paragraph(
             page,
-            "The schedule leaves the way that the recorded run went: at one decision a thread goes the other way, and takes \
-             the steps that lie there by the code of the program. What each read sees, and what is computed from that, \
-             was computed anew, and with these values every decision goes as the schedule says. A referee that shares no code with what \
-             found the race has replayed it step by step and computed the values himself.",
+            "The schedule takes an untaken branch: there one thread leaves the path of the recorded run and executes the \
+             code of the program. foretell recomputed what each read sees and all values that depend on it; with these values every \
+             branch goes as the schedule says. A referee that shares no code with the search has replayed the schedule step by step \
+             and recomputed the values itself.",
         ),
         Proof::Adjacent if !race.values.is_empty() => paragraph(
             page,
-            "The schedule consists of steps that the program took in the recorded run. Some reads see other values there. What is \
-             computed from these was computed anew: every decision goes as it went, and every address stays what it was. So the program can \
-             also run like this. A referee that shares no code with what found the race has replayed it step by step and computed the values himself.",
+            "The schedule consists of steps that the program took in the recorded run. Some reads see other values there. \
+             foretell recomputed all values that depend on them: every path constraint holds, so each branch goes as in the recorded \
+             run and each address stays the same. So the program can also run like this. A referee that shares no code with the \
+             search has replayed the schedule step by step and recomputed the values itself.",
         ),
         Proof::Adjacent if race.reads.is_some() => paragraph(
             page,
-            "The schedule consists of steps that the program took in the recorded run. Each thread takes its own in \
-             their order, and sees what it saw, as far as that matters by the code that was recorded. So the program \
-             can also run like this. A referee that shares no code with what found the race has replayed it step by \
-             step: no lock has two owners, nobody runs before he is started, and the two accesses come last, next to \
-             each other.",
+            "The schedule consists of steps that the program took in the recorded run. Each thread takes its own steps in \
+             their order, and every necessary read sees what it saw. So the program can also run like this. A referee that shares no code with the search has replayed the schedule step by \
+             step: no lock has two owners, no thread runs before it is started, and the two accesses come last, adjacent to each \
+             other.",
         ),
         Proof::Adjacent => paragraph(
             page,
-            "The schedule consists of steps that the program took in the recorded run. Each thread takes its own in \
-             their order, and sees what it saw, as far as that decides what it does next. So whatever program the \
-             run was recorded from, it can also run like this. A referee that shares no code with what found the \
-             race has replayed it step by step: no lock has two owners, nobody runs before he is started, and the two \
-             accesses come last, next to each other.",
+            "The schedule consists of steps that the program took in the recorded run. Each thread takes its own steps in \
+             their order, and every read that its next steps depend on sees what it saw. So any program that produced the \
+             recorded run can also run like this. A referee that shares no code with the search has replayed the schedule step by \
+             step: no lock has two owners, no thread runs before it is started, and the two accesses come last, adjacent to each \
+             other.",
         ),
         Proof::Unordered => paragraph(
             page,
-            "In the recorded run itself, nothing that the language guarantees (locks, the start and end of threads, \
-             atomics, …) orders the two accesses: that they came one after the other was a matter of time alone. A \
-             referee that shares no code with what found the race has checked that.",
+            "In the recorded run itself, the language's happens-before (locks, the start and end of threads, atomics, …) does \
+             not order the two accesses: only timing did. A referee that shares no code with the search has checked that.",
         ),
     }
     match &race.confirmation {
@@ -368,7 +365,7 @@ fn suggestions(race: &Race) -> Vec<Text> {
         (Some(lock), None) => lock_there(lock, second),
         (None, Some(lock)) => lock_there(lock, first),
         (Some(_), Some(_)) if common(&one, &other).is_some() => {
-            Text::from(format!("whoever writes {target} takes the lock alone, not as a reader"))
+            Text::from(format!("acquire the lock exclusively, not as a reader, to write {target}"))
         }
         (Some(_), Some(_)) => {
             Text::from(format!("decide on one lock for {target}, and hold it at both places"))
@@ -403,23 +400,23 @@ fn at(access: &Access) -> Text {
 
 /// Why the two cannot come together.
 fn write_refutation(page: &mut Page, decision: &Decision) {
-    title(page, "Why it is no race");
+    title(page, "Why it cannot race");
     if decision.steps.is_empty() {
         paragraph(
             page,
-            "There is no short argument: the search has gone through all ways to order the recorded steps, and \
-             none brings the two accesses next to each other.",
+            "There is no short argument: the search covered all orders of the recorded steps, and none makes the two \
+             accesses adjacent.",
         );
     } else {
-        paragraph(page, "Suppose that the two were next to each other. Then:");
+        paragraph(page, "Suppose that the two were adjacent. Then:");
         write_contradiction(page, &decision.steps);
-        paragraph(page, "That is impossible, whatever else happens.");
+        paragraph(page, "That is a contradiction.");
     }
-    title(page, "What this is worth");
+    title(page, "What this guarantees");
     paragraph(
         page,
         "It holds for all runs in which each thread does what it did in the recorded one. In another run the program \
-         may take another way, in which the two lines race: record that one, too.",
+         may take another path, on which the two lines race: record that run, too.",
     );
 }
 
@@ -433,13 +430,12 @@ fn what_is_open(report: &Report) -> Vec<String> {
     if report.trace.unexplained_reads > 0 {
         let fences = count(report.trace.unexplained_reads, "fence");
         open.push(format!(
-            "The trace has {fences}, where unseen code was called or a read saw a value that no recorded write explains: \
-             somebody who was not recorded may have done anything there. No schedule may move anything across a fence, so \
-             some races cannot be shown."
+            "The trace has {fences}: calls of uninstrumented code, or reads of a value that no recorded write explains. \
+             No schedule may move anything across a fence, so some races cannot be shown."
         ));
     }
     if report.trace.cut_short {
-        open.push("The recording was cut short: what came later is not known.".to_string());
+        open.push("The recording was cut short: later events are unknown.".to_string());
     }
     open
 }
@@ -451,14 +447,15 @@ struct Advice {
 }
 
 impl Advice {
-    /// The advice for a reason. Reasons are words for people; those that are not known here still have the general advice.
+    /// The advice for a reason. Reasons are words for people; those that are not known here still have the general
+    /// advice.
     fn of(reason: &str) -> Advice {
         const ADVICE: [(&str, Advice); 8] = [
             (
                 "budget for one pair ran out",
                 Advice {
-                    meaning: "the search found neither a schedule nor a contradiction in the time that one pair may take",
-                    remedy: "More time: --budget 10m. Or a smaller question: --window 10000 looks at so many events at a time.",
+                    meaning: "the search found neither a schedule nor a contradiction within the budget of the pair",
+                    remedy: "More time: --budget 10m. Or a smaller question: --window 10000 analyses so many events at a time.",
                 },
             ),
             (
@@ -471,8 +468,8 @@ impl Advice {
             (
                 "too much memory",
                 Advice {
-                    meaning: "the part of the trace that has to be looked at in one piece is too large",
-                    remedy: "More memory: --memory 16G. Or a smaller question: --window 100000 looks at so many events at a time.",
+                    meaning: "the part of the trace that has to be analysed at once is too large",
+                    remedy: "More memory: --memory 16G. Or a smaller question: --window 100000 analyses so many events at a time.",
                 },
             ),
             (
@@ -485,21 +482,21 @@ impl Advice {
             (
                 "does not prove what it reports",
                 Advice {
-                    meaning: "this technique suspects pairs, and most of them are no races",
+                    meaning: "this technique only lists candidates, and most of them do not race",
                     remedy: "A technique that proves or refutes: --technique rv, or auto.",
                 },
             ),
             (
                 "happens-before orders",
                 Advice {
-                    meaning: "the recorded run orders the two, and this technique looks no further",
-                    remedy: "A technique that also looks at other schedules: --technique rv, or auto.",
+                    meaning: "the recorded run orders the two, and this technique analyses no other schedule",
+                    remedy: "A technique that also analyses other schedules: --technique rv, or auto.",
                 },
             ),
             (
                 "within one window",
                 Advice {
-                    meaning: "no schedule shows a race that leaves the trace as it is outside one window; others might",
+                    meaning: "no schedule that leaves the trace unchanged outside one window shows a race; others might",
                     remedy: "A larger window, or none: --window all.",
                 },
             ),
@@ -512,7 +509,7 @@ impl Advice {
             ),
         ];
         const OTHER: Advice = Advice {
-            meaning: "no proof was found, and none that it is no race",
+            meaning: "neither a proof nor a refutation was found",
             remedy: "A technique that proves or refutes: --technique rv; more time: --budget 10m; the whole trace at once: --window all.",
         };
         ADVICE.into_iter().find(|(known, _)| reason.contains(known)).map_or(OTHER, |(_, advice)| advice)

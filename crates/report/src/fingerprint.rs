@@ -1,10 +1,11 @@
-//! What a race is known by from run to run: a text that stays the same when lines are inserted above it, when threads have other
-//! names, and when the schedule is another one.
+//! What a race is known by from run to run: a text that stays the same when lines are inserted above it, when threads
+//! have other names, and when the schedule is another one.
 //!
-//! It is made of what does not move: what kind of accesses the two are, to which variable, in which function of which file, what
-//! the two lines say, and where in them. Where the source cannot be read, the function stands for the line; where no function is
-//! known either, as in plain traces, the location itself does. Reads and writes are not told apart: `counter++` is both at one
-//! place, and which of them is found to race differs from schedule to schedule.
+//! It is made of what does not move: what kind of accesses the two are, to which variable, in which function of which
+//! file, what the two lines say, and where in them. Where the source cannot be read, the function stands for the
+//! line; where no function is known either, as in plain traces, the location itself does. Reads and writes are not
+//! distinguished: `counter++` is both at one place, and which of them is found to race differs from schedule to
+//! schedule.
 
 use rustc_hash::FxHashMap;
 
@@ -103,8 +104,8 @@ fn hash<'a>(parts: impl Iterator<Item = &'a String>) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// A variable without what differs from run to run: `heap12+8`, `0x7f01`, `total#2`, `account[3]` and `node@main.1.2.next` are
-/// `heap`, `0x`, `total`, `account[]` and `node@.next`.
+/// A variable without what differs from run to run: `heap12+8`, `0x7f01`, `total#2`, `account[3]` and
+/// `node@main.1.2.next` are `heap`, `0x`, `total`, `account[]` and `node@.next`.
 fn without_numbers(name: &str) -> String {
     let mut rest = name;
     let mut kept = String::with_capacity(name.len());

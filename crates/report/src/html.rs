@@ -1,6 +1,7 @@
 //! Reports for people with a browser: one page that needs nothing but itself.
 //!
-//! The page is written by hand in `html/`; what it shows is embedded as JSON, and its script makes all elements of it as text.
+//! The page is written by hand in `html/`; what it shows is embedded as JSON, and its script makes all elements of it
+//! as text.
 
 mod data;
 mod texts;
@@ -50,7 +51,8 @@ pub fn write(reports: &[Report], sink: &mut Sink<'_>) -> io::Result<()> {
     sink.write_all(rest.as_bytes())
 }
 
-/// JSON in which nothing can be mistaken for markup, nor for the end of a line of a script: all of that can only be in strings.
+/// JSON in which nothing can be mistaken for markup, nor for the end of a line of a script: all of that can only be
+/// in strings.
 struct Inert<'a, 'b>(&'a mut Sink<'b>);
 
 /// How characters begin that end a line of a script, U+2028 and U+2029, and how they end.
@@ -98,7 +100,7 @@ mod tests {
     const BANK: &str = "main|fork(t)|bank.c:1\nmain|fork(a)|bank.c:2\nt|w(note,1)|bank.c:3:5\nt|acq(l)|bank.c:4\nt|rel(l)|bank.c:5\n\
                         a|acq(l)|bank.c:6\na|rel(l)|bank.c:7\na|r(note,1)|bank.c:8\n";
 
-    /// One race with everything that is told of it.
+    /// One race with everything that is shown of it.
     fn bank() -> Report {
         let trace = foretell_testkit::trace(BANK);
         let [first, second] = [3, 8].map(|event| trace.id(event).unwrap());
@@ -174,8 +176,8 @@ mod tests {
         let data = embedded(&render(&[report]).unwrap());
         let reads = &data["reports"][0]["races"][0]["reads"];
         let at = usize::try_from(reads["lines"][0][1].as_u64().unwrap()).unwrap();
-        let words = "t reads x at bank.c:9:5 (event 2) does not matter: nothing that happens here depends on it; here it sees \
-                     something else";
+        let words = "t reads x at bank.c:9:5 (event 2) does not matter: no event of this schedule depends on it; here it sees \
+                     another value";
         assert_eq!((&reads["lines"][0][0], &data["texts"][at]), (&Value::from(2), &Value::from(words)));
         assert_eq!(reads["more"], 3);
     }

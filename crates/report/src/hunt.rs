@@ -19,7 +19,7 @@ pub struct Hunt {
     pub stopped: Stopped,
     /// Each run.
     pub runs: Vec<HuntRun>,
-    /// Ways in which the program gets stuck, each told once.
+    /// Deadlocks of the program, each once.
     pub deadlocks: Vec<Deadlock>,
 }
 
@@ -90,7 +90,7 @@ pub struct Steering {
     pub suspensions: u64,
     /// How often another one then took a lock of the same kind first.
     pub reversals: u64,
-    /// How often nobody could go on but the one who was held back.
+    /// How often only the suspended thread could continue.
     pub thrashings: u64,
 }
 
@@ -163,7 +163,7 @@ impl Union {
     pub fn add(&mut self, mut run: HuntRun, shown: Shown) {
         let Shown { reports, again, deadlock, notes, is_incomplete } = shown;
         self.note(notes);
-        // A run that gets stuck has come to the end that is told.
+        // A deadlocked run has reached the end that is reported.
         let is_cut = deadlock.is_none() && reports.iter().any(|report| report.trace.cut_short);
         run.incomplete = is_incomplete || is_cut;
         let before = self.report.races.len();

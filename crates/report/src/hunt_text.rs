@@ -17,7 +17,7 @@ const MARGIN: usize = 8;
 const PARTS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// How many frames of a stack are shown.
 const FRAMES: usize = 6;
-/// How many runs that did not end well are listed.
+/// How many runs that ended abnormally are listed.
 const ENDINGS: usize = 5;
 
 /// Writes what is to be said of the hunt as a whole, after its races.
@@ -49,7 +49,7 @@ pub(crate) fn words(hunt: &Hunt) -> String {
     format!("{}, {runs}{incomplete}{stopped}{last}{}", visible(&hunt.strategy), thrashing(&hunt.runs))
 }
 
-/// How often a strategy that holds threads back had to let one go because nobody was left to run.
+/// How often a strategy had to resume a suspended thread because no other could run.
 fn thrashing(runs: &[HuntRun]) -> String {
     let steering = || runs.iter().filter_map(|run| run.steering);
     let suspensions: u64 = steering().map(|steering| steering.suspensions).sum();
@@ -59,9 +59,7 @@ fn thrashing(runs: &[HuntRun]) -> String {
         return String::new();
     }
     let percent = thrashings.saturating_mul(100) / suspensions;
-    format!(
-        "; a thread was held back {suspensions} times and overtaken {reversals} times (thrashing {percent} %)"
-    )
+    format!("; drfinder: {suspensions} suspensions, {reversals} reversed lock orders, {percent} % thrashing")
 }
 
 /// Races against runs. A column is a run, or the last of several if there are many.
@@ -93,7 +91,7 @@ fn part(total: usize, most: usize, height: usize, level: usize) -> char {
     PARTS.get(eighths.min(8)).copied().unwrap_or(' ')
 }
 
-/// What is to be said of the first runs that did not end well: that may be what somebody is looking for.
+/// What is to be said of the first runs that ended abnormally: that may be the bug the user is looking for.
 pub(crate) fn endings(hunt: &Hunt) -> Vec<String> {
     let ended: Vec<String> = hunt
         .runs
@@ -101,7 +99,7 @@ pub(crate) fn endings(hunt: &Hunt) -> Vec<String> {
         .filter_map(|run| Some(format!("run {} (seed {}): {}", run.run, run.seed, run.ending.as_ref()?)))
         .collect();
     let more = ended.len().saturating_sub(ENDINGS);
-    let more = (more > 0).then(|| format!("{} did not end well", count(more, "more run")));
+    let more = (more > 0).then(|| format!("{} ended abnormally", count(more, "more run")));
     ended.into_iter().take(ENDINGS).chain(more).collect()
 }
 

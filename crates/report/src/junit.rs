@@ -1,7 +1,8 @@
 //! Reports for test dashboards: the XML that JUnit made common.
 //!
-//! Each report is a suite. What it is asked for is that there is no race: each race is a case that fails, each candidate one
-//! that was skipped, and if there are none, one case says so. A test that was run is a case of its own as well.
+//! Each report is a suite. What it is asked for is that there is no race: each race is a case that fails, each
+//! candidate one that was skipped, and if there are none, one case says so. A test that was run is a case of its own
+//! as well.
 
 use std::collections::HashSet;
 use std::io;

@@ -2,20 +2,24 @@
 //!
 //! * [`report`], [`decision`], [`counts`]: the data
 //! * [`surroundings`], [`context`], [`excerpt`]: the stacks, locks and source lines of accesses
-//! * [`story`]: a witness as something to read, with the values of [`replayed`]; [`observed`]: why the recorded run did not show the race;
-//!   [`reads`]: which reads matter to it
+//! * [`story`]: a witness as something to read, with the values of [`replayed`]; [`observed`]: why the recorded run
+//!   did not show the race; [`reads`]: which reads matter to it
 //! * [`confirmation`]: whether the program itself was driven into a race; [`confirmation_text`]: for people
 //! * [`coverage`]: how much of a run could be reordered at all; `coverage_text`: for people
 //! * [`closure`]: what was found among all runs that a trace implies; [`closure_text`]: for people
 //! * [`executions`]: what was found among all executions of a program; [`executions_text`]: for people
 //! * [`hunt`]: what came of many runs together, with [`deadlock`] for those that got stuck; `hunt_text`: for people
-//! * [`suppressions`]: what somebody does not want to hear of; [`repeats`]: what several processes have in common
-//! * [`fingerprint`]: what a race is known by from run to run; [`baseline`]: what earlier reports have told already
-//! * [`json`]: for programs, in the form that [`schema`] describes; [`sarif`]: for code scanning; [`junit`]: for test dashboards
-//! * [`html`]: for people with a browser; with [`picture`] for what a race looks like, and [`moved`] for what the witness reorders
-//! * [`text`]: for people at a terminal; with `race_text` for one race, `source_text` for the program, `story_text` for how it
-//!   comes about, `reads_text` for the reads on the way, and `page` for lines and colours; [`explain_text`]: one race or pair at length
-//! * [`mod@brief`]: a report in little, where there is no time for all of it; [`sink`]: where renderers write, and when they stop
+//! * [`suppressions`]: suppressed races; [`repeats`]: what several processes have in common
+//! * [`fingerprint`]: what a race is known by from run to run; [`baseline`]: earlier reports
+//! * [`json`]: for programs, in the form that [`schema`] describes; [`sarif`]: for code scanning; [`junit`]: for test
+//!   dashboards
+//! * [`html`]: for people with a browser; with [`picture`] for what a race looks like, and [`moved`] for what the
+//!   witness reorders
+//! * [`text`]: for people at a terminal; with `race_text` for one race, `source_text` for the program, `story_text`
+//!   for how it comes about, `reads_text` for the reads on the way, and `page` for lines and colours;
+//!   [`explain_text`]: one race or pair at length
+//! * [`mod@brief`]: a report in little, where there is no time for all of it; [`sink`]: where renderers write, and
+//!   when they stop
 //! * [`visible`]: nothing that a terminal would act upon
 //! * [`table`]: techniques side by side
 

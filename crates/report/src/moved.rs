@@ -9,8 +9,8 @@ pub enum Moved {
     Later,
 }
 
-/// What was moved, and which way, to bring the numbers into this order; all others are in ascending order, and they are as many as
-/// possible. All numbers are different.
+/// What was moved, and which way, to bring the numbers into this order; all others are in ascending order, and they
+/// are as many as possible. All numbers are different.
 pub(crate) fn moved(order: &[usize]) -> Vec<Option<Moved>> {
     let stays = longest_ascent(order);
     let mut sorted = order.to_vec();

@@ -8,18 +8,18 @@ use crate::text::count;
 pub(crate) fn of_trace(trace: &TraceInfo) -> Vec<String> {
     let mut notes = Vec::new();
     if trace.slice.as_ref().is_some_and(|slice| !slice.sound) {
-        notes.push("the slice is as published: what is found in it is not proven".to_string());
+        notes.push("the slice follows the published rule: its races are not proven".to_string());
     }
     if trace.cut_short {
         let because = trace.cut_because.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
         let after = trace.events;
         notes.push(format!(
-            "the recording was cut short after event {after}{because}; nothing is known of what came next"
+            "the recording was cut short after event {after}{because}; later events are unknown"
         ));
     }
     if trace.unexplained_reads > 0 {
         notes.push(format!(
-            "{}, where unseen code was called or a read saw a value that no recorded write explains; nothing is reordered \
+            "{}: calls of uninstrumented code, or reads of a value that no recorded write explains; nothing is reordered \
              across a fence",
             count(trace.unexplained_reads, "fence")
         ));
@@ -35,8 +35,7 @@ pub(crate) fn of_trace(trace: &TraceInfo) -> Vec<String> {
 
 /// What went on while races were looked for.
 pub(crate) fn of_search(report: &Report) -> Vec<String> {
-    let interrupted =
-        report.interrupted.then(|| "interrupted; what is not listed below is not known".to_string());
+    let interrupted = report.interrupted.then(|| "interrupted: the results below are incomplete".to_string());
     interrupted.into_iter().chain(report.notes.iter().cloned()).collect()
 }
 
@@ -49,8 +48,8 @@ pub(crate) fn of_coverage(report: &Report) -> Vec<String> {
 /// A race that the program does not follow may be a bug of ours.
 pub(crate) fn ask_for_evidence(command: &str) -> String {
     format!(
-        "a race that the program does not follow may be a bug of foretell: please report it, with what `{command}` packs \
-         (the evidence has what the program read and wrote, which may be secret: look at it before you send it)"
+        "a race that the program does not follow may be a bug of foretell: please report it, with the archive of \
+         `{command}` (it contains all values that the program read and wrote, also secrets: check it before you send it)"
     )
 }
 
@@ -69,11 +68,11 @@ pub(crate) fn of_rest(report: &Report) -> Vec<String> {
         notes.push(format!("{} of these not listed", count(stats.not_listed, "candidate")));
     }
     if stats.not_examined > 0 {
-        notes.push(format!("{} not looked at", count(stats.not_examined, "pair")));
+        notes.push(format!("{} not examined", count(stats.not_examined, "pair")));
     }
     if stats.not_recomputed > 0 {
         notes.push(format!(
-            "{} without a race as far as values stay the same; --technique recipe looks further",
+            "{} without a race with the observed values; --technique recipe also tries other values",
             count(stats.not_recomputed, "pair")
         ));
     }
@@ -81,13 +80,13 @@ pub(crate) fn of_rest(report: &Report) -> Vec<String> {
         let reasons =
             stats.not_computed.iter().map(|(reason, times)| format!("{times}{}", not_computed(reason)));
         notes.push(format!(
-            "not computed, so it had to stay what it was: {}",
+            "operations without a symbolic value, which keep their observed result: {}",
             reasons.collect::<Vec<_>>().join(", ")
         ));
     }
     if stats.forgotten_accesses > 0 {
         notes.push(format!(
-            "{} left the bounded history while they might still have raced; --pairs all keeps everything",
+            "{} dropped from the bounded history although they might still race; --pairs all keeps all",
             count(stats.forgotten_accesses, "older access")
         ));
     }
@@ -102,7 +101,7 @@ fn not_computed(reason: &str) -> &str {
         "operation" => " × other operations",
         "in-parts" => " × memory accessed in parts",
         "unknown-function" => " × unknown functions",
-        "unknown-way" => " × unknown ways",
+        "unknown-way" => " × unknown paths",
         other => other,
     }
 }

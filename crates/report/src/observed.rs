@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::words;
 
-/// How many links a chain may have to be told.
+/// How many links a chain may have to be shown.
 const LINKS: usize = 3;
 
 /// How the recorded run ordered the two accesses of a race.
@@ -46,8 +46,8 @@ pub struct Deed {
 }
 
 impl Observed {
-    /// What can be said surely of two accesses, `None` if that is nothing. The witness, if there is one, shows which orders
-    /// nothing forces.
+    /// What can be said surely of two accesses, `None` if that is nothing. The witness, if there is one, shows which
+    /// orders nothing forces.
     pub fn new(trace: &Trace, first: EventId, second: EventId, witness: Option<&[u32]>) -> Option<Observed> {
         if let Some(links) = chain(trace, first, second) {
             let link = |(from, to)| Link {
@@ -60,7 +60,7 @@ impl Observed {
         (!might_be_ordered(trace, first, second)).then_some(Observed::Unordered)
     }
 
-    /// All that is told of events.
+    /// All that is shown of events.
     pub fn deeds_mut(&mut self) -> impl Iterator<Item = &mut Deed> {
         let links = match self {
             Observed::Ordered(links) => links.as_mut_slice(),

@@ -1,4 +1,5 @@
-//! Text for a terminal: pieces with a meaning, which may have a colour, in lines that fit. Without colours the text is the same.
+//! Text for a terminal: pieces with a meaning, which may have a colour, in lines that fit. Without colours the text
+//! is the same.
 
 use std::fmt;
 
@@ -118,7 +119,7 @@ pub(crate) struct Page {
     /// How many columns there are.
     pub(crate) width: usize,
     is_coloured: bool,
-    /// What is told once and not again.
+    /// What is printed only once.
     told: FxHashSet<String>,
 }
 
@@ -170,15 +171,15 @@ impl Page {
         self.out.push('\n');
     }
 
-    /// Writes the text in lines that fit: the first indented by `indent`, the others by `hang`. What has no space in it is
-    /// never broken, so that paths can be copied.
+    /// Writes the text in lines that fit: the first indented by `indent`, the others by `hang`. What has no space in
+    /// it is never broken, so that paths can be copied.
     pub(crate) fn wrapped(&mut self, indent: usize, hang: usize, text: impl Into<Text>) {
         for line in lines(&text.into(), self.width, indent, hang) {
             self.line(line);
         }
     }
 
-    /// Whether this is told for the first time.
+    /// Whether this is printed for the first time.
     pub(crate) fn is_new(&mut self, what: String) -> bool {
         self.told.insert(what)
     }

@@ -1,4 +1,5 @@
-//! A race as a picture: the same events twice, in the order in which they were recorded and in the order of the witness.
+//! A race as a picture: the same events twice, in the order in which they were recorded and in the order of the
+//! witness.
 
 use foretell_trace::{EventId, Op, ThreadId, Trace, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -12,11 +13,11 @@ use crate::words::words;
 
 /// How many events all pictures of a report show that show their whole witness.
 const WHOLE: usize = 200_000;
-/// How many steps of a witness a picture shows that does not show all, beside those that are told.
+/// How many steps of a witness a picture shows that does not show all, beside those that are shown.
 const ESSENCE: usize = 200;
 /// How many events a picture shows that lay between the two accesses and are not part of the witness.
 const BETWEEN: usize = 200;
-/// How many events may lie between the two accesses for somebody to look at each of them.
+/// How many events may lie between the two accesses so that each of them is examined.
 const LOOKED_AT: usize = 100_000;
 /// How many events before and after an access a picture shows that has no witness to show.
 const AROUND: usize = 40;
@@ -125,7 +126,8 @@ impl Default for Room {
 }
 
 impl Picture {
-    /// The picture of a race of this trace, whose story and whose observed order are already told; none for what is no race of it.
+    /// The picture of a race of this trace, whose story and whose observed order are already shown; none for what is
+    /// no race of it.
     pub fn new(trace: &Trace, recorded: &Recorded, race: &Race, room: &mut Room) -> Option<Picture> {
         let scene = Scene::new(trace, race)?;
         let witness: Option<Vec<EventId>> =
@@ -161,7 +163,7 @@ struct Scene<'a> {
     racing: [EventId; 2],
     threads: [ThreadId; 2],
     contested: Option<VarId>,
-    /// What is told of the race in words.
+    /// What is shown of the race in words.
     told: FxHashSet<EventId>,
     has_story: bool,
 }
@@ -199,7 +201,8 @@ impl<'a> Scene<'a> {
         self.threads.contains(&self.trace.event(id).thread)
     }
 
-    /// Which steps of a long witness are shown: what is told, the last ones that matter, and all locks that are held there.
+    /// Which steps of a long witness are shown: what is shown, the last ones that matter, and all locks that are held
+    /// there.
     fn essence(&self, witness: &[EventId]) -> Vec<bool> {
         let mut kept: Vec<bool> = witness.iter().map(|id| self.told.contains(id)).collect();
         let matters = |at: &usize| {
@@ -224,7 +227,8 @@ impl<'a> Scene<'a> {
         kept
     }
 
-    /// What lay between the two accesses and is not part of the witness: of too much, what might explain why they were apart.
+    /// What lay between the two accesses and is not part of the witness: of too much, what might explain why they
+    /// were apart.
     fn between(&self, witness: &[EventId]) -> Vec<EventId> {
         let [first, second] = self.racing;
         let range = first.index() + 1..second.index();
@@ -274,7 +278,7 @@ impl<'a> Scene<'a> {
                 event.op.section_begin().map(|(lock, _)| Section::Begins(names.locks.name(lock).to_string()));
             let ends =
                 event.op.section_end().map(|(lock, _)| Section::Ends(names.locks.name(lock).to_string()));
-            // Where nothing is told, whatever might order the two threads has to be seen.
+            // Where nothing is shown, whatever might order the two threads has to be seen.
             let might_order =
                 || kind == Kind::Contested || (synchronises(event.op) && self.is_of_racing_thread(id));
             Shown {
@@ -349,7 +353,7 @@ fn waits(story: &Story, events: &[Shown], predicted: &[Taken]) -> Vec<Wait> {
         _ => None,
     };
     let mut waits = Vec::new();
-    // Where the last step left off, unless steps that are not told came after it.
+    // Where the last step left off, unless steps that are not shown came after it.
     let mut here = Some(0);
     for (at, row) in story.rows.iter().enumerate() {
         match row {

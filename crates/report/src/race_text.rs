@@ -56,7 +56,7 @@ pub(crate) fn write(page: &mut Page, number: usize, race: &Race, detail: Detail)
         }
     }
     write_values(page, race);
-    // That the virtual machine of a program was driven into all races is told once, at the end.
+    // That the virtual machine of a program was driven into all races is shown once, at the end.
     if let Some(confirmation) = race.confirmation.as_ref().filter(|it| !it.confirmed || !it.live.is_empty()) {
         page.wrapped(2, 4, confirmation_text::words(confirmation));
     }
@@ -110,7 +110,8 @@ pub(crate) fn write_witness(page: &mut Page, story: Option<&Story>, witness: Opt
     }
 }
 
-/// Writes one of the two accesses with what is around it: so many lines of the program, and so many frames of the stack.
+/// Writes one of the two accesses with what is around it: so many lines of the program, and so many frames of the
+/// stack.
 pub(crate) fn write_access(page: &mut Page, access: &Access, lines: usize, frames: usize) {
     let function = access.function.as_ref().map(|function| format!(" in {}", visible(function)));
     let text = Text::new()

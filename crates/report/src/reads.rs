@@ -1,7 +1,7 @@
 //! Which reads on the way to a race matter, and what for, where the trace tells.
 //!
-//! A read matters if it steers something that happens before the race, or at it; or if what it sees goes into a value that a
-//! read must see which matters. What others see is of no consequence, and they may see anything.
+//! A read matters if it steers something that happens before the race, or at it; or if what it sees goes into a value
+//! that a read must see which matters. What others see is of no consequence, and they may see anything.
 
 use foretell_trace::dependence::{Dependence, Part};
 use foretell_trace::{EventId, ThreadId, Trace, VarId};
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use crate::observed::Deed;
 use crate::replayed::{Recorded, Replay};
 
-/// How many reads are told at most.
+/// How many reads are shown at most.
 const TOLD: usize = 100;
 
 /// The reads on the way to a race.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct NeededReads {
-    /// Those that are told, in the order of the witness.
+    /// Those that are shown, in the order of the witness.
     pub reads: Vec<NeededRead>,
     /// How many more there are.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -78,8 +78,8 @@ fn is_zero(number: &usize) -> bool {
 }
 
 impl NeededReads {
-    /// The reads of a witness, which ends with the racing two. None where the trace does not tell what reads are good for, and where all
-    /// of them see what they saw, so that nobody asks.
+    /// The reads of a witness, which ends with the racing two. None where the trace does not tell what reads are good
+    /// for, and where all of them see what they saw, so that the question does not arise.
     pub fn new(trace: &Trace, recorded: &Recorded, witness: &[u32]) -> Option<NeededReads> {
         let dependence = trace.dependence()?;
         let events: Option<Vec<EventId>> = witness.iter().map(|&number| trace.id(number)).collect();
@@ -99,7 +99,7 @@ impl NeededReads {
         Some(NeededReads { reads: reads.collect(), more })
     }
 
-    /// All that is told of events.
+    /// All that is shown of events.
     pub fn deeds_mut(&mut self) -> impl Iterator<Item = &mut Deed> {
         self.reads.iter_mut().flat_map(|read| std::iter::once(&mut read.read).chain(read.need.deeds_mut()))
     }
@@ -136,7 +136,7 @@ struct Run {
 #[derive(Clone, Copy)]
 struct Read {
     event: EventId,
-    /// The write that it sees, if somebody has written.
+    /// The write that it sees, if there is one.
     sees: Option<EventId>,
     strays: bool,
 }
@@ -175,7 +175,7 @@ impl Run {
             }
         }
         let mut open: Vec<EventId> = causes.keys().copied().collect();
-        // The same reads are told for the same reasons every time.
+        // The same reads are shown for the same reasons every time.
         open.sort_unstable();
         let mut parts = Parts::new(trace, dependence, &self.reads);
         while let Some(to) = open.pop() {
@@ -190,7 +190,7 @@ impl Run {
         causes
     }
 
-    /// The reads that are told: those that see something else, and then the others, as long as there is room.
+    /// The reads that are shown: those that see something else, and then the others, as long as there is room.
     fn told(&self) -> Vec<Read> {
         let mut order: Vec<(usize, Read)> = self.reads.iter().copied().enumerate().collect();
         order.sort_by_key(|(_, read)| !read.strays);
@@ -200,8 +200,8 @@ impl Run {
     }
 }
 
-/// What writes are made of. Whatever was handed out once is not handed out again, so that all of it together is as much work as
-/// the run is long.
+/// What writes are made of. Whatever was handed out once is not handed out again, so that all of it together is as
+/// much work as the run is long.
 struct Parts<'a> {
     trace: &'a Trace,
     dependence: &'a Dependence,
@@ -220,7 +220,8 @@ impl<'a> Parts<'a> {
         Parts { trace, dependence, left, unions: FxHashSet::default() }
     }
 
-    /// The reads that are in what the event writes, but for those that were handed out before; in the order of the trace.
+    /// The reads that are in what the event writes, but for those that were handed out before; in the order of the
+    /// trace.
     fn new_reads_in(&mut self, write: EventId) -> Vec<EventId> {
         let (mut reads, mut open) = (Vec::new(), vec![self.dependence.value_of(write)]);
         while let Some(set) = open.pop() {
@@ -258,7 +259,8 @@ mod tests {
         EventId::from_number(number).unwrap()
     }
 
-    /// A hands on in y what it read from x, B decides on that; what B reads from u and A from v is not used before the race of z.
+    /// A hands on in y what it read from x, B decides on that; what B reads from u and A from v is not used before
+    /// the race of z.
     fn trace() -> Trace {
         let text = "C|w(u,1)|1\nC|w(v,1)|2\nA|r(v,1)|3\nA|r(x,0)|4\nA|w(y,5)|5\nB|r(u,1)|6\nB|r(y,5)|7\nB|branch|8\n\
                     B|w(z,1)|9\nC|w(z,2)|10\nA|branch|11\n";

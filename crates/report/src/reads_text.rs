@@ -6,9 +6,9 @@ use crate::race_text::deed_text;
 use crate::reads::{Need, NeededRead};
 use crate::visible::{place, visible};
 
-/// What is to be known before single reads are told.
-pub(crate) const INTRODUCTION: &str = "Not every read sees here what it saw in the recorded run. Those that matter do: what they see \
-     decides whether the steps above are taken, or goes into a value that does.";
+/// What is to be known before single reads are shown.
+pub(crate) const INTRODUCTION: &str = "Some reads see other values than in the recorded run. The necessary reads do not: the steps above depend on \
+     them, by a branch, an address or a value.";
 
 /// A read, whether it matters, and why.
 pub(crate) fn read(needed: &NeededRead) -> Text {
@@ -19,16 +19,16 @@ pub(crate) fn read(needed: &NeededRead) -> Text {
     let text = match &needed.need {
         Need::Decides(deed) => text.add("it decides ").append(decided(deed)),
         Need::Passed { on_by, to } => text
-            .add("a value made of it is written where ")
+            .add("a value that depends on it is written where ")
             .append(deed_text(on_by))
             .add(", and must be seen where ")
             .append(deed_text(to)),
         Need::DecidesLater(deed) => {
-            text.add("the first that it decides is ").append(decided(deed)).add(", after the race")
+            text.add("the first event that it steers is ").append(decided(deed)).add(", after the race")
         }
-        Need::Nothing => text.add("nothing that happens here depends on it"),
+        Need::Nothing => text.add("no event of this schedule depends on it"),
     };
-    if needed.strays { text.add("; here it sees something else") } else { text }
+    if needed.strays { text.add("; here it sees another value") } else { text }
 }
 
 /// What a read decides.

@@ -1,4 +1,4 @@
-//! The same race in several processes is told once.
+//! The same race in several processes is reported once.
 
 use std::collections::HashMap;
 
@@ -14,8 +14,8 @@ struct Found {
     reports: usize,
 }
 
-/// Marks races that an earlier report of the same technique has already, and counts them there. Two races are the same if
-/// their two locations are.
+/// Marks races that an earlier report of the same technique has already, and counts them there. Two races are the
+/// same if their two locations are.
 pub fn mark(reports: &mut [Report]) {
     let mut found: HashMap<(String, [String; 2]), Found> = HashMap::new();
     for (index, report) in reports.iter_mut().enumerate() {

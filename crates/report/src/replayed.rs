@@ -1,4 +1,5 @@
-//! Which values the steps of a schedule see and write. They may differ from the recorded ones: not every read matters to a race.
+//! Which values the steps of a schedule see and write. They may differ from the recorded ones: not every read matters
+//! to a race.
 
 use foretell_trace::dependence::{Dependence, Part, Reads};
 use foretell_trace::{Event, EventId, Op, ThreadId, Trace, Value, VarId};
@@ -7,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// What is known of all schedules of a trace.
 #[derive(Debug)]
 pub struct Recorded {
-    /// What each variable holds at first; `None` if nobody knows.
+    /// What each variable holds at first; `None` if unknown.
     initial: FxHashMap<VarId, Option<Value>>,
 }
 
@@ -91,8 +92,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Whether it is known that the event writes what it wrote: no read that its value depends on has strayed, or none at all where
-    /// nobody knows which these are.
+    /// Whether it is known that the event writes what it wrote: no read that its value depends on has strayed, or
+    /// none at all where it is unknown which these are.
     fn writes_the_same(&mut self, write: EventId, thread: ThreadId) -> bool {
         if !self.strayed.contains(&thread) {
             return true;

@@ -23,8 +23,8 @@ use crate::suppressions::Suppressed;
 /// The version of the form that a report has as JSON. It grows when a field changes its meaning or goes away.
 pub const SCHEMA: u32 = 1;
 
-/// What one technique found in one trace. Reports of other versions can be read as long as they name the trace and the races: what
-/// they do not say is not known.
+/// What one technique found in one trace. Reports of other versions can be read as long as they name the trace and
+/// the races: what they do not say is not known.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
     /// Who says so.
@@ -42,7 +42,8 @@ pub struct Report {
     /// How many events a schedule may rearrange in one piece, if not all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<usize>,
-    /// Whether the technique has said all that it can say about the trace; otherwise something below tells what is missing.
+    /// Whether the technique has said all that it can say about the trace; otherwise something below tells what is
+    /// missing.
     #[serde(default)]
     pub complete: bool,
     /// The user stopped the analysis: what is not listed is not known.
@@ -66,10 +67,10 @@ pub struct Report {
     /// The hunt that the races were found in, if the program was run many times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hunt: Option<Hunt>,
-    /// What is not told because somebody does not want to hear of it; absent if nobody said so.
+    /// Suppressed pairs; absent without rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suppressed: Option<Suppressed>,
-    /// What is not told because earlier reports have it; absent if none were given.
+    /// Pairs that earlier reports contain; absent if none were given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub known: Option<Known>,
     /// Proven races.
@@ -126,7 +127,8 @@ pub struct TraceInfo {
     /// Why it did, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut_because: Option<String>,
-    /// How many fences there are: reads that saw a value that no recorded write explains, as which calls of unseen code are told, too.
+    /// How many fences there are: reads that saw a value that no recorded write explains, also calls of
+    /// uninstrumented code.
     pub unexplained_reads: u64,
     /// How many accesses to memory that other processes may see, or that has a second address, were not examined:
     /// each of them is a fence.
@@ -192,7 +194,8 @@ pub struct Race {
     /// Which reads on the way to it matter, where some see something else and the trace tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<NeededReads>,
-    /// On which way it lies, if not on the one that the recorded run went. Its events are then those of that way, see [`NOT_EXECUTED`].
+    /// On which way it lies, if not on the one that the recorded run went. Its events are then those of that way, see
+    /// [`NOT_EXECUTED`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// What events of the witness read and write, as far as that is something else than in the recorded run.
@@ -201,13 +204,13 @@ pub struct Race {
     /// The schedule that leads the program itself to it, where that is known: a text, see docs/schedule.md.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
-    /// Whether the program itself was driven into it, where somebody has tried.
+    /// Whether the program itself was driven into it, if that was tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmation: Option<Confirmation>,
-    /// What it looks like, where somebody looks.
+    /// Its diagram, if one was made.
     #[serde(skip)]
     pub picture: Option<Box<Picture>>,
-    /// In how many of the recorded processes it was found; only told of the first of them, and only if there are several.
+    /// In how many of the recorded processes it was found; only in the first of them, and only if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processes: Option<usize>,
     /// In which run of a hunt it was found first.
@@ -359,7 +362,7 @@ pub struct Access {
     /// The functions that are being executed, the innermost first. Empty if the trace shows none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<Frame>,
-    /// The locks that the thread holds; absent if nobody has looked.
+    /// The locks that the thread holds; absent if not computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub locks: Option<Vec<HeldLock>>,
     /// How the thread was started, if the trace shows it.
@@ -393,13 +396,15 @@ pub struct Stats {
     pub refuted: u64,
     /// How many pairs have no race within one window, though they may have one beyond.
     pub not_in_window: u64,
-    /// How many pairs nobody has looked at or the report has no room for, as far as they were counted: there were too many,
+    /// How many pairs were not examined or exceed the report, as far as they were counted: there were too many,
     /// the time was over, or the analysis was interrupted.
     pub not_examined: u64,
-    /// How many pairs of `auto` have no race with the values of the recorded run, where there was no time to find out about others.
+    /// How many pairs of `auto` have no race with the values of the recorded run, where there was no time to find out
+    /// about others.
     #[serde(default)]
     pub not_recomputed: u64,
-    /// For what reasons, and how often each, something that depends on reads was not computed, so that it had to stay what it was. Empty if nobody computes.
+    /// For what reasons, and how often each, something that depends on reads was not computed, so that its observed
+    /// value is kept. Empty if no technique computes values.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub not_computed: BTreeMap<String, u64>,
     /// How many more pairs are undecided than the report lists.
@@ -440,7 +445,8 @@ impl Report {
         Some(self.trace.file.as_str()).filter(|file| file.ends_with(".cimp"))
     }
 
-    /// The races in the order in which they are told and numbered: those of an earlier process are not told again.
+    /// The races in the order in which they are reported and numbered: those of an earlier process are not reported
+    /// again.
     pub fn told_races(&self) -> impl Iterator<Item = &Race> {
         self.races.iter().filter(|race| !race.repeated)
     }
@@ -450,7 +456,7 @@ impl Report {
         self.told_races().filter(|race| race.confirmation.as_ref().is_some_and(|it| !it.confirmed))
     }
 
-    /// Whether next to nothing of the trace could be reordered.
+    /// Whether almost nothing of the trace could be reordered.
     pub fn is_blind(&self) -> bool {
         self.trace.coverage.as_ref().is_some_and(|coverage| coverage.blind)
     }

@@ -130,7 +130,7 @@ fn story() -> Story {
     }
 }
 
-/// The same report with names that somebody chose in order to break what shows them.
+/// The same report with hostile names, chosen to break what shows them.
 pub(crate) fn hostile() -> Report {
     let evil = "<script>&\"'\u{1b}[31m\n\r\0]]>[x](http://a)\u{202e}\u{ffff}é".to_string();
     let mut report = bank();

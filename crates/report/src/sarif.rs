@@ -1,7 +1,7 @@
 //! Reports for code scanning: SARIF 2.1.0, in the subset that dashboards show.
 //!
-//! All reports are one run with three rules, as dashboards keep apart what comes in several runs. A race that several techniques
-//! find in one trace is one result. Its story is a code flow with a flow for each thread.
+//! All reports are one run with three rules, as dashboards keep apart what comes in several runs. A race that several
+//! techniques find in one trace is one result. Its story is a code flow with a flow for each thread.
 
 use std::collections::HashSet;
 use std::io::{self, Write as _};
@@ -77,7 +77,8 @@ pub fn render(reports: &[Report], folder: &str) -> io::Result<String> {
 pub fn write(reports: &[Report], folder: &str, sink: &mut Sink<'_>) -> io::Result<()> {
     let folder = Folder::new(folder);
     let mut findings: Vec<Finding<'_>> = reports.iter().flat_map(findings).collect();
-    // A candidate of one technique may be proven by another: races first, and then the first word on a pair of a trace counts.
+    // A candidate of one technique may be proven by another: races first, and then the first word on a pair of a
+    // trace counts.
     findings.sort_by_key(|finding| finding.rule == Rule::Candidate);
     let mut told = HashSet::new();
     findings.retain(|&Finding { report, fingerprint, .. }| {
@@ -156,24 +157,24 @@ impl Rule {
                 "DataRace",
                 "Data race",
                 "Two threads can access the same memory at the same time, and at least one of them writes.",
-                "What a program with a data race does is undefined in C, C++ and Rust, and surprising anywhere. The race is \
-                 proven: there is a schedule of the program in which the two accesses are next to each other, and an \
+                "The behaviour of a program with a data race is undefined in C, C++ and Rust, and surprising anywhere. The race is \
+                 proven: there is a schedule of the program in which the two accesses are adjacent, and an \
                  independent referee has checked it. The code flow shows that schedule step by step. Protect both accesses \
                  with the same lock, or make them atomic, or let one happen before the other.",
             ),
             Rule::Candidate => (
                 "RaceCandidate",
                 "Possible data race, not proven",
-                "Two accesses that might race, but nobody has proven that they can happen at the same time.",
-                "This pair is not decided, or the technique cannot prove what it reports. The message tells the reason. More \
+                "Two accesses that might race; it is not proven that they can happen at the same time.",
+                "This pair is not decided, or the technique cannot prove what it reports. The message says why. More \
                  time (--budget, --time-limit), more memory (--memory) or --window all may decide it; --technique auto \
                  proves what it reports.",
             ),
             Rule::Deadlock => (
                 "Deadlock",
                 "Deadlock",
-                "Threads wait for each other, and none of them can go on.",
-                "A run of the program has ended like that. The message tells who waits for what, and who holds it. Take locks in \
+                "Threads wait for each other, and none of them can continue.",
+                "A run of the program ended in this state. The message says which thread waits for what, and which thread holds it. Acquire locks in \
                  the same order everywhere, or hold only one at a time.",
             ),
         };
@@ -206,9 +207,9 @@ fn category(reports: &[Report]) -> String {
 /// What keeps the answer from being complete.
 fn notifications(report: &Report) -> Vec<Value> {
     let mut notes = report.notes.clone();
-    notes.extend(report.interrupted.then(|| "interrupted; what is not listed is not known".to_string()));
+    notes.extend(report.interrupted.then(|| "interrupted: the results are incomplete".to_string()));
     notes.extend(report.trace.cut_short.then(|| "the recording was cut short".to_string()));
-    notes.extend(report.ending.as_ref().map(|ending| format!("the run did not end well: {ending}")));
+    notes.extend(report.ending.as_ref().map(|ending| format!("the run ended abnormally: {ending}")));
     notes.extend(report.evidence.as_deref().map(notes::ask_for_evidence));
     let about = format!("{} · {}", report.trace.file, report.technique);
     let notification =
@@ -231,7 +232,7 @@ fn findings(report: &Report) -> Vec<Finding<'_>> {
     let mut findings = Vec::new();
     for race in report.races.iter().filter(|race| !race.repeated) {
         let words = match race.proof {
-            Proof::Adjacent => "A schedule brings the two accesses next to each other.",
+            Proof::Adjacent => "A schedule makes the two accesses adjacent.",
             Proof::Unordered => "Nothing in the observed run orders the two accesses.",
         };
         findings.push(Finding {
@@ -437,7 +438,7 @@ impl Places<'_> {
             (!own.is_empty()).then(|| json!({"id": visible(thread), "locations": own}))
         };
         let flows: Vec<Value> = story.threads.iter().enumerate().filter_map(flow).collect();
-        let words = "A schedule that leads to the race: what the threads do, in the order of execution.";
+        let words = "A schedule that leads to the race: the steps of all threads, in the order of execution.";
         (!flows.is_empty()).then(|| json!({"message": {"text": words}, "threadFlows": flows}))
     }
 

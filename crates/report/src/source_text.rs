@@ -29,7 +29,8 @@ pub(crate) fn write(page: &mut Page, access: &Access, around: usize) {
     }
 }
 
-/// Writes these lines, of which the one at `marked` is accessed; they are the lines from `from` on of what begins at `first`.
+/// Writes these lines, of which the one at `marked` is accessed; they are the lines from `from` on of what begins at
+/// `first`.
 fn write_lines(page: &mut Page, lines: &[String], marked: usize, from: usize, at: Place<'_>, first: u32) {
     let number = |index: usize| u64::from(first) + (from + index) as u64;
     let margin = number(lines.len()).to_string().len();
@@ -56,8 +57,8 @@ fn indentation(line: &str) -> usize {
     width(&blank.replace('\t', TAB))
 }
 
-/// A line as it is shown without its first columns, and where the span is in that: after how many columns, and how many.
-/// Of a line that is too long, the part with the span is shown.
+/// A line as it is shown without its first columns, and where the span is in that: after how many columns, and how
+/// many. Of a line that is too long, the part with the span is shown.
 fn laid_out(
     line: &str,
     span: Option<(usize, usize)>,
@@ -109,7 +110,8 @@ fn operand(text: &str) -> Option<usize> {
     (operand.matches('[').count() == operand.matches(']').count()).then_some(from)
 }
 
-/// How many bytes the expression has that a text begins with: a name with its members and indexes, an operator, or one letter.
+/// How many bytes the expression has that a text begins with: a name with its members and indexes, an operator, or
+/// one letter.
 fn expression(text: &str) -> usize {
     let prefixed = text.trim_start_matches("++").trim_start_matches("--").trim_start_matches(['*', '&']);
     let pointers = text.len() - prefixed.len();

@@ -1,4 +1,5 @@
-//! A witness as a story: the steps that matter, in their new order, and where threads wait that went on in the recorded run.
+//! A witness as a story: the steps that matter, in their new order, and where threads wait that went on in the
+//! recorded run.
 
 use foretell_trace::{Event, EventId, Op, ThreadId, Trace};
 use rustc_hash::FxHashMap;
@@ -10,7 +11,7 @@ use crate::words::words;
 
 /// How many of its last steps before the race a racing thread shows, whatever they are.
 const LAST_STEPS: usize = 2;
-/// How many of the last accesses to what is raced for are told, whoever makes them.
+/// How many of the last accesses to what is raced for are shown, by any thread.
 const LAST_ACCESSES: usize = 4;
 /// How many rows a story has at most; of more, the last ones are kept.
 const ROWS: usize = 30;
@@ -30,16 +31,17 @@ pub struct Story {
 pub enum Row {
     /// A thread takes a step.
     Step(Step),
-    /// A racing thread waits, though in the recorded run it went on before what others do now; this is what it comes to next.
+    /// A racing thread waits, though in the recorded run it went on before what others do now; this is what it comes
+    /// to next.
     Waits(Step),
-    /// Steps of one thread that are not told.
+    /// Steps of one thread that are not shown.
     Skipped {
         /// Who takes them.
         thread: usize,
         /// How many there are.
         steps: usize,
     },
-    /// Steps of several threads that are not told.
+    /// Steps of several threads that are not shown.
     SkippedByAll {
         /// How many there are.
         steps: usize,
@@ -62,7 +64,7 @@ pub struct Step {
     pub races: bool,
 }
 
-/// How much is told.
+/// How much is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Telling {
     /// What matters.
@@ -72,7 +74,7 @@ pub enum Telling {
 }
 
 impl Story {
-    /// All steps that are told.
+    /// All steps that are shown.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
         self.rows.iter().filter_map(|row| match row {
             Row::Step(step) | Row::Waits(step) => Some(step),
@@ -109,7 +111,7 @@ impl Story {
     }
 }
 
-/// What is done by those steps that are told, with the values of this schedule.
+/// What is done by those steps that are shown, with the values of this schedule.
 pub(crate) fn deeds(
     trace: &Trace,
     recorded: &Recorded,
@@ -121,7 +123,7 @@ pub(crate) fn deeds(
     for (at, &id) in events.iter().enumerate() {
         let mut op = replay.step(id, &trace.event(id));
         if at + 2 >= events.len() {
-            // The two happen at the same time: nobody knows what one sees of the other.
+            // The two happen at the same time: it is unknown what one sees of the other.
             op = with_values(op, None, op.value_written());
         }
         if matters[at] {
@@ -131,7 +133,7 @@ pub(crate) fn deeds(
     deeds
 }
 
-/// Which steps of the witness are told.
+/// Which steps of the witness are shown.
 fn what_matters(trace: &Trace, events: &[EventId]) -> Vec<bool> {
     let (before, racing) = events.split_at(events.len() - 2);
     let contested = trace.event(racing[0]).op.access().map(|access| access.var);
@@ -153,7 +155,7 @@ fn what_matters(trace: &Trace, events: &[EventId]) -> Vec<bool> {
     matters
 }
 
-/// Whether this is an access that nobody made: recordings tell by such what memory held.
+/// Whether the program did not make this access: recordings use such accesses for the contents of memory.
 fn is_invented(trace: &Trace, event: &Event) -> bool {
     event.op.access().is_some() && trace.names().loc_text(event.loc) == NOWHERE
 }
@@ -171,7 +173,7 @@ pub(crate) fn is_visible(op: Op) -> bool {
 
 struct Teller<'a> {
     trace: &'a Trace,
-    /// What is done by the steps that are told.
+    /// What is done by the steps that are shown.
     deeds: FxHashMap<EventId, Op>,
     /// The column of each thread that has appeared.
     columns: FxHashMap<ThreadId, usize>,
@@ -182,7 +184,7 @@ struct Teller<'a> {
 impl Teller<'_> {
     fn tell(&mut self, events: &[EventId], matters: &[bool], telling: Telling) {
         let waits = waits(self.trace, events, matters);
-        // Rows are made from the end on, so that those of a long story that nobody sees cost nothing.
+        // Rows are made from the end on, so that invisible rows of a long story cost nothing.
         let mut rows = Vec::new();
         let mut skipped = Skipped::default();
         let mut at = events.len();
@@ -203,7 +205,7 @@ impl Teller<'_> {
         rows.extend(skipped.take().map(Draft::Skipped));
         for draft in rows.into_iter().rev() {
             let row = self.row(draft);
-            // To wait while nothing is told is not worth telling.
+            // A wait without visible steps is not worth showing.
             if let (Some(Row::Waits(waiting)), Row::Step(step)) = (self.rows.last(), &row)
                 && waiting.thread == step.thread
             {
@@ -251,7 +253,7 @@ enum Draft {
     Skipped(Skipped),
 }
 
-/// Steps that are not told.
+/// Steps that are not shown.
 #[derive(Default)]
 struct Skipped {
     steps: usize,
@@ -260,7 +262,7 @@ struct Skipped {
 }
 
 impl Skipped {
-    /// Counts one more, if somebody made it, and somebody else could notice it.
+    /// Counts one more, if the program made it, and other threads could notice it.
     fn add(&mut self, trace: &Trace, id: EventId) {
         let event = trace.event(id);
         if is_visible(event.op) && !is_invented(trace, &event) {
@@ -279,13 +281,13 @@ impl Skipped {
 /// A racing thread that is left behind: in the recorded run it had taken its next step before what others do now.
 struct Behind {
     thread: ThreadId,
-    /// Its steps that are told and still to come, the next one last.
+    /// Its steps that are shown and still to come, the next one last.
     told: Vec<EventId>,
     /// Its steps that are still to come, the next one last.
     ahead: Vec<EventId>,
-    /// Whether it could go on: somebody has started it, or nobody ever does.
+    /// Whether it could continue: it was started, or is never started in the trace.
     is_started: bool,
-    /// Whether it was already told that it waits.
+    /// Whether it was already shown that it waits.
     waits: bool,
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn write(page: &mut Page, story: &Story, title: &str, indent: usize) 
         }
     }
     if story.rows.iter().any(|row| matches!(row, Row::Waits(_))) {
-        let text = "(waits …): in the recorded run the thread went on there";
+        let text = "(waits …): in the recorded run the thread continued there";
         let indent = INDENT + events + 2;
         page.wrapped(indent, indent, Text::new().ink(Ink::Quiet, text));
     }
@@ -99,7 +99,7 @@ fn common_file(story: &Story) -> Option<&str> {
     files.all(|file| file == Some(first)).then_some(first)
 }
 
-/// The places are told by their lines alone if the file is known.
+/// The places are shown by their lines alone if the file is known.
 fn write_columns(page: &mut Page, story: &Story, events: usize, columns: &[usize], is_file_known: bool) {
     let gap = || Text::new().ink(Ink::Quiet, GAP);
     let row = |page: &mut Page, event: &str, thread: usize, ink: Ink, text: &str| {
@@ -259,7 +259,7 @@ mod tests {
                 "     10  » writes a_variable_with_a_long_name_of_its_own = │",
                 "         123456                                        :12 │",
                 "      9                                                    │ » writes x = 1  :12",
-                "         (waits …): in the recorded run the thread went on there",
+                "         (waits …): in the recorded run the thread continued there",
             ]
         );
     }

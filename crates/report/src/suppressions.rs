@@ -1,9 +1,9 @@
-//! Races that somebody does not want to hear of, in the form of ThreadSanitizer's suppression files.
+//! Suppresses known races, in the format of ThreadSanitizer's suppression files.
 //!
-//! One rule a line, `TYPE:PATTERN`; empty lines and lines that begin with `#` are skipped. A pattern is found anywhere in a
-//! name; `*` stands for any text, `^` and `$` for the beginning and the end. `race:` looks at the functions and files of both
-//! stacks and at the variable, `race_top:` only at the innermost function and its file. The other types that ThreadSanitizer
-//! knows have no effect here.
+//! One rule a line, `TYPE:PATTERN`; empty lines and lines that begin with `#` are skipped. A pattern is found
+//! anywhere in a name; `*` stands for any text, `^` and `$` for the beginning and the end. `race:` looks at the
+//! functions and files of both stacks and at the variable, `race_top:` only at the innermost function and its file.
+//! The other types that ThreadSanitizer knows have no effect here.
 
 use std::fmt;
 
@@ -66,7 +66,7 @@ pub struct Suppressed {
     pub pairs: Vec<SuppressedPair>,
 }
 
-/// A pair that is not told.
+/// A pair that is not shown.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SuppressedPair {
     /// The access that stands first in the trace.
@@ -106,7 +106,7 @@ impl Suppressions {
                     suppressions.ignored.push(line.to_string());
                     continue;
                 }
-                kind => return Err(bad(format!("`{kind}` is no type of rule; expected race or race_top"))),
+                kind => return Err(bad(format!("unknown type of rule `{kind}`; expected race or race_top"))),
             };
             let pattern = Pattern::parse(pattern).ok_or_else(|| bad("the pattern is empty".into()))?;
             suppressions.rules.push(Rule { text: line.to_string(), line: number, reach, pattern, used: 0 });

@@ -1,5 +1,5 @@
-//! What is around events of a trace: the calls that led there, the locks that are held, who started the thread. One pass
-//! over the trace for all events that somebody wants to know about.
+//! What is around events of a trace: the calls that led there, the locks that are held, who started the thread. One
+//! pass over the trace for all events of interest.
 
 use std::collections::HashMap;
 
@@ -160,8 +160,8 @@ impl Walk {
 }
 
 impl Surroundings {
-    /// The function is left, and with it those that it called and that were left in some way which the trace does not show:
-    /// by an exception, or a long jump.
+    /// The function is left, and with it those that it called and that were left in some way which the trace does not
+    /// show: by an exception, or a long jump.
     fn leave(&mut self, function: LabelId) {
         if let Some(at) = self.calls.iter().rposition(|call| call.function == function) {
             self.calls.truncate(at);

@@ -135,7 +135,7 @@ pub(crate) fn write_contradiction(page: &mut Page, steps: &[String]) {
 pub(crate) fn answer(decision: &Decision) -> Text {
     match (decision.verdict, decision.window) {
         (Answer::Race, _) => {
-            let why = ": a schedule brings the two accesses next to each other";
+            let why = ": a schedule makes the two accesses adjacent";
             Text::new().ink(Ink::Race, "race").add(" · ").ink(Ink::Sure, "proven").add(why)
         }
         (Answer::NoRace, _) if decision.steps.is_empty() => {
@@ -143,7 +143,7 @@ pub(crate) fn answer(decision: &Decision) -> Text {
         }
         (Answer::NoRace, _) => Text::new()
             .ink(Ink::Sure, "no race")
-            .add(": to run the two next to each other leads to a contradiction"),
+            .add(": making the two accesses adjacent leads to a contradiction"),
         (Answer::NotInWindow, Some(window)) => Text::new()
             .ink(Ink::Doubt, format!("no race within a window of {window} events"))
             .add("; --window all decides"),
@@ -258,7 +258,7 @@ fn write_summary(page: &mut Page, report: &Report) {
     notes::of_rest(report).iter().for_each(|text| note(page, text));
     coverage_text::write(page, &report.trace);
     if report.hunt.is_some() && report.trace.coverage.is_none() {
-        page.wrapped(2, 4, "coverage: not measured, as the runs were watched and not recorded");
+        page.wrapped(2, 4, "coverage: not measured, because online detection keeps no recording");
     }
     if let Some(command) = &report.evidence {
         note(page, &notes::ask_for_evidence(command));
@@ -272,7 +272,7 @@ fn write_summary(page: &mut Page, report: &Report) {
 fn write_asides(page: &mut Page, report: &Report) {
     let repeated = report.races.iter().filter(|race| race.repeated).count();
     if repeated > 0 {
-        page.wrapped(2, 4, format!("{} told above, of an earlier process", count(repeated, "race")));
+        page.wrapped(2, 4, format!("{} already reported for an earlier process", count(repeated, "race")));
     }
     if let Some(suppressed) = report.suppressed.as_ref().filter(|suppressed| suppressed.count > 0) {
         let pairs = count(suppressed.count, "more pair");
@@ -314,11 +314,11 @@ mod tests {
         let wide = Detail { width: 120, ..Detail::default() };
         let text = render(&report, wide).unwrap();
         for expected in [
-            "note: interrupted; what is not listed below is not known",
+            "note: interrupted: the results below are incomplete",
             "note: there is no room",
             "rv: no race proven, 1 pair refuted in",
             "note: 12 pairs have no race within a window of 1000 events; --window all decides them",
-            "note: 3 pairs not looked at",
+            "note: 3 pairs not examined",
         ] {
             assert!(text.contains(expected), "`{expected}` is not in {text}");
         }

@@ -1,11 +1,13 @@
-//! Names come from other people's programs and files. What a terminal would act upon is shown instead; and how much room it takes.
+//! Names come from other people's programs and files. What a terminal would act upon is shown instead; and how much
+//! room it takes.
 
 use unicode_width::UnicodeWidthChar as _;
 
 /// How many marks one letter may carry: more than any script needs would cover the lines above and below.
 const MARKS: usize = 2;
 
-/// `text` with everything spelled out that a terminal acts upon, or that cannot be seen, or that changes how other text is read.
+/// `text` with everything spelled out that a terminal acts upon, or that cannot be seen, or that changes how other
+/// text is read.
 pub fn visible(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     // Marks at the beginning would go with what stands before the text.
@@ -77,7 +79,7 @@ fn is_direction_mark(character: char) -> bool {
     matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Characters that nobody sees, that break lines, or that join what stands around them: two names could look the same.
+/// Invisible characters, that break lines, or that join what stands around them: two names could look the same.
 fn is_unseen(character: char) -> bool {
     matches!(
         character,

@@ -47,7 +47,7 @@ pub(crate) fn begin(make: impl FnOnce() -> Option<()>) {
     arena::begin();
     arena::within(|| {
         if make().is_none() {
-            return say("races are not looked for: there is no file for them");
+            return say("online detection is off: the races file cannot be created");
         }
         let mut detection = Detection { detector: Detector::new(), written: 0, is_blind: false };
         detection.tell(&MAGIC);
@@ -159,7 +159,7 @@ impl Detection {
     fn give_up(&mut self, why: &str) {
         if !std::mem::replace(&mut self.is_blind, true) {
             self.tell(&Entry::Blind.encode());
-            say(&format!("races are not looked for any more: {why}"));
+            say(&format!("online detection stops: {why}"));
         }
     }
 

@@ -176,7 +176,7 @@ fn why_not(why: Why) -> String {
             let error = std::io::Error::from_raw_os_error(c_int::try_from(error).unwrap_or(0));
             format!("the recording ends here, it cannot be written: {error}")
         }
-        _ => "the recording ends here, as the log is full (--log-limit allows more); the program goes on"
+        _ => "the recording ends here, because the log is full (raise --log-limit); the program continues"
             .to_string(),
     }
 }

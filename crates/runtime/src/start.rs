@@ -58,7 +58,7 @@ extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
     let detects = is_one(DETECT);
     let striped = variable(ORDER).as_deref() == Some("striped");
     if detects && striped {
-        say("races are looked for while threads take turns, not in parallel");
+        say("online detection works only with serial order, so FORETELL_ORDER is ignored");
     }
     set_striped(striped && !detects);
     let seed = variable(SEED).and_then(|seed| seed.parse().ok()).unwrap_or(1);

@@ -224,10 +224,10 @@ impl Checker {
         let thread = at(&mut self.threads, event.thread.index());
         let name = names.threads.name(event.thread);
         if let Some(ended) = thread.ended {
-            return wrong!("{name} goes on after its end at event {ended}");
+            return wrong!("{name} continues after its end at event {ended}");
         }
         if let Some(joined) = thread.joined {
-            return wrong!("{name} goes on after it was joined at event {joined}");
+            return wrong!("{name} continues after it was joined at event {joined}");
         }
         match (thread.waiting, event.op) {
             (
@@ -235,7 +235,7 @@ impl Checker {
                 Op::Woken { cond: c, lock: l } | Op::WaitTimeout { cond: c, lock: l },
             ) if (c, l) == (cond, lock) => Ok(()),
             (Some((cond, _, _)), _) => {
-                wrong!("{name} goes on while it waits on {}", names.conds.name(cond))
+                wrong!("{name} continues while it waits on {}", names.conds.name(cond))
             }
             (None, _) => Ok(()),
         }

@@ -6,7 +6,7 @@ use foretell_trace::{EventId, LockMode, Trace};
 
 use crate::threads::Doing;
 
-/// How many calls of a stack are told.
+/// How many calls of a stack are shown.
 const CALLS: usize = 12;
 
 /// All about one event. Everything is safe to be shown.

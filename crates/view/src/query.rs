@@ -91,7 +91,7 @@ impl FromStr for Query {
     fn from_str(text: &str) -> Result<Query, String> {
         let (field, wanted, whole) = split(text);
         if wanted.is_empty() {
-            return Err("nothing to look for".to_string());
+            return Err("nothing to search for".to_string());
         }
         let wanted =
             Wanted { text: wanted.to_string(), whole, exact: wanted.chars().any(char::is_uppercase) };

@@ -23,7 +23,7 @@ pub struct Reports(Vec<Report>);
 impl Reports {
     /// Reads what `foretell predict --format json` has written.
     pub fn parse(json: &str) -> Result<Reports, String> {
-        let no_report = |_| "this is no report of `foretell predict --format json`".to_string();
+        let no_report = |_| "not a JSON report of `foretell predict --format json`".to_string();
         json::parse(json).map(Reports).map_err(no_report)
     }
 
@@ -44,7 +44,7 @@ impl Reports {
         }
     }
 
-    /// How many events the trace has by each report, for whoever has not read it yet.
+    /// How many events the trace has by each report, for callers that have not read it yet.
     pub(crate) fn lengths(&self) -> impl Iterator<Item = usize> {
         self.0.iter().map(length)
     }
@@ -74,7 +74,7 @@ fn length(report: &Report) -> usize {
 }
 
 fn is_of_another(report: &Report, wrong: &str) -> String {
-    format!("the report is on another trace ({}): {wrong}", report.trace.file)
+    format!("the report is of another trace ({}): {wrong}", report.trace.file)
 }
 
 fn find(told: &Told, trace: &Trace) -> Result<Race, String> {

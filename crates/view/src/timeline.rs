@@ -192,7 +192,7 @@ impl<W: Write> Timeline<W> {
     pub fn finish(mut self) -> Result<W, TraceError> {
         let events = usize::try_from(self.events).unwrap_or(usize::MAX);
         if !self.lengths.is_empty() && !self.lengths.contains(&events) {
-            return Err(refused(format!("the report is on another trace: this one has {events} events")));
+            return Err(refused(format!("the report is of another trace: this one has {events} events")));
         }
         for index in 0..self.tracks.len() {
             if let Some(thread) = ThreadId::from_index(index) {
@@ -406,7 +406,7 @@ impl<W: Write> Timeline<W> {
         if races::is(&racing.access, thread, &location) {
             return Ok(());
         }
-        Err(refused(format!("the report is on another trace: {}", races::words(&racing.access))))
+        Err(refused(format!("the report is of another trace: {}", races::words(&racing.access))))
     }
 }
 

@@ -80,7 +80,7 @@ pub(crate) fn is_packed(kind: u8) -> bool {
 impl Context {
     /// A plain access of `1 << size` bytes, if it is short; the value has nothing above its size.
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "what does not fit is looked at before")]
+    #[expect(clippy::cast_possible_truncation, reason = "the caller checks the size first")]
     pub fn short(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) -> Option<Short> {
         let is_here = segment(site) == self.segment;
         let last_addr = self.addr_at(site);
@@ -95,7 +95,7 @@ impl Context {
     }
 
     /// A plain access of `1 << size` bytes, if it fits; the value has nothing above its size.
-    #[expect(clippy::cast_possible_truncation, reason = "what does not fit is looked at before")]
+    #[expect(clippy::cast_possible_truncation, reason = "the caller checks the size first")]
     pub fn pack(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) -> Option<Packed> {
         let site_step = site.wrapping_sub(self.site).cast_signed();
         let last_addr = self.addr_at(site);

@@ -82,7 +82,7 @@ impl Blocked {
             Blocked::NotAllocated(x) => format!("{} is not allocated yet", var(x)),
             Blocked::Freed(x) => format!("{} is freed", var(x)),
             Blocked::Held(l, holder) => format!("{} holds {}", thread(holder), lock(l)),
-            Blocked::NotHeld(l) => format!("nobody holds {}", lock(l)),
+            Blocked::NotHeld(l) => format!("no thread holds {}", lock(l)),
             Blocked::StillRuns(child) => format!("{} has not run to its end", thread(child)),
             Blocked::NotCreated(s) => format!("the semaphore {} is not created yet", sem(s)),
             Blocked::NoPermit(s) => format!("the semaphore {} has no permit", sem(s)),

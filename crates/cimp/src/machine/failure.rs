@@ -73,7 +73,10 @@ impl fmt::Display for Fault {
             Fault::StackOverflow => write!(f, "too many calls within calls"),
             Fault::LoopBound(bound) => write!(f, "the loop runs more than {bound} times"),
             Fault::TooManySilentSteps => {
-                write!(f, "the thread goes on and on without doing anything that others could notice")
+                write!(
+                    f,
+                    "the thread runs on without a step that others could notice: probably an endless loop"
+                )
             }
             Fault::TooManyThreads => write!(f, "too many threads"),
         }

@@ -16,7 +16,7 @@ pub fn confirm(program: &Program, trace: &Trace, witness: &[EventId]) -> Result<
     let Some((before, &[first, second])) = witness.split_last_chunk::<2>() else {
         return Err("a witness has at least two events".to_owned());
     };
-    let steps = trace.steps().ok_or("the trace does not tell which events are steps")?;
+    let steps = trace.steps().ok_or("the trace has no step counts")?;
     let is_step: Vec<bool> = steps.since().map(|steps| steps > 0).collect();
     let mut replay = Replay { machine: Machine::new(program, Bounds::default()), trace };
     for (index, &event) in before.iter().enumerate() {
@@ -108,7 +108,8 @@ impl Replay<'_> {
         if self.machine.step(turn).is_err() {
             let name = self.machine.thread_name(turn.thread);
             let reason = self.machine.blocked().into_iter().find(|blocked| blocked.thread == name);
-            let reason = reason.map_or_else(|| format!("{name} cannot go on"), |blocked| blocked.to_string());
+            let reason =
+                reason.map_or_else(|| format!("{name} cannot continue"), |blocked| blocked.to_string());
             return Err(format!("event {event}: {reason}"));
         }
         match self.machine.failure() {

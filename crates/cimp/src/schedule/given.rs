@@ -47,7 +47,7 @@ impl Given {
                 able.dedup();
                 let able = able.join(" or ");
                 self.problem = Some(format!(
-                    "entry {entry} of the schedule, {choice}, is not possible: {able} can go on"
+                    "entry {entry} of the schedule, {choice}, is not possible: {able} can continue"
                 ));
                 None
             }

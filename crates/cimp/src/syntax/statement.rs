@@ -165,7 +165,7 @@ impl<'s> Parser<'s, '_> {
     fn wait(&mut self, span: Span) -> Parsed<Statement<'s>> {
         self.expect("(", "after `wait`")?;
         let condition = self.object()?;
-        self.expect(",", "and the lock to give up while waiting")?;
+        self.expect(",", "and the lock to release while waiting")?;
         let lock = self.object()?;
         self.expect(")", "after the lock")?;
         Ok(Statement::Wait { span, condition, lock })

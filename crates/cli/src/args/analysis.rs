@@ -1,5 +1,5 @@
-//! What to look for, how hard, and how to report it: `predict`, `compare`, and the options that they share with commands
-//! that run programs.
+//! What to look for, how hard, and how to report it: `predict`, `compare`, and the options that they share with
+//! commands that run programs.
 
 use std::path::PathBuf;
 use std::time::Duration;

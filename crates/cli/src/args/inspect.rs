@@ -115,8 +115,8 @@ impl Asked {
 pub(crate) struct SchemaArgs {
     /// Print only the schema of this kind of output [default: all]
     ///
-    /// report: predict, run, hunt and compare; decision: one pair; exploration: explore of a trace; program: explore of a
-    /// program; statistics: trace stats.
+    /// report: predict, run, hunt and compare; decision: one pair; exploration: explore of a trace; program: explore
+    /// of a program; statistics: trace stats.
     #[arg(value_parser = PossibleValuesParser::new(foretell_report::schema::KINDS))]
     pub(crate) kind: Option<String>,
 }

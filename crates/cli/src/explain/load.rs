@@ -27,7 +27,7 @@ pub(crate) fn load(path: &Path, number: Option<usize>) -> Result<Report, Failure
         Some(number) if (1..=several).contains(&number) => Ok(reports.remove(number - 1)),
         None if several == 0 => Err(Failure::Usage(format!("{name} holds no report; {HINT}"))),
         None => Err(Failure::Usage(format!(
-            "{name} holds {several} reports; --report tells which one:{}",
+            "{name} holds {several} reports; choose one with --report:{}",
             listing(&reports)
         ))),
         Some(number) => {
@@ -67,7 +67,7 @@ fn what_it_is(text: &str, error: &serde_json::Error) -> String {
     let first = value.get(0).unwrap_or(&value);
     let has = |field: &str| first.get(field).is_some();
     if has("runs") && has("version") {
-        "a SARIF file, which tells less than a JSON report".to_string()
+        "a SARIF file, which contains less than a JSON report".to_string()
     } else if has("verdict") && has("first") {
         "the word on one pair, which is all there is to say about it".to_string()
     } else if has("feasible") || has("program") || has("shared_variables") {

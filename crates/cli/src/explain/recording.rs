@@ -49,7 +49,7 @@ pub(super) fn load(
         )));
     }
     if !Path::new(name).is_file() {
-        return Ok(Err(format!("the trace {name} is not here (--trace FILE tells where it is)")));
+        return Ok(Err(format!("the trace {name} cannot be found; give its path with --trace FILE")));
     }
     Ok(match input.load("reads") {
         Err(failure) => {
@@ -131,7 +131,7 @@ pub(super) fn check(trace: &Trace, name: String, report: &Report, race: &Race) -
         }
     }
     if race.reads.is_some() && trace.dependence().is_none() {
-        return Checked::Not("the trace in the file does not tell which reads matter to what".to_string());
+        return Checked::Not("the trace in the file has no dependence information".to_string());
     }
     Checked::Rejected(name, why)
 }

@@ -145,7 +145,7 @@ fn target_folder(options: &[OsString]) -> Result<PathBuf, Failure> {
     about["target_directory"]
         .as_str()
         .map(PathBuf::from)
-        .ok_or_else(|| Failure::Usage("cargo does not tell where it builds".to_string()))
+        .ok_or_else(|| Failure::Usage("cargo does not print its target folder".to_string()))
 }
 
 /// Cargo does not notice when the pass is another: then everything is built anew.
@@ -178,8 +178,7 @@ fn machine() -> Result<String, Failure> {
         .map_err(|error| Failure::Usage(format!("cannot run rustc: {error}")))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let name = text.lines().find_map(|line| line.strip_prefix("host: "));
-    name.map(String::from)
-        .ok_or_else(|| Failure::Usage("rustc does not tell for which machine it is".to_string()))
+    name.map(String::from).ok_or_else(|| Failure::Usage("rustc does not print its host target".to_string()))
 }
 
 /// The programs among what cargo says that it has built.

@@ -77,7 +77,7 @@ pub(super) fn pack(target: &Path, args: &RunArgs, logs: &Folder, reports: &[Repo
     }
     archive(packing.path(), target)?;
     output::note(&format!(
-        "{}: the evidence is packed; it has what the program read and wrote, which may be secret: look at it before you send it",
+        "{}: the evidence is packed; it contains all values that the program read and wrote, also secrets: check it before you send it",
         target.display()
     ));
     Ok(())

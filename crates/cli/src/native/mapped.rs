@@ -61,7 +61,7 @@ impl Deref for Mapped {
 }
 
 impl Drop for Mapped {
-    #[expect(unsafe_code, reason = "nobody looks at it any more")]
+    #[expect(unsafe_code, reason = "the mapping has no reader any more")]
     fn drop(&mut self) {
         if self.length > 0 {
             unsafe { libc::munmap(self.start, self.length) };

@@ -267,7 +267,7 @@ pub(crate) fn collect(name: &Path, folder: &Folder, ended: Ended) -> Result<Vec<
         if let Some(Why::Full(limit)) = logs.iter().find_map(|log| why_full(log)) {
             let (name, limit) = (name.display(), size_text(limit));
             return Err(Failure::Usage(format!(
-                "the log of {name} was full (--log-limit {limit}) before it told anything"
+                "the log of {name} was full (--log-limit {limit}) before the first record; raise --log-limit"
             )));
         }
         return Err(Failure::Usage(format!("{} ended before it recorded anything", name.display())));
@@ -367,10 +367,7 @@ fn why_cut(log: &Path, told: Option<Why>, ended: Ended) -> String {
         Some(Why::Raced) => return "the program was ended at the race".to_string(),
         Some(Why::Diverged) => return "the program did not follow its schedule".to_string(),
         Some(Why::Full(limit)) => {
-            return format!(
-                "the log was full, --log-limit {} allows no more; the program went on",
-                size_text(limit)
-            );
+            return format!("the log reached --log-limit {}; the program continued", size_text(limit));
         }
         Some(Why::NotWritten(error)) => {
             let error = io::Error::from_raw_os_error(i32::try_from(error).unwrap_or(0));
@@ -385,9 +382,9 @@ fn why_cut(log: &Path, told: Option<Why>, ended: Ended) -> String {
             format!("the program was killed by {}", signal_text(signal))
         }
         (EndedBy::Itself, None, Some(code)) if is_of(log, ended.process) => {
-            format!("the program ended past the recorder, with exit code {code}")
+            format!("the program ended without closing its recording, with exit code {code}")
         }
-        _ => "the process was killed, or ended past the recorder".to_string(),
+        _ => "the process was killed, or ended without closing its recording".to_string(),
     }
 }
 
@@ -395,14 +392,14 @@ fn why_cut(log: &Path, told: Option<Why>, ended: Ended) -> String {
 fn timing_text(timed: &Timed) -> String {
     let why = match timed.timing {
         Timing::Overtaken => {
-            "ran uninstrumented code for long, or was blocked there, and others went on without it"
+            "ran uninstrumented code for long, or was blocked there, and others continued without it"
         }
-        Timing::CameBack => "was blocked in the kernel while others went on",
+        Timing::CameBack => "was blocked in the kernel while others continued",
         Timing::Unseen => {
-            "waited for what uninstrumented threads, other processes or signal handlers may give up"
+            "waited for something that uninstrumented threads, other processes or signal handlers may release"
         }
-        Timing::Handler => "was kept from going on by a signal handler",
-        Timing::Ending => "was still busy ending when others went on",
+        Timing::Handler => "was blocked by a signal handler",
+        Timing::Ending => "was still ending when others continued",
         Timing::Exit => "called exit, and other threads were not done in time",
     };
     let place = Some(&timed.location).filter(|place| *place != "?");
@@ -538,7 +535,7 @@ mod tests {
         let text = |log: &str, told, ended| why_cut(Path::new(log), told, ended);
         assert_eq!(text("12.ftraw", None, killed), "the program was killed by signal 9 (SIGKILL)");
         assert_eq!(text("12-1.ftraw", None, killed), "the program was killed by signal 9 (SIGKILL)");
-        assert_eq!(text("123.ftraw", None, killed), "the process was killed, or ended past the recorder");
+        assert_eq!(text("123.ftraw", None, killed), "the process was killed, or ended without closing its recording");
         let full = Some(Why::NotWritten(28));
         assert!(text("12.ftraw", full, killed).starts_with("it could not be written on: No space"));
         let stopped = Ended { by: EndedBy::Time(Duration::from_secs(3)), ..killed };

@@ -202,7 +202,7 @@ fn confirm(how: Drive<'_>, draft: &Draft, folder: &Folder) -> Result<Confirmatio
 
 /// The two accesses of a recorded run that the schedule is about: they must be next to each other, and must conflict.
 fn pair(trace: &Trace, draft: &Draft) -> Result<[EventId; 2], String> {
-    let steps = trace.steps().ok_or("nobody has counted the steps")?;
+    let steps = trace.steps().ok_or("the trace has no step counts")?;
     let (made, names) = (steps.made(trace.events()), descents(trace));
     let of = |index: usize| {
         let (thread, _, step, kind, _) = &draft.accesses[index];
@@ -237,7 +237,7 @@ fn pair(trace: &Trace, draft: &Draft) -> Result<[EventId; 2], String> {
     };
     let mut between = trace.events().iter().zip(&made).take(second.index()).skip(first.index() + 1);
     if first > second || !between.all(is_part) {
-        return Err("the program made the two accesses, but not next to each other".to_string());
+        return Err("the program made the two accesses, but not adjacent to each other".to_string());
     }
     Ok([first, second])
 }
@@ -294,9 +294,9 @@ fn debug(held: &Path, process: u32) {
     match gdb.status() {
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            output::note("there is no gdb here (`apt install gdb` brings one); the program goes on");
+            output::note("gdb is not installed (`apt install gdb`); the program continues");
         }
-        Err(error) => output::note(&format!("cannot run gdb: {error}; the program goes on")),
+        Err(error) => output::note(&format!("cannot run gdb: {error}; the program continues")),
     }
 }
 
@@ -397,10 +397,10 @@ mod tests {
             ("do not conflict", "T1|w(x)|7\nmain|r(x)|9\n#steps 2 4 1"),
             ("do not conflict", "T1|astore.rlx(x)|7\nmain|aload.rlx(x)|9\n#steps 2 3 1"),
             ("was changed since", "T1|w(x)|7\nmain|r(x)|8\n#steps 2 3 1"),
-            ("next to each other", "main|r(x)|9\nT1|w(x)|7\n#steps 2 1 3"),
-            ("next to each other", "T1|w(x)|7\nT1|acq(l)|8\nmain|r(x)|9\n#steps 2 3 1 1"),
-            ("next to each other", "T1|w(x)|7\nT1|w(y)|8\nmain|r(x)|9\n#steps 2 3 1 1"),
-            ("nobody has counted", "T1|w(x)|7\nmain|r(x)|9"),
+            ("adjacent to each other", "main|r(x)|9\nT1|w(x)|7\n#steps 2 1 3"),
+            ("adjacent to each other", "T1|w(x)|7\nT1|acq(l)|8\nmain|r(x)|9\n#steps 2 3 1 1"),
+            ("adjacent to each other", "T1|w(x)|7\nT1|w(y)|8\nmain|r(x)|9\n#steps 2 3 1 1"),
+            ("no step counts", "T1|w(x)|7\nmain|r(x)|9"),
         ] {
             let found = judged(events).expect_err(events);
             assert!(found.contains(why), "{events}: {found}");

@@ -156,7 +156,7 @@ fn races_text(found: Outcome, reports: &[Report]) -> String {
         reports.iter().map(|report| why_nothing_can_race(&report.trace)).collect();
     match (found, reasons) {
         (Outcome::Race, _) => ", RACES".to_string(),
-        (_, _) if is_blind => ", blind: next to nothing could be reordered".to_string(),
+        (_, _) if is_blind => ", blind: almost nothing could be reordered".to_string(),
         (Outcome::Undecided, _) => ", some pairs undecided".to_string(),
         (Outcome::Incomplete, _) => ", cut short, no race in what was recorded".to_string(),
         (Outcome::Clean, Some(reasons)) if !reasons.is_empty() => {
@@ -238,7 +238,7 @@ fn sum_up(tally: &Tally, reports: &[Report]) -> Outcome {
         tests.map(|report| report.trace.file.as_str()).collect::<BTreeSet<_>>().len()
     };
     output::note(&format!(
-        "{} tests, {} events: {} with races, {} with undecided pairs or next to nothing to reorder, {} without concurrent \
+        "{} tests, {} events: {} with races, {} with undecided pairs or almost nothing to reorder, {} without concurrent \
          accesses, {} failed, {} stopped, {} not recorded",
         tally.tests,
         tally.events,

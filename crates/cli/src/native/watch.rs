@@ -81,7 +81,7 @@ pub(crate) fn wait_unless(
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(io::Error::other("nobody waits for the program"));
+                return Err(io::Error::other("the program has no waiter"));
             }
         }
         if presses() > 0 {
@@ -131,8 +131,8 @@ impl Background<'_> {
         let is_long = self.ended.is_some_and(|(_, ended)| ended.elapsed() > GRACE);
         if processes > 0 && is_long && !std::mem::replace(&mut self.is_told, true) {
             note(&format!(
-                "the program goes on in the background, in {processes} processes that are recorded; Ctrl-C ends \
-                 them, and --stop-after says how long they may run"
+                "the program runs on in the background, in {processes} recorded processes; Ctrl-C and --stop-after \
+                 terminate them"
             ));
         }
         processes > 0

@@ -69,7 +69,9 @@ impl Way<'_> {
         let wake = self.whom_to_wake(thread, turn);
         if self.machine.step(Turn { thread, wake }).is_err() {
             let blocked = self.machine.blocked().into_iter().find(|blocked| blocked.thread == name);
-            return Err(blocked.map_or_else(|| format!("{name} cannot go on"), |blocked| blocked.to_string()));
+            return Err(
+                blocked.map_or_else(|| format!("{name} cannot continue"), |blocked| blocked.to_string())
+            );
         }
         *self.made.entry(name.to_string()).or_default() += 1;
         self.machine.failure().map_or(Ok(()), |failure| Err(failure.to_string()))

@@ -116,7 +116,7 @@ fn is_json(path: &Path) -> bool {
 
 fn unknown(path: &Path, endings: &str) -> Failure {
     let name = path.display();
-    Failure::Usage(format!("cannot tell the format from the name {name}; let it end in {endings}"))
+    Failure::Usage(format!("unknown format: the name {name} does not end in {endings}"))
 }
 
 fn writer_to(

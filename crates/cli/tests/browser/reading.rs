@@ -81,7 +81,7 @@ fn a_race_is_told_from_a_file_without_any_network() {
         "holds",
         "no lock",
         "Proven.",
-        "teller waits here; in the recorded run it went on to event 6",
+        "teller waits here; in the recorded run it continued to event 6",
         "Recorded order",
         "Predicted order",
     ] {

@@ -14,7 +14,7 @@ fn a_trace_that_fences_hold_in_place_gives_no_clean_exit() {
         "coverage: 0 % of 3 concurrent accesses and 0 of 1 thread pair could be",
         "1 fence: calls f at a.c:4",
         "1 fence: calls operator|(A, B) at a.c:6",
-        "blind: next to nothing of this run could be reordered",
+        "blind: almost nothing of this run could be reordered",
     ] {
         assert!(ran.out.contains(expected), "`{expected}` is not in {}", ran.out);
     }

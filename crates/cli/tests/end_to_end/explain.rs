@@ -123,7 +123,7 @@ fn a_pair_that_is_no_race_is_explained() {
     let expected = [
         "events 5 and 14, sum: no race",
         "teller writes sum = 1 at bank.c:4:5",
-        "Suppose that the two were next to each other",
+        "Suppose that the two were adjacent",
         "event 4 (teller locks lock at bank.c:3:5)",
         "In another run the program may take another way",
     ];

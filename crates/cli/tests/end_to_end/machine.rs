@@ -257,14 +257,8 @@ fn a_baseline_that_is_none_is_refused() {
     file(&folder, "older.json", text.replace("\"fingerprint\"", "\"finger\""));
     file(&folder, "newer.json", text.replace("\"schema\":1", "\"schema\":2"));
     for (name, expected) in [
-        (
-            "text.json",
-            "text.json cannot be the baseline: this is no report that foretell has written with --format json",
-        ),
-        (
-            "sarif.json",
-            "this is no report that foretell has written with --format json: missing field `tool`",
-        ),
+        ("text.json", "text.json cannot be the baseline: not a JSON report of foretell (--format json)"),
+        ("sarif.json", "not a JSON report of foretell (--format json): missing field `tool`"),
         (
             "older.json",
             "this report has no fingerprints that this version knows; write it anew with --format json",

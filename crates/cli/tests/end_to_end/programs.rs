@@ -186,7 +186,7 @@ fn failures_are_findings() {
         ("bounds", "shared a[3];\n{ local i = 3; a[i] := 1; }\n", "2:16", "the index 3 is out of bounds"),
         ("release", "lock l;\n{ release(l); }\n", "2:3", "the thread does not hold l"),
         // These never end, so what would follow is not known.
-        ("idle", "{ while (true) skip; }\n", "1:3", "the thread goes on and on"),
+        ("idle", "{ while (true) skip; }\n", "1:3", "the thread runs on without a step"),
         ("recursion", "fn f(n) { f(n + 1); }\n{ f(0); }\n", "1:11", "too many calls within calls"),
         ("forks", "{ while (true) fork { skip; } }\n", "1:16", "too many threads"),
     ] {

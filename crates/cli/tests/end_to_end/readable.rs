@@ -61,7 +61,7 @@ race 1: note · proven: teller writes it while auditor reads it
      17                      │                       │ unlocks lock     :16
       8                      │ » writes note = 1  :3 │
      18                      │                       │ » reads note     :17
-         (waits …): in the recorded run the thread went on there
+         (waits …): in the recorded run the thread continued there
 ";
 
 fn foretell_in(folder: &Path, args: &[&str]) -> Ran {
@@ -146,7 +146,7 @@ fn bad_rules_are_refused_with_their_line() {
     file(&folder, "rules", "race:a\n\nrases:b\n");
     let ran = foretell_in(&folder, &["predict", "--suppressions", "rules", "bank.std"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("rules:3: `rases` is no type of rule"), "{}", ran.err);
+    assert!(ran.err.contains("rules:3: unknown type of rule `rases`"), "{}", ran.err);
     let ran = foretell_in(&folder, &["predict", "--suppressions", "missing", "bank.std"]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("cannot read missing"), "{}", ran.err);

@@ -175,7 +175,7 @@ fn a_schedule_that_cannot_be_followed_is_refused() {
     for (schedule, said) in [
         (
             "t1,t2*3",
-            "mcm_figure1.cimp: the program cannot follow the schedule: entry 2 of the schedule, t2, is not possible: t1 can go on",
+            "mcm_figure1.cimp: the program cannot follow the schedule: entry 2 of the schedule, t2, is not possible: t1 can continue",
         ),
         ("t9", "entry 1 of the schedule, t9, is not possible"),
         ("t1*100", "entry 8 of the schedule, t1, is not possible"),

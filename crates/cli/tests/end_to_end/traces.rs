@@ -90,7 +90,7 @@ fn an_unexplained_read_alone_is_no_error_but_is_told() {
     assert!(ran.out.contains("unexplained read: x holds 0"), "{}", ran.out);
     let ran = foretell(&["predict", path]);
     assert_eq!(ran.code, 0);
-    assert!(ran.out.contains("1 fence, where unseen code was called"), "{}", ran.out);
+    assert!(ran.out.contains("1 fence: calls of uninstrumented code"), "{}", ran.out);
 }
 
 #[test]

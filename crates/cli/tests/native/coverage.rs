@@ -43,7 +43,7 @@ fn a_run_that_cannot_be_reordered_is_called_blind_in_every_form() {
         let written = fs::read_to_string(form).expect("a report");
         assert!(written.contains("calls unseen_library"), "{form}: {written}");
         assert!(
-            written.contains(if form.ends_with("json") { "\"blind\":true" } else { "next to nothing" }),
+            written.contains(if form.ends_with("json") { "\"blind\":true" } else { "almost nothing" }),
             "{form}"
         );
     }
@@ -67,7 +67,7 @@ fn a_run_that_cannot_be_reordered_is_called_blind_in_every_form() {
     assert_eq!(&json(&streamed.stdout)["trace"]["coverage"], coverage);
     let shown = text(&foretell(&["predict", "--no-progress", &trace]).stdout);
     assert!(
-        shown.lines().rev().take(2).any(|line| line.trim_start().starts_with("blind: next to nothing")),
+        shown.lines().rev().take(2).any(|line| line.trim_start().starts_with("blind: almost nothing")),
         "{shown}"
     );
 }

@@ -45,12 +45,12 @@ fn a_full_log_ends_the_recording_and_not_the_program() {
     assert_eq!(recorded.code, Some(2), "what was recorded is not all: {}", recorded.err);
     assert!(recorded.out.contains("all of 120000 rounds were made"), "{}", recorded.out);
     let err = flat(&recorded.err);
-    assert!(err.contains("the recording ends here, as the log is full"), "{err}");
-    assert!(err.contains("cut short: the log was full, --log-limit 1M allows no more"), "{err}");
+    assert!(err.contains("the recording ends here, because the log is full"), "{err}");
+    assert!(err.contains("cut short: the log reached --log-limit 1M"), "{err}");
     let ran = run("run", &[&["run", "--no-progress"], &limit[..], &["--", &program, MANY]].concat(), None);
     let out = flat(&ran.out);
     assert_eq!(ran.code, Some(1), "{out}");
-    assert!(out.contains("race 1: racy") && out.contains("the log was full, --log-limit 1M"), "{out}");
+    assert!(out.contains("race 1: racy") && out.contains("the log reached --log-limit 1M"), "{out}");
     let hunt = ["hunt", "--runs", "1", "--no-progress", "--jobs", "1"];
     let hunted = run("hunt", &[&hunt[..], &limit[..], &["--", &program, MANY]].concat(), None);
     assert_eq!(hunted.code, Some(1), "{}{}", hunted.out, hunted.err);

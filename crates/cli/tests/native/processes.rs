@@ -19,7 +19,7 @@ fn the_same_race_of_two_processes_is_told_once() {
     let text = run("text");
     assert_eq!(text.matches("found in 2 processes").count(), text.matches("\nrace ").count(), "{text}");
     assert!(
-        text.contains("sh (process 2) · auto") && text.contains("told above, of an earlier process"),
+        text.contains("sh (process 2) · auto") && text.contains("already reported for an earlier process"),
         "{text}"
     );
     let reports: Value = serde_json::from_str(&run("json")).expect("JSON");

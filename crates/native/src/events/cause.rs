@@ -105,10 +105,10 @@ impl Writer<'_> {
         let words = match cause {
             Cause::Instruction => self.modules.words(self.here.record_site),
             Cause::Torn => "an atomic access to parts of words".to_string(),
-            Cause::Vague => "fills more memory at once than is told apart".to_string(),
+            Cause::Vague => "fills too much memory at once".to_string(),
             Cause::Shared => "memory that other processes share".to_string(),
             Cause::Taken => "memory that was not seen to be given back".to_string(),
-            Cause::Synchronisation => "a lock or semaphore that was changed unseen".to_string(),
+            Cause::Synchronisation => "a lock or semaphore that uninstrumented code changed".to_string(),
             Cause::ExternalWrite => "a read that shows an external write".to_string(),
         };
         let place = self.naming.location(self.here.record_site);

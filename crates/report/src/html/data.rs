@@ -121,7 +121,7 @@ struct ReadsData {
     more: usize,
 }
 
-/// A pair that is no race, or that nobody wants to hear of.
+/// A pair that is not a race, or that is suppressed.
 #[derive(Serialize)]
 struct OpenData {
     first: AccessData,
@@ -178,7 +178,7 @@ enum RowData {
     Skipped(Option<usize>, usize),
 }
 
-/// Columns. Numbers that mostly grow by one are told by how much they grow.
+/// Columns. Numbers that mostly grow by one are stored as differences.
 #[derive(Serialize)]
 struct PictureData {
     threads: Vec<Text>,
@@ -276,14 +276,14 @@ fn facts(report: &Report) -> Vec<String> {
     }
     facts.extend(coverage_text::line(trace).map(|line| format!("coverage: {line}")));
     if stats.refuted > 0 {
-        facts.push(format!("{} proven to be no race", count(stats.refuted, "pair")));
+        facts.push(format!("{} refuted", count(stats.refuted, "pair")));
     }
     if let Some(driven @ 1..) = report.driven {
         facts.push(format!("the program itself was driven into {}", count(driven, "race")));
     }
     let repeated = report.races.iter().filter(|race| race.repeated).count();
     if repeated > 0 {
-        facts.push(format!("{} already told of an earlier process", count(repeated, "race")));
+        facts.push(format!("{} already reported for an earlier process", count(repeated, "race")));
     }
     if let Some(suppressed) = report.suppressed.as_ref().filter(|suppressed| suppressed.count > 0) {
         facts.push(format!("{} suppressed by {}", count(suppressed.count, "more pair"), suppressed.file));

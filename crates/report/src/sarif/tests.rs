@@ -36,7 +36,7 @@ fn a_race_is_told_with_stacks_and_flows() {
     let expected = json!({
         "ruleId": "data-race", "ruleIndex": 0, "level": "error",
         "message": {"text": "Data race on note: teller writes note = 1 in deposit at /home/user/bank/src/deposit it.c:3:10 while \
-                             auditor reads note at 17. A schedule brings the two accesses next to each other."},
+                             auditor reads note at 17. A schedule makes the two accesses adjacent."},
         "locations": [{
             "physicalLocation": {"artifactLocation": deposit, "region":
                 {"startLine": 3, "startColumn": 10, "snippet": {"text": "\tnote  = 1; // for the auditor"}}},
@@ -53,7 +53,7 @@ fn a_race_is_told_with_stacks_and_flows() {
                           "logicalLocations": [{"fullyQualifiedName": "work", "kind": "function"}]}},
         ]}],
         "codeFlows": [{
-            "message": {"text": "A schedule that leads to the race: what the threads do, in the order of execution."},
+            "message": {"text": "A schedule that leads to the race: the steps of all threads, in the order of execution."},
             "threadFlows": [
                 {"id": "main", "locations":
                     [step(1, "starts teller", "important", json!({"physicalLocation": here(20, 5)}))]},

@@ -210,7 +210,7 @@ pub(super) fn look() {
         if given.progress.0 != steps {
             given.progress = (steps, now());
         } else if is_idle && now().saturating_sub(given.progress.1) > PATIENCE {
-            scheduler.diverge("it is blocked in the kernel, or in code that tells nothing");
+            scheduler.diverge("it is blocked in the kernel, or in uninstrumented code");
         }
     });
 }
@@ -395,7 +395,7 @@ impl Scheduler {
             // It looks again by itself.
             return;
         } else {
-            self.diverge("it waits for what nobody gives up, or for nobody who comes");
+            self.diverge("blocked: no thread can release or signal what it waits for");
         }
         self.give_turn(thread);
     }

@@ -18,9 +18,9 @@ pub enum Why {
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Why::Opaque => "something happened that nobody understands",
-            Why::Unknown => "something unknown was called, or memory touched unseen",
-            Why::NoWay => "no way leads here from the last record",
+            Why::Opaque => "an unmodelled operation",
+            Why::Unknown => "a call of unknown code, or an external write",
+            Why::NoWay => "no path leads here from the last record",
             Why::Nowhere => "the record is not where the thread should be",
         })
     }

@@ -117,7 +117,7 @@ impl Checker {
         if state.writer.is_some() || (!shared && !state.readers.is_empty()) {
             return Ok(());
         }
-        wrong!("the attempt to take {} fails although nobody holds it", names.locks.name(lock))
+        wrong!("the attempt to acquire {} fails although no thread holds it", names.locks.name(lock))
     }
 }
 

@@ -75,8 +75,8 @@ fn a_writer_may_become_a_reader_and_the_last_reader_a_writer() {
 fn attempts_fail_only_if_somebody_holds_the_lock() {
     fine("a|acq(l)|1 b|tryfail(l)|1 b|rtryfail(l)|1");
     fine("a|racq(l)|1 b|tryfail(l)|1");
-    wrong("a|tryfail(l)|1", "1: the attempt to take l fails although nobody holds it");
-    wrong("a|racq(l)|1 b|rtryfail(l)|1", "2: the attempt to take l fails although nobody holds it");
+    wrong("a|tryfail(l)|1", "1: the attempt to acquire l fails although no thread holds it");
+    wrong("a|racq(l)|1 b|rtryfail(l)|1", "2: the attempt to acquire l fails although no thread holds it");
 }
 
 #[test]
@@ -84,9 +84,9 @@ fn threads_begin_and_end_once() {
     fine("a|begin|1 a|fork(b)|1 b|begin|1 b|end|1 a|join(b)|1 a|join(b)|1");
     fine("a|fork(b)|1 a|join(b)|1");
     wrong("a|w(x)|1 a|begin|1", "2: a begins again; its first event is 1");
-    wrong("a|end|1 a|w(x)|1", "2: a goes on after its end at event 1");
-    wrong("b|w(x)|1 a|join(b)|1 b|w(x)|1", "3: b goes on after it was joined at event 2");
-    wrong("a|fork(b)|1 a|join(b)|1 b|w(x)|1", "3: b goes on after it was joined at event 2");
+    wrong("a|end|1 a|w(x)|1", "2: a continues after its end at event 1");
+    wrong("b|w(x)|1 a|join(b)|1 b|w(x)|1", "3: b continues after it was joined at event 2");
+    wrong("a|fork(b)|1 a|join(b)|1 b|w(x)|1", "3: b continues after it was joined at event 2");
     wrong("a|join(b)|1", "1: join of b, which was neither forked nor seen before");
     wrong("a|fork(b)|1 c|fork(b)|1", "2: b is forked again; it was forked at event 1");
     wrong("b|w(x)|1 a|fork(b)|1", "2: b is forked although it runs since event 1");
@@ -101,8 +101,8 @@ fn a_wait_gives_up_the_lock_and_takes_it_back() {
     );
     fine("a|acq(l)|1 a|wait(l)|1 a|timeout(l)|1 a|rel(l)|1");
     wrong("a|wait(c,l)|1", "1: a releases l, which it does not hold");
-    wrong("a|acq(l)|1 a|wait(c,l)|1 a|w(x)|1", "3: a goes on while it waits on c");
-    wrong("a|acq(l)|1 a|wait(c,l)|1 a|woken(d,l)|1", "3: a goes on while it waits on c");
+    wrong("a|acq(l)|1 a|wait(c,l)|1 a|w(x)|1", "3: a continues while it waits on c");
+    wrong("a|acq(l)|1 a|wait(c,l)|1 a|woken(d,l)|1", "3: a continues while it waits on c");
     wrong("a|acq(l)|1 a|wait(c,l)|1 b|join(a)|1", "3: join of a while it waits on c");
     wrong("a|w(x)|1 a|woken(c,l)|1", "2: a returns from a wait on c that it did not begin");
     wrong(

@@ -29,7 +29,7 @@ impl<'a> Browser<'a> {
     pub(super) fn back(&mut self) {
         match self.history.pop() {
             Some(event) => self.go_to(event),
-            None => self.message = "no jump to take back".to_string(),
+            None => self.message = "no earlier jump".to_string(),
         }
     }
 
@@ -72,7 +72,7 @@ impl<'a> Browser<'a> {
             self.jump(event);
         }
         if wrapped {
-            self.message = "went on from the other end".to_string();
+            self.message = "continued from the other end".to_string();
         }
     }
 
@@ -118,7 +118,7 @@ impl<'a> Browser<'a> {
         if event.unexplained {
             self.message = "no recorded write explains what this reads".to_string();
         } else if access.kind.reads() {
-            let what = "write before it: it sees what was there at the beginning";
+            let what = "write before it: it sees the initial value";
             self.seek(what, Direction::Backward, is(move |other| writes(other.op, var)));
         } else {
             let look = move |other: &Event| match other.op.access().filter(|access| access.var == var) {
@@ -156,7 +156,7 @@ impl<'a> Browser<'a> {
     }
 
     fn seek_half(&mut self, thread: ThreadId, whole: Whole, direction: Direction) {
-        self.seek("other half in the trace", direction, balanced(thread, whole, direction));
+        self.seek("counterpart in the trace", direction, balanced(thread, whole, direction));
     }
 
     fn seek_in(&mut self, thread: ThreadId, direction: Direction, what: &str) {
@@ -173,7 +173,7 @@ impl<'a> Browser<'a> {
         });
         match since {
             Some(event) => self.jump(event),
-            None => self.message = "nothing belongs to this event, and no lock is held".to_string(),
+            None => self.message = "this event has no counterpart, and no lock is held".to_string(),
         }
     }
 }

@@ -55,21 +55,21 @@ pub const HELP: [Chapter; 7] = [
             ("{ }", "previous, next event of the same thread"),
             ("w", "from a read to the write that it sees,"),
             ("", "from a write to the first read that sees it"),
-            ("%", "the other half: lock and unlock, enter and exit,"),
+            ("%", "the counterpart: lock and unlock, enter and exit,"),
             ("", "start and first event, last event and join;"),
-            ("", "otherwise to where the innermost lock was taken"),
+            ("", "otherwise the acquire of the innermost lock"),
         ],
     ),
     (
         "Searching",
         &[
-            ("/", "look for text, or for (part of) a name:"),
+            ("/", "search for text, or for (part of) a name:"),
             ("", "var:x lock:x loc:x thread:x fn:x value:x op:x,"),
             ("", "with = instead of : for a whole name"),
             ("n N", "next, previous match"),
             ("f", "show only matches, or all events again"),
-            ("Esc", "end a search that takes long; then show all"),
-            ("", "events again; then forget the search"),
+            ("Esc", "stop a long search; then show all"),
+            ("", "events again; then clear the search"),
         ],
     ),
     (
@@ -94,8 +94,8 @@ pub const HELP: [Chapter; 7] = [
     (
         "Signs",
         &[
-            ("┌ │ └", "a lock is taken, held, given up"),
-            ("├ ┆", "taken or given up once more; held as a reader"),
+            ("┌ │ └", "a lock is acquired, held, released"),
+            ("├ ┆", "acquired or released again; held as a reader"),
             ("» •", "access of the current race, of another race"),
             ("◂ ▸", "the event is in a lane further left, right"),
         ],

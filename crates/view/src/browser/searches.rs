@@ -30,7 +30,7 @@ impl Browser<'_> {
     /// Goes to the next event that is looked for, around the ends. Events of hidden threads are left alone.
     pub(super) fn next_match(&mut self, direction: Direction) {
         let Some(query) = self.query.clone() else {
-            self.message = "nothing is looked for yet: / begins a search".to_string();
+            self.message = "no search yet: / begins one".to_string();
             return;
         };
         let Some(from) = self.position() else { return };
@@ -46,7 +46,7 @@ impl Browser<'_> {
     /// Shows only what is looked for, or everything again.
     pub(super) fn toggle_only_found(&mut self) {
         if self.query.is_none() {
-            self.message = "nothing is looked for yet: / begins a search".to_string();
+            self.message = "no search yet: / begins one".to_string();
             return;
         }
         let position = self.position();

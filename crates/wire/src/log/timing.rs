@@ -3,7 +3,7 @@
 /// What made the run depend on real time first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Timing {
-    /// The thread ran uninstrumented code for long, or was blocked there, and others went on without it.
+    /// The thread ran uninstrumented code for long, or was blocked there, and others continued without it.
     Overtaken,
     /// The thread came back from a blocking call while others went on.
     CameBack,

@@ -57,11 +57,11 @@ fn a_reader_may_become_the_writer_if_it_is_the_only_one() {
 #[test]
 fn an_attempt_fails_only_while_somebody_holds_the_lock() {
     let text = "a|acq(l)\nb|tryfail(l)\na|rel(l)";
-    assert_eq!(run(text, &[2]), blocked("2: nobody holds l"));
-    assert_eq!(run(text, &[1, 3, 2]), blocked("2: nobody holds l"));
+    assert_eq!(run(text, &[2]), blocked("2: no thread holds l"));
+    assert_eq!(run(text, &[1, 3, 2]), blocked("2: no thread holds l"));
     assert_eq!(run(text, &[1, 2, 3]), Ok(()));
     let shared = "a|racq(l)\nb|tryfail(l)\na|rrel(l)\na|acq(l)\nb|rtryfail(l)";
-    assert_eq!(run(shared, &[1, 2, 5]), blocked("5: nobody holds l"));
+    assert_eq!(run(shared, &[1, 2, 5]), blocked("5: no thread holds l"));
     assert_eq!(run(shared, &[1, 2, 3, 4, 5]), Ok(()));
 }
 

@@ -3,8 +3,8 @@
 const ITEM = 92;
 const TABS = [
   ["race", "Races", "Each of these is proven."],
-  ["open", "Not proven", "These are not races: nobody knows whether they are. Each says why it stayed open."],
-  ["suppressed", "Suppressed", "A file of suppressions says that nobody wants to hear of these."],
+  ["open", "Not proven", "These pairs are not proven to race. Each says why it is undecided."],
+  ["suppressed", "Suppressed", "These pairs match a rule of the suppressions file."],
 ];
 
 class List {

@@ -24,7 +24,7 @@ function showSummary() {
 /** What is there before anything is opened. */
 function showNothing() {
   const detail = byId("detail");
-  const hint = items.race.length || items.open.length || data.reports.some((one) => one.hunt?.deadlocks.length) ? "Select an entry of the list to see both accesses, how they come together, and why that is proven." : "Nothing was found. Whether that means that there is nothing is told by the notes above.";
+  const hint = items.race.length || items.open.length || data.reports.some((one) => one.hunt?.deadlocks.length) ? "Select an entry of the list to see both accesses, the schedule that makes them race, and the proof." : "Nothing was found. The notes above say whether the analysis is complete.";
   detail.replaceChildren(make("div", { class: "empty" }, make("p", {}, hint)));
 }
 

@@ -96,7 +96,7 @@ class Panel {
     this.element = make(
       "section",
       { class: isPredicted ? "panel predicted" : "panel recorded", "aria-label": this.name },
-      make("h4", {}, this.name, make("small", {}, isPredicted ? "just as possible, and it ends in the race" : "what happened to happen")),
+      make("h4", {}, this.name, make("small", {}, isPredicted ? "just as possible, and it ends in the race" : "what happened in the recorded run")),
       this.scroller,
     );
     this.virtual = new Virtual(this.body, ROW, (row) => this.row(row));
@@ -264,7 +264,7 @@ class Panel {
   foldRow({ fold: [from, to], hidden }) {
     const steps = count(hidden, this.isPredicted ? "step" : "event");
     if (to === from) {
-      return make("div", { class: "row fold" }, make("span", {}, `⋯ ${steps} not part of this picture`));
+      return make("div", { class: "row fold" }, make("span", {}, `⋯ ${steps} not part of this diagram`));
     }
     const open = () => this.unfold([from, to]);
     return make("div", { class: "row fold" }, make("button", { type: "button", onclick: open }, `⋯ ${steps} folded`));
@@ -463,7 +463,7 @@ class PictureView {
   sentence(panel, at, moved, isIn) {
     const { picture } = this;
     const parts = [`event ${picture.events[at]}: ${text(picture.threads[picture.lanes[at]])} ${this.deed(panel, at)} at ${text(picture.places[at])}`];
-    if (picture.races(at)) parts.push("one of the racing two");
+    if (picture.races(at)) parts.push("one of the racing accesses");
     if (moved) parts.push(moved > 0 ? "comes later in the predicted order" : "comes earlier in the predicted order");
     if (!isIn) parts.push("not needed in the predicted order");
     return parts.join(", ");
@@ -577,7 +577,7 @@ function legend(picture) {
     "div",
     { class: "legend" },
     entry("racing", "racing access"),
-    picture.moved.size > 0 && entry("moved", "changed its place"),
+    picture.moved.size > 0 && entry("moved", "moved"),
     picture.sections.size > 0 && entry("section", "lock held"),
     picture.order.length > 0 && entry("absent", "not needed for the race"),
   );

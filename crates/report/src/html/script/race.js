@@ -81,15 +81,15 @@ function proofText(pair) {
   if (pair.proof === "unordered") {
     return (
       "In the recorded run itself, nothing that the programming language guarantees orders these two accesses: no lock, " +
-      "no start or end of a thread, no atomic hand-over. By the rules of the language that is a data race, in whatever order " +
-      "the two happened to run. An independent checker has gone through the recording and confirmed it."
+      "no start or end of a thread, no release and acquire of an atomic. By the rules of the language that is a data race, in whatever order " +
+      "the two happened to run. An independent referee has checked it on the recording."
     );
   }
   return (
-    `There is an order of ${count(pair.length, "recorded step")} that ends with the two accesses directly one after the other, with ` +
-    "nothing in between that could keep them apart. An independent checker has replayed it step by step: each thread does " +
-    "its own steps in their order, each lock is free when it is taken, each thread is started before it runs, and each " +
-    "read that matters to what happens next sees what it saw in the recorded run."
+    `There is an order of ${count(pair.length, "recorded step")} that ends with the two accesses adjacent, with ` +
+    "nothing in between that could order them. An independent referee has replayed it step by step: each thread does " +
+    "its own steps in their order, each lock is free when it is acquired, each thread is started before it runs, and each " +
+    "necessary read sees what it saw in the recorded run."
   );
 }
 
@@ -105,7 +105,7 @@ function observedPart(item, view) {
     return make("p", {}, "By the rules of the language nothing there orders the two accesses. That they did not meet was not guaranteed.");
   }
   if (!observed) {
-    return make("p", {}, "What kept the two apart in the recorded run has no short explanation; the recorded order below shows it.");
+    return make("p", {}, "What ordered the two in the recorded run has no short explanation; the recorded order below shows it.");
   }
   const deed = ([event, thread, what]) =>
     make("button", { class: "link", type: "button", onclick: () => view?.reveal(event) }, bold(thread), ` ${text(what)}`, make("span", { class: "dim" }, ` (event ${event})`));
@@ -146,7 +146,7 @@ function storyPart(item, view) {
     }
     const [thread, event, what, place, races] = entry.step || entry.waits;
     if (entry.waits) {
-      return make("li", { class: "waits" }, who(thread), ` waits here; in the recorded run it went on to event ${event}`);
+      return make("li", { class: "waits" }, who(thread), ` waits here; in the recorded run it continued to event ${event}`);
     }
     return make(
       "li",
@@ -169,7 +169,7 @@ function storyPart(item, view) {
 function pictureNote(item, picture) {
   const { pair } = item;
   if (!picture) {
-    return "There is no picture of this race: the recording was not held in memory, or the report has more races than anybody looks at.";
+    return "There is no diagram of this race: the recording was not held in memory, or the report has too many races.";
   }
   if (pair.proof === "unordered") return "The proof is about the recorded order itself, so there is no other order to show. This is what was recorded around the two accesses.";
   if (!picture.order.length) return "The witness was checked but not kept, as all witnesses together are long (--witness all keeps them). This is what was recorded around the two accesses.";
@@ -217,7 +217,7 @@ function raceView(item) {
     make("div", { class: "telling" }, section(isObserved(pair) ? "The recorded run shows it as well" : "Why the recorded run did not show it", observedPart(item, view)), section("How sure is this?", make("p", {}, make("b", { class: "proven" }, "Proven. "), proofText(pair)))),
     pair.story && section("How it happens", storyPart(item, view)),
     pair.reads && section("Which reads matter", readsPart(item, view)),
-    section("The picture", note && make("p", { class: "dim" }, note), view?.element),
+    section("Diagram", note && make("p", { class: "dim" }, note), view?.element),
     view && section("The source of these steps", sources.element, !hasSources && make("p", { class: "dim" }, "The source files of these steps are not here.")),
   );
   return { element, view, start: () => view?.start(), end: () => view?.end() };
@@ -250,10 +250,10 @@ function pairView(item) {
       make(
         "p",
         { class: "verdict" },
-        isOpen ? "This is not known to be a race. It stayed open because: " : "Somebody does not want to hear of this pair. The rule: ",
+        isOpen ? "This pair is not proven to race. Reason: " : "This pair is suppressed by the rule: ",
         make("b", {}, text(pair.reason)),
       ),
-      pair.more > 0 && make("p", { class: "dim" }, `${count(pair.more, "more pair")} of these two places ${pair.more === 1 ? "is" : "are"} not decided either.`),
+      pair.more > 0 && make("p", { class: "dim" }, `${count(pair.more, "more pair")} of these two places ${pair.more === 1 ? "is" : "are"} undecided, too.`),
     ),
     make("div", { class: "accesses" }, accessCard(pair.first, 0), accessCard(pair.second, 1)),
   );
