@@ -1,4 +1,4 @@
-//! The one door for developers: `cargo xtask setup|run|test|bench|tidy`.
+//! `cargo xtask setup|run|test|bench|tidy`: all commands for developers.
 
 mod test;
 mod tidy;
@@ -8,19 +8,26 @@ use std::process::ExitCode;
 use xtask::{process, setup};
 
 const USAGE: &str = "\
-usage: cargo xtask COMMAND
+Usage: cargo xtask COMMAND
 
-  run FILE… [OPTIONS]    build foretell and predict on traces, or run a program, e.g. cargo xtask run examples/bank.std
-  test                   install what the tests need, then formatting, lints, house rules and all tests
-  bench [NAME…]          measure; names: read detect syncp referee predict memory exact auto explore z3 native online necessary recipe hidden (all unless given); --save adds to bench/RESULTS.md
-  fuzz-exact [SECONDS [SEED]]  exact techniques and exploration against oracle and brute force on random traces, for ever unless told;
-                               or traces COUNT [SEED]
-  soundness [SECONDS [SEED]]   predicted races against all executions of random programs, for ever unless told
-  native-corpus [SEEDS [PART OF A NAME]]  record and predict every program of corpus/native, with 20 seeds unless told
-  replay-corpus [SEEDS [PART OF A NAME]]  drive every program of corpus/native into its races, with 3 seeds unless told, and ten times each
-  soundness-native [SECONDS [SEED]]  races of recorded C++ programs and Rust tests against all executions of the same programs
-  tidy                   check the rules of the house: who may depend on whom, and what every file must have
-  setup                  install what building and testing need";
+Commands:
+  run FILE… [OPTIONS]     Build foretell and analyse traces or run a program: cargo xtask run examples/bank.std
+  test                    Install what the tests need; then check formatting, lints and repository rules, and run all tests
+  bench [NAME…]           Measure [default: all]; --save appends to bench/RESULTS.md. Names: read detect syncp referee
+                          predict memory exact auto explore z3 native online necessary recipe hidden
+  fuzz-exact [SECONDS [SEED]] | traces COUNT [SEED]
+                          Compare exact techniques and exploration with oracle and brute force on random traces
+                          [default: until interrupted]
+  soundness [SECONDS [SEED]]
+                          Compare predicted races with all executions of random programs [default: until interrupted]
+  soundness-native [SECONDS [SEED]]
+                          Do the same for recorded C++ programs and Rust tests
+  native-corpus [SEEDS [NAME]]
+                          Record and analyse the programs of corpus/native whose names contain NAME [default: 20 seeds]
+  replay-corpus [SEEDS [NAME]]
+                          Drive the programs of corpus/native into their races, ten times each [default: 3 seeds]
+  tidy                    Check the repository rules: dependencies, file headers, words
+  setup                   Install what building and testing need";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

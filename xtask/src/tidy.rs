@@ -4,10 +4,12 @@
 //! * a detector's file says what it guarantees and what it may miss;
 //! * where operations of a trace get their meaning, no `match` has a wildcard arm over them;
 //! * files and comment lines are short enough to read;
+//! * documents, help and messages use the words of the field (`words.rs`);
 //! * no source file carries what is unfinished, switched off, or silenced.
 
 mod layout;
 mod operations;
+mod words;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -148,13 +150,15 @@ pub(crate) fn run() -> Result<ExitCode, String> {
         broken.extend(operations::wildcards(&shown, &text));
         broken.extend(layout::too_long(&shown, &text));
         broken.extend(layout::wide_comments(&shown, &text));
+        broken.extend(words::in_source(&shown, &text));
     }
     broken.extend(operations::missing(&root()));
+    broken.extend(words::in_documents(&root())?);
     if broken.is_empty() {
         eprintln!("tidy: {} source files keep the rules", sources.len());
         return Ok(ExitCode::SUCCESS);
     }
-    Err(format!("the rules of the house are broken:\n  {}", broken.join("\n  ")))
+    Err(format!("repository rules are broken:\n  {}", broken.join("\n  ")))
 }
 
 /// Dependencies that no rule allows, and members that stand in the wrong order.

@@ -535,7 +535,10 @@ mod tests {
         let text = |log: &str, told, ended| why_cut(Path::new(log), told, ended);
         assert_eq!(text("12.ftraw", None, killed), "the program was killed by signal 9 (SIGKILL)");
         assert_eq!(text("12-1.ftraw", None, killed), "the program was killed by signal 9 (SIGKILL)");
-        assert_eq!(text("123.ftraw", None, killed), "the process was killed, or ended without closing its recording");
+        assert_eq!(
+            text("123.ftraw", None, killed),
+            "the process was killed, or ended without closing its recording"
+        );
         let full = Some(Why::NotWritten(28));
         assert!(text("12.ftraw", full, killed).starts_with("it could not be written on: No space"));
         let stopped = Ended { by: EndedBy::Time(Duration::from_secs(3)), ..killed };

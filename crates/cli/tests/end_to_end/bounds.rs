@@ -62,7 +62,10 @@ fn candidates_are_no_races_however_many_there_are() {
         assert_eq!((ran.code, length(&report["undecided"])), (3, 50), "{technique}");
         assert!(has_note(&report, "--max-races"), "{technique}");
         let text = foretell(&["predict", "--max-races", "50", "--technique", technique, &trace]).out;
-        assert!(text.contains("note: the report is limited to 50 pairs; raise --max-races for more"), "{text}");
+        assert!(
+            text.contains("note: the report is limited to 50 pairs; raise --max-races for more"),
+            "{text}"
+        );
     }
 }
 
