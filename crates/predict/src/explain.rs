@@ -83,8 +83,8 @@ impl Teller<'_> {
     fn section(&self, section: u32) -> String {
         let section = &self.window.sections[section as usize];
         match self.window.place.get(section.acquire as usize) {
-            Some(_) => format!("the section of {}", self.event(section.acquire)),
-            None => "a section that began before the window".to_string(),
+            Some(_) => format!("the critical section of {}", self.event(section.acquire)),
+            None => "a critical section that began before the window".to_string(),
         }
     }
 

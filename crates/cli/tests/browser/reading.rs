@@ -204,10 +204,7 @@ fn filters_narrow_the_list_and_candidates_stand_apart() {
     assert_eq!(browser.eval(items), json!(6));
     browser.point(".item", true);
     let told = browser.text("document.querySelector('#detail').innerText");
-    assert!(
-        told.contains("This is not known to be a race. It stayed open because: lockset does not prove"),
-        "{told}"
-    );
+    assert!(told.contains("This pair is not proven to race. Reason: lockset does not prove"), "{told}");
     assert!(!told.contains("Proven"), "{told}");
     assert!(browser.is("location.hash === '#candidate-1'"));
     browser.assert_well_behaved();

@@ -44,7 +44,7 @@ fn a_report_holds_so_many_races_and_tells_of_the_rest() {
             let (races, undecided) = (length(&report["races"]), length(&report["undecided"]));
             // What hb reports first need not be proven.
             assert!(races == 50 || technique == "hb" && races + undecided == 50, "{races}, {what}");
-            assert!(has_note(&report, "the report ends at 50 pairs; --max-races"), "{what}");
+            assert!(has_note(&report, "the report is limited to 50 pairs; raise --max-races"), "{what}");
             assert_eq!(length(&report["notes"]), 1, "{what}");
             assert!(report["stats"]["not_examined"].as_u64() > Some(0), "{what}");
             assert_eq!(report["interrupted"], false);

@@ -109,7 +109,7 @@ fn what_locks_have_to_do_with_it_is_told() {
     let different = "A|acq(l)|1\nA|w(x)|2\nA|rel(l)|3\nB|acq(m)|4\nB|w(x)|5\nB|rel(m)|6\n";
     explain(different, &["A holds l and B holds m: these are different locks", "decide on one lock for x"]);
     let readers = "A|racq(l)|1\nA|w(x)|2\nA|rrel(l)|3\nB|racq(l)|4\nB|w(x)|5\nB|rrel(l)|6\n";
-    explain(readers, &["Both hold l, but only as readers", "takes the lock alone"]);
+    explain(readers, &["Both hold l, but only as readers", "acquire the lock exclusively"]);
     explain("A|w(x)|1\nB|astore.sc(x)|2\n", &["make the other access atomic as well: the one at 1"]);
     explain(
         "A|alloc(x)|1\nA|fork(B)|2\nB|r(x)|3\nA|free(x)|4\n",
@@ -125,7 +125,7 @@ fn a_pair_that_is_no_race_is_explained() {
         "teller writes sum = 1 at bank.c:4:5",
         "Suppose that the two were adjacent",
         "event 4 (teller locks lock at bank.c:3:5)",
-        "In another run the program may take another way",
+        "In another run the program may take another path",
     ];
     assert_says(&explained(&folder, &["--pair", "14,5"]), &expected);
     let lines = explained(&folder, &["--pair", "bank.c:24,bank.c:4"]);
@@ -170,7 +170,7 @@ fn without_its_trace_a_report_still_says_all_it_knows() {
     let text = explained(&folder, &["--race", "2"]);
     assert_says(
         &text,
-        &["» reads note", "It was not checked again now: the trace bank.std is not here", "by accident"],
+        &["» reads note", "It was not checked again now: the trace bank.std cannot be found", "by accident"],
     );
     assert_says(&explained(&folder, &["--race", "2", "--witness", "all"]), &["not every step can be told"]);
     assert_says(

@@ -259,10 +259,7 @@ fn a_baseline_that_is_none_is_refused() {
     for (name, expected) in [
         ("text.json", "text.json cannot be the baseline: not a JSON report of foretell (--format json)"),
         ("sarif.json", "not a JSON report of foretell (--format json): missing field `tool`"),
-        (
-            "older.json",
-            "this report has no fingerprints that this version knows; write it anew with --format json",
-        ),
+        ("older.json", "this report has no fingerprints of this version; write it again with --format json"),
         ("newer.json", "this report was written by a newer version of foretell"),
         ("missing.json", "cannot read missing.json"),
     ] {

@@ -107,7 +107,7 @@ fn forgotten_accesses_leave_the_answer_open() {
     let text = format!("T1|aload.rlx(x)|a\n{many}{end}");
     let ran = foretell_with_input(&["predict", "--technique", "shb", "-"], text.as_bytes());
     assert_eq!(ran.code, 3, "{}", ran.out);
-    assert!(ran.out.contains("left the bounded history"), "{}", ran.out);
+    assert!(ran.out.contains("dropped from the bounded history"), "{}", ran.out);
     let ran = foretell_with_input(&["predict", "--technique", "shb", "--pairs", "all", "-"], text.as_bytes());
     assert_eq!(ran.code, 1, "{}", ran.out);
 }

@@ -78,10 +78,10 @@ fn an_explanation_tells_what_each_read_is_good_for() {
         let words = explained(&report, more);
         for said in [
             "t3 reads x = 2 at 28:9 (event 18) matters: it decides what t3 does at 28:5 (event 19)",
-            "t2 reads z = 2 at 19:10 (event 11) matters: a value made of it is written where t2 writes x = 2 at 19:5 (event 12), \
+            "t2 reads z = 2 at 19:10 (event 11) matters: a value that depends on it is written where t2 writes x = 2 at 19:5 (event 12), \
              and must be seen where t3 reads x = 2 at 28:9 (event 18)",
-            "t2 reads y = 1 at 16:10 (event 7) does not matter: nothing that happens here depends on it; here it sees \
-             something else",
+            "t2 reads y = 1 at 16:10 (event 7) does not matter: no event of this schedule depends on it; here it sees \
+             another value",
         ] {
             assert!(words.contains(said), "{said}: {words}");
         }

@@ -129,7 +129,7 @@ fn what_was_not_executed_is_explained_and_replayed() {
         let explained = foretell(&[&["explain", &report, "--race", &number], more].concat());
         let words: Vec<&str> = explained.out.split_whitespace().collect();
         let words = words.join(" ");
-        assert!(words.contains("leaves the way that the recorded run went"), "{words}{}", explained.err);
+        assert!(words.contains("leaves the path of the recorded run"), "{words}{}", explained.err);
         assert!(!words.contains("reject"), "{words}");
     }
     let replayed = foretell(&["replay", &report, "--race", &number]);
