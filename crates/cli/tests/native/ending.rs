@@ -61,7 +61,7 @@ fn a_recording_is_not_begun_in_vain() {
     let marker = Path::new(env!("CARGO_TARGET_TMPDIR")).join("begun_in_vain");
     let touch = format!("touch {}", marker.display());
     for (target, why) in
-        [("/nowhere/at/all.ftr", "cannot write /nowhere"), ("trace.what", "cannot tell the format")]
+        [("/nowhere/at/all.ftr", "cannot write /nowhere"), ("trace.what", "unknown format")]
     {
         let output = foretell(&["record", "-o", target, "--", "sh", "-c", &touch]);
         let err = text(&output.stderr);
@@ -70,7 +70,7 @@ fn a_recording_is_not_begun_in_vain() {
         assert!(!marker.exists(), "the program was run");
     }
     let output = foretell(&["record", "-o", "/dev/null", "--", "./no-such-program"]);
-    assert!(text(&output.stderr).contains("cannot tell the format"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("unknown format"), "{}", text(&output.stderr));
 }
 
 /// The folders for logs that are there.
