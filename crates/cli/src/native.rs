@@ -23,6 +23,7 @@ use foretell_engine::untaken::Branches;
 use foretell_engine::{Description, Input, Plan, UntakenBranches};
 use foretell_native::{DetourLimits, Follow};
 use foretell_report::{Confirmation, Report, repeats};
+use foretell_schedule::Name;
 use foretell_wire::schedule::Draft;
 
 pub(crate) use cargo::run as cargo;
@@ -94,8 +95,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     // A trace that is kept tells everything.
     let follow = if args.trace.is_some() { Follow::Values } else { args.wanted.follow() };
     let folder = Folder::new()?.following(follow).within(args.wanted.search.time_limit.0);
+    let manner = manner(args)?;
     let program = build(&args.program, &folder)?;
-    let manner = manner(args);
     for (index, recording) in record::run(&program, &args.arguments, manner, &folder)?.into_iter().enumerate()
     {
         if let Some(path) = &args.trace {
@@ -116,12 +117,23 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
 }
 
 /// How the program is recorded.
-fn manner(args: &RunArgs) -> Manner<'_> {
+fn manner(args: &RunArgs) -> Result<Manner<'_>, Failure> {
     let schedule = &args.schedule;
-    let (strategy, depth) = (schedule.schedule.parse().ok(), schedule.depth);
+    let (strategy, depth) = (strategy(&schedule.schedule)?, schedule.depth);
     let hunting = Hunting { strategy, depth, steps: None, triggers: schedule.triggers.as_deref() };
     let (seed, order, stop_after) = (schedule.seed, args.order, args.stop_after);
-    Manner { name: &args.program, seed, order, stop_after, log_limit: args.log.log_limit, hunting }
+    Ok(Manner { name: &args.program, seed, order, stop_after, log_limit: args.log.log_limit, hunting })
+}
+
+/// The strategy of this name; none for the usual turns.
+fn strategy(name: &str) -> Result<Option<Name>, Failure> {
+    let names = Name::ALL.map(|(name, _)| name).join(", ");
+    let unknown = |()| {
+        let problem =
+            format!("a native program cannot run under --schedule {name}; expected serial, {names}");
+        Failure::Usage(problem)
+    };
+    if name == "serial" { Ok(None) } else { name.parse().map(Some).map_err(unknown) }
 }
 
 /// The program to run: one that is built in the folder, if this is a source file.

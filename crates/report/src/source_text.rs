@@ -191,7 +191,7 @@ mod tests {
             text(&["x = 1;"], "b.c:9:3", Some(Doubt::Changed), 80),
             [
                 "       9 | x = 1;",
-                "      (b.c was changed after the recording; the line may be another one)",
+                "      (b.c was changed after the recording; this may be another line)",
                 "       9 | x = 1;",
             ]
         );

@@ -323,7 +323,7 @@ fn a_schedule_that_cannot_be_followed_is_reported_and_goes_on() {
     let mut given = Given::new("t2,t1*3".parse().unwrap());
     let run = recorded(&program, &mut given);
     assert_eq!(run.schedule.to_string(), "t2,t1*2,t2");
-    assert_eq!(given.problem(), Some("entry 4 of the schedule, t1, is not possible: t2 can go on"));
+    assert_eq!(given.problem(), Some("entry 4 of the schedule, t1, is not possible: t2 can continue"));
     assert_eq!(given.left(), 1);
 }
 

@@ -60,8 +60,7 @@ fn exit_codes_of_programs_are_told() {
 fn a_recording_is_not_begun_in_vain() {
     let marker = Path::new(env!("CARGO_TARGET_TMPDIR")).join("begun_in_vain");
     let touch = format!("touch {}", marker.display());
-    for (target, why) in
-        [("/nowhere/at/all.ftr", "cannot write /nowhere"), ("trace.what", "unknown format")]
+    for (target, why) in [("/nowhere/at/all.ftr", "cannot write /nowhere"), ("trace.what", "unknown format")]
     {
         let output = foretell(&["record", "-o", target, "--", "sh", "-c", &touch]);
         let err = text(&output.stderr);
@@ -69,6 +68,14 @@ fn a_recording_is_not_begun_in_vain() {
         assert!(err.contains(why), "{err}");
         assert!(!marker.exists(), "the program was run");
     }
+    let output = foretell(&["run", "--schedule", "round-robin", "--", "sh", "-c", &touch]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("cannot run under --schedule round-robin"),
+        "{}",
+        text(&output.stderr)
+    );
+    assert!(!marker.exists(), "the program was run");
     let output = foretell(&["record", "-o", "/dev/null", "--", "./no-such-program"]);
     assert!(text(&output.stderr).contains("unknown format"), "{}", text(&output.stderr));
 }
