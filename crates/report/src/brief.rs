@@ -43,8 +43,8 @@ pub fn brief(report: &Report, why: &str) -> Report {
         String::new()
     };
     brief.notes.push(format!(
-        "this report was cut while it was written ({why}): of each race only the two accesses are told, not how it \
-         comes about{left_out}"
+        "this report was cut while it was written ({why}): each race has only its two accesses, without the \
+         schedule{left_out}"
     ));
     brief
 }

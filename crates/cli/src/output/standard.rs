@@ -29,7 +29,7 @@ pub(super) fn write(bytes: &[u8]) -> io::Result<()> {
                     (known, since) = (written, Instant::now());
                 }
                 if since.elapsed() >= PATIENCE {
-                    note("error: interrupted, and nobody reads what is printed: the rest is left out");
+                    note("error: interrupted, and the reader of standard output does not read on: the rest is left out");
                     std::process::exit(stop::INTERRUPTED_CODE);
                 }
                 thread::sleep(TICK);
