@@ -118,13 +118,13 @@ pub(crate) struct HuntArgs {
         help_heading = heading::LIMITS
     )]
     pub(crate) max_steps: usize,
-    /// Show the output of the program
-    #[arg(long, help_heading = heading::DISPLAY)]
-    pub(crate) show_output: bool,
     #[command(flatten)]
     pub(crate) log: LogArgs,
     #[command(flatten)]
     pub(crate) wanted: WantedArgs,
+    /// Show the output of the program
+    #[arg(long, help_heading = heading::DISPLAY)]
+    pub(crate) show_output: bool,
     #[arg(long, help = texts::NO_PROGRESS, help_heading = heading::DISPLAY)]
     pub(crate) no_progress: bool,
 }

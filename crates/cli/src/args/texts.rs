@@ -26,14 +26,14 @@ pub(super) const SCHEDULE: &str = "Set the scheduling strategy, or give a schedu
 pub(super) const SCHEDULE_LONG: &str = "\
 Set the scheduling strategy, or give a schedule
 
-  serial       thread after thread (CIMP); a native program takes random turns, longer than under `random`
+  serial       thread after thread (CIMP); random turns of growing length (native)
   round-robin  one step of each thread in turn (CIMP only)
   random       any thread that can run, each equally likely
   contest      random, with noise at synchronisation (ConTest)
   pct          random priorities that change at few steps (PCT)
   pos          a random priority for each operation (POS)
   drfinder     locks in another order than in the run before (DrFinder)
-  t1*7,t2,t1   this schedule: seven steps of t1, one of t2, one of t1; then `serial` (CIMP only)
+  t1*7,t2,t1   seven steps of t1, one of t2, one of t1; then serial (CIMP only)
 
 See docs/hunting.md.";
 pub(super) const STRATEGY: &str =
@@ -101,7 +101,8 @@ Exit codes:
   0  nothing found
   1  a race is proven
   2  bad input or usage, or a recording that was cut short and shows no race
-  3  no race proven, but some pairs are undecided, or almost nothing could be reordered";
+  3  no race proven, but some pairs are undecided, or almost nothing could be
+     reordered";
 
 pub(super) const REPLAY_EXIT_CODES: &str = "\
 Exit codes:
@@ -121,7 +122,8 @@ Exit codes:
   0  nothing found
   1  a race is proven, or a run deadlocked
   2  bad input or usage, or no run could be analysed to its end
-  3  nothing found, but some pairs are undecided, some runs were cut short, or almost nothing could be reordered";
+  3  nothing found, but some pairs are undecided, some runs were cut short, or almost
+     nothing could be reordered";
 
 pub(super) const EXPLAIN_EXIT_CODES: &str = "\
 Exit codes:
