@@ -132,7 +132,7 @@ fn a_pair_that_is_no_race_is_explained() {
     assert_says(&lines, &expected);
     assert_says(
         &lines,
-        &["1 pair was looked at, the nearest first (these are all): 1 cannot race, 0 not decided"],
+        &["1 pair was examined, the nearest first (these are all): 1 cannot race, 0 not decided"],
     );
     let race = explained(&folder, &["--pair", "bank.c:2,bank.c:13:10"]);
     assert_says(
@@ -172,7 +172,7 @@ fn without_its_trace_a_report_still_says_all_it_knows() {
         &text,
         &["» reads note", "It was not checked again now: the trace bank.std cannot be found", "by accident"],
     );
-    assert_says(&explained(&folder, &["--race", "2", "--witness", "all"]), &["not every step can be told"]);
+    assert_says(&explained(&folder, &["--race", "2", "--witness", "all"]), &["not every step can be shown"]);
     assert_says(
         &refused(&folder, &["report.json", "--pair", "5,14"]),
         &["only be decided with the trace", "--trace FILE"],
