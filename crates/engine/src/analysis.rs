@@ -177,7 +177,7 @@ impl fmt::Display for Note {
                 write!(f, "too many pairs to go through: {pairs} were only counted")
             }
             Note::MaxRaces(number) => {
-                write!(f, "the report ends at {number} pairs; --max-races tells of more")
+                write!(f, "the report is limited to {number} pairs; raise --max-races for more")
             }
         }
     }

@@ -98,7 +98,10 @@ fn an_explanation_tells_what_each_read_is_good_for() {
         told.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect();
     std::fs::write(&trace, untold).expect("a trace");
     let words = with_trace();
-    assert!(words.contains("It was not checked again now: the trace in the file has no dependence information"), "{words}");
+    assert!(
+        words.contains("It was not checked again now: the trace in the file has no dependence information"),
+        "{words}"
+    );
 }
 
 #[test]
