@@ -1,6 +1,7 @@
 //! The words of the project: documents, help and messages use the terms of the field, in British spelling.
 //!
-//! Checked are the documents, without code, and all string literals of shipped sources that are prose. Comments are not.
+//! Checked are the documents, without code, and all string literals of shipped sources that are prose. Comments are
+//! not.
 
 use std::fs;
 use std::path::Path;
@@ -117,8 +118,8 @@ fn documents(root: &Path) -> Result<Vec<std::path::PathBuf>, String> {
     Ok(found)
 }
 
-/// The text without code: blocks in other forms than `text` and `console`, and spans between backquotes. Lines keep their
-/// numbers.
+/// The text without code: blocks in other forms than `text` and `console`, and spans between backquotes. Lines keep
+/// their numbers.
 fn prose(text: &str) -> String {
     let (mut prose, mut is_code, mut is_block) = (String::new(), false, false);
     for line in text.lines() {
