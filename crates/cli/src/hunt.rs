@@ -1,11 +1,11 @@
 //! `foretell hunt`: runs a program many times in different ways, and tells what all runs together have shown.
 //!
-//! * [`aim`]: how each run is steered, and what it is told of those before
-//! * [`native`], [`simulated`]: how programs are run, real ones and those of the virtual machine
+//! * [`run_plans`]: how each run is steered, and what it knows of those before
+//! * [`native`], [`cimp`]: the front ends: native programs and those of the virtual machine
 
-mod aim;
+mod cimp;
 mod native;
-mod simulated;
+mod run_plans;
 
 use std::thread;
 use std::time::Instant;
@@ -13,17 +13,17 @@ use std::time::Instant;
 use foretell_engine::describe::describe_deadlocks;
 use foretell_engine::{Choice, Plan};
 use foretell_predict::Technique;
-use foretell_report::{Hunt, HuntRun, Shown, Steering, Stopped, Union};
+use foretell_report::{Hunt, HuntRun, Shown, Stopped, Union};
 
-use self::aim::{Aim, Aims};
+use self::cimp::Cimp;
 use self::native::Native;
-use self::simulated::Simulated;
+use self::run_plans::RunPlans;
 use crate::analysis::outcome;
 use crate::args::{HuntArgs, InputArgs, Strategy, jobs};
 use crate::error::Failure;
+use crate::front_end::{FrontEnd, Language, RunOutcome, RunPlan};
 use crate::input::TraceFile;
 use crate::output;
-use crate::program::is_program;
 use crate::progress::Progress;
 use crate::render::tell;
 use crate::sources::Sources;
@@ -33,59 +33,23 @@ use crate::{Outcome, stop};
 /// If so many runs in a row fail from the beginning, no other is made: the program cannot be run like this at all.
 const ATTEMPTS: usize = 3;
 
-/// A program that can be run again and again.
-trait Quarry: Sync {
-    /// What a run leaves behind.
-    type Track: Send;
-
-    /// Runs the program once. Several runs may go on at the same time.
-    fn run(&self, aim: &Aim) -> Result<Shot<Self::Track>, Failure>;
-
-    /// What is to be found in a run.
-    fn look(&self, track: Self::Track, aim: &Aim) -> Result<Shown, Failure>;
-}
-
-/// What has become of a run.
-struct Shot<T> {
-    track: T,
-    /// How it has ended, if not well.
-    ending: Option<String>,
-    /// What it has taught the next one.
-    learnt: Learnt,
-}
-
-/// What a run has taught.
-#[derive(Clone, Debug, Default)]
-struct Learnt {
-    /// About how many choices there were.
-    steps: Option<u64>,
-    /// Which functions take which locks.
-    triggers: Option<String>,
-    /// What the strategy did.
-    steering: Option<Steering>,
-}
-
 pub(crate) fn run(args: &HuntArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
-    if !is_program(&args.program) {
-        return hunt(args, &Native::new(args)?);
+    let language = Language::of(&args.program);
+    language.check_arguments(&args.arguments)?;
+    match language {
+        Language::Cimp => hunt(args, &Cimp::new(args)?),
+        Language::Native => hunt(args, &Native::new(args)?),
     }
-    if let Some(argument) = args.arguments.first() {
-        let argument = argument.to_string_lossy();
-        return Err(Failure::Usage(format!(
-            "`{argument}` is one too many: a .cimp program takes no arguments"
-        )));
-    }
-    hunt(args, &Simulated::new(args)?)
 }
 
-fn hunt(args: &HuntArgs, quarry: &impl Quarry) -> Result<Outcome, Failure> {
+fn hunt(args: &HuntArgs, target: &impl FrontEnd) -> Result<Outcome, Failure> {
     let rules = Rules::load(&args.wanted)?;
     let technique = args.plans().next().map_or("auto", |plan| plan.choice.name());
     let program = args.program.display().to_string();
     let mut union = Union::new(technique, &program, args.strategy.name(), args.runs);
     let begin = Instant::now();
-    let stopped = run_all(args, quarry, &mut union)?;
+    let stopped = run_all(args, target, &mut union)?;
     let mut report = union.finish(stopped);
     report.stats.seconds = begin.elapsed().as_secs_f64();
     let file = TraceFile::new(&args.program, &InputArgs { from_format: None, no_progress: true });
@@ -109,8 +73,8 @@ fn outcome_of_runs(hunt: &Hunt) -> Outcome {
 }
 
 /// Makes runs, as many at a time as there are processors, until there is a reason to stop.
-fn run_all(args: &HuntArgs, quarry: &impl Quarry, union: &mut Union) -> Result<Stopped, Failure> {
-    let mut aims = Aims::new(args);
+fn run_all(args: &HuntArgs, target: &impl FrontEnd, union: &mut Union) -> Result<Stopped, Failure> {
+    let mut plans = RunPlans::new(args);
     let at_once = jobs(args.wanted.search.jobs);
     let progress = Progress::of_work("hunts", !args.no_progress);
     progress.expect(args.runs);
@@ -122,16 +86,16 @@ fn run_all(args: &HuntArgs, quarry: &impl Quarry, union: &mut Union) -> Result<S
         if args.patience.0.is_some_and(|patience| union.runs_without_news() >= patience as usize) {
             return Ok(Stopped::NothingNew);
         }
-        let aims_now = aims.next(at_once.min(args.runs - union.runs()));
-        for (aim, (shot, seconds)) in aims_now.iter().zip(run_together(quarry, &aims_now)) {
+        let plans_now = plans.next(at_once.min(args.runs - union.runs()));
+        for (plan, (outcome, seconds)) in plans_now.iter().zip(run_together(target, &plans_now)) {
             let mut run = HuntRun {
-                run: aim.run,
-                strategy: aim.strategy.text().to_string(),
-                seed: aim.seed,
+                run: plan.run,
+                strategy: plan.strategy.text().to_string(),
+                seed: plan.seed,
                 seconds,
                 ..HuntRun::default()
             };
-            let shown = shot.and_then(|shot| look(quarry, shot, aim, &mut aims, &mut run));
+            let shown = outcome.and_then(|outcome| look(target, outcome, plan, &mut plans, &mut run));
             let shown = match shown {
                 Ok(shown) => shown,
                 // What cannot be run at all is told soon; what other runs have shown is not lost by one that fails.
@@ -153,34 +117,34 @@ fn run_all(args: &HuntArgs, quarry: &impl Quarry, union: &mut Union) -> Result<S
 }
 
 /// Looks at what a run has left behind.
-fn look<Q: Quarry>(
-    quarry: &Q,
-    shot: Shot<Q::Track>,
-    aim: &Aim,
-    aims: &mut Aims<'_>,
+fn look<T: FrontEnd>(
+    target: &T,
+    outcome: RunOutcome<T::Artifacts>,
+    plan: &RunPlan,
+    plans: &mut RunPlans<'_>,
     run: &mut HuntRun,
 ) -> Result<Shown, Failure> {
     let begin = Instant::now();
-    aims.learn(&shot.learnt);
-    (run.ending, run.steering) = (shot.ending, shot.learnt.steering);
-    let shown = quarry.look(shot.track, aim)?;
+    plans.learn(&outcome.learnt);
+    (run.ending, run.steering) = (outcome.ending, outcome.learnt.steering);
+    let shown = target.examine(outcome.artifacts, plan)?;
     run.seconds += begin.elapsed().as_secs_f64();
     Ok(shown)
 }
 
 /// What has become of a run, and how many seconds it took.
-type Timed<T> = (Result<Shot<T>, Failure>, f64);
+type Timed<T> = (Result<RunOutcome<T>, Failure>, f64);
 
 /// Makes some runs at the same time.
-fn run_together<Q: Quarry>(quarry: &Q, aims: &[Aim]) -> Vec<Timed<Q::Track>> {
-    let timed = |aim| {
+fn run_together<T: FrontEnd>(target: &T, plans: &[RunPlan]) -> Vec<Timed<T::Artifacts>> {
+    let timed = |plan| {
         let begin = Instant::now();
-        let shot = quarry.run(aim);
-        (shot, begin.elapsed().as_secs_f64())
+        let outcome = target.record(plan);
+        (outcome, begin.elapsed().as_secs_f64())
     };
     let died = || (Err(Failure::Usage("a run could not be looked after".to_string())), 0.0);
     thread::scope(|scope| {
-        let runs: Vec<_> = aims.iter().map(|aim| scope.spawn(move || timed(aim))).collect();
+        let runs: Vec<_> = plans.iter().map(|plan| scope.spawn(move || timed(plan))).collect();
         runs.into_iter().map(|run| run.join().unwrap_or_else(|_| died())).collect()
     })
 }

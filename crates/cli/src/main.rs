@@ -8,6 +8,7 @@ mod compare;
 mod error;
 mod explain;
 mod explore;
+mod front_end;
 mod hunt;
 mod input;
 mod memory;

@@ -35,6 +35,7 @@ pub(crate) use rust::become_compiler;
 use crate::analysis::{Measured, outcome};
 use crate::args::{CompilerArgs, InputArgs, RecordArgs, RunArgs, WantedArgs};
 use crate::error::Failure;
+use crate::front_end::Driver;
 use crate::input::TraceFile;
 use crate::render::tell;
 use crate::stop::{TimeLimit, Watch};
@@ -178,11 +179,13 @@ fn confirm(args: &RunArgs, program: &Path, reports: &mut [Report]) -> Result<(),
     Ok(())
 }
 
-/// Drives a program into one race; a source file is built first.
-pub(crate) fn replay(drive: Drive<'_>, draft: &mut Draft) -> Result<Confirmation, Failure> {
-    let folder = Folder::new()?;
-    let program = build(drive.program, &folder)?;
-    replay::drive(Drive { program: &program, ..drive }, draft)
+impl Driver for Drive<'_> {
+    /// A source file is built first.
+    fn drive(&self, draft: &mut Draft) -> Result<Confirmation, Failure> {
+        let folder = Folder::new()?;
+        let program = build(self.program, &folder)?;
+        replay::drive(Drive { program: &program, ..*self }, draft)
+    }
 }
 
 /// How it is looked at what a process did.

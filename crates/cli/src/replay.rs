@@ -13,8 +13,8 @@ use foretell_wire::schedule::{Draft, HEADING, Schedule};
 use crate::args::ReplayArgs;
 use crate::error::Failure;
 use crate::explain::{self, quoted};
-use crate::native::{self, Drive};
-use crate::program::is_program;
+use crate::front_end::{Driver, Language};
+use crate::native::Drive;
 use crate::{Outcome, output, screen, stop};
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<Outcome, Failure> {
@@ -23,10 +23,9 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Outcome, Failure> {
     let is_saved = text.starts_with(HEADING.trim_end_matches(char::is_numeric));
     let mut draft = if is_saved { parse(&args.file.display().to_string(), &text)? } else { of_report(args)? };
     let (program, arguments) = command(args, &draft)?;
-    let confirmation = if is_program(&program) {
-        machine::drive(&program, &draft)?
-    } else {
-        let drive = Drive {
+    let driver: Box<dyn Driver> = match Language::of(&program) {
+        Language::Cimp => Box::new(machine::Cimp { program: &program }),
+        Language::Native => Box::new(Drive {
             program: &program,
             name: &program,
             arguments: &arguments,
@@ -35,9 +34,9 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Outcome, Failure> {
             go_on: args.go_on,
             gdb: args.gdb,
             quietly: false,
-        };
-        native::replay(drive, &mut draft)?
+        }),
     };
+    let confirmation = driver.drive(&mut draft)?;
     let detail = screen::detail(args.color, None);
     output::write(None, &confirmation_text::render(&confirmation, detail))?;
     if confirmation.confirmed {

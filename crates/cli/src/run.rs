@@ -16,9 +16,10 @@ use foretell_schedule::{Name, Relation, Strategy};
 use crate::analysis::{Measured, outcome};
 use crate::args::{Bound, InputArgs, RunArgs, ScheduleArgs, WantedArgs};
 use crate::error::Failure;
+use crate::front_end::Language;
 use crate::input::TraceFile;
 use crate::predict::{decide_on_slice, predict_on_slice, tell_decisions};
-use crate::program::{Source, is_program};
+use crate::program::Source;
 use crate::render::tell;
 use crate::slice::{self, Purpose};
 use crate::stop::{TimeLimit, Watch};
@@ -31,14 +32,10 @@ use crate::{Outcome, native, output, stop};
 pub(crate) const LOOP_BOUND: u32 = 100_000;
 
 pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
-    if !is_program(&args.program) {
+    let language = Language::of(&args.program);
+    language.check_arguments(&args.arguments)?;
+    if language == Language::Native {
         return native::run(args);
-    }
-    if let Some(argument) = args.arguments.first() {
-        let argument = argument.to_string_lossy();
-        return Err(Failure::Usage(format!(
-            "`{argument}` is one too many: a .cimp program takes no arguments"
-        )));
     }
     if args.evidence.is_some() {
         return Err(Failure::Usage("--evidence packs the logs of native programs only".to_string()));

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use foretell_engine::model;
 use foretell_explore::{self as exploring, Closure};
-use foretell_predict::{Budget, Limit, Pinning, Predictor, Technique, Verdict, conflicting_pairs};
+use foretell_predict::{Budget, Limit, Predictor, Technique, Verdict, conflicting_pairs};
 use foretell_testkit::brute::{self, Rules};
 use foretell_testkit::depending;
 use foretell_testkit::random::Random;
@@ -237,14 +238,7 @@ fn answers(technique: Technique, trace: &Trace, window: Option<usize>) -> Result
         let events = (pair.first, pair.second);
         match predictor.decide(pair, &budget) {
             Verdict::Race(witness) => {
-                let model = match witness.pinning {
-                    Pinning::SameWrite => Model::SameWrite,
-                    Pinning::SameValue => Model::SameValue,
-                    Pinning::ControlFlow => Model::ControlFlow,
-                    Pinning::Necessary => Model::Necessary,
-                    Pinning::Values => Model::Values,
-                };
-                let proof = Proof::Adjacent { model, schedule: witness.schedule };
+                let proof = Proof::Adjacent { model: model(witness.pinning), schedule: witness.schedule };
                 let claim = Claim { first: pair.first, second: pair.second, proof };
                 referee.check(claim).map_err(|rejection| format!("{technique:?} {pair:?}: {rejection}"))?;
                 proven.insert(events);

@@ -12,9 +12,9 @@ use std::sync::{PoisonError, RwLock};
 use foretell_native::Follow;
 use foretell_report::{Deadlock, Race, Report, Shown, Steering};
 
-use super::{Aim, Learnt, Quarry, Shot};
 use crate::args::{HuntArgs, Order};
 use crate::error::Failure;
+use crate::front_end::{FrontEnd, Learnt, RunOutcome, RunPlan};
 use crate::native::processes::end_left;
 use crate::native::record::{self, Ended, Folder, Hunting, Manner, Recording, Seen};
 use crate::native::{Look, build, watch};
@@ -43,19 +43,19 @@ impl Native<'_> {
         Ok(Native { args, program, looked_at: RwLock::default(), _built: folder })
     }
 
-    /// Runs the program as the aim says, and has it look for races itself or record what it does. What it prints goes nowhere unless
+    /// Runs the program as the plan says, and has it look for races itself or record what it does. What it prints goes nowhere unless
     /// somebody wants to see it.
-    fn start(&self, aim: &Aim, folder: &Folder, looks: bool) -> Result<Ended, Failure> {
-        let triggers = self.write_triggers(aim, folder)?;
+    fn start(&self, plan: &RunPlan, folder: &Folder, looks: bool) -> Result<Ended, Failure> {
+        let triggers = self.write_triggers(plan, folder)?;
         let hunting = Hunting {
-            strategy: Some(aim.strategy),
-            depth: Some(aim.depth),
-            steps: Some(aim.steps),
+            strategy: Some(plan.strategy),
+            depth: Some(plan.depth),
+            steps: Some(plan.steps),
             triggers: triggers.as_deref(),
         };
         let (name, stop_after) = (self.args.program.as_path(), Some(self.args.stop_after));
         let log_limit = self.args.log.log_limit;
-        let manner = Manner { name, seed: aim.seed, order: Order::Serial, stop_after, log_limit, hunting };
+        let manner = Manner { name, seed: plan.seed, order: Order::Serial, stop_after, log_limit, hunting };
         let mut command = record::command(&self.program, manner, folder);
         command.args(&self.args.arguments).stdin(Stdio::null());
         if looks {
@@ -76,8 +76,8 @@ impl Native<'_> {
     }
 
     /// What an earlier run has taught, as a file.
-    fn write_triggers(&self, aim: &Aim, folder: &Folder) -> Result<Option<PathBuf>, Failure> {
-        let Some(text) = &aim.triggers else { return Ok(None) };
+    fn write_triggers(&self, plan: &RunPlan, folder: &Folder) -> Result<Option<PathBuf>, Failure> {
+        let Some(text) = &plan.triggers else { return Ok(None) };
         let path = folder.path().join(EARLIER);
         fs::write(&path, text).map_err(|error| Failure::file(&path, "write", error))?;
         Ok(Some(path))
@@ -85,7 +85,7 @@ impl Native<'_> {
 }
 
 /// What a run leaves behind.
-pub(super) struct Track {
+pub(super) struct Artifacts {
     /// The races that it has seen itself.
     seen: Vec<Pair>,
     /// It has stopped to look at some moment.
@@ -98,28 +98,28 @@ pub(super) struct Track {
 
 impl Native<'_> {
     /// A run that is not recorded.
-    fn watch(&self, aim: &Aim) -> Result<(Shot<Track>, bool), Failure> {
+    fn watch(&self, plan: &RunPlan) -> Result<(RunOutcome<Artifacts>, bool), Failure> {
         let folder = Folder::new()?;
-        let ended = self.start(aim, &folder, true)?;
+        let ended = self.start(plan, &folder, true)?;
         let Seen { pairs: seen, is_blind, is_deadlock } = record::seen(&self.args.program, &folder)?;
         let ending = record::ending(ended.status, ended.by);
         // Of a run that is recorded, the recording tells.
         let is_cut = !is_deadlock && ended.is_cut();
-        let track = Track { seen, is_blind, is_cut, recordings: Vec::new() };
-        Ok((Shot { track, ending, learnt: learnt(&folder, ended.process)? }, is_deadlock))
+        let artifacts = Artifacts { seen, is_blind, is_cut, recordings: Vec::new() };
+        Ok((RunOutcome { artifacts, ending, learnt: learnt(&folder, ended.process)? }, is_deadlock))
     }
 
     /// A run that is recorded.
-    fn record(&self, aim: &Aim) -> Result<Shot<Track>, Failure> {
+    fn record_run(&self, plan: &RunPlan) -> Result<RunOutcome<Artifacts>, Failure> {
         // What a run itself shows has nothing to do with which reads matter.
         let follow = if self.args.only_shows() { Follow::Nothing } else { self.args.wanted.follow() };
         let folder = Folder::new()?.following(follow).within(self.args.wanted.search.time_limit.0);
-        let ended = self.start(aim, &folder, false)?;
+        let ended = self.start(plan, &folder, false)?;
         let recordings = record::collect(&self.args.program, &folder, ended)?;
         let is_stuck = recordings.iter().any(|recording| recording.is_deadlock);
         let ending = record::ending(ended.status, ended.by).filter(|_| !is_stuck);
-        let track = Track { seen: Vec::new(), is_blind: false, is_cut: false, recordings };
-        Ok(Shot { track, ending, learnt: learnt(&folder, ended.process)? })
+        let artifacts = Artifacts { seen: Vec::new(), is_blind: false, is_cut: false, recordings };
+        Ok(RunOutcome { artifacts, ending, learnt: learnt(&folder, ended.process)? })
     }
 
     fn is_known(&self, pair: &Pair) -> bool {
@@ -127,11 +127,11 @@ impl Native<'_> {
     }
 
     /// Nothing is passed over in silence: a race that a run has seen, and that its repetition does not show, is told.
-    fn unproven(&self, seen: &[Pair], reports: &[Report], aim: &Aim) -> Vec<String> {
+    fn unproven(&self, seen: &[Pair], reports: &[Report], plan: &RunPlan) -> Vec<String> {
         let proven: HashSet<Pair> = reports.iter().flat_map(|report| &report.races).map(pair_of).collect();
         let open = seen.iter().filter(|pair| !self.is_known(pair) && !proven.contains(*pair));
         let note = |[one, other]: &Pair| {
-            let run = aim.run;
+            let run = plan.run;
             format!(
                 "run {run} saw {one} race with {other}, which its repetition with a recording does not show"
             )
@@ -140,46 +140,47 @@ impl Native<'_> {
     }
 
     /// What is to be found in the recording of a process.
-    fn reports(&self, recording: Recording, process: usize, aim: &Aim) -> Result<Vec<Report>, Failure> {
+    fn reports(&self, recording: Recording, process: usize, plan: &RunPlan) -> Result<Vec<Report>, Failure> {
         let HuntArgs { program, arguments, wanted, .. } = self.args;
-        let look = Look { name: program, program, arguments, seed: aim.seed, wanted, no_progress: true };
+        let look = Look { name: program, program, arguments, seed: plan.seed, wanted, no_progress: true };
         look.at(recording, process, self.args.plans())
     }
 }
 
-impl Quarry for Native<'_> {
-    type Track = Track;
+impl FrontEnd for Native<'_> {
+    type Artifacts = Artifacts;
 
-    fn run(&self, aim: &Aim) -> Result<Shot<Track>, Failure> {
+    fn record(&self, plan: &RunPlan) -> Result<RunOutcome<Artifacts>, Failure> {
         if !self.args.only_shows() {
-            return self.record(aim);
+            return self.record_run(plan);
         }
-        let (watched, is_deadlock) = self.watch(aim)?;
-        if !is_deadlock && watched.track.seen.iter().all(|pair| self.is_known(pair)) {
+        let (watched, is_deadlock) = self.watch(plan)?;
+        if !is_deadlock && watched.artifacts.seen.iter().all(|pair| self.is_known(pair)) {
             return Ok(watched);
         }
-        let mut recorded = self.record(aim)?;
-        (recorded.track.seen, recorded.track.is_blind) = (watched.track.seen, watched.track.is_blind);
+        let mut recorded = self.record_run(plan)?;
+        (recorded.artifacts.seen, recorded.artifacts.is_blind) =
+            (watched.artifacts.seen, watched.artifacts.is_blind);
         Ok(recorded)
     }
 
-    fn look(&self, track: Track, aim: &Aim) -> Result<Shown, Failure> {
-        let Track { seen, is_blind, is_cut, recordings } = track;
+    fn examine(&self, artifacts: Artifacts, plan: &RunPlan) -> Result<Shown, Failure> {
+        let Artifacts { seen, is_blind, is_cut, recordings } = artifacts;
         let stuck = recordings.iter().find(|recording| recording.is_deadlock);
-        let deadlock = stuck.map(|recording| Deadlock::at_end_of(&recording.trace, aim.run, aim.seed));
+        let deadlock = stuck.map(|recording| Deadlock::at_end_of(&recording.trace, plan.run, plan.seed));
         let (mut reports, mut full) = (Vec::new(), Vec::new());
         for (process, mut recording) in recordings.into_iter().enumerate() {
             if let (true, Some(why)) = (recording.is_full, &recording.cut_because) {
-                full.push(format!("run {} was recorded only in part: {why}", aim.run));
+                full.push(format!("run {} was recorded only in part: {why}", plan.run));
             }
             // How a run has ended is told once, for the run.
             recording.cut_because = None;
-            reports.extend(self.reports(recording, process, aim)?);
+            reports.extend(self.reports(recording, process, plan)?);
         }
-        let mut notes = self.unproven(&seen, &reports, aim);
+        let mut notes = self.unproven(&seen, &reports, plan);
         notes.extend(full);
         notes.extend(
-            is_blind.then(|| format!("run {} has stopped to look for races at some moment", aim.run)),
+            is_blind.then(|| format!("run {} has stopped to look for races at some moment", plan.run)),
         );
         self.looked_at.write().unwrap_or_else(PoisonError::into_inner).extend(seen.iter().cloned());
         Ok(Shown { reports, again: seen, deadlock, notes, is_incomplete: is_cut })

@@ -9,18 +9,25 @@ use foretell_report::Confirmation;
 use foretell_wire::schedule::Draft;
 
 use crate::error::Failure;
+use crate::front_end::Driver;
 use crate::program::Source;
 use crate::stop;
 
-/// Drives the program into the race of this schedule.
-pub(crate) fn drive(program: &Path, draft: &Draft) -> Result<Confirmation, Failure> {
-    let source = Source::load(program)?;
-    let mut way =
-        Way { machine: Machine::new(&source.program, Bounds::default()), draft, made: BTreeMap::new() };
-    Ok(match way.follow() {
-        Ok(()) => Confirmation::of_machine(),
-        Err(why) => Confirmation::not(format!("the program goes another way: {why}")),
-    })
+/// A CIMP program that is to be driven.
+pub(crate) struct Cimp<'a> {
+    pub(crate) program: &'a Path,
+}
+
+impl Driver for Cimp<'_> {
+    fn drive(&self, draft: &mut Draft) -> Result<Confirmation, Failure> {
+        let source = Source::load(self.program)?;
+        let machine = Machine::new(&source.program, Bounds::default());
+        let mut way = Way { machine, draft, made: BTreeMap::new() };
+        Ok(match way.follow() {
+            Ok(()) => Confirmation::of_machine(),
+            Err(why) => Confirmation::not(format!("the program goes another way: {why}")),
+        })
+    }
 }
 
 /// How far the machine has come.

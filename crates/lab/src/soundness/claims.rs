@@ -1,105 +1,74 @@
-//! What the techniques say about a trace: what they report, and what of that the referee accepts. The same as
-//! `foretell predict --pairs all` does, in short.
+//! What the techniques say about a recorded run, asked of the engine as `foretell run --pairs all` asks it.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
-use foretell_cimp::record::detours::Detour;
-use foretell_detect::{Pair, Pairs, Reports};
-use foretell_predict::{Budget, Limit, Pinning, Predictor, Scheduler, Technique, Verdict, conflicting_pairs};
-use foretell_trace::{EventId, Trace};
-use foretell_witness::{Claim, Finding, Model, Proof, Referee, UnorderedReferee};
+use foretell_cimp::program::Program;
+use foretell_cimp::record::{Run, detours};
+use foretell_detect::{Pair, Pairs};
+use foretell_engine::untaken::Branches;
+use foretell_engine::{Analysis, Choice, Found, Input, Plan, Reason, Unattended, UntakenBranches, analyse};
+use foretell_predict::{Limit, Technique};
 use foretell_z3::Pool;
 
 /// The answer of one technique.
 pub(crate) struct Answer {
-    /// What it reports.
+    /// The pairs of the run that it reports.
     pub(crate) reported: Vec<Pair>,
     /// What of that is proven.
-    pub(crate) proven: Vec<Finding>,
+    pub(crate) proven: Vec<Found>,
+    /// What is proven on untaken branches.
+    pub(crate) untaken: Vec<Found>,
 }
 
-/// Asks the technique. An error means that one of its schedules is wrong, though it decides exactly.
-pub(crate) fn ask(technique: Technique, trace: &Trace) -> Result<Answer, String> {
-    match Predictor::new(trace, technique, None, Arc::new(Pool::default())) {
-        Some(predictor) => decide(technique, trace, &predictor, conflicting_pairs(trace).into_iter()),
-        None => Ok(detect(technique, trace)),
-    }
-}
-
-/// The races that `recipe` proves of what a thread does on a way that it did not go.
-pub(crate) fn ask_detour(detour: &Detour) -> Result<Vec<Finding>, String> {
-    let trace = &detour.trace;
-    let Some(predictor) = Predictor::new(trace, Technique::Recipe, None, Arc::new(Pool::default())) else {
-        return Ok(Vec::new());
+/// Asks the technique. An error means that one of its schedules is wrong, or that it has no answer, though it decides
+/// exactly.
+pub(crate) fn ask(technique: Technique, program: &Program, run: &Run) -> Result<Answer, String> {
+    let plan = Plan {
+        choice: Choice::One(technique),
+        pairs: Pairs::All,
+        witness_steps: usize::MAX,
+        max_races: usize::MAX,
+        ..Plan::default()
     };
-    let is_added = |event| detour.added.binary_search(&event).is_ok();
-    let pairs =
-        conflicting_pairs(trace).into_iter().filter(|pair| is_added(pair.first) || is_added(pair.second));
-    decide(Technique::Recipe, trace, &predictor, pairs).map(|answer| answer.proven)
-}
-
-fn decide(
-    technique: Technique,
-    trace: &Trace,
-    predictor: &Predictor<'_>,
-    pairs: impl Iterator<Item = Pair>,
-) -> Result<Answer, String> {
-    let stop = AtomicBool::new(false);
-    let budget = Budget { per_pair: Duration::from_secs(60), stop: &stop };
-    let mut referee = Referee::new(trace);
-    let mut answer = Answer { reported: Vec::new(), proven: Vec::new() };
-    for pair in pairs {
-        match predictor.decide(pair, &budget) {
-            Verdict::Race(witness) => {
-                let proof = Proof::Adjacent { model: model(witness.pinning), schedule: witness.schedule };
-                let claim = Claim { first: pair.first, second: pair.second, proof };
-                let checked = referee.check(claim);
-                answer.proven.push(checked.map_err(|why| format!("{} {pair:?}: {why}", technique.name()))?);
-                answer.reported.push(pair);
-            }
-            Verdict::NoRace(_) | Verdict::Undecided(Limit::Technique) => {}
-            other => return Err(format!("{} {pair:?}: {other:?}", technique.name())),
-        }
+    let control = Unattended::new().with_solver(Arc::new(Pool::default()));
+    let branches = ProgramBranches { program, run };
+    let input = Input::of_trace("program", &run.trace).with_untaken(Some(&branches));
+    let analysis = analyse(&input, &plan, &control).map_err(|error| error.to_string())?;
+    if technique.decides_pairs() {
+        check(technique, &analysis)?;
     }
-    Ok(answer)
+    let open = analysis.undecided.iter().filter(|_| !technique.decides_pairs()).map(|open| open.pair);
+    let (proven, untaken): (Vec<Found>, Vec<Found>) =
+        analysis.races.into_iter().partition(|found| found.branch.is_none());
+    let reported = proven.iter().map(Found::pair).chain(open).collect();
+    Ok(Answer { reported, proven, untaken })
 }
 
-fn model(pinning: Pinning) -> Model {
-    match pinning {
-        Pinning::SameWrite => Model::SameWrite,
-        Pinning::SameValue => Model::SameValue,
-        Pinning::ControlFlow => Model::ControlFlow,
-        Pinning::Necessary => Model::Necessary,
-        Pinning::Values => Model::Values,
+/// A technique that decides pairs leaves none open, but for those that it has no answer to by its nature.
+fn check(technique: Technique, analysis: &Analysis) -> Result<(), String> {
+    let is_allowed = |reason: &Reason| *reason == Reason::Limit(Limit::Technique);
+    if let Some(open) = analysis.undecided.iter().find(|open| !is_allowed(&open.reason)) {
+        return Err(format!("{} {:?}: {}", technique.name(), open.pair, open.reason));
     }
-}
-
-fn detect(technique: Technique, trace: &Trace) -> Answer {
-    let mut reports = Reports::new(Pairs::All);
-    if let Some(mut detector) = technique.detector() {
-        detector.batch(EventId::FIRST, trace.events(), &mut reports);
-        detector.finish(&mut reports);
+    let counts = analysis.counts;
+    if counts.not_examined + counts.not_in_window + counts.not_listed > 0 || !analysis.notes.is_empty() {
+        return Err(format!("{} is not done: {counts:?}, {:?}", technique.name(), analysis.notes));
     }
-    let reported = reports.pairs().to_vec();
-    let proven = match Scheduler::new(technique, trace) {
-        Some(scheduler) => proven(&scheduler, trace, &reported),
-        None => Vec::new(),
-    };
-    Answer { reported, proven }
+    Ok(())
 }
 
-/// The pairs whose schedule the referee accepts, and those that it finds unordered in the trace as it is.
-fn proven(scheduler: &Scheduler<'_>, trace: &Trace, reported: &[Pair]) -> Vec<Finding> {
-    let mut referee = Referee::new(trace);
-    let mut second = UnorderedReferee::new(reported.iter().map(|pair| (pair.first, pair.second)).collect());
-    second.batch(EventId::FIRST, trace.events());
-    let second_opinions = second.verdicts();
-    let mut replayed = |pair: &Pair| {
-        let proof = Proof::Adjacent { model: Model::SameWrite, schedule: scheduler.schedule(*pair)? };
-        referee.check(Claim { first: pair.first, second: pair.second, proof }).ok()
-    };
-    let both = reported.iter().zip(second_opinions);
-    both.filter_map(|(pair, second)| replayed(pair).or(second.ok())).collect()
+/// The untaken branches of a program in CIMP.
+struct ProgramBranches<'a> {
+    program: &'a Program,
+    run: &'a Run,
+}
+
+impl UntakenBranches for ProgramBranches<'_> {
+    fn branches(
+        &self,
+        _: &dyn Fn() -> bool,
+    ) -> Result<Option<Branches<'_>>, Box<dyn std::error::Error + Send + Sync>> {
+        let found = detours::detours(self.program, self.run, detours::Limits::default())?;
+        Ok(Some(Box::new(found)))
+    }
 }

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 
 use foretell_cimp::explore::{self, explore};
 use foretell_cimp::program::Program;
-use foretell_cimp::record::detours::{self, detours};
 use foretell_cimp::record::{self, Run, confirm};
 use foretell_cimp::schedule::{Pct, Random, RoundRobin, Scheduler, Serial};
 use foretell_detect::Pair;
+use foretell_engine::Found;
 use foretell_predict::Technique;
 use foretell_testkit::random;
 use foretell_trace::Trace;
 use foretell_witness::{Finding, Proof};
 
-use super::claims::{ask, ask_detour};
+use super::claims::ask;
 use super::tally::{Race, Tally, Word};
 
 /// A program with more states than this is left out: it would take too long.
@@ -122,57 +122,64 @@ fn scheduler(random: &mut random::Random) -> Box<dyn Scheduler> {
 
 /// What all techniques say about the run, if nothing of it is wrong.
 fn judge(program: &Program, run: &Run, real: &BTreeSet<Race>, tally: &mut Tally) -> Result<Vec<Word>, Wrong> {
-    let mut words = Vec::new();
+    let wrong = |kind, what| Wrong { kind, what, schedule: run.schedule.to_string() };
+    let (mut words, mut untaken) = (Vec::new(), Word::default());
     for technique in Technique::ALL {
-        let wrong = |kind, what| Wrong { kind, what, schedule: run.schedule.to_string() };
-        let answer = ask(technique, &run.trace).map_err(|what| wrong(Kind::Rejected, what))?;
+        let answer = ask(technique, program, run).map_err(|what| wrong(Kind::Rejected, what))?;
         let mut word = Word::default();
         word.reported.extend(answer.reported.iter().map(|pair| race(&run.trace, *pair)));
-        for finding in &answer.proven {
-            let race = race(&run.trace, Pair { first: finding.first(), second: finding.second() });
+        for found in &answer.proven {
+            let race = race(&run.trace, found.pair());
             let named = format!("{} proves a race of {race}", technique.name());
-            if !real.contains(&race) {
-                return Err(wrong(Kind::FalseRace, format!("{named}, which no execution has")));
-            }
-            follow(program, &run.trace, finding, tally)
-                .map_err(|why| wrong(Kind::FalseSchedule, format!("{named}, but {why}")))?;
+            examine_race(program, run, found, &race, real, tally).map_err(|bad| bad.of(&named, run))?;
             word.proven.insert(race);
+        }
+        for found in &answer.untaken {
+            let trace = found.branch.as_ref().map_or(&run.trace, |branch| &branch.trace);
+            let race = race(trace, found.pair());
+            let named = format!("{} proves a race of {race} on an untaken branch", technique.name());
+            examine_race(program, run, found, &race, real, tally).map_err(|bad| bad.of(&named, run))?;
+            untaken.reported.insert(race.clone());
+            untaken.proven.insert(race);
         }
         words.push(word);
     }
-    nest(&words).map_err(|what| Wrong { kind: Kind::NotNested, what, schedule: run.schedule.to_string() })?;
-    let mut word = words.last().cloned().unwrap_or_default();
-    add_detours(program, run, real, tally, &mut word)?;
-    words.push(word);
+    nest(&words).map_err(|what| wrong(Kind::NotNested, what))?;
+    if let Some(recipe) = words.last() {
+        untaken.reported.extend(recipe.reported.iter().cloned());
+        untaken.proven.extend(recipe.proven.iter().cloned());
+    }
+    words.push(untaken);
     Ok(words)
 }
 
-/// Adds what is proven on ways that the run did not go.
-fn add_detours(
+/// What is wrong with a proven race.
+struct Bad {
+    kind: Kind,
+    why: String,
+}
+
+impl Bad {
+    fn of(self, named: &str, run: &Run) -> Wrong {
+        Wrong { kind: self.kind, what: format!("{named}, {}", self.why), schedule: run.schedule.to_string() }
+    }
+}
+
+/// A proven race must be one of those that executions have, and the program must follow its schedule.
+fn examine_race(
     program: &Program,
     run: &Run,
+    found: &Found,
+    race: &Race,
     real: &BTreeSet<Race>,
     tally: &mut Tally,
-    word: &mut Word,
-) -> Result<(), Wrong> {
-    let wrong = |kind, what| Wrong { kind, what, schedule: run.schedule.to_string() };
-    let detours = detours(program, run, detours::Limits::default());
-    for detour in detours.map_err(|what| wrong(Kind::Unusable, what))? {
-        let detour = detour.map_err(|error| wrong(Kind::Unusable, error.to_string()))?;
-        let proven = ask_detour(&detour).map_err(|what| wrong(Kind::Rejected, what))?;
-        for finding in &proven {
-            let race = race(&detour.trace, Pair { first: finding.first(), second: finding.second() });
-            let named = format!("recipe proves a race of {race} on a way that the run did not go");
-            if !real.contains(&race) {
-                return Err(wrong(Kind::FalseRace, format!("{named}, which no execution has")));
-            }
-            follow(program, &detour.trace, finding, tally)
-                .map_err(|why| wrong(Kind::FalseSchedule, format!("{named}, but {why}")))?;
-            word.reported.insert(race.clone());
-            word.proven.insert(race);
-        }
+) -> Result<(), Bad> {
+    if !real.contains(race) {
+        return Err(Bad { kind: Kind::FalseRace, why: "which no execution has".to_string() });
     }
-    Ok(())
+    let trace = found.branch.as_ref().map_or(&run.trace, |branch| &branch.trace);
+    follow(program, trace, &found.finding, tally)
+        .map_err(|why| Bad { kind: Kind::FalseSchedule, why: format!("but {why}") })
 }
 
 /// Runs the program as the proof says.

@@ -2,8 +2,8 @@
 
 use foretell_schedule::Name;
 
-use super::Learnt;
 use crate::args::{HuntArgs, Strategy};
+use crate::front_end::{Learnt, RunPlan};
 
 /// About how many choices a run has before anything is known of it.
 const USUAL_STEPS: u64 = 1_000;
@@ -11,39 +11,22 @@ const USUAL_STEPS: u64 = 1_000;
 /// far ahead of others. The first learns from run to run, so it begins.
 const FOR_PREDICTIONS: [Name; 3] = [Name::DrFinder, Name::DrFinder, Name::Pct];
 
-/// What one run is told.
-#[derive(Clone, Debug)]
-pub(super) struct Aim {
-    /// The number of the run, counted from 1.
-    pub(super) run: usize,
-    /// What all choices are drawn from.
-    pub(super) seed: u64,
-    /// Who chooses.
-    pub(super) strategy: Name,
-    /// How deep it looks.
-    pub(super) depth: u32,
-    /// About how many choices there will be.
-    pub(super) steps: u64,
-    /// What an earlier run has taught about which functions take which locks.
-    pub(super) triggers: Option<String>,
-}
-
-/// Hands out aims, and remembers what was learnt.
-pub(super) struct Aims<'a> {
+/// Hands out run plans, and remembers what was learnt.
+pub(super) struct RunPlans<'a> {
     args: &'a HuntArgs,
     runs: usize,
     steps: u64,
     triggers: Option<String>,
 }
 
-impl Aims<'_> {
-    pub(super) fn new(args: &HuntArgs) -> Aims<'_> {
-        Aims { args, runs: 0, steps: USUAL_STEPS, triggers: None }
+impl RunPlans<'_> {
+    pub(super) fn new(args: &HuntArgs) -> RunPlans<'_> {
+        RunPlans { args, runs: 0, steps: USUAL_STEPS, triggers: None }
     }
 
-    /// The aims of the next runs. Those that run at the same time learn nothing from each other. The first run of all is alone if
+    /// The plans of the next runs. Those that run at the same time learn nothing from each other. The first run of all is alone if
     /// there is something to be learnt from it.
-    pub(super) fn next(&mut self, count: usize) -> Vec<Aim> {
+    pub(super) fn next(&mut self, count: usize) -> Vec<RunPlan> {
         let count = if self.runs == 0 && self.is_learning() { 1 } else { count };
         (0..count).map(|_| self.one()).collect()
     }
@@ -52,7 +35,7 @@ impl Aims<'_> {
         !matches!(self.args.strategy, Strategy::Random | Strategy::Contest | Strategy::Pos)
     }
 
-    fn one(&mut self) -> Aim {
+    fn one(&mut self) -> RunPlan {
         let strategy = match self.args.strategy {
             Strategy::Random => Name::Random,
             Strategy::Contest => Name::Contest,
@@ -63,7 +46,7 @@ impl Aims<'_> {
         };
         let seed = self.args.seed.wrapping_add(self.runs as u64);
         self.runs += 1;
-        Aim {
+        RunPlan {
             run: self.runs,
             seed,
             strategy,

@@ -5,41 +5,41 @@ use foretell_cimp::record::{self, Ending, Limits, Run};
 use foretell_report::{Deadlock, Shown, Steering, WaitingThread};
 use foretell_schedule::{Plan as StrategyPlan, Relation};
 
-use super::{Aim, Learnt, Quarry, Shot};
 use crate::args::{HuntArgs, InputArgs};
 use crate::error::Failure;
+use crate::front_end::{FrontEnd, Learnt, RunOutcome, RunPlan};
 use crate::input::TraceFile;
 use crate::program::Source;
 use crate::run::{Recorded, bounds, ending_text};
 
 /// A program that the virtual machine runs.
-pub(super) struct Simulated<'a> {
+pub(super) struct Cimp<'a> {
     args: &'a HuntArgs,
     source: Source,
 }
 
-impl Simulated<'_> {
-    pub(super) fn new(args: &HuntArgs) -> Result<Simulated<'_>, Failure> {
-        Ok(Simulated { args, source: Source::load(&args.program)? })
+impl Cimp<'_> {
+    pub(super) fn new(args: &HuntArgs) -> Result<Cimp<'_>, Failure> {
+        Ok(Cimp { args, source: Source::load(&args.program)? })
     }
 
     /// What is known of the relation between functions and locks.
-    fn relation(&self, aim: &Aim) -> Relation {
-        let text = aim.triggers.as_deref().unwrap_or_default();
+    fn relation(&self, plan: &RunPlan) -> Relation {
+        let text = plan.triggers.as_deref().unwrap_or_default();
         self.source.program.parse_triggers(text).unwrap_or_default()
     }
 }
 
-impl Quarry for Simulated<'_> {
-    type Track = Run;
+impl FrontEnd for Cimp<'_> {
+    type Artifacts = Run;
 
-    fn run(&self, aim: &Aim) -> Result<Shot<Run>, Failure> {
+    fn record(&self, plan: &RunPlan) -> Result<RunOutcome<Run>, Failure> {
         let mut strategy = StrategyPlan {
-            name: aim.strategy,
-            seed: aim.seed,
-            depth: aim.depth,
-            steps: aim.steps,
-            relation: self.relation(aim),
+            name: plan.strategy,
+            seed: plan.seed,
+            depth: plan.depth,
+            steps: plan.steps,
+            relation: self.relation(plan),
         }
         .strategy();
         let limits = Limits { steps: self.args.max_steps, bounds: bounds(None) };
@@ -58,12 +58,12 @@ impl Quarry for Simulated<'_> {
         };
         let is_stuck = matches!(run.ending, Ending::Deadlock(_));
         let ending = ending_text(&run.ending).filter(|_| !is_stuck);
-        Ok(Shot { track: run, ending, learnt })
+        Ok(RunOutcome { artifacts: run, ending, learnt })
     }
 
-    fn look(&self, mut run: Run, aim: &Aim) -> Result<Shown, Failure> {
+    fn examine(&self, mut run: Run, plan: &RunPlan) -> Result<Shown, Failure> {
         let wanted = &self.args.wanted;
-        let deadlock = deadlock(&run.ending, aim);
+        let deadlock = deadlock(&run.ending, plan);
         let is_incomplete = run.ending != Ending::Finished && deadlock.is_none();
         run.trace = wanted.search.dependence.apply(run.trace);
         let file = TraceFile::new(&self.args.program, &InputArgs { from_format: None, no_progress: true });
@@ -75,7 +75,7 @@ impl Quarry for Simulated<'_> {
 }
 
 /// Who waits for what, if that is how the run has ended.
-fn deadlock(ending: &Ending, aim: &Aim) -> Option<Deadlock> {
+fn deadlock(ending: &Ending, plan: &RunPlan) -> Option<Deadlock> {
     let Ending::Deadlock(blocked) = ending else { return None };
     let waiting = |blocked: &Blocked| {
         let (waits_for, held_by) = match &blocked.wants {
@@ -87,5 +87,5 @@ fn deadlock(ending: &Ending, aim: &Aim) -> Option<Deadlock> {
         let (thread, location) = (blocked.thread.clone(), blocked.position.to_string());
         WaitingThread { thread, waits_for, held_by, location, stack: Vec::new(), locks: Vec::new() }
     };
-    Some(Deadlock::new(aim.run, aim.seed, blocked.iter().map(waiting).collect()))
+    Some(Deadlock::new(plan.run, plan.seed, blocked.iter().map(waiting).collect()))
 }
