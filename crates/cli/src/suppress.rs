@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use foretell_report::{Baseline, Report, Suppressions};
+use foretell_wire::settings;
 
 use crate::args::WantedArgs;
 use crate::baseline;
@@ -12,7 +13,7 @@ use crate::error::Failure;
 use crate::output;
 
 /// The file with the rules, if none is given on the command line.
-const VARIABLE: &str = "FORETELL_SUPPRESSIONS";
+const VARIABLE: &str = settings::SUPPRESSIONS.text();
 /// So many rules that were good for nothing are listed; of more, the number is told.
 const LISTED: usize = 10;
 

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use foretell_wire::log::{CUT, ENDED, MAGIC, PAGE, TIMED, TIMED_SITE, Timing, WHY, Why};
 
 use crate::kept::LOG;
-use crate::order::is_striped;
+use crate::mode;
 use crate::system::{self, errno, kernel, say};
 
 /// Ask the kernel to bring pages in at once; writing to them one by one would cost a fault each.
@@ -92,7 +92,7 @@ pub(crate) fn set_why(why: Why) {
 
 /// What happens next depends on real time, because of what this thread did here. What is told first counts.
 pub(crate) fn set_timing(timing: Timing, thread: u32, site: u64) {
-    if is_striped() {
+    if mode::is_parallel() {
         // Then everything does.
         return;
     }

@@ -12,7 +12,7 @@
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use crate::order::is_striped;
+use crate::mode;
 use crate::system::{self, ask_kernel};
 use crate::thread::Thread;
 
@@ -47,7 +47,7 @@ static ALLOWED: Allowed = Allowed(UnsafeCell::new([0; PROCESSORS / 8]));
 
 /// There is about to be a second thread. From now on they have a home, if that makes a difference.
 pub(crate) fn open() {
-    if is_striped() || IS_CLOSED.load(Ordering::Relaxed) || KNOWN.load(Ordering::Relaxed) != 0 {
+    if mode::is_parallel() || IS_CLOSED.load(Ordering::Relaxed) || KNOWN.load(Ordering::Relaxed) != 0 {
         return;
     }
     // There is one thread.

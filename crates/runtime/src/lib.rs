@@ -2,7 +2,7 @@
 //!
 //! Either one thread runs at a time and hands over inside the functions below, by a seeded choice; so the order of the records
 //! is the order in which things happened, values are exact, and the same program with the same seed does the same again. Or
-//! threads run in parallel and hold stripes of memory while they access them; then clocks tell the order (`order`, `stripes`).
+//! threads run in parallel and hold stripes of memory while they access them; then clocks tell the order (`mode`, `stripes`).
 //!
 //! * `hooks`: what the compiler pass has put into the program
 //! * `library`: functions of the C library that touch memory where their arguments point
@@ -36,8 +36,8 @@ mod interpose;
 mod kept;
 mod library;
 mod log;
+mod mode;
 mod modules;
-mod order;
 mod primitives;
 mod programs;
 mod scheduler;

@@ -494,7 +494,7 @@ impl Writer {
 
     /// The clock of the next record, or a larger one that is taken for it.
     fn now(&self) -> u64 {
-        if crate::order::is_striped() {
+        if crate::mode::is_parallel() {
             return self.clock;
         }
         self.since.0 + self.cursor.saturating_sub(self.since.1) as u64
@@ -554,7 +554,7 @@ impl Writer {
             // If that fails, the log is cut.
             let _ = file::append(&whole, clock);
         }
-        if !crate::order::is_striped() && !detect::is_on() {
+        if !crate::mode::is_parallel() && !detect::is_on() {
             self.jump(clock);
         }
     }

@@ -23,7 +23,7 @@ use foretell_wire::record::{Record, SyncOp};
 
 use crate::allocator;
 use crate::library::CLOCK;
-use crate::order::is_striped;
+use crate::mode;
 use crate::scheduler::{Helper, Reason, wake_waiters};
 use crate::system::read_word;
 use crate::turn::{Turn, content};
@@ -172,7 +172,7 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
         Primitive::Wait => {
             turn.due();
             turn.me.library.waits_with.set(Some((object as usize, other)));
-            if is_striped() {
+            if mode::is_parallel() {
                 log_wait(turn);
             }
         }
@@ -295,7 +295,7 @@ fn end_once(turn: &Turn, object: u64, before: u64) {
 
 /// Who comes and who leaves at the same time cannot be told apart where threads do not take turns.
 fn begin_barrier(turn: &Turn, object: u64) {
-    if is_striped() {
+    if mode::is_parallel() {
         return turn.fence(turn.me.site.get());
     }
     turn.meeting();
@@ -306,7 +306,7 @@ fn begin_barrier(turn: &Turn, object: u64) {
 
 /// The first one to leave has opened the barrier, and all leave in one step.
 fn end_barrier(turn: &Turn, object: u64) {
-    if is_striped() {
+    if mode::is_parallel() {
         return turn.fence(turn.me.site.get());
     }
     let mut known = known();
@@ -335,7 +335,7 @@ fn end_park(turn: &Turn) {
     let library = &turn.me.library;
     let mut known = known();
     let candidates = known.candidates.remove(&turn.me.id).unwrap_or_default();
-    if library.token.get() == 0 && is_striped() {
+    if library.token.get() == 0 && mode::is_parallel() {
         // Others may have taken theirs meanwhile.
         return turn.fence(turn.me.site.get());
     }

@@ -23,9 +23,7 @@ pub(crate) use ended::{note_end, wait_for_ends};
 pub(crate) use leaving::let_others_go_on;
 pub(crate) use overtake::prepare;
 pub(crate) use stall::note_progress;
-pub(crate) use strategy::{
-    Wanted, hunt, is_hunting, note_block, note_lock, note_module, note_taken, save_lessons,
-};
+pub(crate) use strategy::{Wanted, hunt, note_block, note_lock, note_module, note_taken, save_lessons};
 pub(crate) use unseen::{tell_unseen, wake_from_outside, was_told_unseen};
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,7 +32,7 @@ use foretell_wire::log::Timing;
 
 use crate::file;
 use crate::home;
-use crate::order::is_striped;
+use crate::mode;
 use crate::spin::Spin;
 use crate::system::{now, wait_on, wake, without_signals};
 use crate::thread::Thread;
@@ -212,7 +210,7 @@ pub(crate) fn forget() {
 /// The thread is about to jump away from wherever it is in our code. It gets its turn, if it does not have it.
 pub(crate) fn jump_back(me: &'static Thread) {
     let was_choosing = SCHEDULER.0.leave(me);
-    if is_striped() {
+    if mode::is_parallel() {
         return parallel::set_state(me, State::Ready);
     }
     SCHEDULER.with(|scheduler| {
@@ -242,7 +240,7 @@ pub(crate) fn add(thread: &'static Thread) {
 
 /// The calling thread is new and waits for its first turn.
 pub(crate) fn begin_thread(me: &'static Thread) {
-    if !is_striped() {
+    if !mode::is_parallel() {
         wait_for_turn(me);
     }
 }
@@ -254,13 +252,13 @@ pub(crate) fn random(bound: u32) -> u32 {
 
 /// Counted time; the real one where threads run in parallel.
 pub(crate) fn clock() -> u64 {
-    if is_striped() { now() } else { SCHEDULER.with(|scheduler| scheduler.clock) }
+    if mode::is_parallel() { now() } else { SCHEDULER.with(|scheduler| scheduler.clock) }
 }
 
 /// The calling thread, whose turn it is, hands over and comes back when it is its turn again. `let_others` is called once
 /// it is known that the thread waits.
 pub(crate) fn hand_over(me: &'static Thread, state: State, let_others: impl FnOnce()) -> Reason {
-    if is_striped() {
+    if mode::is_parallel() {
         return parallel::wait(me, state, let_others);
     }
     me.log().end_turn();
@@ -272,7 +270,7 @@ pub(crate) fn hand_over(me: &'static Thread, state: State, let_others: impl FnOn
 
 /// The calling thread hands over and goes its own way: into the kernel, or to its end.
 pub(crate) fn go_away(me: &'static Thread, state: State) {
-    if is_striped() {
+    if mode::is_parallel() {
         return parallel::set_state(me, state);
     }
     me.log().end_turn();
@@ -284,7 +282,7 @@ pub(crate) fn go_away(me: &'static Thread, state: State) {
 
 /// The calling thread was away and waits for its turn.
 pub(crate) fn come_back(me: &'static Thread) {
-    if is_striped() {
+    if mode::is_parallel() {
         return parallel::set_state(me, State::Ready);
     }
     SCHEDULER.with(|scheduler| {
@@ -312,7 +310,7 @@ pub(crate) fn wake_any(on: usize) {
     if WAITING.load(Ordering::SeqCst) == 0 {
         return;
     }
-    if is_striped() || given::is_followed() || is_hunting() {
+    if mode::is_parallel() || mode::is_scheduled() || mode::is_strategic() {
         wake_waiters(on, usize::MAX);
         return;
     }
@@ -477,7 +475,7 @@ impl Scheduler {
         slot.reason = reason;
         let thread = slot.thread;
         self.set_state(thread, State::Ready);
-        if is_striped() {
+        if mode::is_parallel() {
             thread.go.store(RUN, Ordering::SeqCst);
             wake(&thread.go);
         }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use foretell_wire::log::module::Module;
 use foretell_wire::record::{EXIT, SyncOp};
 use foretell_wire::schedule::{self, Schedule};
+use foretell_wire::settings::{self, Setting};
 use foretell_wire::started::How;
 
 use crate::detect;
@@ -15,8 +16,8 @@ use crate::functions;
 use crate::home;
 use crate::interpose::thread::{make_end_key, set_end};
 use crate::kept::{Kept, LOG, RACES};
+use crate::mode::{self, Mode};
 use crate::modules;
-use crate::order::{is_striped, set_striped};
 use crate::programs;
 use crate::scheduler::{self, given};
 use crate::shared;
@@ -25,21 +26,8 @@ use crate::system::{self, close, errno, kernel_id, process_id, say, wide};
 use crate::thread::{Thread, me, set_me};
 use crate::turn::Turn;
 
-/// The folder for the log; without it nothing is recorded. Each process makes a file of its own.
-const LOG_FOLDER: &CStr = c"FORETELL_LOG";
-/// The seed of all choices.
-const SEED: &CStr = c"FORETELL_SEED";
-/// How the order of what threads do is known: `serial` or `striped`.
-const ORDER: &CStr = c"FORETELL_ORDER";
-/// Races are looked for while the program runs, and nothing is recorded: `1`. Only where threads take turns. Who wants the same run with a
-/// recording says `0`: the environment is in the memory of the program, and what is there shall be where it was.
-const DETECT: &CStr = c"FORETELL_DETECT";
-/// How many bytes all logs together may have.
-const LOG_LIMIT: &CStr = c"FORETELL_LOG_LIMIT";
 /// Where processes count them.
 const USED: &str = "used";
-/// The process has been started again with fixed addresses.
-const STARTED_AGAIN: &CStr = c"FORETELL_STARTED_AGAIN";
 
 static RECORDING: AtomicBool = AtomicBool::new(false);
 /// The process has called `exit`, and what has to be told by then was told.
@@ -53,19 +41,22 @@ static PROCESS: AtomicI32 = AtomicI32::new(0);
 static BEGIN: extern "C" fn(c_int, *const *const c_char) = begin;
 
 extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
-    let Some(folder) = variable(LOG_FOLDER).map(absolute) else { return };
+    let Some(folder) = variable(&settings::LOG).map(absolute) else { return };
     fix_addresses(arguments);
-    let detects = is_one(DETECT);
-    let striped = variable(ORDER).as_deref() == Some("striped");
+    // A user who wants the same run with a recording says `0`: the environment is in the memory of the program, and what is there
+    // shall be where it was.
+    let detects = is_one(&settings::DETECT);
+    let striped = variable(&settings::ORDER).as_deref() == Some(settings::STRIPED);
     if detects && striped {
         say("online detection works only with serial order, so FORETELL_ORDER is ignored");
     }
-    set_striped(striped && !detects);
-    let seed = variable(SEED).and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    mode::set(if striped && !detects { Mode::Parallel } else { Mode::Random });
+    let seed = variable(&settings::SEED).and_then(|seed| seed.parse().ok()).unwrap_or(settings::DEFAULT_SEED);
     // There is no other thread yet.
     let wanted = scheduler::Wanted::read(variable);
     unsafe { *SETTINGS.0.get() = Some(Settings { folder, seed, wanted, detects }) };
-    if let (Some(limit), Some(path)) = (variable(LOG_LIMIT).and_then(|text| text.parse().ok()), path_of(USED))
+    if let (Some(limit), Some(path)) =
+        (variable(&settings::LOG_LIMIT).and_then(|text| text.parse().ok()), path_of(USED))
     {
         file::limit(limit, &path);
     }
@@ -121,7 +112,7 @@ fn record(main: &'static Thread) -> bool {
     main.kernel_id.store(kernel_id(), Ordering::Relaxed);
     main.handle.store(unsafe { libc::pthread_self() }, Ordering::Relaxed);
     scheduler::begin(main, settings.seed);
-    if let Some(wanted) = settings.wanted.as_ref().filter(|_| !is_striped()) {
+    if let Some(wanted) = settings.wanted.as_ref().filter(|_| !mode::is_parallel()) {
         let file = format!("{}/{}.triggers", settings.folder, process_id());
         scheduler::hunt(wanted, settings.seed, file);
     }
@@ -145,7 +136,6 @@ fn follow_schedule() {
     }
     match system::map_text(&to).map(Schedule::parse) {
         Some(Ok(schedule)) => {
-            set_striped(false);
             given::follow(&schedule);
         }
         Some(Err(problem)) => say(&format!("the schedule cannot be followed: {problem}")),
@@ -199,7 +189,7 @@ pub(crate) fn exit_soon() {
         return;
     }
     let Some(turn) = Turn::alone() else { return };
-    if given::is_followed() {
+    if mode::is_scheduled() {
         // Others may have to come to their accesses first.
         given::wait(&turn, given::Point::Between);
     } else {
@@ -301,12 +291,12 @@ fn fix_addresses(arguments: *const *const c_char) {
     let fixed = libc::c_ulong::try_from(libc::ADDR_NO_RANDOMIZE).unwrap_or(0);
     let now = unsafe { libc::personality(ASK) };
     let Ok(now) = libc::c_ulong::try_from(now) else { return };
-    if now & fixed != 0 || variable(STARTED_AGAIN).is_some() {
+    if now & fixed != 0 || variable(&settings::STARTED_AGAIN).is_some() {
         return;
     }
     unsafe {
         if libc::personality(now | fixed) >= 0 {
-            libc::setenv(STARTED_AGAIN.as_ptr(), c"1".as_ptr(), 1);
+            libc::setenv(settings::STARTED_AGAIN.name.as_ptr(), c"1".as_ptr(), 1);
             libc::execv(c"/proc/self/exe".as_ptr(), arguments);
         }
     }
@@ -348,13 +338,13 @@ fn create(kept: &Kept, name: &str, ending: &str) -> Option<()> {
 }
 
 /// Whether the variable is `1`. Asks without allocating anything: that would move what the program allocates later.
-fn is_one(name: &CStr) -> bool {
-    let value = unsafe { libc::getenv(name.as_ptr()) };
+fn is_one(setting: &Setting) -> bool {
+    let value = unsafe { libc::getenv(setting.name.as_ptr()) };
     !value.is_null() && unsafe { CStr::from_ptr(value) } == c"1"
 }
 
-fn variable(name: &CStr) -> Option<String> {
-    let value = unsafe { libc::getenv(name.as_ptr()) };
+fn variable(setting: &Setting) -> Option<String> {
+    let value = unsafe { libc::getenv(setting.name.as_ptr()) };
     let value = (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) })?;
     Some(value.to_string_lossy().into_owned())
 }

@@ -12,7 +12,7 @@ use foretell_wire::record::SyncOp;
 use crate::detect;
 use crate::home::NOWHERE;
 use crate::log::Writer;
-use crate::order::is_striped;
+use crate::mode;
 use crate::stack::{Calls, Stack};
 use crate::system::stack_end;
 
@@ -446,5 +446,5 @@ static NOBODY: [u8; front::ADDRS as usize] = {
 /// Only where threads take turns does instrumented code write to the log by itself.
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_thread() -> *const c_void {
-    me().filter(|_| !is_striped()).map_or(NOBODY.as_ptr().cast(), |me| std::ptr::from_ref(me).cast())
+    me().filter(|_| !mode::is_parallel()).map_or(NOBODY.as_ptr().cast(), |me| std::ptr::from_ref(me).cast())
 }

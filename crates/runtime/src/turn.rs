@@ -11,7 +11,7 @@ use foretell_wire::record::{Record, SyncOp};
 use crate::allocator;
 use crate::interpose::cancel;
 use crate::log::LONGEST_RANGE;
-use crate::order::is_striped;
+use crate::mode;
 use crate::scheduler::given::{self, Point};
 use crate::scheduler::{self, Helper, Reason, State, Waiting, hand_over, random};
 use crate::shared;
@@ -43,7 +43,7 @@ pub(crate) struct Turn {
 impl Drop for Turn {
     #[inline]
     fn drop(&mut self) {
-        if given::is_followed() {
+        if mode::is_scheduled() {
             given::has_acted(self);
         }
         self.release_memory();
@@ -97,7 +97,7 @@ impl Turn {
 
     /// Nobody else synchronises from now on.
     pub(crate) fn begin_alone(&self) {
-        if is_striped() && self.sync.get().is_none() {
+        if mode::is_parallel() && self.sync.get().is_none() {
             self.sync.set(Some(Set::one(SYNC).lock()));
         }
     }
@@ -110,7 +110,7 @@ impl Turn {
 
     /// Nobody else accesses memory from now on. Not for who synchronises, nor with a fence before the end.
     pub(crate) fn hold_memory(&self) {
-        if is_striped() {
+        if mode::is_parallel() {
             self.me.log().follow(Set::all_but_sync().lock());
             self.memory.set(true);
         }
@@ -145,7 +145,7 @@ impl Turn {
     /// Before a decision. Nobody else goes on first, since decisions are not told where nothing is recorded, and turns are to end at the same
     /// moments; only a schedule that is given may want that.
     pub(crate) fn decide(&self) {
-        if is_striped() || given::is_followed() {
+        if mode::is_parallel() || mode::is_scheduled() {
             self.pass();
         } else if self.me.log().is_stopped() {
             self.catch_up();
@@ -154,14 +154,14 @@ impl Turn {
 
     /// Before a step, where nobody else would go on first: only a schedule that is given may want that.
     pub(crate) fn due(&self) {
-        if given::is_followed() {
+        if mode::is_scheduled() {
             given::wait(self, Point::Step(None));
         }
     }
 
     /// As [`Turn::due`], before memory is given back.
     pub(crate) fn due_to_free(&self, start: usize, bytes: usize) {
-        if given::is_followed() {
+        if mode::is_scheduled() {
             given::wait(self, Point::Free((start, bytes)));
         }
     }
@@ -173,10 +173,10 @@ impl Turn {
         if self.me.ends_anywhere.load(Ordering::Relaxed) {
             self.may_end_anywhere();
         }
-        if is_striped() {
+        if mode::is_parallel() {
             // Code that is not instrumented may just have been told something by the like of another thread.
             self.fence_if_outside();
-        } else if given::is_followed() {
+        } else if mode::is_scheduled() {
             given::wait(self, point);
         } else if self.me.log().quantum_is_over() && !allocator::keeps_turn(self.me) {
             self.me.next.set(Operation::Unknown);
@@ -213,16 +213,16 @@ impl Turn {
     }
 
     fn meeting_before(&self, next: Operation) {
-        if is_striped() {
+        if mode::is_parallel() {
             return;
         }
-        if given::is_followed() {
+        if mode::is_scheduled() {
             return given::wait(self, Point::Between);
         }
         if allocator::keeps_turn(self.me) {
             return;
         }
-        if scheduler::is_hunting() {
+        if mode::is_strategic() {
             self.me.next.set(next);
             self.hand_over(State::Ready);
             return;
@@ -236,7 +236,7 @@ impl Turn {
 
     /// The thread is done with all that matters to others: they go on first, as far as they can.
     pub(crate) fn let_all_go_first(&self) {
-        if is_striped() || given::is_followed() {
+        if mode::is_parallel() || mode::is_scheduled() {
             return;
         }
         self.me.next.set(Operation::Other);
@@ -246,9 +246,9 @@ impl Turn {
     /// The program lets others go on. Who waits in this way for somebody else shall not fill the log.
     pub(crate) fn yield_turn(&self) {
         const PAUSE: u64 = 100_000;
-        if is_striped() {
+        if mode::is_parallel() {
             pause(PAUSE);
-        } else if given::is_followed() {
+        } else if mode::is_scheduled() {
             given::wait(self, Point::Between);
         } else {
             self.me.next.set(Operation::Unknown);
@@ -262,7 +262,7 @@ impl Turn {
         let changes = self.me.changes.get();
         self.me.changes.set(changes.saturating_add(1));
         // A strategy hears of accesses at the ends of quanta alone: who waits in a loop must come to one soon.
-        let doublings = if scheduler::is_hunting() { 0 } else { DOUBLINGS };
+        let doublings = if mode::is_strategic() { 0 } else { DOUBLINGS };
         let long = LONG_QUANTUM << (changes / QUANTA_TO_DOUBLE).min(doublings);
         let quantum = 1 + random(if random(4) == 0 { SHORT_QUANTUM } else { long });
         self.hand_over(State::Ready);
@@ -282,7 +282,7 @@ impl Turn {
 
     fn wait_as(&self, waiting: Waiting) -> Reason {
         let reason = self.hand_over(State::Waiting(waiting));
-        if given::is_followed() {
+        if mode::is_scheduled() {
             // To be woken does not mean that it is due.
             given::wait(self, Point::Between);
         }
@@ -375,7 +375,7 @@ impl Turn {
     /// they will do after it. So nobody may be in the midst of anything.
     pub(crate) fn fence(&self, site: u64) {
         let record = Record::Opaque { site };
-        if !is_striped() {
+        if !mode::is_parallel() {
             return self.me.log().put(&record);
         }
         let alone = self.sync.get().is_some();
@@ -395,7 +395,7 @@ impl Turn {
             let written = read.wrapping_add(1);
             self.log(&Record::Rmw { site, addr, size: 8, read, written, order });
         };
-        if is_striped() && !self.memory.get() {
+        if mode::is_parallel() && !self.memory.get() {
             self.locked(&Set::one(OUTSIDE), act);
         } else {
             act();
@@ -448,7 +448,7 @@ impl Turn {
     /// Accesses memory and logs that; nobody else is at this memory meanwhile.
     #[inline]
     pub(crate) fn at<R>(&self, addr: usize, bytes: usize, act: impl FnOnce() -> R) -> R {
-        if !is_striped() || self.memory.get() {
+        if !mode::is_parallel() || self.memory.get() {
             return act();
         }
         let Some(stripe) = stripes::of_word(addr, bytes) else {
@@ -462,7 +462,7 @@ impl Turn {
 
     /// As [`Turn::at`], for memory in two places.
     pub(crate) fn at_both<R>(&self, to: usize, from: usize, bytes: usize, act: impl FnOnce() -> R) -> R {
-        if !is_striped() {
+        if !mode::is_parallel() {
             return act();
         }
         let mut stripes = Set::of_range(to, bytes);
@@ -517,7 +517,7 @@ impl Turn {
     }
 
     fn put_sync(&self, record: &Record<'_>) {
-        if !is_striped() {
+        if !mode::is_parallel() {
             return self.me.log().put(record);
         }
         let alone = self.sync.get();
@@ -535,7 +535,7 @@ impl Turn {
         let (site, object, other) = (self.me.site.get(), start as u64, bytes as u64);
         let record = Record::Sync { site, op, object, other };
         scheduler::note_block(self.me, start, bytes, op == SyncOp::Alloc);
-        if is_striped() {
+        if mode::is_parallel() {
             self.locked(&Set::one(MEMORY), || self.log(&record));
         } else {
             scheduler::note_progress();

@@ -11,6 +11,7 @@
 //! * [`races`]: what a program leaves that looks for races itself while it runs
 //! * [`log`]: how records are put into a file such that it can be read after a crash
 //! * [`schedule`]: in which order the threads of a program are to make their steps
+//! * [`settings`]: environment variables, with their defaults
 //! * [`threads`]: the functions of the C library that are about threads, and what is known of each
 //! * [`varint`]: numbers in as few bytes as they need
 //!
@@ -27,6 +28,7 @@ pub mod primitive;
 pub mod races;
 pub mod record;
 pub mod schedule;
+pub mod settings;
 pub mod site;
 pub mod started;
 pub mod threads;

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use foretell_wire::settings::DEFAULT_SEED;
+
 use super::analysis::WantedArgs;
 use super::program::{LogArgs, Order};
 use super::texts::{self, heading};
@@ -13,7 +15,7 @@ pub(crate) struct CargoArgs {
     /// What to do with the package
     #[arg(value_enum)]
     pub(crate) action: CargoAction,
-    #[arg(long, default_value_t = 0, value_name = "N", help = texts::SEED, help_heading = heading::SCHEDULING)]
+    #[arg(long, default_value_t = DEFAULT_SEED, value_name = "N", help = texts::SEED, help_heading = heading::SCHEDULING)]
     pub(crate) seed: u64,
     #[arg(
         long, value_enum, default_value_t = Order::Serial, help = texts::ORDER,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use clap::builder::TypedValueParser as _;
 use foretell_schedule::Name;
+use foretell_wire::settings::{DEFAULT_SEED, FIRST_HUNTING_SEED};
 
 use super::analysis::{Color, WantedArgs};
 use super::texts::{self, heading};
@@ -98,7 +99,7 @@ pub(crate) struct HuntArgs {
     )]
     pub(crate) patience: Bound,
     #[arg(
-        long, default_value_t = 1, value_name = "N", help = texts::SEED, help_heading = heading::SCHEDULING,
+        long, default_value_t = FIRST_HUNTING_SEED, value_name = "N", help = texts::SEED, help_heading = heading::SCHEDULING,
         long_help = "Set the seed of the first run; each following run has the next number"
     )]
     pub(crate) seed: u64,
@@ -165,7 +166,7 @@ pub(crate) struct RecordArgs {
     /// Write the trace to FILE; its extension sets the format. Further processes get numbered files
     #[arg(short, long, value_name = "FILE", help_heading = heading::RECORDING)]
     pub(crate) output: PathBuf,
-    #[arg(long, default_value_t = 0, value_name = "N", help = texts::SEED, help_heading = heading::SCHEDULING)]
+    #[arg(long, default_value_t = DEFAULT_SEED, value_name = "N", help = texts::SEED, help_heading = heading::SCHEDULING)]
     pub(crate) seed: u64,
     #[arg(
         long, value_enum, default_value_t = Order::Serial, help = texts::ORDER,
@@ -277,7 +278,7 @@ pub(crate) struct ScheduleArgs {
         long_help = texts::SCHEDULE_LONG, help_heading = heading::SCHEDULING
     )]
     pub(crate) schedule: String,
-    #[arg(long, default_value_t = 0, value_name = "N", help = texts::SEED, help_heading = heading::SCHEDULING)]
+    #[arg(long, default_value_t = DEFAULT_SEED, value_name = "N", help = texts::SEED, help_heading = heading::SCHEDULING)]
     pub(crate) seed: u64,
     #[arg(
         long, value_parser = clap::value_parser!(u32).range(1..), value_name = "N", help = texts::DEPTH,

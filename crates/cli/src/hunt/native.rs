@@ -11,6 +11,7 @@ use std::sync::{PoisonError, RwLock};
 
 use foretell_native::Follow;
 use foretell_report::{Deadlock, Race, Report, Shown, Steering};
+use foretell_wire::settings;
 
 use crate::args::{HuntArgs, Order};
 use crate::error::Failure;
@@ -59,7 +60,7 @@ impl Native<'_> {
         let mut command = record::command(&self.program, manner, folder);
         command.args(&self.args.arguments).stdin(Stdio::null());
         if looks {
-            command.env(record::DETECT, "1");
+            command.env(settings::DETECT.text(), "1");
         }
         if !self.args.show_output {
             command.stdout(Stdio::null()).stderr(Stdio::null());

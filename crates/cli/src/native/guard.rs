@@ -17,10 +17,12 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use foretell_wire::settings;
+
 use super::processes::end_left;
 
 /// Tells a process that it is the guard.
-const AS_GUARD: &str = "FORETELL_AS_GUARD";
+const AS_GUARD: &str = settings::AS_GUARD.text();
 /// What messages begin with: a folder is there, or gone. They end with a zero.
 const IS_THERE: u8 = b'+';
 const IS_GONE: u8 = b'-';

@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
+use foretell_wire::settings;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -34,7 +35,7 @@ pub(crate) fn end_left(folder: &Path) -> usize {
 
 /// All processes that were told to record into this folder.
 pub(super) fn of_run(folder: &Path) -> impl Iterator<Item = u32> {
-    let told = [b"FORETELL_LOG=", folder.as_os_str().as_bytes()].concat();
+    let told = [settings::LOG.name.to_bytes(), b"=", folder.as_os_str().as_bytes()].concat();
     let is_of_run = move |process: &u32| {
         let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
         environment.split(|&byte| byte == 0).any(|variable| variable == told)
@@ -80,7 +81,7 @@ mod tests {
     fn what_a_run_leaves_behind_is_ended() {
         let folder = std::env::temp_dir().join(format!("left-by-{}", id()));
         let start =
-            |value: &Path| Command::new("sleep").arg("60").env("FORETELL_LOG", value).spawn().unwrap();
+            |value: &Path| Command::new("sleep").arg("60").env(settings::LOG.text(), value).spawn().unwrap();
         let (mut left, mut other) = (start(&folder), start(&folder.join("other")));
         // A process that was just started may not show its environment yet.
         while is_alive(left.id()) {

@@ -14,6 +14,7 @@ use foretell_engine::analysis::{size_text, time_text};
 use foretell_native::{Follow, LogError, OnlineRace, Pass, Timed, Timing, Unread, Why, convert_while};
 use foretell_schedule::Name;
 use foretell_trace::{Ending, Trace, TraceError};
+use foretell_wire::settings;
 use foretell_wire::started::{self, Unrecorded};
 use nix::sys::signal::Signal;
 
@@ -25,21 +26,6 @@ use crate::args::Order;
 use crate::error::Failure;
 use crate::{memory, output, stop};
 
-/// Tells the library in the program where to write, see its `start.rs`.
-const LOG_FOLDER: &str = "FORETELL_LOG";
-/// Tells it what to draw its choices from.
-const SEED: &str = "FORETELL_SEED";
-/// Tells it how many bytes all logs together may have.
-const LOG_LIMIT: &str = "FORETELL_LOG_LIMIT";
-/// Tells it how threads are to be recorded.
-const ORDER: &str = "FORETELL_ORDER";
-/// Tell it who says whose turn it is, see its `scheduler/strategy.rs`.
-const STRATEGY: &str = "FORETELL_STRATEGY";
-const DEPTH: &str = "FORETELL_DEPTH";
-const STEPS: &str = "FORETELL_STEPS";
-const TRIGGERS: &str = "FORETELL_TRIGGERS";
-/// Tells it to look for races itself, instead of recording.
-pub(crate) const DETECT: &str = "FORETELL_DETECT";
 /// What the files with such races are called.
 const RACES_ENDING: &str = "races";
 /// What logs are called.
@@ -143,15 +129,15 @@ pub(crate) struct Hunting<'a> {
 impl Hunting<'_> {
     fn tell(&self, command: &mut Command) {
         let Some(strategy) = self.strategy else { return };
-        command.env(STRATEGY, strategy.text());
+        command.env(settings::STRATEGY.text(), strategy.text());
         if let Some(depth) = self.depth {
-            command.env(DEPTH, depth.to_string());
+            command.env(settings::DEPTH.text(), depth.to_string());
         }
         if let Some(steps) = self.steps {
-            command.env(STEPS, steps.to_string());
+            command.env(settings::STEPS.text(), steps.to_string());
         }
         if let Some(path) = self.triggers.filter(|path| path.exists()) {
-            command.env(TRIGGERS, path);
+            command.env(settings::TRIGGERS.text(), path);
         }
     }
 
@@ -237,13 +223,14 @@ pub(crate) fn run(
 
 /// A command whose processes write down what they do.
 pub(crate) fn command(program: &Path, manner: Manner<'_>, folder: &Folder) -> Command {
+    let is_striped = manner.order == Order::Striped;
     let mut command = Command::new(program);
     command
-        .env(LOG_FOLDER, folder.path())
-        .env(SEED, manner.seed.to_string())
-        .env(LOG_LIMIT, manner.log_limit.to_string())
-        .env(ORDER, if manner.order == Order::Striped { "striped" } else { "serial" })
-        .env(DETECT, "0");
+        .env(settings::LOG.text(), folder.path())
+        .env(settings::SEED.text(), manner.seed.to_string())
+        .env(settings::LOG_LIMIT.text(), manner.log_limit.to_string())
+        .env(settings::ORDER.text(), if is_striped { settings::STRIPED } else { settings::SERIAL })
+        .env(settings::DETECT.text(), "0");
     manner.hunting.tell(&mut command);
     command
 }

@@ -7,11 +7,13 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
+use foretell_wire::settings;
+
 use crate::error::Failure;
 use crate::native::tools::Tools;
 
 /// Cargo calls us with this in the environment instead of the compiler; the compiler is our first argument then.
-pub(crate) const AS_COMPILER: &str = "FORETELL_AS_RUSTC";
+pub(crate) const AS_COMPILER: &str = settings::AS_RUSTC.text();
 
 /// Whether a file is a program in Rust, by its name.
 pub(crate) fn is_rust(file: &Path) -> bool {

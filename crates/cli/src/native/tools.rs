@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use foretell_wire::settings;
+
 use crate::error::Failure;
 
 /// The compiler pass.
@@ -18,7 +20,7 @@ const LLVM: &str = "LLVM 22 (on Debian: apt-get install clang-22 llvm-22-dev lld
 /// How the two are built.
 const BUILD: &str = "cargo build --release -p foretell-llvm -p foretell-runtime";
 /// The folder of the two, if they are not where they are expected.
-const FOLDER: &str = "FORETELL_LIBRARIES";
+const FOLDER: &str = settings::LIBRARIES.text();
 
 /// The two libraries.
 pub(crate) struct Tools {

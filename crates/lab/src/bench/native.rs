@@ -12,6 +12,7 @@ use foretell_wire::Malformed;
 use foretell_wire::log::module::Module;
 use foretell_wire::log::{Chunks, Content};
 use foretell_wire::record::{Context, Record as Logged};
+use foretell_wire::settings;
 use foretell_wire::site::{Site, Table};
 
 use super::asked::ready_for_programs;
@@ -114,10 +115,10 @@ impl Program<'_> {
         match way {
             Way::Plain => {}
             Way::Recorded { order } => {
-                command.env("FORETELL_LOG", self.folder).env("FORETELL_ORDER", order);
+                command.env(settings::LOG.text(), self.folder).env(settings::ORDER.text(), order);
             }
             Way::Detecting => {
-                command.env("FORETELL_LOG", self.folder).env("FORETELL_DETECT", "1");
+                command.env(settings::LOG.text(), self.folder).env(settings::DETECT.text(), "1");
             }
         }
         let begin = CpuTime::of_children();

@@ -12,6 +12,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use foretell_wire::settings;
+
 use super::asked::{ready_for_programs, report};
 use super::cpu::CpuTime;
 use super::programs::build_all;
@@ -135,7 +137,8 @@ fn logged(program: &Path, folder: &Path) -> Result<Vec<u8>, String> {
     let logs = folder.join("logs");
     let failed = |error: std::io::Error| format!("{}: {error}", logs.display());
     fs::create_dir_all(&logs).map_err(failed)?;
-    let status = Command::new(program).arg(LONG).env("FORETELL_LOG", &logs).stdout(Stdio::null()).status();
+    let status =
+        Command::new(program).arg(LONG).env(settings::LOG.text(), &logs).stdout(Stdio::null()).status();
     status.map_err(|error| format!("{}: {error}", program.display()))?;
     let log = fs::read_dir(&logs).map_err(failed)?.next().ok_or("nothing was recorded")?;
     let log = fs::read(log.map_err(failed)?.path()).map_err(failed)?;

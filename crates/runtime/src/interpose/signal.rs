@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::original;
-use crate::order::is_striped;
+use crate::mode;
 use crate::thread::me;
 use crate::turn::Turn;
 
@@ -18,7 +18,7 @@ static EXPECTED: AtomicBool = AtomicBool::new(false);
 /// what they are doing when a handler is installed: these never rely on there being none.
 #[inline]
 pub(crate) fn may_interrupt() -> bool {
-    EXPECTED.load(Ordering::Relaxed) || is_striped() || me().is_none()
+    EXPECTED.load(Ordering::Relaxed) || mode::is_parallel() || me().is_none()
 }
 
 /// Handlers may run from now on. The caller has its turn, so nobody is in the midst of what they must not interrupt.

@@ -13,7 +13,7 @@ use foretell_wire::record::SyncOp;
 use super::IMAGINED;
 use crate::functions;
 use crate::interpose::memory::block_size;
-use crate::order::is_striped;
+use crate::mode;
 use crate::turn::Turn;
 
 /// How many threads were started in each scope that has not ended, by the address of what the library knows of it.
@@ -75,7 +75,7 @@ pub(super) fn begin_to_drop(turn: &Turn, result: u64, function: u64) {
         return;
     }
     let Some(scope) = scope_of(result) else { return };
-    if is_striped() {
+    if mode::is_parallel() {
         return shrink(turn, scope);
     }
     if let Some(outer) = turn.me.library.leaves.replace(Some(scope)) {

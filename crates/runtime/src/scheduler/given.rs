@@ -18,6 +18,7 @@ use foretell_wire::schedule::{
 
 use super::{Reason, SCHEDULER, Scheduler, State, Waiting};
 use crate::file;
+use crate::mode::{self, Mode};
 use crate::start;
 use crate::system::{exit_now, name_thread, now, pause, process_id};
 use crate::thread::Thread;
@@ -34,15 +35,8 @@ const PATIENCE: u64 = 5_000_000_000;
 /// How often to look whether threads are to be held any longer.
 const LOOK: u64 = 50_000_000;
 
-static FOLLOWED: AtomicBool = AtomicBool::new(false);
 /// The accesses that race are being made.
 static RACING: AtomicBool = AtomicBool::new(false);
-
-/// Whether there is a schedule to be followed.
-#[inline]
-pub(crate) fn is_followed() -> bool {
-    FOLLOWED.load(Ordering::Relaxed)
-}
 
 /// Memory, by where it begins and how many bytes it has.
 type Range = (usize, usize);
@@ -108,12 +102,14 @@ pub(crate) fn follow(schedule: &Schedule<'static>) {
         looks: 0,
     };
     SCHEDULER.with(|scheduler| scheduler.given = Some(given));
-    FOLLOWED.store(true, Ordering::Relaxed);
+    mode::set(Mode::Schedule);
 }
 
 /// Nobody follows a schedule any more: it is over, or this is another process.
 pub(crate) fn let_go() {
-    FOLLOWED.store(false, Ordering::Relaxed);
+    if mode::is_scheduled() {
+        mode::set(Mode::Random);
+    }
     RACING.store(false, Ordering::Relaxed);
     SCHEDULER.with(|scheduler| scheduler.given = None);
 }
@@ -201,7 +197,7 @@ pub(crate) fn end() {
 
 /// The thread waits for its turn, and nobody has it: looks whether that will ever change.
 pub(super) fn look() {
-    if !is_followed() {
+    if !mode::is_scheduled() {
         return;
     }
     SCHEDULER.with(|scheduler| {

@@ -9,7 +9,7 @@ use foretell_wire::log::Timing;
 
 use super::{Helper, Reason, SCHEDULER, Scheduler, State, Waiting};
 use crate::file;
-use crate::order::is_striped;
+use crate::mode;
 use crate::system::{now, pause};
 use crate::thread::Thread;
 use crate::turn::Turn;
@@ -61,7 +61,7 @@ pub(crate) fn let_others_go_on(turn: &Turn) {
             turn.wait(place(), None, Helper::Waker);
         },
         Before::Others => {
-            if is_striped() {
+            if mode::is_parallel() {
                 turn.away(wait_for_parallel);
             } else {
                 turn.wait(place(), None, Helper::Waker);

@@ -7,7 +7,7 @@ use foretell_wire::record::Record;
 
 use super::{NAP, Reason, Scheduler, State};
 use crate::file;
-use crate::order::is_striped;
+use crate::mode;
 use crate::system::{exit_now, now, say, wake};
 
 /// The exit code of a program in which every thread waits for another.
@@ -93,7 +93,7 @@ impl Scheduler {
     /// Nobody runs, and nobody will: so it is told for those who wait which locks they could not have. Where threads run in
     /// parallel, each tells its own story, and is not there to tell it.
     fn tell_attempts(&self) {
-        if is_striped() {
+        if mode::is_parallel() {
             return;
         }
         for slot in self.slots.iter().filter(|slot| matches!(slot.state, State::Waiting(_))) {

@@ -7,39 +7,20 @@
 //! When the process ends, what was learnt is written beside its log, together with how many picks there were.
 
 use std::collections::BTreeMap;
-use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use foretell_schedule::{Functions, Name, Operation, Plan, REACH, Ready, Relation, Strategy, innermost};
 use foretell_wire::log::module::Module;
+use foretell_wire::settings::{self, Setting};
 
 use super::places::Places;
 use super::{SCHEDULER, Scheduler, State};
+use crate::mode::{self, Mode};
 use crate::system::{say, without_signals};
 use crate::thread::{Thread, me};
 
-/// The strategy: `random`, which is what happens without one, `contest`, `pct`, `pos` or `drfinder`.
-const STRATEGY: &CStr = c"FORETELL_STRATEGY";
-/// Its depth, see [`Name::usual_depth`].
-const DEPTH: &CStr = c"FORETELL_DEPTH";
-/// About how many picks there will be.
-const STEPS: &CStr = c"FORETELL_STEPS";
-/// The file with what the run before has learnt.
-const TRIGGERS: &CStr = c"FORETELL_TRIGGERS";
-
-/// How many picks are expected if nobody says.
-const USUAL_STEPS: u64 = 1_000;
-
-/// Turns are given by a strategy,
-static IS_HUNTING: AtomicBool = AtomicBool::new(false);
-/// which learns from what happens.
+/// The strategy learns from what happens.
 static IS_LEARNING: AtomicBool = AtomicBool::new(false);
-
-/// Whether turns are given by a strategy.
-#[inline]
-pub(crate) fn is_hunting() -> bool {
-    IS_HUNTING.load(Ordering::Relaxed)
-}
 
 #[inline]
 fn is_learning() -> bool {
@@ -57,15 +38,15 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     /// What the variables say; nothing if turns are given as usual.
-    pub(crate) fn read(variable: impl Fn(&CStr) -> Option<String>) -> Option<Wanted> {
-        let text = variable(STRATEGY)?;
+    pub(crate) fn read(variable: impl Fn(&Setting) -> Option<String>) -> Option<Wanted> {
+        let text = variable(&settings::STRATEGY)?;
         let Ok(name) = text.parse::<Name>() else {
             say(&format!("there is no strategy `{text}`: turns are given at random"));
             return None;
         };
-        let number = |name| variable(name).and_then(|number| number.parse::<u64>().ok());
-        let depth = number(DEPTH).and_then(|depth| u32::try_from(depth).ok());
-        let triggers = variable(TRIGGERS).and_then(|path| match std::fs::read_to_string(&path) {
+        let number = |setting| variable(setting).and_then(|number| number.parse::<u64>().ok());
+        let depth = number(&settings::DEPTH).and_then(|depth| u32::try_from(depth).ok());
+        let triggers = variable(&settings::TRIGGERS).and_then(|path| match std::fs::read_to_string(&path) {
             Ok(text) => Some(text),
             Err(error) => {
                 say(&format!("cannot read {path}: {error}"));
@@ -75,7 +56,7 @@ impl Wanted {
         (name != Name::Random).then(|| Wanted {
             name,
             depth: depth.unwrap_or(name.usual_depth()),
-            steps: number(STEPS).unwrap_or(USUAL_STEPS),
+            steps: number(&settings::STEPS).unwrap_or(settings::DEFAULT_STEPS),
             triggers,
         })
     }
@@ -109,7 +90,9 @@ impl Standing {
 
 /// From now on turns are given by a strategy; what it learns goes to the file.
 pub(crate) fn hunt(wanted: &Wanted, seed: u64, file: String) {
-    IS_HUNTING.store(true, Ordering::Relaxed);
+    if !mode::is_scheduled() {
+        mode::set(Mode::Strategy);
+    }
     IS_LEARNING.store(wanted.name == Name::DrFinder, Ordering::Relaxed);
     SCHEDULER.with(|scheduler| {
         // A copy of the process knows what the original knew.
@@ -174,7 +157,7 @@ pub(crate) fn note_taken(me: &'static Thread, lock: usize) {
 
 /// The process ends: writes down what was learnt.
 pub(crate) fn save_lessons() {
-    if is_hunting() {
+    if mode::is_strategic() {
         SCHEDULER.with(|scheduler| scheduler.hunt.as_ref().map(Hunt::save));
     }
 }

@@ -9,7 +9,7 @@ use foretell_wire::log::Timing;
 
 use super::{Helper, Reason, SCHEDULER, Scheduler, State, WAIT, Waiting};
 use crate::file;
-use crate::order::is_striped;
+use crate::mode;
 use crate::shared;
 use crate::system::{catches_signals, each_thread, now};
 use crate::thread::{Thread, me};
@@ -60,7 +60,7 @@ impl Unseen {
 /// Somebody who is not recorded wakes up to `count` threads that wait on this address.
 pub(crate) fn wake_from_outside(on: usize, count: usize) {
     let woken = super::wake_waiters(on, count);
-    if !woken.is_empty() && !is_striped() {
+    if !woken.is_empty() && !mode::is_parallel() {
         SCHEDULER.with(Scheduler::go_on);
     }
 }
