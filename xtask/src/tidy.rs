@@ -5,7 +5,8 @@
 //! * where operations of a trace get their meaning, no `match` has a wildcard arm over them;
 //! * files and comment lines are short enough to read;
 //! * documents, help and messages use the words of the field (`words.rs`);
-//! * no source file carries what is unfinished, switched off, or silenced.
+//! * no source file carries what is unfinished, switched off, or silenced;
+//! * unsafe code says why it is sound.
 
 mod layout;
 mod operations;
@@ -147,6 +148,7 @@ pub(crate) fn run() -> Result<ExitCode, String> {
         broken.extend(unfinished(&shown, &text));
         broken.extend(impure(&shown, &text));
         broken.extend(undocumented_detector(&shown, &text));
+        broken.extend(unexplained_unsafe(&shown, &text));
         broken.extend(operations::wildcards(&shown, &text));
         broken.extend(layout::too_long(&shown, &text));
         broken.extend(layout::wide_comments(&shown, &text));
@@ -245,6 +247,28 @@ fn impure(path: &str, text: &str) -> Vec<String> {
     uses.map(|name| format!("{path} uses {name}, but its room does no input or output")).collect()
 }
 
+/// Unsafe code without its reason, and safe functions that hand out what only one may have. The generated programs of testkit are data.
+fn unexplained_unsafe(path: &str, text: &str) -> Vec<String> {
+    if !path.starts_with("crates/") || path.starts_with("crates/testkit") || !path.contains("/src/") {
+        return Vec::new();
+    }
+    let is_comment = |line: &str| line.trim_start().starts_with("//");
+    let lines: Vec<&str> = text.lines().collect();
+    let mut broken = Vec::new();
+    for (index, line) in lines.iter().enumerate().filter(|(_, line)| !is_comment(line)) {
+        let is_unsafe = line.contains(concat!("unsafe", " {")) || line.contains(concat!("unsafe", " impl"));
+        // The statement may have begun some lines before.
+        let before = &lines[index.saturating_sub(6)..index];
+        if is_unsafe && !before.iter().any(|line| is_comment(line) && line.contains("SAFETY:")) {
+            broken.push(format!("{path}:{}: unsafe code without a SAFETY comment", index + 1));
+        }
+        if line.contains(concat!("mut_from", "_ref")) {
+            broken.push(format!("{path}:{}: a safe function returns &mut from &self", index + 1));
+        }
+    }
+    broken
+}
+
 fn undocumented_detector(path: &str, text: &str) -> Vec<String> {
     if !path.starts_with("crates/detect/src") || !text.contains("impl Detector for") {
         return Vec::new();
@@ -293,6 +317,15 @@ mod tests {
             let impure: Vec<_> = allowed.iter().filter(|dependency| !is_pure(dependency)).collect();
             assert!(impure.is_empty(), "{room} does no input or output, but may depend on {impure:?}");
         }
+    }
+
+    #[test]
+    fn unsafe_code_has_to_say_why_it_is_sound() {
+        let block = concat!("unsafe", " { f() }");
+        assert_eq!(unexplained_unsafe("crates/runtime/src/a.rs", block).len(), 1);
+        let explained = format!("// SAFETY: it is ours.\n{block}");
+        assert!(unexplained_unsafe("crates/runtime/src/a.rs", &explained).is_empty());
+        assert!(unexplained_unsafe("crates/testkit/src/a.rs", block).is_empty());
     }
 
     #[test]

@@ -97,6 +97,7 @@ fn end() -> ! {
     let _ = std::io::stderr().write_all(
         b"foretell: error: out of memory; --memory allows more where the system has it, a smaller trace needs less\n",
     );
+    // SAFETY: a process may end at any moment.
     unsafe { nix::libc::_exit(OUT_OF_MEMORY) }
 }
 
@@ -104,26 +105,30 @@ fn size(bytes: usize) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
+// SAFETY: the system's allocator does all of it; the sizes are counted.
 #[expect(unsafe_code, reason = "this is what an allocator is made of")]
-// All of it is the system's, and counted.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(size(layout.size()));
+        // SAFETY: the caller keeps to what the trait asks for.
         given(unsafe { System.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(size(layout.size()));
+        // SAFETY: the caller keeps to what the trait asks for.
         given(unsafe { System.alloc_zeroed(layout) })
     }
 
     unsafe fn realloc(&self, start: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         count(size(bytes) - size(layout.size()));
+        // SAFETY: the block comes from the system's allocator, and the caller keeps to what the trait asks for.
         given(unsafe { System.realloc(start, layout, bytes) })
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
         count(-size(layout.size()));
+        // SAFETY: the block comes from the system's allocator, and the caller keeps to what the trait asks for.
         unsafe { System.dealloc(start, layout) }
     }
 }

@@ -32,7 +32,7 @@ struct Arena {
 
 struct ArenaCell(UnsafeCell<Arena>);
 
-// It is touched by who is in the detector, and only one thread is.
+// SAFETY: only the thread that is in the detector touches it, and that is one.
 unsafe impl Sync for ArenaCell {}
 
 static ARENA: ArenaCell = ArenaCell(UnsafeCell::new(Arena { next: 0, free: [0; SIZES] }));
@@ -43,7 +43,7 @@ pub(crate) fn begin() {
     let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
     let got = kernel(libc::SYS_mmap, [START, BYTES, how, system::word(kind), usize::MAX, 0]);
     let next = if usize::try_from(got) == Ok(START) { START } else { 0 };
-    // There is one thread.
+    // SAFETY: there is one thread.
     unsafe { *ARENA.0.get() = Arena { next, free: [0; SIZES] } };
 }
 
@@ -86,13 +86,13 @@ pub(crate) fn allocate(layout: Layout) -> Option<(*mut u8, bool)> {
     if CALLER.load(Ordering::Relaxed) != mark_of_caller() || layout.align() > GRAIN {
         return None;
     }
-    // The caller is in the detector.
+    // SAFETY: the caller is in the detector.
     let arena = unsafe { &mut *ARENA.0.get() };
     let (bytes, index) = size(layout.size());
     let first = arena.free.get_mut(index)?;
     if *first != 0 {
         let block = *first as *mut usize;
-        // It is a free block, so its first word is ours.
+        // SAFETY: it is a free block, so its first word is ours.
         *first = unsafe { block.read() };
         return Some((block.cast(), true));
     }
@@ -103,9 +103,10 @@ pub(crate) fn allocate(layout: Layout) -> Option<(*mut u8, bool)> {
 /// Takes a block back.
 pub(crate) fn free(block: *mut u8, layout: Layout) {
     let (_, index) = size(layout.size());
-    // Whoever gives it back is in the detector, or there is one thread.
+    // SAFETY: the thread that gives it back is in the detector, or there is one thread.
     let arena = unsafe { &mut *ARENA.0.get() };
     if let Some(first) = arena.free.get_mut(index) {
+        // SAFETY: the block was allocated here with at least a word, and its owner gives it back.
         unsafe { block.cast::<usize>().write(*first) };
         *first = block as usize;
     }

@@ -31,7 +31,7 @@ struct Detection {
 /// To be touched by whose turn it is.
 struct DetectionCell(UnsafeCell<Option<Detection>>);
 
-// See above.
+// SAFETY: only the thread that has its turn touches the content, and where threads run in parallel nothing is detected.
 unsafe impl Sync for DetectionCell {}
 
 static DETECTION: DetectionCell = DetectionCell(UnsafeCell::new(None));
@@ -51,7 +51,7 @@ pub(crate) fn begin(make: impl FnOnce() -> Option<()>) {
         }
         let mut detection = Detection { detector: Detector::new(), written: 0, is_blind: false };
         detection.tell(&MAGIC);
-        // There is one thread.
+        // SAFETY: there is one thread.
         unsafe { *DETECTION.0.get() = Some(detection) };
         ON.store(true, Ordering::SeqCst);
     });
@@ -60,7 +60,7 @@ pub(crate) fn begin(make: impl FnOnce() -> Option<()>) {
 /// Room for a thread to know what was seen, of which nothing was so far; nowhere, if there is none.
 pub(crate) fn nothing_seen() -> *mut Seen {
     let mut seen = std::ptr::null_mut();
-    // Most of it is never touched, and so it takes no memory: it must not be filled here.
+    // SAFETY: the layout has a size. Most of it is never touched, and so it takes no memory: it must not be filled here.
     with(|_| seen = unsafe { std::alloc::alloc_zeroed(Layout::new::<Seen>()) }.cast());
     seen
 }
@@ -68,7 +68,7 @@ pub(crate) fn nothing_seen() -> *mut Seen {
 /// The thread needs that room no longer.
 pub(crate) fn give_back(seen: *mut Seen) {
     if !seen.is_null() {
-        // It was made above.
+        // SAFETY: it was made above.
         with(|_| drop(unsafe { Box::from_raw(seen) }));
     }
 }
@@ -78,7 +78,7 @@ pub(crate) fn give_back(seen: *mut Seen) {
 #[inline(always)]
 pub(crate) fn access(thread: u32, site: u64, addr: u64, size: u8, writes: bool) -> bool {
     let _within = arena::enter();
-    // It is the caller's turn.
+    // SAFETY: it is the caller's turn, so no other thread is here, and the borrow ends with this call.
     let Some(detection) = (unsafe { &mut *DETECTION.0.get() }) else { return false };
     let is_known = detection.detector.access(thread, site, addr, size, writes);
     detection.tell_news();
@@ -88,7 +88,7 @@ pub(crate) fn access(thread: u32, site: u64, addr: u64, size: u8, writes: bool) 
 /// So many calls of the thread have ended, and then these were made; no handler of a signal can come in between.
 pub(crate) fn calls(thread: u32, ended: u32, made: &[u64]) {
     let _within = arena::enter();
-    // It is the caller's turn.
+    // SAFETY: it is the caller's turn, so no other thread is here, and the borrow ends with this call.
     if let Some(detection) = unsafe { &mut *DETECTION.0.get() } {
         detection.detector.calls(thread, ended, made);
     }
@@ -131,7 +131,7 @@ pub(crate) fn tell_counts() {
 /// The process is a copy: what was found belongs to the original.
 pub(crate) fn forget() {
     if ON.swap(false, Ordering::SeqCst) {
-        // There is one thread. All that this points to goes at once.
+        // SAFETY: there is one thread. All that this points to goes at once.
         let _detection = std::mem::ManuallyDrop::new(unsafe { (*DETECTION.0.get()).take() });
         RACES.give_up().into_iter().for_each(close);
         arena::forget();
@@ -181,7 +181,7 @@ fn with(act: impl FnOnce(&mut Detection)) {
     }
     without_signals(|| {
         arena::within(|| {
-            // It is the caller's turn.
+            // SAFETY: it is the caller's turn, so no other thread is here, and the borrow ends with this call.
             if let Some(detection) = unsafe { &mut *DETECTION.0.get() } {
                 act(detection);
             }

@@ -31,6 +31,7 @@ static OWN: AtomicU64 = AtomicU64::new(0);
 pub(crate) fn limit(bytes: u64, counted_in: &CStr) {
     LIMIT.store(bytes, Ordering::Relaxed);
     let file =
+        // SAFETY: the path ends with a zero.
         unsafe { libc::open(counted_in.as_ptr(), libc::O_CREAT | libc::O_RDWR | libc::O_CLOEXEC, 0o600) };
     if file < 0 {
         return;
@@ -46,7 +47,7 @@ pub(crate) fn limit(bytes: u64, counted_in: &CStr) {
 
 /// How long all logs together are.
 fn used() -> &'static AtomicU64 {
-    // It is our own, or in a page that stays.
+    // SAFETY: it is our own, or in a page that stays.
     unsafe { &*USED.load(Ordering::Relaxed) }
 }
 
@@ -62,7 +63,7 @@ pub(crate) fn open() -> bool {
     NEXT.store(0, Ordering::Relaxed);
     FIRST.store(std::ptr::null_mut(), Ordering::Relaxed);
     let Some(first) = map(PAGE, 0) else { return false };
-    // The page is ours alone.
+    // SAFETY: the page is ours alone.
     unsafe { first.cast::<[u8; 8]>().write(MAGIC) };
     FIRST.store(first, Ordering::Relaxed);
     true
@@ -71,7 +72,7 @@ pub(crate) fn open() -> bool {
 /// A number in the first page.
 fn number(at: usize) -> Option<&'static AtomicU64> {
     let first = FIRST.load(Ordering::Relaxed);
-    // The page stays, and its numbers are aligned.
+    // SAFETY: the page stays, and its numbers are aligned.
     (!first.is_null()).then(|| unsafe { AtomicU64::from_ptr(first.add(at).cast()) })
 }
 
@@ -184,6 +185,7 @@ fn why_not(why: Why) -> String {
 /// To exceed the limit of the process would send it a signal.
 pub(crate) fn may_grow(offset: usize, bytes: usize) -> Result<(), c_int> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure is ours to be filled.
     let known = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } == 0;
     if known && (offset + bytes) as u64 > limit.rlim_cur { Err(libc::EFBIG) } else { Ok(()) }
 }

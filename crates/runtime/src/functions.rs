@@ -24,6 +24,7 @@ static IDLE: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 pub(crate) fn find_idle() {
     const NAMES: [&CStr; 2] = [c"__cyg_profile_func_enter", c"__cyg_profile_func_exit"];
     for (name, place) in NAMES.into_iter().zip(&IDLE) {
+        // SAFETY: the name ends with a zero.
         let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as u64;
         if library(found).is_some_and(|name| name.starts_with(C_LIBRARY)) {
             place.store(found, Ordering::Relaxed);
@@ -36,7 +37,7 @@ pub(crate) fn is_instrumented(function: u64) -> bool {
     let read = |place: u64| {
         let ends_in_page = (place + size_of::<u64>() as u64 - 1) / PAGE == function / PAGE;
         if place / PAGE == function / PAGE && ends_in_page {
-            // The page of a function can be read.
+            // SAFETY: the page of a function can be read.
             return Some(unsafe { (place as *const u64).read_unaligned() });
         }
         // Before the first page of code there may be nothing.
@@ -59,8 +60,11 @@ pub(crate) fn begins_a_thread_seen(function: u64) -> bool {
 
 /// The name of the file that a function was loaded from, if the loader knows.
 fn library(function: u64) -> Option<&'static [u8]> {
+    // SAFETY: the structure is of pointers, which may be null.
     let mut about: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: the loader only compares the address, and fills our structure.
     let known = unsafe { libc::dladdr(function as *const libc::c_void, &mut about) } != 0;
+    // SAFETY: the loader keeps the name as long as the file is loaded.
     let path = (known && !about.dli_fname.is_null()).then(|| unsafe { CStr::from_ptr(about.dli_fname) })?;
     path.to_bytes().rsplit(|&byte| byte == b'/').next()
 }

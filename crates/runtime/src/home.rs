@@ -40,7 +40,7 @@ static KNOWN: AtomicUsize = AtomicUsize::new(0);
 /// The processors that the process may use: a bit for each. Written while there is one thread.
 struct Allowed(UnsafeCell<[u8; PROCESSORS / 8]>);
 
-// See above.
+// SAFETY: it is written before there is a second thread, and only read afterwards.
 unsafe impl Sync for Allowed {}
 
 static ALLOWED: Allowed = Allowed(UnsafeCell::new([0; PROCESSORS / 8]));
@@ -50,7 +50,7 @@ pub(crate) fn open() {
     if mode::is_parallel() || IS_CLOSED.load(Ordering::Relaxed) || KNOWN.load(Ordering::Relaxed) != 0 {
         return;
     }
-    // There is one thread.
+    // SAFETY: there is one thread.
     let allowed = unsafe { &mut *ALLOWED.0.get() };
     let known =
         ask_kernel(libc::SYS_sched_getaffinity, [0, allowed.len(), allowed.as_mut_ptr() as usize, 0, 0, 0]);
@@ -154,7 +154,7 @@ pub(crate) fn free_caller() {
 }
 
 fn allow(kernel_id: i32) {
-    // Nobody writes to it any more.
+    // SAFETY: it is written before there is a second thread only.
     let allowed = unsafe { &*ALLOWED.0.get() };
     let known = KNOWN.load(Ordering::Relaxed);
     let arguments = [system::word(kernel_id), known, allowed.as_ptr() as usize, 0, 0, 0];

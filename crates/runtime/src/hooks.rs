@@ -26,6 +26,7 @@ macro_rules! words {
     ($($size:literal $log:literal $word:ty, $atomic:ty: $load:ident $store:ident $atomic_load:ident $atomic_store:ident $rmw:ident $cmpxchg:ident;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $load(site: u64, addr: *const $word) -> u64 {
+            // SAFETY: the program makes this very load: the pass has put the hook in its place.
             let read = move || u64::from(unsafe { addr.read_unaligned() });
             let Some(me) = me() else { return read() };
             if !me.enter() {
@@ -48,6 +49,7 @@ macro_rules! words {
 
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $store(site: u64, addr: *mut $word, value: u64) {
+            // SAFETY: the program makes this very store: the pass has put the hook in its place.
             let write = move || unsafe { addr.write_unaligned(value as $word) };
             let Some(me) = me() else { return write() };
             if !me.enter() {
@@ -69,6 +71,7 @@ macro_rules! words {
 
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $atomic_load(site: u64, addr: *mut $word, order: u32) -> u64 {
+            // SAFETY: the program makes this very atomic access, at an address that is aligned for it.
             let load = || u64::from(unsafe { <$atomic>::from_ptr(addr) }.load(Ordering::SeqCst));
             let Some(turn) = enter().map(Turn::of) else { return load() };
             turn.access(addr as usize, $size, || {
@@ -80,6 +83,7 @@ macro_rules! words {
 
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $atomic_store(site: u64, addr: *mut $word, value: u64, order: u32) {
+            // SAFETY: the program makes this very atomic access, at an address that is aligned for it.
             let store = || unsafe { <$atomic>::from_ptr(addr) }.store(value as $word, Ordering::SeqCst);
             let Some(turn) = enter().map(Turn::of) else { return store() };
             turn.access(addr as usize, $size, || {
@@ -93,6 +97,7 @@ macro_rules! words {
         unsafe extern "C-unwind" fn $rmw(site: u64, addr: *mut $word, operand: u64, update: u32, order: u32) -> u64 {
             let update = Update::from_code(update).unwrap_or(Update::Xchg);
             let apply = |old: $word| Some(update.apply(old.into(), operand, $size) as $word);
+            // SAFETY: the program makes this very atomic access, at an address that is aligned for it.
             let atomic = unsafe { <$atomic>::from_ptr(addr) };
             let run = || {
                 let found = atomic.fetch_update(Ordering::SeqCst, Ordering::SeqCst, apply);
@@ -112,6 +117,7 @@ macro_rules! words {
             site: u64, addr: *mut $word, expected: u64, desired: u64, success: u32, failure: u32,
         ) -> u64 {
             let (expected, desired) = (expected as $word, desired as $word);
+            // SAFETY: the program makes this very atomic access, at an address that is aligned for it.
             let atomic = unsafe { <$atomic>::from_ptr(addr) };
             let run = || atomic.compare_exchange(expected, desired, Ordering::SeqCst, Ordering::SeqCst);
             let Some(turn) = enter().map(Turn::of) else { return run().unwrap_or_else(|found| found).into() };
@@ -187,10 +193,12 @@ words! {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn __foretell_read_range(site: u64, addr: *const u8, into: *mut u8, bytes: usize) {
+    // SAFETY: the pass has made room for so many bytes, which the program reads here.
     let copy = || unsafe { std::ptr::copy(addr, into, bytes) };
     let Some(turn) = enter().map(Turn::of) else { return copy() };
     turn.access(addr as usize, bytes, || {
         copy();
+        // SAFETY: the pass has made room for so many bytes, and they are written by now.
         let (addr, content) = (addr as u64, unsafe { std::slice::from_raw_parts(into, bytes) });
         turn.log_range(content, |offset, bytes| Record::ReadRange { site, addr: addr + offset, bytes });
     });
@@ -198,10 +206,12 @@ unsafe extern "C-unwind" fn __foretell_read_range(site: u64, addr: *const u8, in
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn __foretell_write_range(site: u64, addr: *mut u8, from: *const u8, bytes: usize) {
+    // SAFETY: the pass has put so many bytes there, which the program writes here.
     let copy = || unsafe { std::ptr::copy(from, addr, bytes) };
     let Some(turn) = enter().map(Turn::of) else { return copy() };
     turn.access(addr as usize, bytes, || {
         copy();
+        // SAFETY: the pass has put so many bytes there, and nothing changes them.
         let (addr, content) = (addr as u64, unsafe { std::slice::from_raw_parts(from, bytes) });
         turn.log_range(content, |offset, bytes| Record::WriteRange { site, addr: addr + offset, bytes });
     });
@@ -209,11 +219,13 @@ unsafe extern "C-unwind" fn __foretell_write_range(site: u64, addr: *mut u8, fro
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn __foretell_copy(site: u64, to: *mut u8, from: *const u8, bytes: usize) {
+    // SAFETY: the program copies these very bytes: the pass has put the hook in the place of that.
     let copy = || unsafe { std::ptr::copy(from, to, bytes) };
     let Some(turn) = enter().map(Turn::of) else { return copy() };
     turn.step();
     turn.at_both(to as usize, from as usize, bytes, || {
         copy();
+        // SAFETY: these bytes were just written, and the turn or the stripes keep other threads away.
         let content = unsafe { std::slice::from_raw_parts(to, bytes) };
         let (to, from) = (to as u64, from as u64);
         if bytes <= LONGEST_RANGE {
@@ -229,6 +241,7 @@ unsafe extern "C-unwind" fn __foretell_copy(site: u64, to: *mut u8, from: *const
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn __foretell_fill(site: u64, addr: *mut u8, byte: u32, length: usize) {
     let byte = byte as u8;
+    // SAFETY: the program fills these very bytes: the pass has put the hook in the place of that.
     let fill = || unsafe { std::ptr::write_bytes(addr, byte, length) };
     let Some(turn) = enter().map(Turn::of) else { return fill() };
     turn.access(addr as usize, length.max(1), || {

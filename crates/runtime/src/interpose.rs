@@ -50,9 +50,25 @@ macro_rules! original {
 }
 pub(crate) use original;
 
+/// Calls the original of a function with what the program has passed to ours.
+macro_rules! pass_on {
+    (original!($($what:tt)*)($($argument:expr),* $(,)?)) => {{
+        let original = $crate::interpose::original!($($what)*);
+        $crate::interpose::pass_on!(original($($argument),*))
+    }};
+    ($original:ident($($argument:expr),* $(,)?)) => {
+        // SAFETY: ours has the name and the signature of the original, and the program has called it with these arguments, or with
+        // ones that these stand for: whatever the original asks of its caller, the program has promised.
+        unsafe { $original($($argument),*) }
+    };
+}
+pub(crate) use pass_on;
+
 /// The function at an address. The signatures in use are those that the C library documents.
 pub(crate) fn as_function<F: Copy>(address: *mut c_void) -> F {
     const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
+    // SAFETY: both are pointers of the same size, and the caller names the signature that the C library documents for
+    // it.
     unsafe { std::mem::transmute_copy(&address) }
 }
 
@@ -63,7 +79,9 @@ pub(crate) fn find(known: &AtomicPtr<c_void>, name: &CStr, version: Option<&CStr
         return found;
     }
     let found = match version {
+        // SAFETY: both texts end with a zero.
         Some(version) => unsafe { libc::dlvsym(libc::RTLD_NEXT, name.as_ptr(), version.as_ptr()) },
+        // SAFETY: the name ends with a zero.
         None => unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) },
     };
     let found = if found.is_null() { find_in_cpp(name) } else { found };
@@ -94,8 +112,10 @@ pub(crate) fn find_in_c_library(known: &AtomicPtr<c_void>, name: &CStr) -> *mut 
 fn find_in_cpp(name: &CStr) -> *mut c_void {
     const LIBRARIES: [&CStr; 3] = [c"libstdc++.so.6", c"libc++.so.1", c"libc++abi.so.1"];
     let in_library = |library: &CStr| {
+        // SAFETY: the name ends with a zero, and a library that is loaded already runs no constructors.
         let library = unsafe { libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
         let is_loaded = !library.is_null();
+        // SAFETY: the handle is that of a loaded library, and the name ends with a zero.
         if is_loaded { unsafe { libc::dlsym(library, name.as_ptr()) } } else { std::ptr::null_mut() }
     };
     LIBRARIES.into_iter().map(in_library).find(|found| !found.is_null()).unwrap_or(std::ptr::null_mut())

@@ -136,6 +136,7 @@ pub(crate) fn make_way(wanted: c_int) {
 
 /// What the kernel knows a file by. `errno` stays what it was.
 fn identity(file: c_int) -> Option<(u64, u64)> {
+    // SAFETY: the structure is of numbers, which may be zero.
     let mut about: libc::stat = unsafe { std::mem::zeroed() };
     let known = ask_kernel(libc::SYS_fstat, [word(file), &raw mut about as usize, 0, 0, 0, 0]) == 0;
     known.then_some((about.st_dev, about.st_ino))

@@ -65,6 +65,7 @@ impl Call {
 
 /// How many bytes a text has, with the zero at its end.
 fn size(text: Text) -> usize {
+    // SAFETY: the program passes a text that ends with a zero.
     unsafe { libc::strlen(text) + 1 }
 }
 
@@ -76,6 +77,7 @@ fn compared(
     ends_at_zero: bool,
     same: impl Fn(u8, u8) -> bool,
 ) -> usize {
+    // SAFETY: both texts reach at least to where they differ, or to their zeros.
     let at = |text: Text, index: usize| unsafe { text.cast::<u8>().add(index).read() };
     let is_last = |&index: &usize| {
         let (one, other) = (at(one, index), at(other, index));
@@ -85,6 +87,7 @@ fn compared(
 }
 
 fn fold(byte: u8) -> c_int {
+    // SAFETY: the function takes every byte.
     unsafe { libc::tolower(byte.into()) }
 }
 
@@ -111,6 +114,7 @@ macro_rules! functions {
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $hook(site: u64, $($argument: $type),*) -> $result {
             let call = Call::begin(site);
+            // SAFETY: nothing is passed on but what the program has passed.
             let result = unsafe { $function($($argument),*) };
             if let Some($call) = &call {
                 let $outcome = result;
@@ -176,6 +180,7 @@ unsafe extern "C-unwind" fn __foretell_on_strcpy(site: u64, to: *mut c_char, fro
     if let Some(call) = &call {
         call.scanned(from, bytes);
     }
+    // SAFETY: the program has passed room for the text.
     unsafe { libc::strcpy(to, from) };
     if let Some(call) = &call {
         call.wrote(to.cast(), bytes);
@@ -192,8 +197,10 @@ unsafe extern "C-unwind" fn __foretell_on_strncpy(
 ) -> *mut c_char {
     let call = Call::begin(site);
     if let Some(call) = &call {
+        // SAFETY: the program passes a text that ends with a zero, or has so many bytes.
         call.scanned(from, limit.min(unsafe { libc::strnlen(from, limit) } + 1));
     }
+    // SAFETY: the program has passed room for so many bytes.
     unsafe { libc::strncpy(to, from, limit) };
     if let Some(call) = &call {
         call.wrote(to.cast(), limit);
@@ -208,8 +215,10 @@ unsafe extern "C-unwind" fn __foretell_on_strcat(site: u64, to: *mut c_char, fro
         call.scanned(to, end + 1);
         call.scanned(from, bytes);
     }
+    // SAFETY: the program has passed room for both texts.
     unsafe { libc::strcat(to, from) };
     if let Some(call) = &call {
+        // SAFETY: the text that is there has so many bytes before its zero.
         call.wrote(unsafe { to.add(end) }.cast(), bytes);
     }
     to
@@ -218,10 +227,12 @@ unsafe extern "C-unwind" fn __foretell_on_strcat(site: u64, to: *mut c_char, fro
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn __foretell_on_strdup(site: u64, text: Text) -> *mut c_char {
     let (call, bytes) = (Call::begin(site), size(text));
+    // SAFETY: the program passes a text that ends with a zero.
     let Some(call) = call else { return unsafe { libc::strdup(text) } };
     call.scanned(text, bytes);
     drop(call);
-    // Its memory comes from whoever allocates for the program.
+    // Its memory comes from the allocator of the program.
+    // SAFETY: the program passes a text that ends with a zero.
     let copy = unsafe { libc::strdup(text) };
     if !copy.is_null()
         && let Some(call) = Call::begin(site)
@@ -236,11 +247,13 @@ macro_rules! numbers {
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $hook(site: u64, text: Text, end: *mut *mut c_char, base: c_int) -> $result {
             let (call, mut after) = (Call::begin(site), text.cast_mut());
+            // SAFETY: the program passes a text that ends with a zero, and the place is ours.
             let number = unsafe { $function(text, &mut after, base) };
             if let Some(call) = &call {
                 tell_number(call, text, after);
             }
             if !end.is_null() {
+                // SAFETY: the copy has room for the text with its zero.
                 unsafe { end.write(after) };
                 if let Some(call) = &call {
                     call.wrote(end.cast(), size_of::<Text>());
@@ -261,6 +274,7 @@ numbers! {
 /// A number was read, and the byte after it. Where none was found, or a zero is followed by an `x`, more was looked at than
 /// can be told.
 fn tell_number(call: &Call, text: Text, after: *mut c_char) {
+    // SAFETY: the text ends with a zero, which is not passed here.
     let next = unsafe { after.cast::<u8>().read() };
     if after.cast_const() == text || matches!(next, b'x' | b'X' | b'b' | b'B') {
         call.turn.release_memory();

@@ -236,9 +236,10 @@ impl Writer {
     fn short(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) -> bool {
         let Some(short) = self.context.short(writes, size, site, addr, value) else { return false };
         let at = self.cursor as *mut u8;
-        // There is room for it. The kind is among the first bytes, and these are written last.
+        // SAFETY: there is room for it. The kind is among the first bytes, and these are written last.
         unsafe { at.add(4).cast::<u64>().write_unaligned(value.to_le()) };
         compiler_fence(Ordering::Release);
+        // SAFETY: there is room for it, see above.
         unsafe { at.cast::<u32>().write_unaligned(short.first.to_le()) };
         self.cursor += short.length;
         true
@@ -248,7 +249,7 @@ impl Writer {
     #[inline(always)]
     pub(crate) fn short_branch(&mut self, site: u64, by: Option<u64>) -> bool {
         let Some(short) = self.context.short_branch(site, by) else { return false };
-        // There is room for it.
+        // SAFETY: there is room for it.
         unsafe { (self.cursor as *mut u32).write_unaligned(short.first.to_le()) };
         self.cursor += short.length;
         self.decided = self.cursor;
@@ -295,6 +296,7 @@ impl Writer {
         self.steps += 1;
         if !detect::access(self.thread, site, addr, 1 << size, writes) {
             self.forget_seen();
+        // SAFETY: only this thread has the table, which lives as long as its log, or it is null.
         } else if let Some(seen) = unsafe { self.seen.as_mut() }
             && let Some(place) = seen.get_mut(front::seen(writes, size, addr))
         {
@@ -306,7 +308,7 @@ impl Writer {
     #[cold]
     fn keep_step(&mut self, step: Step) {
         self.make_room(0);
-        // There is room for it, and the chunk is ours. It is one as soon as the cursor says so.
+        // SAFETY: there is room for it, and the chunk is ours. It is one as soon as the cursor says so.
         unsafe { (self.cursor as *mut Step).write(step) };
         compiler_fence(Ordering::Release);
         self.cursor += size_of::<Step>();
@@ -339,6 +341,7 @@ impl Writer {
     #[cold]
     fn forget_all(&mut self) {
         self.generation = FIRST_GENERATION;
+        // SAFETY: only this thread has the table, which lives as long as its log, or it is null.
         if let Some(seen) = unsafe { self.seen.as_mut() } {
             seen.fill(0);
         }
@@ -353,9 +356,10 @@ impl Writer {
             });
         };
         let at = self.cursor as *mut u8;
-        // There is room for it. The kind is among the first bytes, and these are written last.
+        // SAFETY: there is room for it. The kind is among the first bytes, and these are written last.
         unsafe { at.add(packed.offset).cast::<u64>().write_unaligned(packed.last.to_le()) };
         compiler_fence(Ordering::Release);
+        // SAFETY: there is room for it, see above.
         unsafe { at.cast::<u64>().write_unaligned(packed.first.to_le()) };
         self.cursor += packed.length;
     }
@@ -376,7 +380,7 @@ impl Writer {
     #[inline(never)]
     fn encode(&mut self, record: &Record<'_>) {
         let room = (self.chunk as usize + CHUNK).saturating_sub(self.cursor);
-        // The rest of the chunk is ours.
+        // SAFETY: the rest of the chunk is ours.
         let room = unsafe { std::slice::from_raw_parts_mut(self.cursor as *mut u8, room) };
         self.cursor += self.context.encode(record, room);
         if self.open != 0 {
@@ -432,7 +436,7 @@ impl Writer {
     pub(crate) fn abandon(&mut self, clock: u64) {
         if !self.chunk.is_null() {
             let rest = (self.chunk as usize + CHUNK).saturating_sub(self.cursor);
-            // The rest of the chunk is ours.
+            // SAFETY: the rest of the chunk is ours.
             unsafe { (self.cursor as *mut u8).write_bytes(0, rest) };
         }
         self.clock = self.clock.max(clock.saturating_add(1)) + 1;
@@ -454,7 +458,7 @@ impl Writer {
     #[cold]
     fn show_kept(&mut self) {
         let count = (self.cursor - self.shown) / size_of::<Step>();
-        // These bytes of the chunk are ours, and all steps there are complete.
+        // SAFETY: these bytes of the chunk are ours, and all steps there are complete.
         let steps = unsafe { std::slice::from_raw_parts(self.shown as *const Step, count) };
         self.cursor = self.shown;
         detect::steps(self.thread, steps);
@@ -467,9 +471,10 @@ impl Writer {
             self.show();
             return Some(());
         }
-        // The chunk is ours.
+        // SAFETY: the chunk is ours.
         let content = unsafe { std::slice::from_raw_parts_mut(self.chunk, CHUNK) };
         file::append_copy(content, clock)?;
+        // SAFETY: the chunk is ours, and begins on a page.
         unsafe { self.chunk.cast::<u64>().write_volatile(0) };
         compiler_fence(Ordering::Release);
         content.get_mut(HEADER..)?.fill(0);
@@ -586,7 +591,7 @@ fn takes_time(record: &Record<'_>) -> bool {
 
 /// The first eight bytes say that the chunk is there.
 fn put_header(start: *mut u8, header: [u8; HEADER]) {
-    // The chunk begins on a page, and has room for the header.
+    // SAFETY: the chunk begins on a page, and has room for the header.
     unsafe {
         start.add(8).copy_from_nonoverlapping(header.as_ptr().add(8), HEADER - 8);
         compiler_fence(Ordering::Release);

@@ -388,6 +388,7 @@ fn end_within(turn: &Turn, object: u64) {
 }
 
 fn word_at(object: u64) -> u32 {
+    // SAFETY: the object is a word that the library waits on, so it is there and aligned.
     unsafe { AtomicU32::from_ptr(object as *mut u32) }.load(Ordering::SeqCst)
 }
 
@@ -540,6 +541,7 @@ macro_rules! words {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $load(site: u64, addr: *mut $word, role: u32, held: u64, blocked: u64) -> u64 {
             let (turn, role) = begin_access(site, role, false);
+            // SAFETY: the program makes this very atomic access, at an address that is aligned for it.
             let load = || u64::from(unsafe { <$atomic>::from_ptr(addr) }.load(Ordering::SeqCst));
             let Some(turn) = turn else { return load() };
             if role != Role::Done {
@@ -562,6 +564,7 @@ macro_rules! words {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $store(site: u64, addr: *mut $word, value: u64, role: u32) {
             let (turn, role) = begin_access(site, role, true);
+            // SAFETY: the program makes this very atomic access, at an address that is aligned for it.
             unsafe { <$atomic>::from_ptr(addr) }.store(value as $word, Ordering::SeqCst);
             if let Some(turn) = turn {
                 changed(&turn, role, addr as u64);
@@ -573,6 +576,7 @@ macro_rules! words {
             let (turn, role) = begin_access(site, role, true);
             let update = Update::from_code(update).unwrap_or(Update::Xchg);
             let apply = |old: $word| Some(update.apply(old.into(), operand, $size) as $word);
+            // SAFETY: the program makes this very atomic access, at an address that is aligned for it.
             let atomic = unsafe { <$atomic>::from_ptr(addr) };
             let run = || {
                 let found = atomic.fetch_update(Ordering::SeqCst, Ordering::SeqCst, apply);
@@ -599,6 +603,7 @@ macro_rules! words {
             site: u64, addr: *mut $word, expected: u64, desired: u64, role: u32, held: u64,
         ) -> u64 {
             let (turn, role) = begin_access(site, role, true);
+            // SAFETY: the program makes this very atomic access, at an address that is aligned for it.
             let atomic = unsafe { <$atomic>::from_ptr(addr) };
             let found = atomic.compare_exchange(
                 expected as $word, desired as $word, Ordering::SeqCst, Ordering::SeqCst);

@@ -13,7 +13,7 @@ pub(crate) struct Spin<T> {
     content: UnsafeCell<T>,
 }
 
-// The content is only reached by who has set `taken`.
+// SAFETY: only the thread that has set `taken` reaches the content.
 unsafe impl<T: Send> Sync for Spin<T> {}
 
 /// A number for each recorded thread, and one for all others; not 0.
@@ -32,6 +32,7 @@ impl<T> Spin<T> {
         while self.taken.compare_exchange(0, mark, Ordering::Acquire, Ordering::Relaxed).is_err() {
             yield_processor();
         }
+        // SAFETY: `taken` is ours, so no other thread is here; what `act` does never comes here again.
         let result = act(unsafe { &mut *self.content.get() });
         self.taken.store(0, Ordering::Release);
         result

@@ -40,11 +40,18 @@ impl From<u64> for Calls {
 struct Sites(UnsafeCell<Vec<u64>>);
 
 impl Sites {
-    /// No borrow is counted: a handler that jumps away would leave one for ever.
+    /// The sites as they are. The slice is not kept while the thread makes or leaves calls.
     #[inline]
-    #[expect(clippy::mut_from_ref, reason = "the compiler cannot see which thread we are")]
-    fn get(&self) -> &mut Vec<u64> {
-        unsafe { &mut *self.0.get() }
+    fn get(&self) -> &[u64] {
+        // SAFETY: only the thread itself reaches its sites, and it changes them in `change` alone.
+        unsafe { &*self.0.get() }
+    }
+
+    /// Changes them. No borrow is counted: a handler that jumps away would leave one for ever.
+    #[inline]
+    fn change<R>(&self, act: impl FnOnce(&mut Vec<u64>) -> R) -> R {
+        // SAFETY: only the thread itself reaches its sites, and `act` calls nothing that does so.
+        act(unsafe { &mut *self.0.get() })
     }
 }
 
@@ -164,13 +171,15 @@ impl Stack {
     }
 
     fn put(&self, depth: u32, site: u64) {
-        let (sites, depth) = (self.sites.get(), depth as usize);
-        if depth >= sites.len() {
-            self.grow(sites, 2 * depth + 16);
-        }
-        if let Some(place) = sites.get_mut(depth) {
-            *place = site;
-        }
+        let depth = depth as usize;
+        self.sites.change(|sites| {
+            if depth >= sites.len() {
+                self.grow(sites, 2 * depth + 16);
+            }
+            if let Some(place) = sites.get_mut(depth) {
+                *place = site;
+            }
+        });
     }
 
     /// From now on the log does not know the calls. It knew those that the thread is in, if it did before.

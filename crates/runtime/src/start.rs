@@ -54,6 +54,7 @@ extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
     let seed = variable(&settings::SEED).and_then(|seed| seed.parse().ok()).unwrap_or(settings::DEFAULT_SEED);
     // There is no other thread yet.
     let wanted = scheduler::Wanted::read(variable);
+    // SAFETY: there is no other thread yet, and nothing borrows it.
     unsafe { *SETTINGS.0.get() = Some(Settings { folder, seed, wanted, detects }) };
     if let (Some(limit), Some(path)) =
         (variable(&settings::LOG_LIMIT).and_then(|text| text.parse().ok()), path_of(USED))
@@ -64,6 +65,7 @@ extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
     functions::find_idle();
     follow_schedule();
     if record(Thread::new(0, None)) {
+        // SAFETY: both functions live as long as the library.
         unsafe {
             libc::atexit(end);
             libc::pthread_atfork(None, Some(shared::begin_to_share), Some(begin_copy));
@@ -90,14 +92,14 @@ struct Settings {
 /// Written once, before there is a second thread.
 struct SettingsCell(UnsafeCell<Option<Settings>>);
 
-// See above.
+// SAFETY: it is written once, before there is a second thread, and only read afterwards.
 unsafe impl Sync for SettingsCell {}
 
 static SETTINGS: SettingsCell = SettingsCell(UnsafeCell::new(None));
 
 /// Begins a log for this process, whose only thread is the calling one; says whether that worked.
 fn record(main: &'static Thread) -> bool {
-    // Nobody writes to it any more.
+    // SAFETY: it is written before there is a second thread only.
     let Some(settings) = (unsafe { &*SETTINGS.0.get() }) else { return false };
     let Some(name) = open_log(&settings.folder) else { return false };
     if !file::open() {
@@ -110,6 +112,7 @@ fn record(main: &'static Thread) -> bool {
     HAS_EXITED.store(false, Ordering::SeqCst);
     scheduler::prepare();
     main.kernel_id.store(kernel_id(), Ordering::Relaxed);
+    // SAFETY: every thread has a handle.
     main.handle.store(unsafe { libc::pthread_self() }, Ordering::Relaxed);
     scheduler::begin(main, settings.seed);
     if let Some(wanted) = settings.wanted.as_ref().filter(|_| !mode::is_parallel()) {
@@ -131,6 +134,7 @@ fn follow_schedule() {
     let taken = c"schedule.taken";
     let Some(path) = path_of(schedule::FILE) else { return };
     let Some(to) = path_of(&taken.to_string_lossy()) else { return };
+    // SAFETY: both paths end with a zero.
     if unsafe { libc::rename(path.as_ptr(), to.as_ptr()) } != 0 {
         return;
     }
@@ -145,7 +149,7 @@ fn follow_schedule() {
 
 /// The path of a file in the folder for logs.
 fn path_of(name: &str) -> Option<CString> {
-    // Nobody writes to it any more.
+    // SAFETY: it is written before there is a second thread only.
     let settings = unsafe { &*SETTINGS.0.get() }.as_ref()?;
     CString::new(format!("{}/{name}", settings.folder)).ok()
 }
@@ -209,7 +213,7 @@ pub(crate) fn is_recording_process() -> bool {
 
 /// The folder for logs, if the process was told one.
 pub(crate) fn folder() -> Option<&'static str> {
-    // Nobody writes to it any more.
+    // SAFETY: it is written before there is a second thread only.
     unsafe { &*SETTINGS.0.get() }.as_ref().map(|settings| settings.folder.as_str())
 }
 
@@ -275,8 +279,9 @@ unsafe extern "C" fn __foretell_module(
     globals_count: usize,
 ) {
     let Some(turn) = Turn::alone() else { return };
-    // The pass has made these two constants.
+    // SAFETY: the pass has made these two constants.
     let content = unsafe { std::slice::from_raw_parts(table, bytes) };
+    // SAFETY: as above.
     let globals = unsafe { std::slice::from_raw_parts(globals, globals_count) };
     let module = Module { address: table as u64, table: content, globals: globals.to_vec() };
     scheduler::note_module(&module);
@@ -289,11 +294,13 @@ unsafe extern "C" fn __foretell_module(
 fn fix_addresses(arguments: *const *const c_char) {
     const ASK: libc::c_ulong = 0xFFFF_FFFF;
     let fixed = libc::c_ulong::try_from(libc::ADDR_NO_RANDOMIZE).unwrap_or(0);
+    // SAFETY: the call only asks.
     let now = unsafe { libc::personality(ASK) };
     let Ok(now) = libc::c_ulong::try_from(now) else { return };
     if now & fixed != 0 || variable(&settings::STARTED_AGAIN).is_some() {
         return;
     }
+    // SAFETY: the texts end with a zero, the arguments are those that the loader has passed, and there is one thread.
     unsafe {
         if libc::personality(now | fixed) >= 0 {
             libc::setenv(settings::STARTED_AGAIN.name.as_ptr(), c"1".as_ptr(), 1);
@@ -327,11 +334,12 @@ fn create(kept: &Kept, name: &str, ending: &str) -> Option<()> {
     const PRIVATE: libc::mode_t = 0o600;
     let path = CString::new(format!("{name}.{ending}")).ok()?;
     let how = libc::O_CREAT | libc::O_EXCL | libc::O_RDWR | libc::O_CLOEXEC;
+    // SAFETY: the path ends with a zero.
     let file = unsafe { libc::open(path.as_ptr(), how, PRIVATE) };
     if file < 0 {
         return None;
     }
-    // The process may have been told not to let even itself in.
+    // SAFETY: the process may have been told not to let even itself in.
     unsafe { libc::fchmod(file, PRIVATE) };
     kept.keep(file, path);
     Some(())
@@ -339,12 +347,18 @@ fn create(kept: &Kept, name: &str, ending: &str) -> Option<()> {
 
 /// Whether the variable is `1`. Asks without allocating anything: that would move what the program allocates later.
 fn is_one(setting: &Setting) -> bool {
+    // SAFETY: the name ends with a zero, and there is one thread.
     let value = unsafe { libc::getenv(setting.name.as_ptr()) };
+    // SAFETY: it is not null, and the environment is of texts that end with a zero; there is one thread, so nothing
+    // changes it.
     !value.is_null() && unsafe { CStr::from_ptr(value) } == c"1"
 }
 
 fn variable(setting: &Setting) -> Option<String> {
+    // SAFETY: the name ends with a zero, and there is one thread.
     let value = unsafe { libc::getenv(setting.name.as_ptr()) };
+    // SAFETY: it is not null, and the environment is of texts that end with a zero; there is one thread, so nothing
+    // changes it.
     let value = (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) })?;
     Some(value.to_string_lossy().into_owned())
 }

@@ -40,8 +40,10 @@ pub(crate) fn tell(turn: &Turn) {
     let Ok(start) = usize::try_from(got) else { return };
     // The memory is ours, and zero.
     let (told, piece) =
+        // SAFETY: the kernel has just given us so many bytes, all zero.
         unsafe { std::slice::from_raw_parts_mut(start as *mut u8, room) }.split_at_mut(MOST_TOLD);
     let mut teller = Teller { told, used: HEADER, piece, left: MOST_LOOKED_AT, zeros: None };
+    // SAFETY: the function takes what is passed here, and does not keep it.
     unsafe { libc::dl_iterate_phdr(Some(look), std::ptr::from_mut(&mut teller).cast()) };
     teller.tell_zeros();
     let used = teller.used - HEADER;
@@ -64,11 +66,12 @@ struct Teller<'a> {
 
 /// A file was loaded; the loader calls this for each.
 unsafe extern "C" fn look(file: *mut libc::dl_phdr_info, _: usize, teller: *mut c_void) -> c_int {
-    // The loader has made the one, and we the other.
+    // SAFETY: the loader has made the one, and we the other.
     let (file, teller) = unsafe { (&*file, &mut *teller.cast::<Teller<'_>>()) };
     if file.dlpi_phdr.is_null() {
         return 0;
     }
+    // SAFETY: the loader keeps so many headers as long as the file is loaded.
     let headers = unsafe { std::slice::from_raw_parts(file.dlpi_phdr, file.dlpi_phnum.into()) };
     let base = system::wide(file.dlpi_addr);
     let segments = || headers.iter().filter(|header| header.p_type == libc::PT_LOAD);

@@ -18,18 +18,22 @@ unsafe extern "C" {
 /// elsewhere.
 struct Unrecorded;
 
+// SAFETY: blocks come from the arena or the C library, and go back to where they came from; both keep to the layout.
 unsafe impl GlobalAlloc for Unrecorded {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match arena::allocate(layout) {
             Some((block, _)) => block,
+            // SAFETY: the layout is the caller's, which has a size.
             None => unsafe { from_library(layout) },
         }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let (block, is_used) =
+            // SAFETY: the layout is the caller's, which has a size.
             arena::allocate(layout).unwrap_or_else(|| (unsafe { from_library(layout) }, true));
         if is_used && !block.is_null() {
+            // SAFETY: the block was just allocated with so many bytes.
             unsafe { block.write_bytes(0, layout.size()) };
         }
         block
@@ -39,12 +43,14 @@ unsafe impl GlobalAlloc for Unrecorded {
         if arena::contains(block) {
             arena::free(block, layout);
         } else {
+            // SAFETY: it is not from the arena, so it is from the C library, and the caller gives it back.
             unsafe { __libc_free(block.cast()) }
         }
     }
 }
 
 unsafe fn from_library(layout: Layout) -> *mut u8 {
+    // SAFETY: the alignment is a power of two.
     unsafe { __libc_memalign(layout.align().max(16), layout.size()).cast() }
 }
 
@@ -55,6 +61,7 @@ static ALLOCATOR: Unrecorded = Unrecorded;
 /// the reason in `errno`.
 pub(crate) fn kernel(number: i64, arguments: [usize; 6]) -> i64 {
     const ERRORS: i64 = -4095;
+    // SAFETY: callers pass what the call wants: addresses of memory that is theirs, or the program's own arguments.
     let result = unsafe { enter_kernel(number, arguments) };
     match i32::try_from(-result) {
         Ok(error) if (ERRORS..0).contains(&result) => {
@@ -67,12 +74,14 @@ pub(crate) fn kernel(number: i64, arguments: [usize; 6]) -> i64 {
 
 /// As [`kernel`], but `errno` stays what it was: a negative result says what is wrong.
 pub(crate) fn ask_kernel(number: i64, arguments: [usize; 6]) -> i64 {
+    // SAFETY: as in [`kernel`].
     unsafe { enter_kernel(number, arguments) }
 }
 
 #[cfg(target_arch = "x86_64")]
 unsafe fn enter_kernel(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> i64 {
     let result;
+    // SAFETY: the kernel keeps all registers but those that are named here.
     unsafe {
         std::arch::asm!(
             "syscall",
@@ -88,6 +97,7 @@ unsafe fn enter_kernel(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> i64 {
 #[cfg(target_arch = "aarch64")]
 unsafe fn enter_kernel(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> i64 {
     let result;
+    // SAFETY: the kernel keeps all registers but those that are named here.
     unsafe {
         std::arch::asm!(
             "svc #0",
@@ -105,6 +115,7 @@ unsafe fn enter_kernel(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> i64 {
 #[inline(always)]
 pub(crate) fn stack_end() -> usize {
     let end;
+    // SAFETY: a register is copied, and nothing else happens.
     unsafe { std::arch::asm!("mov {}, rsp", out(reg) end, options(nomem, nostack, preserves_flags)) };
     end
 }
@@ -114,6 +125,7 @@ pub(crate) fn stack_end() -> usize {
 #[inline(always)]
 pub(crate) fn stack_end() -> usize {
     let end;
+    // SAFETY: a register is copied, and nothing else happens.
     unsafe { std::arch::asm!("mov {}, sp", out(reg) end, options(nomem, nostack, preserves_flags)) };
     end
 }
@@ -234,7 +246,7 @@ pub(crate) fn map_text(path: &CStr) -> Option<&'static str> {
     let start = bytes.map(|bytes| kernel(libc::SYS_mmap, [FAR, bytes, how, shared, word(file), 0]));
     close(file);
     let start = usize::try_from(start?).ok()?;
-    // Nobody takes the pages away.
+    // SAFETY: nobody takes the pages away.
     std::str::from_utf8(unsafe { std::slice::from_raw_parts(start as *const u8, bytes?) }).ok()
 }
 
@@ -272,10 +284,12 @@ pub(crate) fn is_alive(kernel_id: i32) -> bool {
 }
 
 pub(crate) fn errno() -> c_int {
+    // SAFETY: the C library gives the address of a variable of the calling thread.
     unsafe { *libc::__errno_location() }
 }
 
 pub(crate) fn set_errno(value: c_int) {
+    // SAFETY: the C library gives the address of a variable of the calling thread.
     unsafe { *libc::__errno_location() = value }
 }
 
@@ -302,6 +316,7 @@ pub(crate) fn peek(address: u64) -> Option<u64> {
 pub(crate) fn copy_out(address: usize, to: &mut [u8]) -> usize {
     let from = libc::iovec { iov_base: address as *mut c_void, iov_len: to.len() };
     let to = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: to.len() };
+    // SAFETY: every process has a number.
     let process = unsafe { libc::getpid() };
     let (to, from) = (std::ptr::from_ref(&to) as usize, std::ptr::from_ref(&from) as usize);
     let read = kernel(libc::SYS_process_vm_readv, [word(process), to, 1, from, 1, 0]);
@@ -321,6 +336,7 @@ pub(crate) fn close(file: c_int) {
 /// The time that this clock shows, in nanoseconds.
 fn read_clock(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the structure is ours to be filled.
     unsafe { libc::clock_gettime(clock, &mut now) };
     nanoseconds(&now)
 }
@@ -442,8 +458,11 @@ pub(crate) fn read_word(address: usize) -> Option<u32> {
     const PAGE: usize = 4096;
     let mut resident = 0_u8;
     let start = address & !(PAGE - 1);
+    // SAFETY: the call only asks, and the byte is ours.
     let is_mapped = unsafe { libc::mincore(start as *mut c_void, PAGE, &mut resident) } == 0;
     // The word does not reach across pages, and it is our turn: nobody takes the page away.
     (is_mapped && address.is_multiple_of(size_of::<u32>()))
+        // SAFETY: the page is mapped, the word does not reach across pages, and it is our turn: no other thread of
+        // the program unmaps the page.
         .then(|| unsafe { (address as *const u32).read_volatile() })
 }

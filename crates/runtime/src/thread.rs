@@ -3,6 +3,7 @@
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
 use std::mem::offset_of;
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
 use foretell_schedule::Operation;
@@ -224,9 +225,33 @@ impl Library {
     }
 }
 
-// Cells are touched by the thread itself alone, and what it starts with is only handed on.
+// SAFETY: cells are touched by the thread itself alone, and what it starts with is only handed on.
 unsafe impl Sync for Thread {}
+// SAFETY: as above.
 unsafe impl Send for Thread {}
+
+/// The log of a thread, borrowed for one call of a method. Only the thread itself writes there, or the one that has its turn while no
+/// other thread runs; and neither holds on to the handle while it calls anything that writes, too. No borrow is counted: a handler
+/// that jumps away would leave one for ever.
+pub(crate) struct LogHandle<'a>(&'a UnsafeCell<Writer>);
+
+impl Deref for LogHandle<'_> {
+    type Target = Writer;
+
+    #[inline(always)]
+    fn deref(&self) -> &Writer {
+        // SAFETY: nothing writes to the log as long as the handle is used, see above.
+        unsafe { &*self.0.get() }
+    }
+}
+
+impl DerefMut for LogHandle<'_> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Writer {
+        // SAFETY: nothing else reaches the log as long as the handle is used, see above.
+        unsafe { &mut *self.0.get() }
+    }
+}
 
 impl Thread {
     pub(crate) fn new(id: u32, start: Option<(Start, *mut c_void)>) -> &'static Thread {
@@ -301,12 +326,10 @@ impl Thread {
         Box::leak(Box::new(copy))
     }
 
-    /// Where its records go. Only the thread itself writes there, and never holds on to it while it calls anything that
-    /// writes; others look at the few numbers that they may.
+    /// Where its records go.
     #[inline(always)]
-    #[expect(clippy::mut_from_ref, reason = "the compiler cannot see which thread we are")]
-    pub(crate) fn log(&self) -> &mut Writer {
-        unsafe { &mut *self.log.get() }
+    pub(crate) fn log(&self) -> LogHandle<'_> {
+        LogHandle(&self.log)
     }
 
     /// Tells the log which calls the thread is in, if that has changed.
@@ -384,6 +407,7 @@ std::arch::global_asm!(
 #[inline(always)]
 fn place_of_me() -> *mut Option<&'static Thread> {
     let place;
+    // SAFETY: the address of a thread-local variable is computed; nothing is accessed.
     unsafe {
         std::arch::asm!(
             "mov {place}, qword ptr fs:[0]",
@@ -399,6 +423,7 @@ fn place_of_me() -> *mut Option<&'static Thread> {
 #[inline(always)]
 fn place_of_me() -> *mut Option<&'static Thread> {
     let place;
+    // SAFETY: the address of a thread-local variable is computed; nothing is accessed.
     unsafe {
         std::arch::asm!(
             "adrp {offset}, :gottprel:foretell_me",
@@ -416,7 +441,7 @@ fn place_of_me() -> *mut Option<&'static Thread> {
 /// The calling thread, if it is recorded.
 #[inline(always)]
 pub(crate) fn me() -> Option<&'static Thread> {
-    // The variable is the calling thread's own.
+    // SAFETY: the variable is the calling thread's own.
     unsafe { place_of_me().read() }
 }
 
@@ -431,7 +456,7 @@ pub(crate) fn set_me(thread: Option<&'static Thread>) {
     if let Some(former) = me() {
         former.log().stop();
     }
-    // The variable is the calling thread's own.
+    // SAFETY: the variable is the calling thread's own.
     unsafe { place_of_me().write(thread) };
 }
 

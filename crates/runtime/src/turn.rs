@@ -556,6 +556,7 @@ pub(crate) fn content<'a>(at: *const c_void, bytes: usize) -> &'a [u8] {
     if bytes == 0 {
         return &[];
     }
+    // SAFETY: the caller passes memory that an access of the program has just touched, or that its arguments name.
     unsafe { std::slice::from_raw_parts(at.cast(), bytes) }
 }
 

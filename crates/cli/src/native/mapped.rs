@@ -33,7 +33,7 @@ impl Mapped {
     pub(crate) fn pass_by(&self) {
         self.passes.set(self.passes.get() % PASSES + 1);
         if self.passes.get() == PASSES && self.length > 0 {
-            // The pages are those of the file, and come back when they are looked at. If that fails, they stay.
+            // SAFETY: the range is mapped, and nothing was written to it. The pages are those of the file, and come back when they are looked at. If that fails, they stay.
             unsafe { libc::madvise(self.start, self.length, libc::MADV_DONTNEED) };
         }
     }
@@ -41,6 +41,7 @@ impl Mapped {
 
 #[expect(unsafe_code, reason = "there is no other way to map a file")]
 fn map(file: &File, length: usize) -> io::Result<*mut libc::c_void> {
+    // SAFETY: the kernel chooses where; the length is that of the file.
     let start = unsafe {
         libc::mmap(ptr::null_mut(), length, libc::PROT_READ, libc::MAP_PRIVATE, file.as_raw_fd(), 0)
     };
@@ -55,6 +56,7 @@ impl Deref for Mapped {
         if self.length == 0 {
             &[]
         } else {
+            // SAFETY: so many bytes are mapped for as long as this lives. The folder is ours alone, so nothing truncates the file.
             unsafe { std::slice::from_raw_parts(self.start.cast(), self.length) }
         }
     }
@@ -64,6 +66,7 @@ impl Drop for Mapped {
     #[expect(unsafe_code, reason = "the mapping has no reader any more")]
     fn drop(&mut self) {
         if self.length > 0 {
+            // SAFETY: the range was mapped by `map`, and nothing borrows it any more.
             unsafe { libc::munmap(self.start, self.length) };
         }
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use libc::pthread_t;
 
 use super::blocking::{received, sent};
-use super::original;
+use super::{original, pass_on};
 use crate::turn::Turn;
 
 type Any = *mut c_void;
@@ -32,7 +32,7 @@ macro_rules! answering {
     ($($name:ident, $text:literal ($($argument:ident: $type:ty),*) writes $($answer:ident: $bytes:expr),+;)*) => {$(
         #[unsafe(no_mangle)]
         pub(super) unsafe extern "C-unwind" fn $name($($argument: $type),*) -> c_int {
-            let result = unsafe { original!($text: fn($($type),*) -> c_int)($($argument),*) };
+            let result = pass_on!(original!($text: fn($($type),*) -> c_int)($($argument),*));
             if result == 0 {
                 tell(&[$(($answer.cast(), $bytes)),+]);
             }
@@ -81,7 +81,7 @@ macro_rules! changing {
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name(set: Answer, signal: c_int) -> c_int {
             read(set, SIGNALS);
-            let result = unsafe { original!($text: fn(Answer, c_int) -> c_int)(set, signal) };
+            let result = pass_on!(original!($text: fn(Answer, c_int) -> c_int)(set, signal));
             if result == 0 {
                 tell(&[(set, SIGNALS)]);
             }
@@ -98,7 +98,7 @@ changing! {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sigismember(set: Any, signal: c_int) -> c_int {
     read(set, SIGNALS);
-    unsafe { original!(c"sigismember": fn(Any, c_int) -> c_int)(set, signal) }
+    pass_on!(original!(c"sigismember": fn(Any, c_int) -> c_int)(set, signal))
 }
 
 /// The library is about to read so many bytes of the program's.
@@ -113,7 +113,7 @@ fn read(what: Any, bytes: usize) {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_sigmask(how: c_int, new: Any, before: Answer) -> c_int {
     read(new, SIGNALS);
-    let result = unsafe { original!(c"pthread_sigmask": fn(c_int, Any, Answer) -> c_int)(how, new, before) };
+    let result = pass_on!(original!(c"pthread_sigmask": fn(c_int, Any, Answer) -> c_int)(how, new, before));
     if result == 0 {
         tell(&[(before, SIGNALS)]);
     }
@@ -137,20 +137,22 @@ fn name_of(thread: pthread_t) -> &'static AtomicU64 {
 unsafe extern "C-unwind" fn pthread_setname_np(thread: pthread_t, name: *const c_char) -> c_int {
     if let Some(turn) = Turn::alone() {
         turn.due();
+        // SAFETY: the program passes a name that ends with a zero.
         let length = unsafe { libc::strnlen(name, NAME) };
         sent(&turn, name.cast_mut().cast(), (length + 1).min(NAME));
         turn.publish(name_of(thread));
     }
-    unsafe { original!(c"pthread_setname_np": fn(pthread_t, *const c_char) -> c_int)(thread, name) }
+    pass_on!(original!(c"pthread_setname_np": fn(pthread_t, *const c_char) -> c_int)(thread, name))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_getname_np(thread: pthread_t, name: *mut c_char, room: usize) -> c_int {
     let original = original!(c"pthread_getname_np": fn(pthread_t, *mut c_char, usize) -> c_int);
-    let result = unsafe { original(thread, name, room) };
+    let result = pass_on!(original(thread, name, room));
     if let Some(turn) = Turn::alone().filter(|_| result == 0) {
         turn.due();
         turn.look_at(name_of(thread));
+        // SAFETY: the C library has just written the name to the room that the program passes.
         let length = unsafe { libc::strnlen(name, room) };
         received(&turn, name.cast(), (length + 1).min(room));
     }

@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicU64;
 use foretell_wire::hook::Order;
 use foretell_wire::record::Record;
 
-use super::original;
+use super::{original, pass_on};
 use crate::system::{ask_kernel, timespec};
 use crate::turn::{Turn, content};
 
@@ -24,7 +24,9 @@ fn comes_back(file: c_int) -> bool {
     if file == libc::STDOUT_FILENO || file == libc::STDERR_FILENO {
         return false;
     }
+    // SAFETY: the structure is of numbers, which may be zero.
     let mut about: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the structure is ours to be filled.
     let known = unsafe { libc::fstat(file, &mut about) } == 0;
     !known || about.st_mode & libc::S_IFMT != libc::S_IFCHR
 }
@@ -32,7 +34,9 @@ fn comes_back(file: c_int) -> bool {
 /// Whether the kernel may keep the thread waiting until somebody else does something. Files on a disk never do; and what is
 /// printed is not waited for as long as there is room for it.
 fn may_block(file: c_int, bytes: usize) -> bool {
+    // SAFETY: the structure is of numbers, which may be zero.
     let mut about: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the structure is ours to be filled.
     if unsafe { libc::fstat(file, &mut about) } != 0 {
         // There is no such file, which the call will say.
         return false;
@@ -97,7 +101,7 @@ fn pieces<'a>(list: Any, count: usize) -> &'a [libc::iovec] {
     if count == 0 {
         return &[];
     }
-    // The kernel reads the list, too.
+    // SAFETY: the kernel reads the list, too.
     unsafe { std::slice::from_raw_parts(list.cast(), count) }
 }
 
@@ -121,6 +125,7 @@ fn received_pieces(turn: &Turn, list: Any, count: usize, bytes: usize) {
 
 /// A message: its pieces, and where it goes to. Whatever else comes with it is not understood.
 fn sent_message(turn: &Turn, message: Any) {
+    // SAFETY: the program passes a message that the kernel reads, too.
     let about: &libc::msghdr = unsafe { &*message.cast() };
     sent(turn, message, size_of::<libc::msghdr>());
     sent_pieces(turn, about.msg_iov.cast(), about.msg_iovlen);
@@ -132,6 +137,7 @@ fn sent_message(turn: &Turn, message: Any) {
 /// An address that the kernel has written, and its length.
 fn received_address(turn: &Turn, address: Any, length: Any, room: u32) {
     if !address.is_null() && !length.is_null() {
+        // SAFETY: the kernel has just written the length there.
         let written = unsafe { length.cast::<u32>().read() };
         received(turn, address, room.min(written) as usize);
         received(turn, length, size_of::<u32>());
@@ -142,6 +148,7 @@ fn received_address(turn: &Turn, address: Any, length: Any, room: u32) {
 fn received_answers(turn: &Turn, files: Any, count: usize) {
     let first = files.cast::<libc::pollfd>();
     for index in 0..count {
+        // SAFETY: the program passes so many entries, which the kernel reads and writes.
         let answer = unsafe { &raw mut (*first.add(index)).revents };
         received(turn, answer.cast(), size_of::<libc::c_short>());
     }
@@ -149,6 +156,7 @@ fn received_answers(turn: &Turn, files: Any, count: usize) {
 
 /// How much room there is for an address.
 fn room_at(length: Any) -> u32 {
+    // SAFETY: the program passes a length that the kernel reads, or null.
     unsafe { length.cast::<u32>().as_ref() }.copied().unwrap_or(0)
 }
 
@@ -163,12 +171,12 @@ macro_rules! told {
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
             let original = original!($text: fn($($type),*) -> $result);
-            let Some(turn) = Turn::alone() else { return unsafe { original($($argument),*) } };
+            let Some(turn) = Turn::alone() else { return pass_on!(original($($argument),*)) };
             let $turn = &turn;
             $turn.due();
             let kept = $before;
             world($turn);
-            let $outcome = call($turn, $blocks, || unsafe { original($($argument),*) });
+            let $outcome = call($turn, $blocks, || pass_on!(original($($argument),*)));
             $turn.due();
             world($turn);
             ($after)(kept);
@@ -219,14 +227,14 @@ fn as_count(number: c_int) -> usize {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn write(file: c_int, from: Any, bytes: usize) -> isize {
     let original = original!(c"write": fn(c_int, Any, usize) -> isize);
-    let Some(turn) = Turn::alone() else { return unsafe { original(file, from, bytes) } };
-    deliver(&turn, file, bytes, || sent(&turn, from, bytes), || unsafe { original(file, from, bytes) })
+    let Some(turn) = Turn::alone() else { return pass_on!(original(file, from, bytes)) };
+    deliver(&turn, file, bytes, || sent(&turn, from, bytes), || pass_on!(original(file, from, bytes)))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn writev(file: c_int, list: Any, parts: c_int) -> isize {
     let original = original!(c"writev": fn(c_int, Any, c_int) -> isize);
-    let Some(turn) = Turn::alone() else { return unsafe { original(file, list, parts) } };
+    let Some(turn) = Turn::alone() else { return pass_on!(original(file, list, parts)) };
     let bytes =
         pieces(list, as_count(parts)).iter().map(|piece| piece.iov_len).fold(0, usize::saturating_add);
     deliver(
@@ -234,7 +242,7 @@ unsafe extern "C-unwind" fn writev(file: c_int, list: Any, parts: c_int) -> isiz
         file,
         bytes,
         || sent_pieces(&turn, list, as_count(parts)),
-        || unsafe { original(file, list, parts) },
+        || pass_on!(original(file, list, parts)),
     )
 }
 
@@ -263,9 +271,9 @@ macro_rules! fenced {
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
             let original = original!($text: fn($($type),*) -> $result);
-            let Some(turn) = Turn::alone() else { return unsafe { original($($argument),*) } };
+            let Some(turn) = Turn::alone() else { return pass_on!(original($($argument),*)) };
             fence(&turn);
-            let result = turn.away(|| unsafe { original($($argument),*) });
+            let result = turn.away(|| pass_on!(original($($argument),*)));
             fence(&turn);
             result
         }

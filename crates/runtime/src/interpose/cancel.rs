@@ -9,8 +9,8 @@ use std::sync::atomic::Ordering;
 use libc::pthread_t;
 
 use super::blocking::received;
-use super::original;
 use super::signal::expect_handlers;
+use super::{original, pass_on};
 use crate::scheduler;
 use crate::thread::{Thread, me};
 use crate::turn::Turn;
@@ -27,6 +27,7 @@ unsafe extern "C-unwind" {
 /// Ends the calling thread, which was told to and allows that. It is told once.
 pub(crate) fn end(me: &'static Thread) {
     me.is_cancelled.store(false, Ordering::SeqCst);
+    // SAFETY: any thread may ask whether it is cancelled.
     unsafe { pthread_testcancel() };
 }
 
@@ -41,7 +42,7 @@ pub(crate) fn is_allowed() -> bool {
 }
 
 fn set_state(state: c_int, before: *mut c_int) -> c_int {
-    unsafe { original!(c"pthread_setcancelstate": fn(c_int, *mut c_int) -> c_int)(state, before) }
+    pass_on!(original!(c"pthread_setcancelstate": fn(c_int, *mut c_int) -> c_int)(state, before))
 }
 
 /// Does something out of our code, where the calling thread may be ended at any moment.
@@ -53,7 +54,7 @@ pub(crate) fn anywhere<R>(act: impl FnOnce() -> R) -> R {
 }
 
 fn set_kind(kind: c_int, before: *mut c_int) -> c_int {
-    unsafe { original!(c"pthread_setcanceltype": fn(c_int, *mut c_int) -> c_int)(kind, before) }
+    pass_on!(original!(c"pthread_setcanceltype": fn(c_int, *mut c_int) -> c_int)(kind, before))
 }
 
 /// Ends the calling thread if it was told to and may be ended anywhere.
@@ -72,7 +73,7 @@ unsafe extern "C-unwind" fn pthread_cancel(handle: pthread_t) -> c_int {
     let cancel = || {
         // The C library has a handler for this.
         expect_handlers();
-        unsafe { original!(c"pthread_cancel": fn(pthread_t) -> c_int)(handle) }
+        pass_on!(original!(c"pthread_cancel": fn(pthread_t) -> c_int)(handle))
     };
     let Some(turn) = Turn::alone() else { return cancel() };
     let result = cancel();
@@ -104,6 +105,7 @@ unsafe extern "C-unwind" fn pthread_setcanceltype(kind: c_int, before: *mut c_in
     }
     let did = me.ends_anywhere.swap(kind == ASYNCHRONOUS, Ordering::Relaxed);
     if !before.is_null() {
+        // SAFETY: the program passes a place for the state before, which was compared with null.
         unsafe { before.write(c_int::from(did)) };
         tell(before);
     }

@@ -7,8 +7,8 @@ use foretell_wire::record::SyncOp;
 use libc::timespec;
 
 use super::lock::{fence_if_owner_died, try_mutex, unlock_mutex};
-use super::original;
 use super::time::{deadline, is_refused};
+use super::{original, pass_on};
 use crate::scheduler::{Helper, Reason, tell_unseen, wake_any, wake_from_outside, wake_waiters};
 use crate::shared;
 use crate::thread::me;
@@ -81,6 +81,7 @@ fn wait_until(turn: Turn, condition: Object, mutex: Object, clock: c_int, time: 
 /// The clock that a condition variable goes by is its secret; but times since the start of the machine are small.
 fn clock_of(time: *const timespec) -> c_int {
     const LONG_AGO: i64 = 1_000_000_000;
+    // SAFETY: the program passes a time, which the original would read.
     let seconds = unsafe { (*time).tv_sec };
     if seconds > LONG_AGO { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC }
 }
@@ -88,9 +89,9 @@ fn clock_of(time: *const timespec) -> c_int {
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C-unwind" fn pthread_cond_wait(condition: Object, mutex: Object) -> c_int {
     let original = original!(c"pthread_cond_wait" of c"GLIBC_2.3.2": fn(Object, Object) -> c_int);
-    let Some(turn) = Turn::alone() else { return unsafe { original(condition, mutex) } };
+    let Some(turn) = Turn::alone() else { return pass_on!(original(condition, mutex)) };
     if is_shared(condition, mutex) {
-        return wait_with_others(&turn, mutex, || unsafe { original(condition, mutex) });
+        return wait_with_others(&turn, mutex, || pass_on!(original(condition, mutex)));
     }
     wait(turn, condition, mutex, None)
 }
@@ -104,9 +105,9 @@ pub(super) unsafe extern "C-unwind" fn pthread_cond_timedwait(
     let original = original!(
         c"pthread_cond_timedwait" of c"GLIBC_2.3.2": fn(Object, Object, *const timespec) -> c_int
     );
-    let Some(turn) = Turn::alone() else { return unsafe { original(condition, mutex, time) } };
+    let Some(turn) = Turn::alone() else { return pass_on!(original(condition, mutex, time)) };
     if is_shared(condition, mutex) {
-        return wait_with_others(&turn, mutex, || unsafe { original(condition, mutex, time) });
+        return wait_with_others(&turn, mutex, || pass_on!(original(condition, mutex, time)));
     }
     wait_until(turn, condition, mutex, clock_of(time), time)
 }
@@ -119,9 +120,9 @@ unsafe extern "C-unwind" fn pthread_cond_clockwait(
     time: *const timespec,
 ) -> c_int {
     let original = original!(c"pthread_cond_clockwait": fn(Object, Object, c_int, *const timespec) -> c_int);
-    let Some(turn) = Turn::alone() else { return unsafe { original(condition, mutex, clock, time) } };
+    let Some(turn) = Turn::alone() else { return pass_on!(original(condition, mutex, clock, time)) };
     if is_shared(condition, mutex) {
-        return wait_with_others(&turn, mutex, || unsafe { original(condition, mutex, clock, time) });
+        return wait_with_others(&turn, mutex, || pass_on!(original(condition, mutex, clock, time)));
     }
     wait_until(turn, condition, mutex, clock, time)
 }
@@ -139,13 +140,13 @@ pub(super) unsafe extern "C-unwind" fn pthread_cond_signal(condition: Object) ->
     let original = original!(c"pthread_cond_signal" of c"GLIBC_2.3.2": fn(Object) -> c_int);
     let Some(turn) = Turn::alone() else {
         notify_unseen(condition, 1);
-        return unsafe { original(condition) };
+        return pass_on!(original(condition));
     };
     turn.meeting_at(condition as usize);
     turn.log_sync(SyncOp::Notify, condition as usize, 0);
     if wake_waiters(condition as usize, 1).is_empty() {
         // Somebody may wait who is not recorded.
-        return unsafe { original(condition) };
+        return pass_on!(original(condition));
     }
     0
 }
@@ -155,12 +156,12 @@ pub(super) unsafe extern "C-unwind" fn pthread_cond_broadcast(condition: Object)
     let original = original!(c"pthread_cond_broadcast" of c"GLIBC_2.3.2": fn(Object) -> c_int);
     let Some(turn) = Turn::alone() else {
         notify_unseen(condition, usize::MAX);
-        return unsafe { original(condition) };
+        return pass_on!(original(condition));
     };
     turn.meeting_at(condition as usize);
     turn.log_sync(SyncOp::NotifyAll, condition as usize, 0);
     wake_waiters(condition as usize, usize::MAX);
-    unsafe { original(condition) }
+    pass_on!(original(condition))
 }
 
 /// The original would wait for those who are still inside it, and nobody is who is recorded.
@@ -168,8 +169,8 @@ pub(super) unsafe extern "C-unwind" fn pthread_cond_broadcast(condition: Object)
 pub(super) unsafe extern "C-unwind" fn pthread_cond_destroy(condition: Object) -> c_int {
     match Turn::alone() {
         Some(_turn) => 0,
-        None => unsafe {
-            original!(c"pthread_cond_destroy" of c"GLIBC_2.3.2": fn(Object) -> c_int)(condition)
-        },
+        None => {
+            pass_on!(original!(c"pthread_cond_destroy" of c"GLIBC_2.3.2": fn(Object) -> c_int)(condition))
+        }
     }
 }

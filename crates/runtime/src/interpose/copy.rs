@@ -5,7 +5,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::original;
+use super::{original, pass_on};
 use crate::shared;
 use crate::start::leave_copy;
 use crate::turn::Turn;
@@ -29,7 +29,7 @@ pub(super) fn is_copying(number: i64, arguments: [usize; 6]) -> bool {
     match number {
         libc::SYS_fork => true,
         libc::SYS_clone => !shares_memory(arguments[0] as u64),
-        // The first word of what it is told are the same flags.
+        // SAFETY: the first word of what it is told are the same flags.
         libc::SYS_clone3 => !shares_memory(unsafe { (arguments[0] as *const u64).read() }),
         _ => false,
     }
@@ -46,7 +46,7 @@ pub(super) fn copy_by_kernel(act: impl FnOnce() -> i64) -> i64 {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn _Fork() -> c_int {
-    copy(|| unsafe { original!(c"_Fork": fn() -> c_int)() })
+    copy(|| pass_on!(original!(c"_Fork": fn() -> c_int)()))
 }
 
 type Body = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
@@ -57,7 +57,9 @@ struct Work(Body, *mut c_void);
 /// The copy finds what the original has left on its stack.
 unsafe extern "C-unwind" fn work(work: *mut c_void) -> c_int {
     leave_copy();
+    // SAFETY: the caller has put it on its stack, and waits for the copy to read it.
     let Work(body, argument) = unsafe { work.cast::<Work>().read() };
+    // SAFETY: the program has passed this function and its argument to be called.
     unsafe { body(argument) }
 }
 
@@ -84,9 +86,9 @@ unsafe extern "C-unwind" fn clone(
         c"clone": fn(Body, *mut c_void, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_void) -> c_int
     );
     if shares_memory(flags as u64) {
-        return unsafe { original(body, stack, flags, argument, parent_id, own_data, child_id) };
+        return pass_on!(original(body, stack, flags, argument, parent_id, own_data, child_id));
     }
     let mut given = Work(body, argument);
     let given = (&raw mut given).cast();
-    copy(|| unsafe { original(work, stack, flags, given, parent_id, own_data, child_id) })
+    copy(|| pass_on!(original(work, stack, flags, given, parent_id, own_data, child_id)))
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use super::original;
+use super::{original, pass_on};
 use crate::kept;
 use crate::system::{kernel, set_errno, word};
 
@@ -17,7 +17,7 @@ pub(super) unsafe extern "C-unwind" fn close(file: c_int) -> c_int {
     if kept::is_ours(file) {
         return not_open();
     }
-    unsafe { original!(c"close": fn(c_int) -> c_int)(file) }
+    pass_on!(original!(c"close": fn(c_int) -> c_int)(file))
 }
 
 /// The kernel is asked for the ranges between our descriptors.
@@ -44,11 +44,14 @@ pub(super) unsafe extern "C-unwind" fn close_range(first: c_uint, last: c_uint, 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn closefrom(first: c_int) {
     let first = c_uint::try_from(first).unwrap_or(0);
+    // SAFETY: closing is what the program asks for; our own files are left out.
     if unsafe { close_range(first, c_uint::MAX, 0) } != 0 {
         // A kernel that does not know it: one after the other.
+        // SAFETY: the call reads a number of the system.
         let most = unsafe { libc::sysconf(libc::_SC_OPEN_MAX) };
         let most = c_int::try_from(most).unwrap_or(c_int::MAX);
         for file in c_int::try_from(first).unwrap_or(0)..most {
+            // SAFETY: closing is what the program asks for; our own files are left out.
             unsafe { close(file) };
         }
     }
@@ -57,13 +60,13 @@ unsafe extern "C-unwind" fn closefrom(first: c_int) {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn dup2(from: c_int, to: c_int) -> c_int {
     make_way(from, to);
-    unsafe { original!(c"dup2": fn(c_int, c_int) -> c_int)(from, to) }
+    pass_on!(original!(c"dup2": fn(c_int, c_int) -> c_int)(from, to))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
     make_way(from, to);
-    unsafe { original!(c"dup3": fn(c_int, c_int, c_int) -> c_int)(from, to, flags) }
+    pass_on!(original!(c"dup3": fn(c_int, c_int, c_int) -> c_int)(from, to, flags))
 }
 
 fn make_way(from: c_int, to: c_int) {
@@ -76,11 +79,13 @@ fn make_way(from: c_int, to: c_int) {
 /// order.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn daemon(stays: c_int, keeps_open: c_int) -> c_int {
+    // SAFETY: the copy does nothing but what is safe in one.
     match unsafe { libc::fork() } {
         -1 => return -1,
         0 => {}
         _ => super::ending::end_now(0),
     }
+    // SAFETY: the arguments are numbers, and texts that end with a zero.
     unsafe {
         if libc::setsid() == -1 {
             return -1;
@@ -94,6 +99,7 @@ unsafe extern "C-unwind" fn daemon(stays: c_int, keeps_open: c_int) -> c_int {
 
 /// Standard input, output and error go nowhere from now on.
 unsafe fn close_standard_streams() -> c_int {
+    // SAFETY: the arguments are numbers, and texts that end with a zero.
     unsafe {
         let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
         let mut about: libc::stat = std::mem::zeroed();

@@ -6,7 +6,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use super::{as_function, original};
+use super::{as_function, original, pass_on};
 use crate::start::{end, exit_soon, replace};
 use crate::system::exit_now;
 
@@ -31,7 +31,7 @@ unsafe extern "C-unwind" fn __libc_start_main(
     let original = original!(
         c"__libc_start_main": fn(Main, c_int, *mut *mut c_char, Any, Any, Any, Any) -> c_int
     );
-    unsafe { original(run_main, count, arguments, begin, finish, loader, stack) }
+    pass_on!(original(run_main, count, arguments, begin, finish, loader, stack))
 }
 
 unsafe extern "C-unwind" fn run_main(
@@ -40,8 +40,10 @@ unsafe extern "C-unwind" fn run_main(
     environment: *mut *mut c_char,
 ) -> c_int {
     let main: Main = as_function(MAIN.load(Ordering::SeqCst));
+    // SAFETY: the loader has passed this function and its arguments to be called.
     let code = unsafe { main(count, arguments, environment) };
     // Other threads may still use what was on the stack of `main`.
+    // SAFETY: the function only moves the stack before it calls ours.
     unsafe { foretell_call_deep(exit_soon_from_main) };
     code
 }
@@ -108,7 +110,7 @@ std::arch::global_asm!(
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn exit(code: c_int) -> ! {
     exit_soon();
-    unsafe { original!(c"exit": fn(c_int) -> !)(code) }
+    pass_on!(original!(c"exit": fn(c_int) -> !)(code))
 }
 
 /// Its handlers do not include ours.
@@ -116,7 +118,7 @@ unsafe extern "C-unwind" fn exit(code: c_int) -> ! {
 unsafe extern "C-unwind" fn quick_exit(code: c_int) -> ! {
     exit_soon();
     end();
-    unsafe { original!(c"quick_exit": fn(c_int) -> !)(code) }
+    pass_on!(original!(c"quick_exit": fn(c_int) -> !)(code))
 }
 
 #[unsafe(no_mangle)]
@@ -141,8 +143,9 @@ macro_rules! replacing {
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name($file: $kind, $($argument: $type),*) -> c_int {
             let original = original!($text: fn($kind, $($type),*) -> c_int);
+            // SAFETY: the program passes a name that ends with a zero, or null.
             let program = unsafe { $file.name() };
-            replace(program, || unsafe { original($file, $($argument),*) })
+            replace(program, || pass_on!(original($file, $($argument),*)))
         }
     )*};
 }
@@ -158,6 +161,7 @@ trait Program {
 
 impl Program for Any {
     unsafe fn name(&self) -> &CStr {
+        // SAFETY: it is not null, and the program passes a name that ends with a zero.
         if self.is_null() { c"?" } else { unsafe { CStr::from_ptr(self.cast()) } }
     }
 }

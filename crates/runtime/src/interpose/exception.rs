@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 
 use foretell_wire::hook::Order;
 
-use super::original;
+use super::{original, pass_on};
 use crate::turn::Turn;
 
 #[unsafe(no_mangle)]
@@ -14,5 +14,5 @@ unsafe extern "C-unwind" fn __cxa_end_catch() {
     if let Some(turn) = Turn::take() {
         turn.in_order(&DONE, Order::AcqRel);
     }
-    unsafe { original!(c"__cxa_end_catch": fn())() };
+    pass_on!(original!(c"__cxa_end_catch": fn())());
 }

@@ -35,6 +35,7 @@ unsafe extern "C-unwind" fn syscall(
     match number {
         libc::SYS_sched_getaffinity => let_go_by_kernel_id(i32::try_from(a).unwrap_or(0)),
         libc::SYS_sched_setaffinity => scheduler::leave_processors_alone(),
+        // SAFETY: our `close` leaves our own files alone.
         libc::SYS_close if kept::is_ours(number_of(a)) => return unsafe { close(number_of(a)) }.into(),
         libc::SYS_close_range => return close_some(a, b, c).into(),
         #[cfg(target_arch = "x86_64")]
@@ -67,6 +68,7 @@ fn number_of(argument: usize) -> c_int {
 
 fn close_some(first: usize, last: usize, flags: usize) -> c_int {
     let number = |argument: usize| c_uint::try_from(argument).unwrap_or(c_uint::MAX);
+    // SAFETY: our `close_range` leaves our own files alone.
     unsafe { close_range(number(first), number(last), number_of(flags)) }
 }
 
@@ -93,6 +95,8 @@ fn fence(turn: &Turn) {
 
 /// The kernel reads the word, and what it does depends on that.
 fn look_at(turn: &Turn, word: usize) -> u32 {
+    // SAFETY: the kernel would read the word, which the program has aligned for it; an address that is not mapped was
+    // sorted out before.
     let atomic = unsafe { AtomicU32::from_ptr(word as *mut u32) };
     if primitives::is_inside(turn) || turn.me.stack.is_outside() {
         return atomic.load(Ordering::SeqCst);
@@ -111,6 +115,7 @@ fn look_at(turn: &Turn, word: usize) -> u32 {
 
 /// A plain wait is told for how long, one with a mask until when.
 fn deadline(operation: i32, time: usize) -> Option<u64> {
+    // SAFETY: the program passes a time that the kernel would read, or null.
     let time = unsafe { (time as *const timespec).as_ref() }?;
     let waiting = if operation & libc::FUTEX_CMD_MASK == libc::FUTEX_WAIT {
         nanoseconds(time)

@@ -3,7 +3,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::original;
+use super::{original, pass_on};
 use crate::scheduler;
 use crate::shared;
 use crate::stripes;
@@ -18,7 +18,7 @@ macro_rules! jumping {
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name(target: Target, value: c_int) -> ! {
             leave_our_code(target);
-            unsafe { original!($text: fn(Target, c_int) -> !)(target, value) }
+            pass_on!(original!($text: fn(Target, c_int) -> !)(target, value))
         }
     )*};
 }
@@ -62,7 +62,9 @@ fn stack_at(target: Target) -> Option<usize> {
     const STACK: usize = 6;
     const TURNED: u32 = 17;
     let secret: usize;
+    // SAFETY: glibc keeps its secret there on this machine; nothing is written.
     unsafe { std::arch::asm!("mov {}, fs:[0x30]", out(reg) secret, options(nostack, readonly)) };
+    // SAFETY: `setjmp` has filled the target, whose layout is glibc's on this machine.
     let disguised = unsafe { target.cast::<usize>().add(STACK).read() };
     Some(disguised.rotate_right(TURNED) ^ secret)
 }

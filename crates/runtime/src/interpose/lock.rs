@@ -5,8 +5,8 @@ use std::ffi::{c_int, c_void};
 use foretell_wire::record::SyncOp;
 use libc::timespec;
 
-use super::original;
 use super::time::{deadline, is_refused, long_ago};
+use super::{original, pass_on};
 use crate::scheduler::{Reason, note_lock, tell_unseen, wake_any, wake_waiters};
 use crate::system::{kernel, kernel_id};
 use crate::turn::Turn;
@@ -88,11 +88,14 @@ fn robust_locks() -> Vec<usize> {
     }
     // The C library has registered the head, and keeps the list.
     let list = head as *const usize;
+    // SAFETY: the kernel has told us the head of the list of robust locks, which has three words.
     let distance = unsafe { list.add(1).read() };
+    // SAFETY: the head of the list is there as long as its thread.
     let mut entry = unsafe { list.read() } & !IS_INHERITING;
     let mut locks = Vec::new();
     while entry != head && locks.len() < MOST {
         locks.push(entry.wrapping_add(distance));
+        // SAFETY: the entries of the list are the locks that the thread holds, so they are there.
         entry = unsafe { (entry as *const usize).read() } & !IS_INHERITING;
     }
     locks
@@ -122,7 +125,7 @@ fn is_own_checked_mutex(mutex: Lock) -> bool {
     const KIND: usize = 4;
     const KIND_MASK: i32 = 3;
     let words = mutex.cast::<i32>();
-    // The layout of glibc's mutex on 64-bit machines.
+    // SAFETY: the layout of glibc's mutex on 64-bit machines.
     let (owner, kind) = unsafe { (words.add(OWNER).read(), words.add(KIND).read()) };
     kind & KIND_MASK == libc::PTHREAD_MUTEX_ERRORCHECK && owner == kernel_id()
 }
@@ -131,7 +134,7 @@ fn is_own_checked_mutex(mutex: Lock) -> bool {
 /// somebody has it.
 fn is_own_rwlock(lock: Lock) -> bool {
     const WRITER: usize = 6;
-    // The layout of glibc's lock on 64-bit machines.
+    // SAFETY: the layout of glibc's lock on 64-bit machines.
     unsafe { lock.cast::<i32>().add(WRITER).read() == kernel_id() }
 }
 
@@ -164,25 +167,25 @@ fn note_place(lock: Lock) {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_mutex_init(mutex: Lock, how: *const c_void) -> c_int {
     note_place(mutex);
-    unsafe { original!(c"pthread_mutex_init": fn(Lock, *const c_void) -> c_int)(mutex, how) }
+    pass_on!(original!(c"pthread_mutex_init": fn(Lock, *const c_void) -> c_int)(mutex, how))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_rwlock_init(lock: Lock, how: *const c_void) -> c_int {
     note_place(lock);
-    unsafe { original!(c"pthread_rwlock_init": fn(Lock, *const c_void) -> c_int)(lock, how) }
+    pass_on!(original!(c"pthread_rwlock_init": fn(Lock, *const c_void) -> c_int)(lock, how))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_spin_init(lock: Lock, shared: c_int) -> c_int {
     note_place(lock);
-    unsafe { original!(c"pthread_spin_init": fn(Lock, c_int) -> c_int)(lock, shared) }
+    pass_on!(original!(c"pthread_spin_init": fn(Lock, c_int) -> c_int)(lock, shared))
 }
 
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C-unwind" fn pthread_mutex_lock(mutex: Lock) -> c_int {
     let Some(turn) = Turn::alone() else {
-        return unsafe { original!(c"pthread_mutex_lock": fn(Lock) -> c_int)(mutex) };
+        return pass_on!(original!(c"pthread_mutex_lock": fn(Lock) -> c_int)(mutex));
     };
     if is_own_checked_mutex(mutex) {
         return libc::EDEADLK;
@@ -209,12 +212,12 @@ fn lock_mutex_until(
 
 /// Tries the original.
 pub(super) fn try_mutex(mutex: Lock) -> c_int {
-    unsafe { original!(c"pthread_mutex_trylock": fn(Lock) -> c_int)(mutex) }
+    pass_on!(original!(c"pthread_mutex_trylock": fn(Lock) -> c_int)(mutex))
 }
 
 /// Unlocks the original.
 pub(super) fn unlock_mutex(mutex: Lock) -> c_int {
-    unsafe { original!(c"pthread_mutex_unlock": fn(Lock) -> c_int)(mutex) }
+    pass_on!(original!(c"pthread_mutex_unlock": fn(Lock) -> c_int)(mutex))
 }
 
 #[unsafe(no_mangle)]
@@ -227,8 +230,8 @@ pub(super) unsafe extern "C-unwind" fn pthread_mutex_trylock(mutex: Lock) -> c_i
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C-unwind" fn pthread_mutex_timedlock(mutex: Lock, time: *const timespec) -> c_int {
     let original = original!(c"pthread_mutex_timedlock": fn(Lock, *const timespec) -> c_int);
-    let Some(turn) = Turn::alone() else { return unsafe { original(mutex, time) } };
-    lock_mutex_until(&turn, mutex, libc::CLOCK_REALTIME, time, |passed| unsafe { original(mutex, passed) })
+    let Some(turn) = Turn::alone() else { return pass_on!(original(mutex, time)) };
+    lock_mutex_until(&turn, mutex, libc::CLOCK_REALTIME, time, |passed| pass_on!(original(mutex, passed)))
 }
 
 #[unsafe(no_mangle)]
@@ -238,8 +241,8 @@ unsafe extern "C-unwind" fn pthread_mutex_clocklock(
     time: *const timespec,
 ) -> c_int {
     let original = original!(c"pthread_mutex_clocklock": fn(Lock, c_int, *const timespec) -> c_int);
-    let Some(turn) = Turn::alone() else { return unsafe { original(mutex, clock, time) } };
-    lock_mutex_until(&turn, mutex, clock, time, |passed| unsafe { original(mutex, clock, passed) })
+    let Some(turn) = Turn::alone() else { return pass_on!(original(mutex, clock, time)) };
+    lock_mutex_until(&turn, mutex, clock, time, |passed| pass_on!(original(mutex, clock, passed)))
 }
 
 #[unsafe(no_mangle)]
@@ -251,13 +254,13 @@ pub(super) unsafe extern "C-unwind" fn pthread_mutex_unlock(mutex: Lock) -> c_in
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_spin_lock(lock: Lock) -> c_int {
     let Some(turn) = Turn::alone() else {
-        return unsafe { original!(c"pthread_spin_lock": fn(Lock) -> c_int)(lock) };
+        return pass_on!(original!(c"pthread_spin_lock": fn(Lock) -> c_int)(lock));
     };
     take(&turn, lock, || try_spin(lock), SyncOp::Lock, SyncOp::TryFailed, None)
 }
 
 fn try_spin(lock: Lock) -> c_int {
-    unsafe { original!(c"pthread_spin_trylock": fn(Lock) -> c_int)(lock) }
+    pass_on!(original!(c"pthread_spin_trylock": fn(Lock) -> c_int)(lock))
 }
 
 #[unsafe(no_mangle)]
@@ -269,23 +272,23 @@ unsafe extern "C-unwind" fn pthread_spin_trylock(lock: Lock) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_spin_unlock(lock: Lock) -> c_int {
-    let unlock = || unsafe { original!(c"pthread_spin_unlock": fn(Lock) -> c_int)(lock) };
+    let unlock = || pass_on!(original!(c"pthread_spin_unlock": fn(Lock) -> c_int)(lock));
     let Some(turn) = Turn::alone() else { return unseen(unlock) };
     give_up(&turn, lock, unlock, wake_any)
 }
 
 fn try_write(lock: Lock) -> c_int {
-    unsafe { original!(c"pthread_rwlock_trywrlock": fn(Lock) -> c_int)(lock) }
+    pass_on!(original!(c"pthread_rwlock_trywrlock": fn(Lock) -> c_int)(lock))
 }
 
 fn try_read(lock: Lock) -> c_int {
-    unsafe { original!(c"pthread_rwlock_tryrdlock": fn(Lock) -> c_int)(lock) }
+    pass_on!(original!(c"pthread_rwlock_tryrdlock": fn(Lock) -> c_int)(lock))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_rwlock_wrlock(lock: Lock) -> c_int {
     let Some(turn) = Turn::alone() else {
-        return unsafe { original!(c"pthread_rwlock_wrlock": fn(Lock) -> c_int)(lock) };
+        return pass_on!(original!(c"pthread_rwlock_wrlock": fn(Lock) -> c_int)(lock));
     };
     take_rwlock(&turn, lock, false, None)
 }
@@ -293,7 +296,7 @@ unsafe extern "C-unwind" fn pthread_rwlock_wrlock(lock: Lock) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_rwlock_rdlock(lock: Lock) -> c_int {
     let Some(turn) = Turn::alone() else {
-        return unsafe { original!(c"pthread_rwlock_rdlock": fn(Lock) -> c_int)(lock) };
+        return pass_on!(original!(c"pthread_rwlock_rdlock": fn(Lock) -> c_int)(lock));
     };
     take_rwlock(&turn, lock, true, None)
 }
@@ -302,7 +305,7 @@ unsafe extern "C-unwind" fn pthread_rwlock_rdlock(lock: Lock) -> c_int {
 unsafe extern "C-unwind" fn pthread_rwlock_timedwrlock(lock: Lock, time: *const timespec) -> c_int {
     let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_rwlock_timedwrlock": fn(Lock, *const timespec) -> c_int);
-        return unsafe { original(lock, time) };
+        return pass_on!(original(lock, time));
     };
     take_rwlock_until(&turn, lock, false, libc::CLOCK_REALTIME, time)
 }
@@ -311,7 +314,7 @@ unsafe extern "C-unwind" fn pthread_rwlock_timedwrlock(lock: Lock, time: *const 
 unsafe extern "C-unwind" fn pthread_rwlock_timedrdlock(lock: Lock, time: *const timespec) -> c_int {
     let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_rwlock_timedrdlock": fn(Lock, *const timespec) -> c_int);
-        return unsafe { original(lock, time) };
+        return pass_on!(original(lock, time));
     };
     take_rwlock_until(&turn, lock, true, libc::CLOCK_REALTIME, time)
 }
@@ -324,7 +327,7 @@ unsafe extern "C-unwind" fn pthread_rwlock_clockwrlock(
 ) -> c_int {
     let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_rwlock_clockwrlock": fn(Lock, c_int, *const timespec) -> c_int);
-        return unsafe { original(lock, clock, time) };
+        return pass_on!(original(lock, clock, time));
     };
     take_rwlock_until(&turn, lock, false, clock, time)
 }
@@ -337,7 +340,7 @@ unsafe extern "C-unwind" fn pthread_rwlock_clockrdlock(
 ) -> c_int {
     let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_rwlock_clockrdlock": fn(Lock, c_int, *const timespec) -> c_int);
-        return unsafe { original(lock, clock, time) };
+        return pass_on!(original(lock, clock, time));
     };
     take_rwlock_until(&turn, lock, true, clock, time)
 }
@@ -358,7 +361,7 @@ unsafe extern "C-unwind" fn pthread_rwlock_tryrdlock(lock: Lock) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_rwlock_unlock(lock: Lock) -> c_int {
-    let unlock = || unsafe { original!(c"pthread_rwlock_unlock": fn(Lock) -> c_int)(lock) };
+    let unlock = || pass_on!(original!(c"pthread_rwlock_unlock": fn(Lock) -> c_int)(lock));
     let Some(turn) = Turn::alone() else { return unseen(unlock) };
     // Several readers can have it together.
     give_up(&turn, lock, unlock, |lock| drop(wake_waiters(lock, usize::MAX)))

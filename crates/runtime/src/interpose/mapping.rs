@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use foretell_wire::record::SyncOp;
 
-use super::original;
+use super::{original, pass_on};
 use crate::shared;
 use crate::system::{kernel, word};
 use crate::turn::Turn;
@@ -52,7 +52,7 @@ fn map(arguments: [usize; 6], flags: c_int) -> Start {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn munmap(start: Start, bytes: usize) -> c_int {
     goes(start as usize, bytes);
-    unsafe { original!(c"munmap": fn(Start, usize) -> c_int)(start, bytes) }
+    pass_on!(original!(c"munmap": fn(Start, usize) -> c_int)(start, bytes))
 }
 
 /// What was there is somewhere else now; if nothing is taken away from the old place, it is in both.
@@ -83,7 +83,7 @@ unsafe extern "C-unwind" fn mremap(
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn shmat(id: c_int, wanted: *const c_void, flags: c_int) -> Start {
-    let start = unsafe { original!(c"shmat": fn(c_int, *const c_void, c_int) -> Start)(id, wanted, flags) };
+    let start = pass_on!(original!(c"shmat": fn(c_int, *const c_void, c_int) -> Start)(id, wanted, flags));
     if start as isize != -1 {
         shared::add(start as usize, segment_size(id), true);
     }
@@ -91,7 +91,9 @@ unsafe extern "C-unwind" fn shmat(id: c_int, wanted: *const c_void, flags: c_int
 }
 
 fn segment_size(id: c_int) -> usize {
+    // SAFETY: the structure is of numbers, which may be zero.
     let mut about: libc::shmid_ds = unsafe { std::mem::zeroed() };
+    // SAFETY: the structure is ours to be filled.
     unsafe { libc::shmctl(id, libc::IPC_STAT, &mut about) };
     about.shm_segsz.next_multiple_of(PAGE)
 }
@@ -106,7 +108,7 @@ unsafe extern "C-unwind" fn sem_open(
 ) -> Start {
     const SEMAPHORE: usize = 32;
     let original = original!(c"sem_open": fn(*const c_char, c_int, c_uint, c_uint) -> Start);
-    let semaphore = unsafe { original(name, flags, mode, permits) };
+    let semaphore = pass_on!(original(name, flags, mode, permits));
     if !semaphore.is_null() {
         shared::add(semaphore as usize, SEMAPHORE, true);
     }

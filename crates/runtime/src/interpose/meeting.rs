@@ -1,16 +1,16 @@
 //! Barriers and semaphores.
 
-use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_uint, c_void};
 
 use foretell_wire::record::SyncOp;
 use libc::timespec;
 
 use super::lock::unseen;
-use super::original;
 use super::time::{deadline, is_refused};
+use super::{original, pass_on};
 use crate::scheduler::{Helper, Reason, wake_any, wake_waiters};
 use crate::shared;
+use crate::spin::Spin;
 use crate::system::{errno, set_errno};
 use crate::thread::me;
 use crate::turn::Turn;
@@ -28,21 +28,8 @@ struct Barrier {
     waiting: Vec<u32>,
 }
 
-/// All barriers, to be touched by the thread whose turn it is.
-struct Barriers(UnsafeCell<Vec<Barrier>>);
-
-// Only one thread at a time has its turn.
-unsafe impl Sync for Barriers {}
-
-static BARRIERS: Barriers = Barriers(UnsafeCell::new(Vec::new()));
-
-impl Barriers {
-    /// The barriers, for as long as it is this turn and no other borrow is taken.
-    #[expect(clippy::mut_from_ref, reason = "what a turn guarantees the compiler cannot see")]
-    fn get(&self, _: &Turn) -> &mut Vec<Barrier> {
-        unsafe { &mut *self.0.get() }
-    }
-}
+/// All barriers. Only a thread that is alone touches them, so the lock is always free.
+static BARRIERS: Spin<Vec<Barrier>> = Spin::new(Vec::new());
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_barrier_init(
@@ -51,17 +38,26 @@ unsafe extern "C-unwind" fn pthread_barrier_init(
     count: c_uint,
 ) -> c_int {
     let original = original!(c"pthread_barrier_init": fn(Object, *const c_void, c_uint) -> c_int);
-    let result = unsafe { original(barrier, how, count) };
-    if let Some(turn) = Turn::alone()
+    let result = pass_on!(original(barrier, how, count));
+    if let Some(_alone) = Turn::alone()
         && result == 0
     {
-        let all = BARRIERS.get(&turn);
         let address = barrier as usize;
-        let number = all.iter().map(|known| known.number + 1).max().unwrap_or(0);
-        all.retain(|known| known.address != address);
-        all.push(Barrier { address, number, needed: count as usize, waiting: Vec::new() });
+        BARRIERS.with(|all| {
+            let number = all.iter().map(|known| known.number + 1).max().unwrap_or(0);
+            all.retain(|known| known.address != address);
+            all.push(Barrier { address, number, needed: count as usize, waiting: Vec::new() });
+        });
     }
     result
+}
+
+/// A thread comes to a barrier: the number of that, if it is known, and all that leave it now, if the thread is the last one to come.
+fn arrive(all: &mut [Barrier], address: usize, thread: u32) -> Option<(u64, Option<Vec<u32>>)> {
+    let known = all.iter_mut().find(|known| known.address == address)?;
+    known.waiting.push(thread);
+    let is_last = known.waiting.len() >= known.needed;
+    Some((known.number, is_last.then(|| std::mem::take(&mut known.waiting))))
 }
 
 /// The last one to come opens the barrier, and all leave in one step: a thread that comes back at once finds it closed.
@@ -70,24 +66,24 @@ unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: Object) -> c_int {
     let original = original!(c"pthread_barrier_wait": fn(Object) -> c_int);
     // Who looks at the result learns whether it was the last one to come.
     let asked = me().is_none_or(|me| !me.unasked.replace(false));
-    let Some(turn) = Turn::alone() else { return unsafe { original(barrier) } };
+    let Some(turn) = Turn::alone() else { return pass_on!(original(barrier)) };
     turn.meeting_at(barrier as usize);
     let address = barrier as usize;
-    let known = BARRIERS.get(&turn).iter_mut().find(|known| known.address == address);
-    let Some(known) = known.filter(|_| !shared::contains(address, 1)) else {
-        // Others may come to it whom nobody sees.
+    let is_shared = shared::contains(address, 1);
+    let arrived = if is_shared { None } else { BARRIERS.with(|all| arrive(all, address, turn.me.id)) };
+    let Some((number, leaving)) = arrived else {
+        // Unrecorded threads may come to it.
         turn.fence(turn.me.site.get());
-        let result = turn.away(|| unsafe { original(barrier) });
+        let result = turn.away(|| pass_on!(original(barrier)));
         turn.fence(turn.me.site.get());
         return result;
     };
-    turn.log_sync(SyncOp::Arrive, address, 2 * known.number + u64::from(asked));
-    known.waiting.push(turn.me.id);
-    if known.waiting.len() < known.needed {
+    turn.log_sync(SyncOp::Arrive, address, 2 * number + u64::from(asked));
+    let Some(leaving) = leaving else {
         turn.wait(address, None, Helper::Waker);
         return 0;
-    }
-    for thread in std::mem::take(&mut known.waiting) {
+    };
+    for thread in leaving {
         turn.log_sync(SyncOp::Depart, address, thread.into());
     }
     wake_waiters(address, usize::MAX);
@@ -97,7 +93,7 @@ unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: Object) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sem_init(semaphore: Object, shared: c_int, permits: c_uint) -> c_int {
     let result =
-        unsafe { original!(c"sem_init": fn(Object, c_int, c_uint) -> c_int)(semaphore, shared, permits) };
+        pass_on!(original!(c"sem_init": fn(Object, c_int, c_uint) -> c_int)(semaphore, shared, permits));
     if let Some(turn) = Turn::alone()
         && result == 0
     {
@@ -107,7 +103,7 @@ unsafe extern "C-unwind" fn sem_init(semaphore: Object, shared: c_int, permits: 
 }
 
 fn try_semaphore(semaphore: Object) -> c_int {
-    unsafe { original!(c"sem_trywait": fn(Object) -> c_int)(semaphore) }
+    pass_on!(original!(c"sem_trywait": fn(Object) -> c_int)(semaphore))
 }
 
 fn take_permit(turn: Turn, semaphore: Object, deadline: Option<u64>) -> c_int {
@@ -149,7 +145,7 @@ fn no_permit(turn: &Turn) {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sem_wait(semaphore: Object) -> c_int {
     let Some(turn) = Turn::alone() else {
-        return unsafe { original!(c"sem_wait": fn(Object) -> c_int)(semaphore) };
+        return pass_on!(original!(c"sem_wait": fn(Object) -> c_int)(semaphore));
     };
     take_permit(turn, semaphore, None)
 }
@@ -157,7 +153,7 @@ unsafe extern "C-unwind" fn sem_wait(semaphore: Object) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sem_timedwait(semaphore: Object, time: *const timespec) -> c_int {
     let Some(turn) = Turn::alone() else {
-        return unsafe { original!(c"sem_timedwait": fn(Object, *const timespec) -> c_int)(semaphore, time) };
+        return pass_on!(original!(c"sem_timedwait": fn(Object, *const timespec) -> c_int)(semaphore, time));
     };
     take_permit_until(turn, semaphore, libc::CLOCK_REALTIME, time)
 }
@@ -166,7 +162,7 @@ unsafe extern "C-unwind" fn sem_timedwait(semaphore: Object, time: *const timesp
 unsafe extern "C-unwind" fn sem_clockwait(semaphore: Object, clock: c_int, time: *const timespec) -> c_int {
     let Some(turn) = Turn::alone() else {
         let original = original!(c"sem_clockwait": fn(Object, c_int, *const timespec) -> c_int);
-        return unsafe { original(semaphore, clock, time) };
+        return pass_on!(original(semaphore, clock, time));
     };
     take_permit_until(turn, semaphore, clock, time)
 }
@@ -187,7 +183,7 @@ unsafe extern "C-unwind" fn sem_trywait(semaphore: Object) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sem_getvalue(semaphore: Object, value: *mut c_int) -> c_int {
-    let result = unsafe { original!(c"sem_getvalue": fn(Object, *mut c_int) -> c_int)(semaphore, value) };
+    let result = pass_on!(original!(c"sem_getvalue": fn(Object, *mut c_int) -> c_int)(semaphore, value));
     if let Some(turn) = Turn::alone() {
         no_permit(&turn);
     }
@@ -196,7 +192,7 @@ unsafe extern "C-unwind" fn sem_getvalue(semaphore: Object, value: *mut c_int) -
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sem_post(semaphore: Object) -> c_int {
-    let post = || unsafe { original!(c"sem_post": fn(Object) -> c_int)(semaphore) };
+    let post = || pass_on!(original!(c"sem_post": fn(Object) -> c_int)(semaphore));
     let Some(turn) = Turn::alone() else { return unseen(post) };
     turn.due();
     let result = post();
@@ -206,4 +202,18 @@ unsafe extern "C-unwind" fn sem_post(semaphore: Object) -> c_int {
         turn.meeting();
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_to_come_leaves_with_all_others() {
+        let mut all = vec![Barrier { address: 8, number: 3, needed: 2, waiting: Vec::new() }];
+        assert_eq!(arrive(&mut all, 16, 0), None, "nobody has made this one");
+        assert_eq!(arrive(&mut all, 8, 4), Some((3, None)));
+        assert_eq!(arrive(&mut all, 8, 5), Some((3, Some(vec![4, 5]))));
+        assert_eq!(arrive(&mut all, 8, 4), Some((3, None)), "it is closed again");
+    }
 }

@@ -24,6 +24,7 @@ unsafe extern "C" {
 
 /// How many bytes the block has that begins here.
 pub(crate) fn block_size(block: usize) -> usize {
+    // SAFETY: the caller passes the beginning of a block that was not given back.
     unsafe { malloc_usable_size(block as Block) }
 }
 
@@ -49,26 +50,31 @@ fn allocated(block: Block) -> Block {
 
 /// A block is larger than was asked for, and programs that ask how large it is use all of it.
 fn log_new(turn: &Turn, block: Block) {
+    // SAFETY: the block was allocated by the C library, and is not given back yet.
     turn.log_memory(SyncOp::Alloc, block as usize, unsafe { malloc_usable_size(block) });
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn malloc(bytes: usize) -> Block {
+    // SAFETY: any size may be asked for.
     allocated(unsafe { __libc_malloc(bytes) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn calloc(count: usize, bytes: usize) -> Block {
+    // SAFETY: any size may be asked for.
     allocated(unsafe { __libc_calloc(count, bytes) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn memalign(alignment: usize, bytes: usize) -> Block {
+    // SAFETY: any size and alignment may be asked for.
     allocated(unsafe { __libc_memalign(alignment, bytes) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn aligned_alloc(alignment: usize, bytes: usize) -> Block {
+    // SAFETY: any size and alignment may be asked for.
     allocated(unsafe { __libc_memalign(alignment, bytes) })
 }
 
@@ -87,10 +93,12 @@ unsafe extern "C-unwind" fn posix_memalign(block: *mut Block, alignment: usize, 
     if !alignment.is_power_of_two() || !alignment.is_multiple_of(size_of::<usize>()) {
         return libc::EINVAL;
     }
+    // SAFETY: any size and alignment may be asked for.
     let found = allocated(unsafe { __libc_memalign(alignment, bytes) });
     if found.is_null() {
         return libc::ENOMEM;
     }
+    // SAFETY: the program passes a place for the address.
     unsafe { block.write(found) };
     if let Some(turn) = Turn::take() {
         received(&turn, block.cast(), size_of::<Block>());
@@ -105,11 +113,14 @@ unsafe extern "C-unwind" fn free(block: Block) {
     }
     if let Some(turn) = Turn::take() {
         if !turn.me.forgets() {
+            // SAFETY: the block was allocated by the C library, and is not given back yet.
             turn.due_to_free(block as usize, unsafe { malloc_usable_size(block) });
             turn.log_memory(SyncOp::Free, block as usize, 0);
         }
+        // SAFETY: the block was kept since the program gave it back, and nothing gives it back twice.
         return unsafe { __libc_free(keep_for_a_while(block)) };
     }
+    // SAFETY: the program gives the block back, which the C library has allocated.
     unsafe { __libc_free(block) };
 }
 
@@ -123,6 +134,7 @@ const SMALL: usize = 4096;
 fn keep_for_a_while(block: Block) -> Block {
     static BLOCKS: [AtomicPtr<c_void>; KEPT] = [const { AtomicPtr::new(std::ptr::null_mut()) }; KEPT];
     static NEXT: AtomicUsize = AtomicUsize::new(0);
+    // SAFETY: the block was allocated by the C library, and is not given back yet.
     if unsafe { malloc_usable_size(block) } > SMALL {
         return block;
     }
@@ -135,9 +147,12 @@ fn keep_for_a_while(block: Block) -> Block {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn realloc(block: Block, bytes: usize) -> Block {
     if block.is_null() {
+        // SAFETY: any size may be asked for.
         return unsafe { malloc(bytes) };
     }
+    // SAFETY: the program passes a block that the C library has allocated.
     let Some(turn) = Turn::take() else { return unsafe { __libc_realloc(block, bytes) } };
+    // SAFETY: any size may be asked for.
     let new = if bytes == 0 { std::ptr::null_mut() } else { unsafe { __libc_malloc(bytes) } };
     if bytes > 0 && new.is_null() {
         return new;
@@ -145,10 +160,13 @@ unsafe extern "C-unwind" fn realloc(block: Block, bytes: usize) -> Block {
     if !new.is_null() {
         log_new(&turn, new);
         turn.due();
+        // SAFETY: the block was allocated by the C library, and is not given back yet.
         move_content(&turn, new, block, unsafe { malloc_usable_size(block) }.min(bytes));
     }
+    // SAFETY: the block was allocated by the C library, and is not given back yet.
     turn.due_to_free(block as usize, unsafe { malloc_usable_size(block) });
     turn.log_memory(SyncOp::Free, block as usize, 0);
+    // SAFETY: the program gives the block back, which the C library has allocated.
     unsafe { __libc_free(block) };
     new
 }
@@ -156,8 +174,9 @@ unsafe extern "C-unwind" fn realloc(block: Block, bytes: usize) -> Block {
 fn move_content(turn: &Turn, to: Block, from: Block, bytes: usize) {
     let site = turn.me.site.get();
     turn.at_both(to as usize, from as usize, bytes, || {
-        // Both blocks are at least as large.
+        // SAFETY: both blocks are at least as large.
         unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast::<u8>(), bytes) };
+        // SAFETY: so many bytes were just copied there, and the block is not known to others yet.
         let content = unsafe { std::slice::from_raw_parts(to.cast::<u8>(), bytes) };
         let (to, from) = (to as u64, from as u64);
         turn.log_range(content, |offset, bytes| Record::ReadRange { site, addr: from + offset, bytes });
@@ -168,6 +187,7 @@ fn move_content(turn: &Turn, to: Block, from: Block, bytes: usize) {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn reallocarray(block: Block, count: usize, bytes: usize) -> Block {
     match count.checked_mul(bytes) {
+        // SAFETY: the program passes a block that the C library has allocated.
         Some(bytes) => unsafe { realloc(block, bytes) },
         None => {
             crate::system::set_errno(libc::ENOMEM);

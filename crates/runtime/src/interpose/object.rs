@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use super::blocking::received;
-use super::original;
+use super::{original, pass_on};
 use crate::turn::Turn;
 
 type Any = *mut c_void;
@@ -21,7 +21,7 @@ macro_rules! forgetting {
     ($($name:ident, $text:literal;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name(thread: Any) {
-            unsafe { original!($text: fn(Any))(thread) };
+            pass_on!(original!($text: fn(Any))(thread));
             tell(thread);
         }
     )*};
@@ -46,6 +46,6 @@ unsafe extern "C-unwind" fn _ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_St
     let original = original!(
         c"_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE": fn(Any, Any, Any)
     );
-    unsafe { original(thread, state, depend) };
+    pass_on!(original(thread, state, depend));
     tell(state);
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use foretell_wire::hook::Order;
 use foretell_wire::record::Record;
 
-use super::original;
+use super::{original, pass_on};
 use crate::scheduler::{Helper, wake_waiters};
 use crate::turn::Turn;
 
@@ -35,9 +35,10 @@ pub(super) unsafe extern "C-unwind" fn pthread_once(
 ) -> c_int {
     let Some(turn) = Turn::alone() else {
         let original = original!(c"pthread_once": fn(*mut u32, unsafe extern "C-unwind" fn()) -> c_int);
-        return unsafe { original(once, work) };
+        return pass_on!(original(once, work));
     };
     turn.meeting();
+    // SAFETY: the program passes a `pthread_once_t`, which is an aligned number of this size.
     let flag = unsafe { AtomicU32::from_ptr(once) };
     while flag.load(Ordering::SeqCst) & BUSY != 0 {
         turn.wait(once as usize, None, Helper::Threads);
@@ -54,6 +55,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_once(
     flag.store(BUSY, Ordering::SeqCst);
     drop(turn);
     let mut outcome = Outcome { once: flag, value: 0 };
+    // SAFETY: the program has passed this function to be called.
     unsafe { work() };
     outcome.value = DONE;
     0
@@ -84,6 +86,7 @@ impl Drop for Outcome {
 
 /// The second byte of a guard is ours, as it is the C++ library's: somebody is at work.
 fn guard_parts(guard: *mut u8) -> (&'static AtomicU8, &'static AtomicU8) {
+    // SAFETY: the compiler has made a guard of eight bytes, of which these are the first.
     unsafe { (AtomicU8::from_ptr(guard), AtomicU8::from_ptr(guard.add(1))) }
 }
 
@@ -91,7 +94,7 @@ fn guard_parts(guard: *mut u8) -> (&'static AtomicU8, &'static AtomicU8) {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn __cxa_guard_acquire(guard: *mut u8) -> c_int {
     let Some(turn) = Turn::alone() else {
-        return unsafe { original!(c"__cxa_guard_acquire": fn(*mut u8) -> c_int)(guard) };
+        return pass_on!(original!(c"__cxa_guard_acquire": fn(*mut u8) -> c_int)(guard));
     };
     turn.due();
     let (done, busy) = guard_parts(guard);
@@ -126,13 +129,13 @@ fn end_guard(guard: *mut u8, value: u8) -> bool {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn __cxa_guard_release(guard: *mut u8) {
     if !end_guard(guard, 1) {
-        unsafe { original!(c"__cxa_guard_release": fn(*mut u8))(guard) };
+        pass_on!(original!(c"__cxa_guard_release": fn(*mut u8))(guard));
     }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn __cxa_guard_abort(guard: *mut u8) {
     if !end_guard(guard, 0) {
-        unsafe { original!(c"__cxa_guard_abort": fn(*mut u8))(guard) };
+        pass_on!(original!(c"__cxa_guard_abort": fn(*mut u8))(guard));
     }
 }

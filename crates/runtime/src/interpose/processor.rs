@@ -7,7 +7,7 @@ use foretell_wire::started::How;
 use libc::{pid_t, pthread_t};
 
 use super::asking::tell;
-use super::original;
+use super::{original, pass_on};
 use crate::home;
 use crate::programs;
 use crate::scheduler;
@@ -27,6 +27,7 @@ fn let_go() {
 
 /// So may the thread that the C library knows by this number.
 fn let_go_by_handle(handle: pthread_t) {
+    // SAFETY: every thread has a handle.
     if handle == unsafe { libc::pthread_self() } {
         let_go();
     } else {
@@ -55,37 +56,44 @@ fn told(mask: Any, bytes: usize, result: c_int) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sched_getaffinity(thread: pid_t, bytes: usize, mask: Any) -> c_int {
     let_go_by_kernel_id(thread);
-    told(mask, bytes, unsafe {
-        original!(c"sched_getaffinity": fn(pid_t, usize, Any) -> c_int)(thread, bytes, mask)
-    })
+    told(
+        mask,
+        bytes,
+        pass_on!(original!(c"sched_getaffinity": fn(pid_t, usize, Any) -> c_int)(thread, bytes, mask)),
+    )
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_getaffinity_np(thread: pthread_t, bytes: usize, mask: Any) -> c_int {
     let_go_by_handle(thread);
-    told(mask, bytes, unsafe {
-        original!(c"pthread_getaffinity_np": fn(pthread_t, usize, Any) -> c_int)(thread, bytes, mask)
-    })
+    told(
+        mask,
+        bytes,
+        pass_on!(original!(c"pthread_getaffinity_np": fn(pthread_t, usize, Any) -> c_int)(
+            thread, bytes, mask
+        )),
+    )
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_getattr_np(thread: pthread_t, about: *mut libc::pthread_attr_t) -> c_int {
     let_go_by_handle(thread);
+    // SAFETY: nothing is passed on but what the program has passed.
     unsafe { attributes(thread, about) }
 }
 
 /// The attributes of a thread, wherever it is just now.
 pub(super) unsafe fn attributes(thread: pthread_t, about: *mut libc::pthread_attr_t) -> c_int {
-    unsafe {
-        original!(c"pthread_getattr_np": fn(pthread_t, *mut libc::pthread_attr_t) -> c_int)(thread, about)
-    }
+    pass_on!(original!(c"pthread_getattr_np": fn(pthread_t, *mut libc::pthread_attr_t) -> c_int)(
+        thread, about
+    ))
 }
 
 /// Some versions of the C library count the processors that the caller may run on.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn get_nprocs() -> c_int {
     let_go();
-    unsafe { original!(c"get_nprocs": fn() -> c_int)() }
+    pass_on!(original!(c"get_nprocs": fn() -> c_int)())
 }
 
 #[unsafe(no_mangle)]
@@ -93,7 +101,7 @@ unsafe extern "C-unwind" fn sysconf(name: c_int) -> c_long {
     if name == libc::_SC_NPROCESSORS_ONLN {
         let_go();
     }
-    unsafe { original!(c"sysconf": fn(c_int) -> c_long)(name) }
+    pass_on!(original!(c"sysconf": fn(c_int) -> c_long)(name))
 }
 
 /// Calls that say where a thread may run.
@@ -102,7 +110,7 @@ macro_rules! saying {
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name($what: $type, $bytes: usize, $mask: Any) -> c_int {
             scheduler::leave_processors_alone();
-            unsafe { original!($text: fn($type, usize, Any) -> c_int)($what, $bytes, $mask) }
+            pass_on!(original!($text: fn($type, usize, Any) -> c_int)($what, $bytes, $mask))
         }
     )*};
 }
@@ -122,8 +130,9 @@ macro_rules! starting {
             let mut own: pid_t = 0;
             let started: Any = if $process.is_null() { (&raw mut own).cast() } else { $process };
             let original = original!($text: fn(Any, Any, $(starting!(@ $argument)),*) -> c_int);
-            let result = unsafe { original(started, $path, $($argument),*) };
+            let result = pass_on!(original(started, $path, $($argument),*));
             if result == 0 && !$path.is_null() {
+                // SAFETY: the original has started the process and written its number; the path ends with a zero.
                 programs::note(How::Beside, unsafe { *started.cast::<pid_t>() }, unsafe { CStr::from_ptr($path.cast()) });
             }
             result
@@ -140,6 +149,7 @@ starting! {
 /// A shell is started; as which process the C library does not tell.
 fn note_shell(command: Any) {
     if !command.is_null() {
+        // SAFETY: the program passes a command that ends with a zero; it was compared with null.
         programs::note(How::Beside, 0, unsafe { CStr::from_ptr(command.cast()) });
     }
 }
@@ -148,12 +158,12 @@ fn note_shell(command: Any) {
 unsafe extern "C-unwind" fn system(command: Any) -> c_int {
     let_go();
     note_shell(command);
-    unsafe { original!(c"system": fn(Any) -> c_int)(command) }
+    pass_on!(original!(c"system": fn(Any) -> c_int)(command))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn popen(command: Any, how: Any) -> Any {
     let_go();
     note_shell(command);
-    unsafe { original!(c"popen": fn(Any, Any) -> Any)(command, how) }
+    pass_on!(original!(c"popen": fn(Any, Any) -> Any)(command, how))
 }

@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::original;
+use super::{original, pass_on};
 use crate::mode;
 use crate::thread::me;
 use crate::turn::Turn;
@@ -45,7 +45,7 @@ macro_rules! installing {
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name(signal: c_int, handler: Handler) -> Handler {
             expect(handler);
-            unsafe { original!($text: fn(c_int, Handler) -> Handler)(signal, handler) }
+            pass_on!(original!($text: fn(c_int, Handler) -> Handler)(signal, handler))
         }
     )*};
 }
@@ -63,11 +63,12 @@ macro_rules! acting {
     ($($name:ident, $text:literal;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
+            // SAFETY: the program passes an action that the kernel would read, or null.
             if let Some(new) = unsafe { new.as_ref() } {
                 expect(new.sa_sigaction as Handler);
             }
             let original = original!($text: fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int);
-            unsafe { original(signal, new, old) }
+            pass_on!(original(signal, new, old))
         }
     )*};
 }

@@ -4,8 +4,8 @@ use std::ffi::{c_int, c_uint};
 
 use libc::timespec;
 
-use super::original;
 use super::time::is_time;
+use super::{original, pass_on};
 use crate::system::{nanoseconds, until};
 use crate::turn::Turn;
 
@@ -20,6 +20,7 @@ pub(super) unsafe extern "C-unwind" fn sched_yield() -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_yield() -> c_int {
+    // SAFETY: any thread may yield.
     unsafe { sched_yield() }
 }
 
@@ -30,7 +31,7 @@ unsafe extern "C-unwind" fn sleep(seconds: c_uint) -> c_uint {
             turn.sleep(u64::from(seconds) * 1_000_000_000);
             0
         }
-        None => unsafe { original!(c"sleep": fn(c_uint) -> c_uint)(seconds) },
+        None => pass_on!(original!(c"sleep": fn(c_uint) -> c_uint)(seconds)),
     }
 }
 
@@ -41,18 +42,20 @@ unsafe extern "C-unwind" fn usleep(microseconds: c_uint) -> c_int {
             turn.sleep(u64::from(microseconds) * 1000);
             0
         }
-        None => unsafe { original!(c"usleep": fn(c_uint) -> c_int)(microseconds) },
+        None => pass_on!(original!(c"usleep": fn(c_uint) -> c_int)(microseconds)),
     }
 }
 
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C-unwind" fn nanosleep(time: *const timespec, rest: *mut timespec) -> c_int {
+    // SAFETY: the program passes a time, which the original would read.
     match Turn::alone().filter(|_| is_duration(unsafe { &*time })) {
         Some(turn) => {
+            // SAFETY: the program passes a time, which the original would read.
             turn.sleep(nanoseconds(unsafe { &*time }));
             0
         }
-        None => unsafe { original!(c"nanosleep": fn(*const timespec, *mut timespec) -> c_int)(time, rest) },
+        None => pass_on!(original!(c"nanosleep": fn(*const timespec, *mut timespec) -> c_int)(time, rest)),
     }
 }
 
@@ -73,12 +76,13 @@ unsafe extern "C-unwind" fn clock_nanosleep(
     time: *const timespec,
     rest: *mut timespec,
 ) -> c_int {
-    let original = || unsafe {
-        original!(c"clock_nanosleep": fn(c_int, c_int, *const timespec, *mut timespec) -> c_int)(
+    let original = || {
+        pass_on!(original!(c"clock_nanosleep": fn(c_int, c_int, *const timespec, *mut timespec) -> c_int)(
             clock, flags, time, rest,
-        )
+        ))
     };
     let Some(turn) = Turn::alone() else { return original() };
+    // SAFETY: the program passes a time, which the original would read.
     let time = unsafe { &*time };
     if !is_duration(time) || !is_counted(clock) {
         return turn.away(original);

@@ -45,16 +45,20 @@ unsafe extern "C-unwind" fn thrd_create(
     start: Start,
     argument: *mut c_void,
 ) -> c_int {
+    // SAFETY: the program has passed the handle, the function and its argument to the function of C11 that this
+    // stands for.
     outcome(unsafe { pthread_create(handle, std::ptr::null(), start, argument) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn thrd_join(handle: pthread_t, result: *mut c_int) -> c_int {
     let mut returned = std::ptr::null_mut();
+    // SAFETY: the program has passed the handle of a thread to be joined.
     let joined = unsafe { wait_for_end(handle, &mut returned, None) };
     if joined == 0 && !result.is_null() {
         #[expect(clippy::cast_possible_truncation, reason = "the lower half is the number")]
         let number = returned as usize as c_int;
+        // SAFETY: it was compared with null, and the program passes a place for the result.
         unsafe { result.write(number) };
         if let Some(turn) = Turn::alone() {
             turn.due();
@@ -68,6 +72,7 @@ unsafe extern "C-unwind" fn thrd_join(handle: pthread_t, result: *mut c_int) -> 
 unsafe extern "C-unwind" fn thrd_sleep(time: *const timespec, rest: *mut timespec) -> c_int {
     const INTERRUPTED: c_int = -1;
     const FAILED: c_int = -2;
+    // SAFETY: the program passes times as the function of C11 wants them.
     match unsafe { nanosleep(time, rest) } {
         0 => 0,
         _ if crate::system::errno() == libc::EINTR => INTERRUPTED,
@@ -77,6 +82,7 @@ unsafe extern "C-unwind" fn thrd_sleep(time: *const timespec, rest: *mut timespe
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn thrd_yield() {
+    // SAFETY: any thread may yield.
     unsafe { sched_yield() };
 }
 
@@ -85,6 +91,7 @@ macro_rules! standing_for {
     ($($name:ident($($argument:ident: $type:ty),*) is $original:ident;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name($($argument: $type),*) -> c_int {
+            // SAFETY: the program has passed to the function of C11 what that of POSIX wants.
             outcome(unsafe { $original($($argument),*) })
         }
     )*};
@@ -104,10 +111,12 @@ standing_for! {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn cnd_destroy(condition: Object) {
+    // SAFETY: the program has passed a condition that it has made.
     unsafe { pthread_cond_destroy(condition) };
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn call_once(once: *mut u32, work: unsafe extern "C-unwind" fn()) {
+    // SAFETY: the program has passed a flag and a function.
     unsafe { pthread_once(once, work) };
 }

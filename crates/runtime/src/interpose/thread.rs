@@ -11,7 +11,7 @@ use super::blocking::received;
 use super::lock::abandon_locks;
 use super::processor::attributes;
 use super::time::{deadline, is_refused};
-use super::{as_function, original};
+use super::{as_function, original, pass_on};
 use crate::allocator;
 use crate::functions;
 use crate::home;
@@ -33,6 +33,7 @@ const FIRST: u32 = 1;
 /// Makes the key.
 pub(crate) fn make_end_key() {
     let mut key = 0;
+    // SAFETY: the function that is called at the end lives as long as the library.
     if unsafe { libc::pthread_key_create(&mut key, Some(ending)) } != 0 {
         say("cannot follow the ends of threads");
     }
@@ -41,6 +42,7 @@ pub(crate) fn make_end_key() {
 
 /// The end of the calling thread is to be told.
 pub(crate) fn set_end(thread: &'static Thread) {
+    // SAFETY: the key was made at the start.
     unsafe { libc::pthread_setspecific(END_KEY.load(Ordering::Relaxed), (thread as *const Thread).cast()) };
 }
 
@@ -56,7 +58,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
     allocator::ask_all();
     let Some(turn) = Turn::alone() else {
         home::free_caller();
-        return unsafe { original(handle, how, start, argument) };
+        return pass_on!(original(handle, how, start, argument));
     };
     turn.meeting();
     // Whether the stack of an ended thread can be used again shall not depend on how fast the kernel is.
@@ -71,9 +73,10 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
     // A handler that came before the thread is known could wait for others, and nobody would notice.
     let signals = block_signals();
     thread.signals.set(signals_of(how).unwrap_or(signals));
-    let result = unsafe { original(handle, how, run, (thread as *const Thread).cast_mut().cast()) };
+    let result = pass_on!(original(handle, how, run, (thread as *const Thread).cast_mut().cast()));
     set_signals(signals);
     if result == 0 {
+        // SAFETY: the original has succeeded, and written the handle there.
         thread.handle.store(unsafe { handle.read() }, Ordering::Relaxed);
         // The new thread waits for its first turn, so until now nobody but this one has written anything.
         if thread.id == FIRST {
@@ -95,6 +98,7 @@ fn signals_of(how: *const c_void) -> Option<u64> {
     /// Old libraries do not have it.
     static ASK: OnceLock<usize> = OnceLock::new();
     let name = c"pthread_attr_getsigmask_np".as_ptr();
+    // SAFETY: the name ends with a zero.
     let ask = *ASK.get_or_init(|| unsafe { libc::dlsym(libc::RTLD_NEXT, name) } as usize);
     if ask == 0 {
         return None;
@@ -102,7 +106,9 @@ fn signals_of(how: *const c_void) -> Option<u64> {
     let ask: Ask = as_function(ask as *mut c_void);
     // As large as the C library has it; the kernel knows the first word.
     let mut signals = [0_u64; size_of::<libc::sigset_t>() / size_of::<u64>()];
+    // SAFETY: the structure is filled before it is read.
     let mut of_all: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the structure is ours; what the program passes was compared with null.
     let says_so = unsafe {
         if !how.is_null() {
             ask(how, signals.as_mut_ptr()) == 0
@@ -123,6 +129,7 @@ unsafe extern "C" {
 
 /// What every thread runs first.
 unsafe extern "C-unwind" fn run(thread: *mut c_void) -> *mut c_void {
+    // SAFETY: it is the thread that its creator has passed, which is never given back.
     let me: &'static Thread = unsafe { &*thread.cast() };
     me.kernel_id.store(kernel_id(), Ordering::Relaxed);
     let turn = Turn::of(me);
@@ -143,6 +150,7 @@ unsafe extern "C-unwind" fn run(thread: *mut c_void) -> *mut c_void {
     drop(turn);
     set_signals(me.signals.get());
     match me.start {
+        // SAFETY: the program has passed this function and its argument to be called.
         Some((start, argument)) => unsafe { start(argument) },
         None => std::ptr::null_mut(),
     }
@@ -150,6 +158,7 @@ unsafe extern "C-unwind" fn run(thread: *mut c_void) -> *mut c_void {
 
 /// The bounds of the calling thread's stack, on which its thread-local variables are, too.
 fn stack() -> (usize, u64) {
+    // SAFETY: the structure is filled before it is read.
     unsafe {
         let mut about: libc::pthread_attr_t = std::mem::zeroed();
         if attributes(libc::pthread_self(), &mut about) != 0 {
@@ -164,6 +173,7 @@ fn stack() -> (usize, u64) {
 
 /// The thread is about to end: its function has returned or it has called `pthread_exit`.
 unsafe extern "C" fn ending(thread: *mut c_void) {
+    // SAFETY: it is the thread that its creator has passed, which is never given back.
     let me: &'static Thread = unsafe { &*thread.cast() };
     if me.endings.get() < ROUNDS {
         me.endings.set(me.endings.get() + 1);
@@ -189,6 +199,7 @@ fn waiting_place(thread: &'static Thread) -> usize {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_join(handle: pthread_t, result: *mut *mut c_void) -> c_int {
+    // SAFETY: the program has passed the handle of a thread to be joined.
     let joined = unsafe { wait_for_end(handle, result, None) };
     tell_result(joined, result);
     joined
@@ -200,6 +211,7 @@ unsafe extern "C-unwind" fn pthread_timedjoin_np(
     result: *mut *mut c_void,
     time: *const timespec,
 ) -> c_int {
+    // SAFETY: nothing is passed on but what the program has passed.
     unsafe { pthread_clockjoin_np(handle, result, libc::CLOCK_REALTIME, time) }
 }
 
@@ -211,6 +223,7 @@ unsafe extern "C-unwind" fn pthread_clockjoin_np(
     clock: c_int,
     time: *const timespec,
 ) -> c_int {
+    // SAFETY: the program has passed the handle of a thread to be joined.
     let joined = unsafe { wait_for_end(handle, result, time.as_ref().map(|time| (clock, time))) };
     tell_result(joined, result);
     joined
@@ -220,11 +233,12 @@ unsafe extern "C-unwind" fn pthread_clockjoin_np(
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_tryjoin_np(handle: pthread_t, result: *mut *mut c_void) -> c_int {
     let original = original!(c"pthread_tryjoin_np": fn(pthread_t, *mut *mut c_void) -> c_int);
-    let Some(turn) = Turn::alone() else { return unsafe { original(handle, result) } };
+    let Some(turn) = Turn::alone() else { return pass_on!(original(handle, result)) };
     turn.yield_turn();
     match scheduler::by_handle(handle) {
         Some(thread) if scheduler::is_done(thread) => {
             drop(turn);
+            // SAFETY: nothing is passed on but what the program has passed.
             unsafe { pthread_join(handle, result) }
         }
         Some(_) => {
@@ -233,7 +247,7 @@ unsafe extern "C-unwind" fn pthread_tryjoin_np(handle: pthread_t, result: *mut *
         }
         None => {
             turn.fence(turn.me.site.get());
-            unsafe { original(handle, result) }
+            pass_on!(original(handle, result))
         }
     }
 }
@@ -256,12 +270,10 @@ pub(super) unsafe fn wait_for_end(
 ) -> c_int {
     let original = original!(c"pthread_join": fn(pthread_t, *mut *mut c_void) -> c_int);
     let join = || match limit {
-        None => unsafe { original(handle, result) },
-        Some((clock, time)) => unsafe {
-            original!(
-                c"pthread_clockjoin_np": fn(pthread_t, *mut *mut c_void, c_int, *const timespec) -> c_int
-            )(handle, result, clock, time)
-        },
+        None => pass_on!(original(handle, result)),
+        Some((clock, time)) => pass_on!(original!(
+            c"pthread_clockjoin_np": fn(pthread_t, *mut *mut c_void, c_int, *const timespec) -> c_int
+        )(handle, result, clock, time)),
     };
     let Some(mut turn) = Turn::alone() else { return join() };
     turn.meeting();
@@ -285,7 +297,7 @@ pub(super) unsafe fn wait_for_end(
         }
     }
     // It has handed over for the last time: what is left of its end takes no turn.
-    let outcome = unsafe { original(handle, result) };
+    let outcome = pass_on!(original(handle, result));
     if outcome == 0 {
         thread.handle.store(0, Ordering::Relaxed);
         thread::note_join();

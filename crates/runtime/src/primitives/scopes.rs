@@ -94,11 +94,12 @@ pub(super) fn has_dropped(turn: &Turn) {
 
 /// The scope that a result belongs to: its address is among the result's words.
 fn scope_of(result: u64) -> Option<u64> {
-    // Where the result's address is, which the program has just put there.
+    // SAFETY: where the result's address is, which the program has just put there.
     let block = unsafe { (result as *const u64).read() };
     let words = (block_size(block as usize) as u64 / 8).min(WORDS);
     let scopes = scopes();
     (0..words)
+        // SAFETY: the words are within the block, whose size the C library knows.
         .map(|index| unsafe { ((block + 8 * index) as *const u64).read() }.wrapping_add(COUNTS))
         .find(|scope| scopes.contains_key(scope))
 }

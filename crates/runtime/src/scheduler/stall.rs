@@ -98,11 +98,11 @@ impl Scheduler {
         }
         for slot in self.slots.iter().filter(|slot| matches!(slot.state, State::Waiting(_))) {
             if let Some((op, object)) = slot.thread.attempt.get() {
-                let (site, log) = (slot.thread.site.get(), slot.thread.log());
-                log.begin_turn();
+                let site = slot.thread.site.get();
+                slot.thread.log().begin_turn();
                 slot.thread.tell_calls();
-                log.put(&Record::Sync { site, op, object: object as u64, other: 0 });
-                log.end_turn();
+                slot.thread.log().put(&Record::Sync { site, op, object: object as u64, other: 0 });
+                slot.thread.log().end_turn();
             }
         }
     }
