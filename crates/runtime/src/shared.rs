@@ -120,3 +120,21 @@ pub(crate) fn forget() {
 fn tell(turn: &Turn, range: Range) {
     turn.log_memory(SyncOp::Shared, range.start, range.end - range.start);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_cut_where_memory_is_unmapped() {
+        let range = |start, end| Range { start, end, is_told: false };
+        let ends = |ranges: &[Range]| ranges.iter().map(|range| (range.start, range.end)).collect::<Vec<_>>();
+        let mut ranges = vec![range(10, 20), range(30, 40)];
+        cut(&mut ranges, 15, 35);
+        assert_eq!(ends(&ranges), [(10, 15), (35, 40)]);
+        cut(&mut ranges, 11, 12);
+        let mut left = ends(&ranges);
+        left.sort_unstable();
+        assert_eq!(left, [(10, 11), (12, 15), (35, 40)]);
+    }
+}

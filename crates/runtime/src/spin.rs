@@ -54,3 +54,34 @@ impl<T> Spin<T> {
         self.taken.compare_exchange(mark, 0, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn one_thread_at_a_time_is_at_it() {
+        let shared = Arc::new(Spin::new(0_u64));
+        let count = |spin: Arc<Spin<u64>>| move || (0..10_000).for_each(|_| spin.with(|number| *number += 1));
+        let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(count(Arc::clone(&shared)))).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(shared.with(|number| *number), 40_000);
+    }
+
+    #[test]
+    fn a_handler_does_not_wait_for_the_thread_that_it_has_interrupted() {
+        let spin = Spin::new(1);
+        assert_eq!(spin.with(|_| spin.with_unless_own(|number| *number)), None);
+        assert_eq!(spin.with_unless_own(|number| *number), Some(1));
+    }
+
+    #[test]
+    fn a_copy_of_the_process_finds_it_free() {
+        let spin = Spin::new(1);
+        spin.taken.store(7, Ordering::SeqCst);
+        spin.forget();
+        assert_eq!(spin.with(|number| *number), 1);
+    }
+}

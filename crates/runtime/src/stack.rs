@@ -239,3 +239,41 @@ impl Stack {
         self.changed.set(true);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_is_told_what_has_changed() {
+        let stack = Stack::new();
+        stack.enter(1);
+        let inner = stack.enter(2);
+        assert_eq!((stack.sites(), stack.tell(true)), (&[1, 2][..], (0, &[1, 2][..])));
+        assert!(stack.is_told() && !stack.has_changed());
+        stack.go_back(inner);
+        stack.enter(3);
+        assert_eq!(stack.tell(true), (1, &[3][..]), "one call has ended, and another was made");
+    }
+
+    #[test]
+    fn deep_calls_find_room() {
+        let stack = Stack::new();
+        for site in 0..1000 {
+            stack.enter(site);
+        }
+        assert!(stack.sites().iter().copied().eq(0..1000));
+        let copy = stack.copy();
+        assert_eq!((copy.sites(), copy.tell(true).0), (stack.sites(), 0), "a new log was told of none");
+    }
+
+    #[test]
+    fn uninstrumented_code_may_call_back() {
+        let stack = Stack::new();
+        let before = stack.leave(1);
+        assert!(stack.is_outside());
+        assert!(stack.come_in() && !stack.is_outside());
+        assert!(!stack.come_in(), "it is inside already");
+        assert!(stack.go_back(before) && stack.is_empty());
+    }
+}

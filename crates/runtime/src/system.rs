@@ -466,3 +466,32 @@ pub(crate) fn read_word(address: usize) -> Option<u32> {
         // the program unmaps the page.
         .then(|| unsafe { (address as *const u32).read_volatile() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_survive_the_form_of_the_c_library() {
+        for time in [0, 1, 999_999_999, 1_000_000_000, 3_000_000_017] {
+            assert_eq!(nanoseconds(&timespec(time)), time);
+        }
+    }
+
+    #[test]
+    fn memory_is_read_only_where_there_is_any() {
+        let number = 0x0123_4567_89AB_CDEF_u64;
+        assert_eq!(peek(std::ptr::from_ref(&number) as u64), Some(number));
+        assert_eq!(peek(8), None, "nothing is mapped there");
+        assert_eq!(read_word(8), None);
+    }
+
+    #[test]
+    fn errors_of_the_kernel_are_in_errno() {
+        set_errno(0);
+        assert_eq!((kernel(libc::SYS_close, [usize::MAX, 0, 0, 0, 0, 0]), errno()), (-1, libc::EBADF));
+        set_errno(0);
+        assert_eq!(ask_kernel(libc::SYS_close, [usize::MAX, 0, 0, 0, 0, 0]), -i64::from(libc::EBADF));
+        assert_eq!(errno(), 0, "that asks quietly");
+    }
+}
