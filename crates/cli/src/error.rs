@@ -20,8 +20,12 @@ pub(crate) enum Failure {
     Program(String),
     /// A trace is not the same any more when it is read again.
     Changed { file: String },
-    /// The command line asks for something that does not fit together.
+    /// The command line, or a file that it names, asks for something that cannot be done. Another command line helps.
     Usage(String),
+    /// The system lacks something: a tool, a process, memory or room. Another system helps.
+    Environment(String),
+    /// A bug of foretell.
+    Internal(String),
 }
 
 impl Failure {
@@ -32,7 +36,7 @@ impl Failure {
     /// A report cannot be written down.
     #[expect(clippy::needless_pass_by_value, reason = "made to be used with `map_err`")]
     pub(crate) fn rendering(error: io::Error) -> Failure {
-        Failure::Usage(format!("cannot write the report: {error}"))
+        Failure::Environment(format!("cannot write the report: {error}"))
     }
 
     /// Whoever reads our output has seen enough: not an error.
@@ -68,7 +72,8 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Program(text) => f.write_str(text),
-            Failure::Usage(text) => write!(f, "error: {text}"),
+            Failure::Usage(text) | Failure::Environment(text) => write!(f, "error: {text}"),
+            Failure::Internal(text) => write!(f, "error: {text} (a bug of foretell: please report it)"),
             Failure::Changed { file } => write!(f, "error: {} was changed while it was read", visible(file)),
             Failure::File { path, doing, error } => {
                 write!(f, "error: cannot {doing} {}: {error}", visible(&path.display().to_string()))
@@ -127,5 +132,18 @@ impl Failures {
     /// Fails if anything did; what failed last is still to be told.
     pub(crate) fn into_result(self) -> Result<(), Failure> {
         self.last.map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bugs_are_told_from_other_failures() {
+        assert_eq!(Failure::Usage("which command?".to_string()).to_string(), "error: which command?");
+        assert_eq!(Failure::Environment("no room".to_string()).to_string(), "error: no room");
+        let bug = Failure::Internal("a run is lost".to_string()).to_string();
+        assert!(bug.starts_with("error: a run is lost") && bug.contains("bug of foretell"), "{bug}");
     }
 }

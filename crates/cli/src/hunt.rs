@@ -142,7 +142,7 @@ fn run_together<T: FrontEnd>(target: &T, plans: &[RunPlan]) -> Vec<Timed<T::Arti
         let outcome = target.record(plan);
         (outcome, begin.elapsed().as_secs_f64())
     };
-    let died = || (Err(Failure::Usage("a run could not be looked after".to_string())), 0.0);
+    let died = || (Err(Failure::Internal("a run could not be looked after".to_string())), 0.0);
     thread::scope(|scope| {
         let runs: Vec<_> = plans.iter().map(|plan| scope.spawn(move || timed(plan))).collect();
         runs.into_iter().map(|run| run.join().unwrap_or_else(|_| died())).collect()

@@ -213,9 +213,7 @@ impl Recorded<'_> {
             let trace = race.branch.as_ref().map_or(&self.run.trace, |branch| &branch.trace);
             let driven = confirm(&self.source.program, trace, witness);
             driven.map(|()| Some(Confirmation::of_machine())).map_err(|problem| {
-                Failure::Usage(format!(
-                    "a race was predicted that the program does not follow, a bug of foretell: {problem}"
-                ))
+                Failure::Internal(format!("a race was predicted that the program does not follow: {problem}"))
             })
         };
         analysis.races.iter().map(drive).collect()

@@ -72,7 +72,8 @@ pub(crate) fn listen() -> Result<(), Failure> {
         }
         request();
     };
-    let failed = |error: &dyn std::fmt::Display| Failure::Usage(format!("cannot listen for Ctrl-C: {error}"));
+    let failed =
+        |error: &dyn std::fmt::Display| Failure::Environment(format!("cannot listen for Ctrl-C: {error}"));
     ctrlc::set_handler(pressed).map_err(|error| failed(&error))?;
     listen_for_signals(pressed).map_err(|error| failed(&error))
 }
@@ -312,7 +313,8 @@ impl TimeLimit {
             }
         };
         let watchdog = thread::Builder::new().name("time limit".to_string()).spawn(wait);
-        let watchdog = watchdog.map_err(|error| Failure::Usage(format!("cannot watch the time: {error}")))?;
+        let watchdog =
+            watchdog.map_err(|error| Failure::Environment(format!("cannot watch the time: {error}")))?;
         waiting.watchdog = Some((sender, watchdog));
         Ok(waiting)
     }

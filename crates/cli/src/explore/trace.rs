@@ -43,7 +43,7 @@ pub(super) fn explore(
         let bound = wanted.bind(trace, Doubt::clone(doubt));
         properties.push(bound.map_err(|why| Failure::Usage(format!("{}: {wanted}: {why}", input.name())))?);
     }
-    let too_large = || Failure::Usage(format!("{} is too large to be explored", input.name()));
+    let too_large = || Failure::Environment(format!("{} is too large to be explored", input.name()));
     let closure = Closure::new(trace, properties).ok_or_else(too_large)?;
     let work = Work { input, args, pool: pool(args)? };
     let mut report = empty(trace, &input.name());
@@ -71,7 +71,7 @@ pub(super) fn explore(
 fn pool(args: &ExploreArgs) -> Result<ThreadPool, Failure> {
     let jobs = jobs(args.jobs);
     let pool = ThreadPoolBuilder::new().num_threads(jobs).build();
-    pool.map_err(|error| Failure::Usage(format!("cannot start {jobs} jobs: {error}")))
+    pool.map_err(|error| Failure::Environment(format!("cannot start {jobs} jobs: {error}")))
 }
 
 /// What all explorations of one trace have in common.

@@ -66,7 +66,7 @@ impl Native<'_> {
             command.stdout(Stdio::null()).stderr(Stdio::null());
         }
         let name = self.args.program.display();
-        let failed = |error| Failure::Usage(format!("cannot run {name}: {error}"));
+        let failed = |error| Failure::Environment(format!("cannot run {name}: {error}"));
         let child = command.spawn().map_err(failed)?;
         let process = child.id();
         let presses = || u32::from(stop::is_requested());

@@ -105,7 +105,8 @@ fn only(programs: &[Program]) -> Result<&Program, Failure> {
 
 /// Lets cargo build. What is built is kept apart from what it builds otherwise, so that neither drives out the other.
 fn build(tools: &Tools, action: &str, options: &[OsString]) -> Result<Vec<Program>, Failure> {
-    let us = env::current_exe().map_err(|error| Failure::Usage(format!("cannot find ourselves: {error}")))?;
+    let us = env::current_exe()
+        .map_err(|error| Failure::Environment(format!("cannot find ourselves: {error}")))?;
     let target = target_folder(options)?.join("foretell");
     forget_other_pass(tools, &target)?;
     let mut command = cargo();
@@ -127,7 +128,7 @@ fn cargo() -> Command {
 }
 
 fn cannot_run(error: &std::io::Error) -> Failure {
-    Failure::Usage(format!("cannot run cargo: {error}"))
+    Failure::Environment(format!("cannot run cargo: {error}"))
 }
 
 /// Where cargo puts what it builds.
@@ -141,11 +142,11 @@ fn target_folder(options: &[OsString]) -> Result<PathBuf, Failure> {
     }
     let output = command.stderr(Stdio::inherit()).output().map_err(|error| cannot_run(&error))?;
     let about: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|_| Failure::Usage("cargo does not know this package".to_string()))?;
+        .map_err(|_| Failure::Environment("cargo does not know this package".to_string()))?;
     about["target_directory"]
         .as_str()
         .map(PathBuf::from)
-        .ok_or_else(|| Failure::Usage("cargo does not print its target folder".to_string()))
+        .ok_or_else(|| Failure::Environment("cargo does not print its target folder".to_string()))
 }
 
 /// Cargo does not notice when the pass is another: then everything is built anew.
@@ -175,10 +176,10 @@ fn machine() -> Result<String, Failure> {
     let output = Command::new("rustc")
         .arg("-vV")
         .output()
-        .map_err(|error| Failure::Usage(format!("cannot run rustc: {error}")))?;
+        .map_err(|error| Failure::Environment(format!("cannot run rustc: {error}")))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let name = text.lines().find_map(|line| line.strip_prefix("host: "));
-    name.map(String::from).ok_or_else(|| Failure::Usage("rustc does not print its host target".to_string()))
+    name.map(String::from).ok_or_else(|| Failure::Environment("rustc does not print its host target".to_string()))
 }
 
 /// The programs among what cargo says that it has built.

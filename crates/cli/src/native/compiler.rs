@@ -88,7 +88,7 @@ fn command(tools: &Tools, language: Language, arguments: &[OsString]) -> Result<
 
 fn cannot_run(language: Language, error: &io::Error) -> Failure {
     let compiler = language.compiler();
-    Failure::Usage(match error.kind() {
+    Failure::Environment(match error.kind() {
         io::ErrorKind::NotFound => {
             format!("{compiler} is missing; on Debian: apt-get install clang-22 llvm-22-dev lld-22")
         }

@@ -91,9 +91,11 @@ fn archive(folder: &Path, target: &Path) -> Result<(), Failure> {
     match packed {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => {
-            Err(Failure::Usage(format!("cannot write {}: tar ended with {status}", target.display())))
+            Err(Failure::Environment(format!("cannot write {}: tar ended with {status}", target.display())))
         }
-        Err(error) => Err(Failure::Usage(format!("cannot run tar to write {}: {error}", target.display()))),
+        Err(error) => {
+            Err(Failure::Environment(format!("cannot run tar to write {}: {error}", target.display())))
+        }
     }
 }
 

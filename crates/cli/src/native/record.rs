@@ -208,8 +208,8 @@ pub(crate) fn run(
     })?;
     let process = child.id();
     let waited = watch::wait(child, manner.stop_after, folder.path());
-    let (status, by) =
-        waited.map_err(|error| Failure::Usage(format!("cannot wait for {}: {error}", name.display())))?;
+    let (status, by) = waited
+        .map_err(|error| Failure::Environment(format!("cannot wait for {}: {error}", name.display())))?;
     if let Some(ending) = ending(status, by) {
         output::note(&format!("{}: {ending}", name.display()));
     }
@@ -253,7 +253,7 @@ pub(crate) fn collect(name: &Path, folder: &Folder, ended: Ended) -> Result<Vec<
     if recordings.is_empty() {
         if let Some(Why::Full(limit)) = logs.iter().find_map(|log| why_full(log)) {
             let (name, limit) = (name.display(), size_text(limit));
-            return Err(Failure::Usage(format!(
+            return Err(Failure::Environment(format!(
                 "the log of {name} was full (--log-limit {limit}) before the first record; raise --log-limit"
             )));
         }

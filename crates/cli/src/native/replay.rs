@@ -131,7 +131,8 @@ fn run(how: Drive<'_>, draft: &Draft, folder: &Folder) -> Result<Ended, Failure>
         command.stdin(std::process::Stdio::null());
         command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     }
-    let cannot = |what: &str, error| Failure::Usage(format!("cannot {what} {}: {error}", how.name.display()));
+    let cannot =
+        |what: &str, error| Failure::Environment(format!("cannot {what} {}: {error}", how.name.display()));
     let child = command.spawn().map_err(|error| cannot("run", error))?;
     let process = child.id();
     let debugging = how.gdb.then(|| Debugging::begin(folder, &child));

@@ -99,7 +99,7 @@ pub(crate) fn become_compiler() -> Option<Failure> {
 }
 
 fn cannot_run(compiler: &OsStr, error: &io::Error) -> Failure {
-    Failure::Usage(format!("cannot run {}: {error}", compiler.display()))
+    Failure::Environment(format!("cannot run {}: {error}", compiler.display()))
 }
 
 /// The compiler as we call it.

@@ -86,7 +86,7 @@ fn list(program: &Program, given: &[OsString], more: Option<&str>) -> Result<Opt
         .current_dir(&program.folder)
         .stderr(Stdio::null())
         .output()
-        .map_err(|error| Failure::Usage(format!("cannot run {}: {error}", program.path.display())))?;
+        .map_err(|error| Failure::Environment(format!("cannot run {}: {error}", program.path.display())))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let is_list = output.status.success() && text.lines().all(|line| line.contains(": "));
     let names = text.lines().filter_map(|line| line.strip_suffix(": test")).map(String::from);
@@ -216,10 +216,11 @@ fn record_test(
         .stdout(file.try_clone().map_err(failed)?)
         .stderr(file)
         .spawn()
-        .map_err(|error| Failure::Usage(format!("cannot run {}: {error}", program.path.display())))?;
+        .map_err(|error| Failure::Environment(format!("cannot run {}: {error}", program.path.display())))?;
     let process = child.id();
     let waited = watch::wait(child, stop_after, folder.path());
-    let (status, by) = waited.map_err(|error| Failure::Usage(format!("cannot wait for a test: {error}")))?;
+    let (status, by) =
+        waited.map_err(|error| Failure::Environment(format!("cannot wait for a test: {error}")))?;
     Ok(Ended { process, status, by })
 }
 

@@ -37,7 +37,7 @@ impl Tools {
         let is_complete = |folder: &PathBuf| [PASS, RUNTIME].iter().all(|name| folder.join(name).is_file());
         let found = folders.filter_map(|folder| folder.canonicalize().ok()).find(is_complete);
         let tools = found.map(|folder| Tools { folder }).ok_or_else(|| {
-            Failure::Usage(format!(
+            Failure::Environment(format!(
                 "{PASS} and {RUNTIME} are missing; install {LLVM}, build them: {BUILD}, and name their folder in \
                  {FOLDER} if it is not that of foretell itself"
             ))
@@ -52,7 +52,7 @@ impl Tools {
         let failed = |error| Failure::file(&path, "read", error);
         match contains(&mut File::open(&path).map_err(failed)?, ENTRY).map_err(failed)? {
             true => Ok(()),
-            false => Err(Failure::Usage(format!(
+            false => Err(Failure::Environment(format!(
                 "{} was built without LLVM, so that nothing can be compiled for recording; install {LLVM} and build it \
                  again: {BUILD}",
                 path.display()
