@@ -247,7 +247,8 @@ fn impure(path: &str, text: &str) -> Vec<String> {
     uses.map(|name| format!("{path} uses {name}, but its room does no input or output")).collect()
 }
 
-/// Unsafe code without its reason, and safe functions that hand out what only one may have. The generated programs of testkit are data.
+/// Unsafe code without its reason, and safe functions that hand out what only one may have. The generated programs of
+/// testkit are data.
 fn unexplained_unsafe(path: &str, text: &str) -> Vec<String> {
     if !path.starts_with("crates/") || path.starts_with("crates/testkit") || !path.contains("/src/") {
         return Vec::new();

@@ -44,8 +44,8 @@ pub(crate) fn within_global(address: Value, module: Module) -> Option<(Value, i6
     Some((global, before.checked_add(bytes)?))
 }
 
-/// The bytes that the constant indices of a `getelementptr` add up to, then the bytes of a step for each of the others. None if
-/// vectors are involved.
+/// The bytes that the constant indices of a `getelementptr` add up to, then the bytes of a step for each of the
+/// others. None if vectors are involved.
 fn steps(address: Value, module: Module) -> Option<Vec<i64>> {
     let operands = address.used_values();
     let (pointer, indices) = operands.split_first()?;

@@ -1,8 +1,8 @@
 //! Decisions that need no hook, because the accesses around them tell of them.
 //!
-//! A decision touches nothing, so it does not matter where it stands between two things that its thread records. If it always
-//! follows an access, or always comes before one, the site of that access says so, and the log reader puts it there. Where
-//! the next access is decided on some ways only, the hook moves to the others.
+//! A decision touches nothing, so it does not matter where it stands between two things that its thread records. If
+//! it always follows an access, or always comes before one, the site of that access says so, and the log reader puts
+//! it there. Where the next access is decided on some ways only, the hook moves to the others.
 
 use std::collections::{HashMap, HashSet};
 
@@ -118,8 +118,8 @@ fn site(call: Value, hooks: &Hooks) -> u64 {
     hooks.site_number(call.operand(0))
 }
 
-/// The accesses before which there is a decision, on all ways, since whatever was recorded last. Begins with the hope that
-/// this holds everywhere but in the beginning, and gives up what does not hold.
+/// The accesses before which there is a decision, on all ways, since whatever was recorded last. Begins with the hope
+/// that this holds everywhere but in the beginning, and gives up what does not hold.
 fn decided(blocks: &[Block], ways: &Ways, deciding: &HashSet<Value>) -> HashSet<Value> {
     let mut undecided_ends = HashSet::new();
     loop {
@@ -150,8 +150,8 @@ fn decided(blocks: &[Block], ways: &Ways, deciding: &HashSet<Value>) -> HashSet<
     }
 }
 
-/// The blocks from whose beginning every way comes to a decision, or to an access that is decided, before anything else is
-/// recorded. A way that never comes to anything has nothing to decide.
+/// The blocks from whose beginning every way comes to a decision, or to an access that is decided, before anything
+/// else is recorded. A way that never comes to anything has nothing to decide.
 fn expected(blocks: &[Block], decided: &HashSet<Value>) -> HashSet<Block> {
     let mut expected: HashSet<Block> = blocks.iter().copied().collect();
     let mut is_settled = false;

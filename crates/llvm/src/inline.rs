@@ -1,9 +1,11 @@
-//! Plain accesses and calls that are recorded in place, or passed over where the detector knows them, without a call of a hook.
+//! Plain accesses and calls that are recorded in place, or passed over where the detector knows them, without a call
+//! of a hook.
 //!
-//! For each of these hooks there is a function in the module that looks whether the thread may write to its log, or need not tell anybody, and if so does
-//! what the hook would do, see [`front`]; if not, it calls the hook. These functions are always inlined, so that of the record
-//! all that is known beforehand is a constant in the program. Every access to memory in them is exact (volatile): it stays where
-//! it stands among the others, because a signal handler or another thread may look in between.
+//! For each of these hooks there is a function in the module that looks whether the thread may write to its log, or
+//! has nothing to record, and if so does what the hook would do, see [`front`]; if not, it calls the hook. These
+//! functions are always inlined, so that of the record all that is known beforehand is a constant in the program.
+//! Every access to memory in them is exact (volatile): it stays where it stands among the others, because a signal
+//! handler or another thread may look in between.
 
 use foretell_wire::hook::{self, front};
 use foretell_wire::pack::{self, EXIT_HEAD, FULL, SEGMENT, SHORT};
@@ -120,7 +122,8 @@ impl Event {
         give_back(Some(result).filter(|_| !call.type_of().is_void()), hooks);
     }
 
-    /// Both ways to do what the hook does: where races are looked for, which is decided at this time, and where it is recorded.
+    /// Both ways to do what the hook does: where races are looked for, which is decided at this time, and where it is
+    /// recorded.
     fn fill(self, body: &Body<'_>, given: &[Value], rest: &[Value], watch: Block, time: Value) {
         match (self, given, rest) {
             (Event::Access { writes, size }, &[_, addr, ref value @ ..], &[_, segment, head, slot]) => {
@@ -212,7 +215,7 @@ impl Body<'_> {
         time
     }
 
-    /// The thread is inside from now on, unless somebody is already.
+    /// The thread is inside from now on, unless it is already.
     fn get_in(&self) {
         self.go_on_if(self.hooks.build.equal(self.load(front::INSIDE), self.number(0)), self.slow);
         self.store(self.stack_end(), front::INSIDE);

@@ -10,10 +10,10 @@ use foretell_wire::pack::SEGMENT;
 use foretell_wire::record::LARGEST_LOCAL;
 use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
 
+use crate::effects::{self, Manner};
 use crate::hooks::{Hooks, Shape};
 use crate::ir::{Block, Module, Opcode, Type, Value};
-use crate::lives;
-use crate::manner::{self, Manner};
+use crate::lifetimes;
 use crate::needless;
 use crate::primitives::{self, Primitives};
 use crate::private::{is_local, is_private};
@@ -44,8 +44,8 @@ const IDLE_INTRINSICS: [&str; 15] = [
     "llvm.x86.sse2.pause",
 ];
 
-/// Functions that stay as they are, and count as uninstrumented code. Coroutines are split before, so there are none left: a call within
-/// one may begin on one thread and end on another.
+/// Functions that stay as they are, and count as uninstrumented code. Coroutines are split before, so there are none
+/// left: a call within one may begin on one thread and end on another.
 const UNWANTED: [&str; 3] = ["naked", "disable_sanitizer_instrumentation", "presplitcoroutine"];
 
 /// Instruments a module; says whether that changed it.
@@ -82,7 +82,7 @@ pub(crate) fn module(module: Module) -> bool {
             returns: HashSet::new(),
         };
         walk.end_locals(&instructions, ends.get(&function).map_or(&[], Vec::as_slice));
-        if let Some(gives_back) = manner::as_allocator(&function.name()) {
+        if let Some(gives_back) = effects::as_allocator(&function.name()) {
             walk.be_allocator(gives_back, &instructions);
         }
         if function.is_handed_on() {
@@ -124,7 +124,7 @@ pub(crate) fn is_instrumented(function: Value) -> bool {
     function.number_in_front() == Some(hook::MARK)
 }
 
-/// A function that calls hooks, be it in another module, has effects. Nobody may move or drop calls of it.
+/// A function that calls hooks, be it in another module, has effects. No optimisation may move or drop calls of it.
 fn withdraw_promises(module: Module) {
     for function in module.functions().into_iter().filter(|function| !function.is_intrinsic()) {
         for promise in BROKEN_PROMISES {
@@ -325,7 +325,8 @@ impl Walk<'_> {
         }
     }
 
-    /// A division that is not possible raises a signal: whether it does is a decision. With a sign, both numbers decide.
+    /// A division that is not possible raises a signal: whether it does is a decision. With a sign, both numbers
+    /// decide.
     fn division(&mut self, division: Value) {
         let [dividend, divisor] = [0, 1].map(|index| division.operand(index));
         let is_signed = matches!(division.opcode(), Some(Opcode::LLVMSDiv | Opcode::LLVMSRem));
@@ -345,7 +346,8 @@ impl Walk<'_> {
         }
     }
 
-    /// An access that no hook knows (sixteen bytes at once, say): whatever it does, nothing may be reordered around it.
+    /// An access that no hook knows (sixteen bytes at once, say): whatever it does, nothing may be reordered around
+    /// it.
     fn unseen(&mut self, instruction: Value, operands: &[Value]) {
         let site = self.begin_told(instruction, operands);
         let before = self.hooks.ask(hook::LEAVE, &[site, self.hooks.types.pointer.null()]);
@@ -420,9 +422,9 @@ impl Walk<'_> {
             Manner::Quiet if tells_of_others(callee) && call.users().is_empty() => {
                 self.hooks.tell(hook::UNASKED, &[site]);
             }
-            _ => match manner::gives_back(callee) {
+            _ => match effects::gives_back(callee) {
                 Some(function) => self.give_back(site, &function),
-                None if manner::takes(callee) => self.hooks.tell(hook::TAKE, &[site]),
+                None if effects::takes(callee) => self.hooks.tell(hook::TAKE, &[site]),
                 None => self.hooks.tell(hook::CALL, &[site]),
             },
         }
@@ -460,8 +462,8 @@ impl Walk<'_> {
         self.replace(call, result);
     }
 
-    /// Of a function that several modules have, the linker may have taken one that is not instrumented. Whoever is called in
-    /// place of a return takes the place of its caller in the stack, too.
+    /// Of a function that several modules have, the linker may have taken one that is not instrumented. The thread
+    /// that is called in place of a return takes the place of its caller in the stack, too.
     fn enter(&mut self, call: Value) {
         let callee = call.callee();
         if !self.telling.contains(callee) {
@@ -477,13 +479,14 @@ impl Walk<'_> {
         }
     }
 
-    /// Nobody sees what memory the callee touches, unless it turns out to be instrumented.
+    /// It is not known what memory the callee touches, unless it turns out to be instrumented.
     fn leave(&mut self, call: Value, site: Value) {
         let callee = call.callee();
         let is_nowhere = callee.assembly().is_some() || callee.is_intrinsic();
         let address = match callee.opcode() {
             _ if is_nowhere => self.hooks.types.pointer.null(),
-            // From a table of virtual functions: LLVM would take whoever is given it for a call of the function.
+            // From a table of virtual functions: LLVM would take a function that is given it for a call of the
+            // function.
             Some(Opcode::LLVMExtractValue) => self.hooks.build.freeze(callee),
             _ => callee,
         };
@@ -496,8 +499,8 @@ impl Walk<'_> {
         }
     }
 
-    /// After a call the thread is in the calls that it was in before. Blocks may be reached from several calls, so these go
-    /// by what the function began with.
+    /// After a call the thread is in the calls that it was in before. Blocks may be reached from several calls, so
+    /// these go by what the function began with.
     fn come_back(&mut self, call: Value, before: Value) {
         if let Some(next) = call.next_in_block() {
             if next.opcode() != Some(Opcode::LLVMUnreachable) {
@@ -574,7 +577,7 @@ fn known_locals(module: Module, function: Value) -> Vec<Value> {
     };
     let has_end = |&variable: &Value| {
         let size = module.store_size(variable.allocated_type());
-        (1..=LARGEST_LOCAL).contains(&size) && lives::may_be_known(variable)
+        (1..=LARGEST_LOCAL).contains(&size) && lifetimes::may_be_known(variable)
     };
     function.instructions().into_iter().filter(is_local).filter(has_end).collect()
 }

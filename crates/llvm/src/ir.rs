@@ -1,8 +1,9 @@
-//! LLVM's C interface, as far as it is needed, behind safe functions: [`Module`], [`Type`], [`Value`], [`Block`] and [`Builder`].
+//! LLVM's C interface, as far as it is needed, behind safe functions: [`Module`], [`Type`], [`Value`], [`Block`] and
+//! [`Builder`].
 //!
-//! **Safety of all of them.** Handles are made from the module that LLVM hands to the pass and from what is reached from it. They are used
-//! only while the pass runs, by its one thread, and not after what they stand for was erased. Functions that are meant for one kind of
-//! value say so; they check the kind, or their callers do by its opcode.
+//! **Safety of all of them.** Handles are made from the module that LLVM hands to the pass and from what is reached
+//! from it. They are used only while the pass runs, by its one thread, and not after what they stand for was erased.
+//! Functions that are meant for one kind of value say so; they check the kind, or their callers do by its opcode.
 
 mod block;
 mod builder;
@@ -29,8 +30,8 @@ pub(crate) use value::Value;
 /// Calls one function of LLVM's C interface.
 macro_rules! llvm {
     ($function:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: the handles are live and only this thread uses them, see the header of `ir`; the wrapper around the call
-        // passes the kind of value that the function is for, and lengths that belong to their pointers.
+        // SAFETY: the handles are live and only this thread uses them, see the header of `ir`; the wrapper around the
+        // call passes the kind of value that the function is for, and lengths that belong to their pointers.
         unsafe { $function($($argument),*) }
     };
 }

@@ -4,8 +4,8 @@ use foretell_wire::site::Language;
 
 use crate::ir::Module;
 
-/// The language of all that the module was compiled from. Where there are several, or where nobody knows, it is the
-/// one whose rules order most.
+/// The language of all that the module was compiled from. Where there are several, or where that is not known, it is
+/// the one whose rules order most.
 pub(crate) fn of(module: Module) -> Language {
     let mut units = module.compile_units().into_iter().map(|unit| of_unit(&unit));
     let Some(first) = units.next() else { return Language::Other };

@@ -2,21 +2,26 @@
 //!
 //! * `ir`: LLVM's C interface, as far as it is needed, behind safe functions
 //! * `reads`: which values of a function depend on what it has read
-//! * `private`: memory that no other thread can know of; `lives`: local variables that others may know of
+//! * `private`: memory that no other thread can know of; `lifetimes`: local variables that others may know of
 //! * `primitives`: functions of Rust's libraries that synchronise; `rust_name`: how they are called
-//! * `manner`: what a called function may do to memory unseen
+//! * `effects`: what a called function may do to memory unseen
 //! * `telling`: which functions record anything that one wants to know the calls of
-//! * `sites`: the table of places in the source, with the code; `detail`: what is told of an instruction beside its operands
+//! * `sites`: the table of places in the source, with the code; `detail`: what is told of an instruction beside its
+//!   operands
 //! * `language`: what a module is written in
 //! * `hooks`: calls of the functions that the runtime provides
-//! * `instrument`: the walk over a module that puts them in; `needless`: those of them that would never record anything;
-//!   `implied`: those that tell what the accesses around them tell, too; `inline`: accesses that are recorded in place
+//! * `instrument`: the walk over a module that puts them in; `needless`: those of them that would never record
+//!   anything; `implied`: those that tell what the accesses around them tell, too; `inline`: accesses that are
+//!   recorded in place
 //!
 //! It runs at the beginning of the pipeline, right after SROA: the accesses are those of the source. Later, the
-//! optimiser has made reads that the source never executes (both arms of an `if`, say), and those would be false races.
+//! optimiser has made reads that the source never executes (both arms of an `if`, say), and those would be false
+//! races.
 
 #[cfg(has_llvm)]
 mod detail;
+#[cfg(has_llvm)]
+mod effects;
 #[cfg(has_llvm)]
 mod hooks;
 #[cfg(has_llvm)]
@@ -30,9 +35,7 @@ mod ir;
 #[cfg(has_llvm)]
 mod language;
 #[cfg(has_llvm)]
-mod lives;
-#[cfg(has_llvm)]
-mod manner;
+mod lifetimes;
 #[cfg(has_llvm)]
 mod needless;
 #[cfg(has_llvm)]

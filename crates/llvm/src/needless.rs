@@ -1,7 +1,8 @@
-//! Hooks that would never record anything: a decision, if on no way to it anything was read since the decision before.
+//! Hooks that would never record anything: a decision, if on no way to it anything was read since the decision
+//! before.
 //!
-//! The addresses of a loop depend on what was read before it, so each of its accesses is a decision, and so is each round: most
-//! of these have nothing to tell, and the runtime would find out every time.
+//! The addresses of a loop depend on what was read before it, so each of its accesses is a decision, and so is each
+//! round: most of these have nothing to tell, and the runtime would find out every time.
 
 use std::collections::HashMap;
 

@@ -1,10 +1,11 @@
 //! Functions of Rust's libraries that synchronise, and what they mean.
 //!
-//! A lock of the standard library is a word that is changed by atomics; who has to wait calls a function that is part of
-//! the compiled library. The atomics are found wherever the compiler has put them: what function they belong to in the
-//! source is told by the debug information, even after that was inlined elsewhere.
+//! A lock of the standard library is a word that is changed by atomics; who has to wait calls a function that is part
+//! of the compiled library. The atomics are found wherever the compiler has put them: what function they belong to in
+//! the source is told by the debug information, even after that was inlined elsewhere.
 //!
-//! A function that is not named here is instrumented as any other, if it can be, and counts as unknown code otherwise.
+//! A function that is not named here is instrumented as any other, if it can be, and counts as unknown code
+//! otherwise.
 
 use std::collections::HashMap;
 
@@ -76,7 +77,7 @@ const WORDS: &[(&str, Word)] = &[
     ("std::sys::sync::rwlock::futex::RwLock::read_unlock", word(Role::Unlock)),
     ("std::sys::sync::rwlock::futex::RwLock::write_unlock", word(Role::Unlock)),
     ("std::sys::sync::rwlock::futex::RwLock::downgrade", word(Role::Downgrade)),
-    // Nobody decides by these but the library itself: whether anybody panics, and how often a thread is known.
+    // Only the library itself decides by these: whether a thread panics, and how often a thread is known.
     ("std::panicking::panic_count::count_is_zero", word(Role::Silent)),
     ("std::sync::poison::Flag::borrow", word(Role::Poison)),
     ("std::sync::poison::Flag::guard", word(Role::Poison)),
@@ -130,22 +131,22 @@ const WORDS: &[(&str, Word)] = &[
     ("parking_lot::condvar::Condvar::notify_all", word(Role::Silent)),
 ];
 
-/// The bits of the read-write lock's word that count its readers; all are set if somebody writes.
+/// The bits of the read-write lock's word that count its readers; all are set if a thread writes.
 const READERS: u64 = (1 << 30) - 1;
-/// Its other bits: somebody waits.
+/// Its other bits: a thread waits.
 const WAITERS: u64 = 3 << 30;
 
-/// How often a thread or a scope is known is counted partly by code that is not instrumented, and decides only when its description
-/// is freed, which is not told.
+/// How often a thread or a scope is known is counted partly by code that is not instrumented, and decides only when
+/// its description is freed, which is not told.
 const HANDLES: [&str; 2] =
     ["<alloc::sync::Arc<std::thread::thread::Inner", "<alloc::sync::Arc<std::thread::scoped::ScopeData"];
 
-/// A lock that its owner may take again has a word that says who that is. Each thread only asks whether it is the one, and that
-/// depends on nothing but what it has done itself.
+/// A lock that its owner may take again has a word that says who that is. Each thread only asks whether it is the
+/// one, and that depends on nothing but what it has done itself.
 const OWNERS: &str = "lock_api::remutex::RawReentrantMutex::";
 
-/// The words of locks are in the hands of these alone. What they do that is not named above is a fence: a word that is half a lock
-/// and half an atomic would order less than it does.
+/// The words of locks are in the hands of these alone. What they do that is not named above is a fence: a word that
+/// is half a lock and half an atomic would order less than it does.
 const LOCKS: &[&str] =
     &["std::sys::sync::", "parking_lot::raw_mutex::", "parking_lot::raw_rwlock::", "parking_lot::condvar::"];
 
@@ -333,9 +334,9 @@ pub(crate) fn called_function(function: Value) -> Option<Called> {
 const DROP_RESULT: Called =
     Called { primitive: Primitive::DropResult, object: Object::First, other: Other::Callee };
 
-/// Rust's atomics are functions that are told by an argument in which order they act. They become what they stand for in
-/// those who call them, so that it can be seen what they belong to, and so does what gives up a thread's result. Says whether there are
-/// any.
+/// Rust's atomics are functions that are told by an argument in which order they act. They become what they stand for
+/// in those who call them, so that it can be seen what they belong to, and so does what gives up a thread's result.
+/// Says whether there are any.
 pub(crate) fn inline_atomics(module: Module) -> bool {
     let is_atomic = |function: &Value| {
         let name = function.name();

@@ -5,12 +5,12 @@ use crate::ir::{Opcode, Value};
 /// Variables of the C library that it writes only while there is one thread, which no one sees.
 const SETTLED: &[&str] = &["__libc_single_threaded"];
 
-/// What the names of the compiler's own variables begin with: those in which it counts how often code is run, where it
-/// does not mind to miscount, and what its checks remember.
+/// What the names of the compiler's own variables begin with: those in which it counts how often code is run, where
+/// it does not mind to miscount, and what its checks remember.
 const COMPILERS: &[&str] =
     &["__profc_", "__profbm_", "__llvm_gcov", "__llvm_prf", "__sancov_gen_", "__ubsan_vptr_type_cache"];
 
-/// Whether nobody else can write what is behind this pointer, once there are others.
+/// Whether no other thread can write what is behind this pointer, once there are others.
 pub(crate) fn is_private(pointer: Value) -> bool {
     let base = base(pointer);
     base.is_constant_global()
@@ -19,7 +19,7 @@ pub(crate) fn is_private(pointer: Value) -> bool {
         || (base.opcode() == Some(Opcode::LLVMAlloca) && stays_here(base))
 }
 
-/// Whether this leads into a variable of the function itself, whoever else may know of it.
+/// Whether this leads into a variable of the function itself, even if others know of it.
 pub(crate) fn is_local(pointer: Value) -> bool {
     base(pointer).opcode() == Some(Opcode::LLVMAlloca)
 }

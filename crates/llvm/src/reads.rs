@@ -1,8 +1,8 @@
 //! Which values of a function depend on what its thread has read.
 //!
-//! Loads do, and arguments and the results of calls may: nobody looks beyond the function. What is computed from such a
-//! value is one, too. The rest (constants, addresses of variables, counters of loops with constant bounds) is the same
-//! in every run that takes the same branches.
+//! Loads do, and arguments and the results of calls may: nothing beyond the function is looked at. What is computed
+//! from such a value is one, too. The rest (constants, addresses of variables, counters of loops with constant
+//! bounds) is the same in every run that takes the same branches.
 
 use std::collections::HashSet;
 

@@ -20,8 +20,8 @@ pub(crate) fn is_instance(text: &str) -> bool {
     before_as(owner).contains('<') || rest.contains('<')
 }
 
-/// Whether the function only passes a reference to a number or a text on to the formatting of the library. It is part of
-/// that, although it is instantiated in the program: who prints by it calls nothing of the program.
+/// Whether the function only passes a reference to a number or a text on to the formatting of the library. It is part
+/// of that, although it is instantiated in the program: who prints by it calls nothing of the program.
 pub(crate) fn is_formatting(mangled: &str) -> bool {
     let Some(text) = text(mangled) else { return false };
     let Some((owner, "::fmt")) = text.strip_prefix("<&").and_then(split_at_closing) else { return false };

@@ -102,7 +102,8 @@ impl Sites {
         }
     }
 
-    /// The number of the site for an instruction of this function. What had been inlined has the sites of its callers, too.
+    /// The number of the site for an instruction of this function. What had been inlined has the sites of its
+    /// callers, too.
     pub(crate) fn add(&mut self, instruction: Value, function: &Described) -> u64 {
         let places = instruction.places();
         // What Rust's libraries do for the program is done where it uses them.
@@ -135,7 +136,7 @@ impl Sites {
         }
     }
 
-    /// Whoever comes to this site leaves a record of it.
+    /// A thread that comes to this site leaves a record of it.
     pub(crate) fn set_told(&mut self, site: u64) {
         if let Some(site) = self.at(site) {
             site.is_told = true;

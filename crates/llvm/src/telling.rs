@@ -1,13 +1,13 @@
 //! Which functions of a module record anything that one wants to know the calls of.
 //!
-//! These are those that access memory which others may see, call out of the module, or call such a function. Calls of the
-//! rest need no place in the stack of calls.
+//! These are those that access memory which others may see, call out of the module, or call such a function. Calls of
+//! the rest need no place in the stack of calls.
 
 use std::collections::{HashMap, HashSet};
 
+use crate::effects::Manner;
 use crate::instrument::{is_instrumented, is_ours, is_told};
 use crate::ir::{Opcode, Value};
-use crate::manner::Manner;
 
 /// The functions that record something.
 pub(crate) struct Telling(HashSet<Value>);

@@ -1,4 +1,5 @@
-//! The calls that a thread is in: as the log tells them, by the sites of the calls, and as the trace does, by the functions.
+//! The calls that a thread is in: as the log tells them, by the sites of the calls, and as the trace does, by the
+//! functions.
 
 use foretell_trace::{LabelId, Loc};
 use foretell_wire::site::Language;
@@ -133,7 +134,8 @@ mod tests {
 
     use super::*;
 
-    /// Sites are numbers of three digits: the first is the function. Those that end in 9 were inlined at what they begin with.
+    /// Sites are numbers of three digits: the first is the function. Those that end in 9 were inlined at what they
+    /// begin with.
     fn texts(calls: &mut Calls, site: u64) -> Vec<String> {
         let mut names = Names::default();
         for function in 0..10 {

@@ -1,8 +1,9 @@
 //! The first pass: into which pieces does memory fall, and who touches them?
 //!
-//! An access is a set of bytes. A *cell* is a run of bytes within a word such that every access has either all of them or
-//! none; so cells are to accesses what variables are to events. A part of an atomic access alone would be an access that
-//! the machine cannot make: a word in which cells would split an atomic access is *mixed*, and counts as one cell.
+//! An access is a set of bytes. A *cell* is a run of bytes within a word such that every access has either all of
+//! them or none; so cells are to accesses what variables are to events. A part of an atomic access alone would be an
+//! access that the machine cannot make: a word in which cells would split an atomic access is *mixed*, and counts as
+//! one cell.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,14 +11,14 @@ use foretell_symbolic::{Part, mask, parts};
 use foretell_wire::record::{LARGEST_LOCAL, Record, SyncOp};
 
 use crate::LogError;
-use crate::handed::{Following, HandedOver};
-use crate::held::Held;
+use crate::handover::{Following, HandedOver};
+use crate::initial_locks::Held;
 use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::{Passed, Until, for_each_until};
 use crate::places::Places;
 use crate::records::{Entry, Touch, site_of, touches};
 
-/// More than one thread has touched the byte. Threads are counted from 1 on here, 0 is nobody.
+/// More than one thread has touched the byte. Threads are counted from 1 on here, 0 stands for none.
 const SHARED: u32 = u32::MAX;
 
 /// What is known of eight bytes.
@@ -33,7 +34,7 @@ pub(crate) struct Word {
     inseparable: u8,
     /// The bytes that were written once there was a second thread.
     written_late: u8,
-    /// Those of them that nobody had touched before.
+    /// Those of them that no thread had touched before.
     overwritten: u8,
     /// The bytes that were written at all.
     written: u8,
@@ -76,7 +77,8 @@ impl Extent {
 /// Which bytes of a word are accessed atomically at once, where accesses of different sizes race, and by whom.
 pub(crate) type Sizes = Vec<(Extent, Vec<u32>)>;
 
-/// Of so many threads it is remembered that they access some bytes at once; races of all others among each other are missed.
+/// Of so many threads it is remembered that they access some bytes at once; races of all others among each other are
+/// missed.
 const MOST_USERS: usize = 16;
 
 /// What a thread finds in some bytes of a word.
@@ -86,9 +88,9 @@ pub(crate) enum Standing {
     Kept(Vec<Cell>),
     /// What is its own.
     Own,
-    /// What nobody has changed since there were threads.
+    /// What no thread has changed since there were threads.
     Constant,
-    /// What nobody has touched.
+    /// What no thread has touched.
     Untouched,
     /// What others have touched, in another way.
     Others,
@@ -124,7 +126,8 @@ impl Word {
         self.bounds & self.inseparable != 0
     }
 
-    /// Whether the first that is seen of these bytes is that one of several threads writes there: what they held before nobody tells.
+    /// Whether the first that is seen of these bytes is that one of several threads writes there: what they held
+    /// before is not known.
     pub(crate) fn is_overwritten(&self, cell: Cell) -> bool {
         self.overwritten & mask(cell.first, cell.end) != 0
     }
@@ -227,7 +230,7 @@ pub(crate) struct Survey {
     given_back: FxHashMap<Era, (u32, bool)>,
     /// The eras whose memory another thread has taken over than the one that gave it back.
     handed_on: FxHashSet<Era>,
-    /// The eras that have taken over memory which nobody had been seen to give back.
+    /// The eras that have taken over memory that was not seen to be given back.
     taken: FxHashSet<Era>,
     /// The eras that were still used after that.
     used_after: FxHashSet<Era>,
@@ -235,13 +238,14 @@ pub(crate) struct Survey {
     allocators: FxHashMap<Era, u32>,
     /// Which bytes are accessed atomically at once, by the address of the word.
     sizes: FxHashMap<(Era, u64), Sizes>,
-    /// Whether anything happened that the recorder does not understand, as far as can be told before the events are made.
+    /// Whether anything happened that the recorder does not understand, as far as can be told before the events are
+    /// made.
     pub(crate) has_opaque: bool,
     /// How many accesses were to memory that others may see, by threads that were not alone.
     pub(crate) shared: u64,
     /// The locks that the first thread holds from the beginning.
     pub(crate) held: Vec<u64>,
-    /// The barriers at which somebody is told whether it is the one that tells the others.
+    /// The barriers at which a thread is told whether it is the one that tells the others.
     pub(crate) led: FxHashSet<(u64, u64)>,
     /// The locks that are not given up by their holders.
     pub(crate) handed: HandedOver,
@@ -295,7 +299,7 @@ impl Survey {
         self.handed_on.contains(&era)
     }
 
-    /// Whether the era has taken over memory which nobody had been seen to give back.
+    /// Whether the era has taken over memory that was not seen to be given back.
     pub(crate) fn is_taken(&self, era: Era) -> bool {
         self.taken.contains(&era)
     }
@@ -395,7 +399,7 @@ impl Survey {
     }
 }
 
-/// Goes through the log for the first time, as far as that is wanted: whoever goes through it again must not go further.
+/// Goes through the log for the first time, as far as that is wanted: the next pass must not go further.
 pub(crate) fn survey(log: &[u8], until: Until<'_>) -> Result<(Survey, Passed), LogError> {
     let (mut survey, mut memory, mut forked) = (Survey::default(), Memory::default(), false);
     let (mut held, mut handed) = (Held::default(), Following::default());

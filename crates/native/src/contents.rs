@@ -1,8 +1,9 @@
 //! What static memory held when the program started its first thread.
 //!
-//! Most of memory shows what it holds when it is read first. But if its first access is a write, nobody knows what a read would have
-//! seen before that. The runtime looks at that moment, at which there is one thread (`runtime/src/statics.rs`), so whatever loaders, constructors and
-//! code without hooks have made of it by then is in it.
+//! Most of memory shows what it holds when it is read first. But if its first access is a write, it is not known what
+//! a read would have seen before that. The runtime looks at that moment, at which there is one thread
+//! (`runtime/src/statics.rs`), so whatever loaders, constructors and uninstrumented code have made of it by then is
+//! in it.
 
 use std::collections::BTreeMap;
 

@@ -14,8 +14,8 @@ pub(crate) struct Counter {
 struct Thread {
     /// Steps that were made since its last event.
     since: u64,
-    /// The record that is being told is a step, and none of its events was told yet that is more than a decision or a call on the
-    /// way to it: these belong to the step before, for one may be led to them without making this one.
+    /// The record that is being told is a step, and none of its events was told yet that is more than a decision or a
+    /// call on the way to it: these belong to the step before, for one may be led to them without making this one.
     begins: bool,
 }
 

@@ -1,8 +1,9 @@
 //! What the threads of a recorded program would have done where they decided otherwise, as traces.
 //!
-//! [`foretell_symbolic`] goes such ways and says what is done there. Memory that only one thread touches is no part of a trace; but on another way a second thread may touch
-//! it, and that is what is looked for. So ways are gone twice: first to see what they touch, and then, with a trace that tells of
-//! that memory as well, to write them down. [`splice`] makes a trace of a way and of what the others can still do.
+//! [`foretell_symbolic`] goes such ways and says what is done there. Memory that only one thread touches is no part
+//! of a trace; but on another way a second thread may touch it, and that is what is looked for. So ways are gone
+//! twice: first to see what they touch, and then, with a trace that tells of that memory as well, to write them down.
+//! [`splice`] makes a trace of a way and of what the others can still do.
 //!
 //! After Huang and Luo's RECIPE, which follows untaken branches whose effects it can model.
 
@@ -18,8 +19,8 @@ use crate::events::{Question, Ways, explore};
 use crate::merge::Until;
 use splice::Users;
 
-/// All detours of the run behind a log, one after the other: each is made when it is asked for. None if `go_on` says that there is no time
-/// left, or if there is too much to tell.
+/// All detours of the run behind a log, one after the other: each is made when it is asked for. None if `go_on` says
+/// that there is no time left, or if there is too much to tell.
 pub fn detours(log: &[u8], limits: &Limits, go_on: &dyn Fn() -> bool) -> Result<Option<Detours>, LogError> {
     if !foretell_wire::log::is_begun(log) {
         return Err(LogError::Empty);

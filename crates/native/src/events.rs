@@ -4,7 +4,7 @@ mod access;
 mod barrier;
 mod cause;
 mod external;
-mod lives;
+mod lifetimes;
 mod mixed;
 mod naming;
 mod statics;
@@ -85,7 +85,7 @@ fn ending(passed: Passed) -> Ending {
     if passed.is_complete { Ending::Complete } else { Ending::CutShort }
 }
 
-/// What is asked of a log, to look at ways that were not taken.
+/// What is asked of a log, to look at untaken branches.
 #[derive(Clone, Copy)]
 pub(crate) struct Question<'a> {
     pub(crate) limits: &'a Limits,
@@ -231,7 +231,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Does something with whoever follows the threads.
+    /// Does something with the executors that follow the threads.
     fn follow(&mut self, act: impl Fn(&mut Follower)) {
         self.followers.iter_mut().for_each(act);
     }
@@ -351,7 +351,7 @@ impl<'a> Writer<'a> {
         EventId::from_index(self.events.len().checked_sub(1)?)
     }
 
-    /// Tells of a read that nobody made.
+    /// Tells of a read that the program did not make.
     fn push_invented_read(&mut self, op: Op) -> Done {
         let before = self.events.len();
         self.push(op)?;
@@ -361,7 +361,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Tells of a write that nobody made.
+    /// Tells of a write that the program did not make.
     fn push_invented_write(&mut self, op: Op) -> Done {
         let before = self.events.len();
         self.push(op)?;
@@ -413,7 +413,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Whether anybody may want to know the calls in which this happened.
+/// Whether the calls matter in which this happened.
 fn has_calls(op: Op) -> bool {
     !matches!(op, Op::Branch | Op::Begin | Op::End | Op::Alloc(_))
 }

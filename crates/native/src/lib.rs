@@ -1,24 +1,25 @@
 //! From what a recorded program logged to a trace.
 //!
-//! The log tells of bytes at addresses; a trace tells of variables. Two passes over the log: the first finds out into which
-//! pieces memory falls and who touches them ([`cells`]), the second writes the events ([`events`]).
+//! The log tells of bytes at addresses; a trace tells of variables. Two passes over the log: the first finds out into
+//! which pieces memory falls and who touches them ([`cells`]), the second writes the events ([`events`]).
 //!
 //! * [`merge`]: the log, in the order in which things happened; [`records`]: what it tells
-//! * [`contents`]: what static memory held at the first fork; [`held`]: which locks the first thread holds from the beginning
+//! * [`contents`]: what static memory held at the first fork; [`initial_locks`]: which locks the first thread holds
+//!   from the beginning
 //! * [`memory`]: which allocation an address belongs to at each moment
 //! * [`places`]: sites and addresses as people know them
 //! * [`Program`]: the code behind the log, to follow values through it
 //! * [`calls`]: which calls a thread is in; [`counter`]: how many steps it has made
-//! * [`races`]: what a program has found that looked for races itself
+//! * [`races`]: what online detection has found
 //! * [`mod@detours`]: what threads would have done where they decided otherwise
 //!
 //! What values are computed from is found out by [`foretell_symbolic`], which is fed with what the second pass sees.
 //!
-//! **What is left out, and why that is sound.** A cell that only one thread ever touches: whatever the schedule, its reads
-//! see what this thread wrote, which is determined by what it read before; and the decisions that depend on it are
-//! branches of the same thread, which pin those earlier reads. A cell that is never written once there is a second
-//! thread: all its reads see the same in every schedule, and whoever reads it was forked after the last write. Branches
-//! before which their thread read nothing that is kept.
+//! **What is left out, and why that is sound.** A cell that only one thread ever touches: whatever the schedule, its
+//! reads see what this thread wrote, which is determined by what it read before; and the decisions that depend on it
+//! are branches of the same thread, which pin those earlier reads. A cell that is never written once there is a
+//! second thread: all its reads see the same in every schedule, and the thread that reads it was forked after the
+//! last write. Branches before which their thread read nothing that is kept.
 
 mod calls;
 mod cells;
@@ -26,8 +27,8 @@ mod contents;
 mod counter;
 mod detours;
 mod events;
-mod handed;
-mod held;
+mod handover;
+mod initial_locks;
 mod memory;
 mod merge;
 mod places;
@@ -96,7 +97,7 @@ pub struct Valued {
     pub shared: u64,
 }
 
-/// What is being done with a log, for whoever says whether to go on.
+/// What is being done with a log, for the caller that says whether to go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pass {
     /// The first pass: into which pieces does memory fall?
@@ -105,20 +106,23 @@ pub enum Pass {
     Events,
 }
 
-/// The trace behind the log of a program, with what is wanted beside the events: the more, the slower, but the more can be predicted. Values are to be
-/// given to the trace that is made of the events, by [`foretell_trace::Trace::with_values`].
+/// The trace behind the log of a program, with what is wanted beside the events: the more, the slower, but the more
+/// can be predicted. Values are to be given to the trace that is made of the events, by
+/// [`foretell_trace::Trace::with_values`].
 pub fn convert_with(log: &[u8], follow: Follow) -> Result<Valued, LogError> {
     convert_while(log, follow, &|_| true)
 }
 
-/// The same, as far as there is time: once `go_on` says no, the rest of the log is left unread, as if the program had been killed there.
+/// The same, as far as there is time: once `go_on` says no, the rest of the log is left unread, as if the program had
+/// been killed there.
 pub fn convert_while(log: &[u8], follow: Follow, go_on: &dyn Fn(Pass) -> bool) -> Result<Valued, LogError> {
     let written = write(log, follow, go_on)?;
     let events::Written { events, values, unread, shared, .. } = written;
     Ok(Valued { events, values, unread, shared })
 }
 
-/// Where threads could not be followed, so that everything that they had read was taken to matter; the most frequent place first.
+/// Where threads could not be followed, so that everything that they had read was taken to matter; the most frequent
+/// place first.
 pub fn given_up(log: &[u8]) -> Result<Vec<GivenUp>, LogError> {
     write(log, Follow::Reads, &|_| true).map(|written| written.given_up)
 }

@@ -1,7 +1,7 @@
 //! Which allocation an address belongs to at each moment.
 //!
-//! Memory that was given back and is used again is other memory: each allocation, and the stack of each thread, is an era
-//! of its own. Everything that is not known to be allocated belongs to [`Era::STATIC`].
+//! Memory that was given back and is used again is other memory: each allocation, and the stack of each thread, is an
+//! era of its own. Everything that is not known to be allocated belongs to [`Era::STATIC`].
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ impl Era {
 /// What an era is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
-    /// Global variables and everything that nobody told us about.
+    /// Global variables and everything that is not known to be allocated.
     Static,
     /// A block of the heap; they are counted from 1 on.
     Heap(u32),
@@ -27,7 +27,8 @@ pub(crate) enum Purpose {
     Stack(u32),
     /// Memory that was mapped anew.
     Mapped,
-    /// Memory that has other addresses as well, or is seen by other processes. Nothing is known of what happens there.
+    /// Memory that has other addresses as well, or is seen by other processes. Nothing is known of what happens
+    /// there.
     Shared,
 }
 
@@ -36,8 +37,8 @@ pub(crate) enum Purpose {
 pub(crate) struct About {
     pub(crate) start: u64,
     pub(crate) purpose: Purpose,
-    /// Its memory was given back. Until it is used anew, whoever touches it still means this era: that is a bug of the
-    /// program, and one that we look for.
+    /// Its memory was given back. Until it is used anew, the thread that touches it still means this era: that is a
+    /// bug of the program, and one that we look for.
     pub(crate) given_back: bool,
 }
 

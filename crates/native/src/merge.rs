@@ -1,7 +1,8 @@
 //! What the threads have logged, each for itself, in the one order that their clocks tell.
 //!
-//! Whatever two threads did to the same memory or object, the later one has the larger clock; equal clocks belong to things
-//! that do not touch each other, and which of these comes first does not matter, as long as it is always the same.
+//! Whatever two threads did to the same memory or object, the later one has the larger clock; equal clocks belong to
+//! things that do not touch each other, and which of these comes first does not matter, as long as it is always the
+//! same.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -102,7 +103,8 @@ fn streams<'a>(chunks: &mut Chunks<'a>, go_on: &dyn Fn() -> bool) -> Result<Vec<
         }
     }
     for (thread, mut chunks) in by_thread {
-        // A thread writes to the same place again and again, and appends what it wrote: what stands first may be the last.
+        // A thread writes to the same place again and again, and appends what it wrote: what stands first may be the
+        // last.
         chunks.sort_by_key(|&(clock, _)| clock);
         // A copy does not count as long as the original is there, which stands before it.
         chunks.dedup_by_key(|&mut (clock, _)| clock);
@@ -111,13 +113,13 @@ fn streams<'a>(chunks: &mut Chunks<'a>, go_on: &dyn Fn() -> bool) -> Result<Vec<
     Ok(streams)
 }
 
-/// Whoever reads a log is asked after so many entries whether to go on.
+/// The caller is asked after so many entries whether to go on.
 const LOOKS: u64 = 1 << 12;
 /// And after so many chunks.
 const CHUNK_LOOKS: u64 = 8;
 
-/// Looks at the beginnings of chunks alone. That is quick, and a part of them would be worth nothing: so whoever says whether to go on hears
-/// of it, but is not heeded.
+/// Looks at the beginnings of chunks alone. That is quick, and a part of them would be worth nothing: so the caller
+/// that says whether to go on hears of it, but is not heeded.
 pub(crate) struct Passing<'a> {
     go_on: &'a dyn Fn() -> bool,
     chunks: u64,

@@ -50,8 +50,8 @@ impl Places {
         Ok(())
     }
 
-    /// Two files may have a variable of the same name each. In a trace a name is one variable, so all but the first get a
-    /// number; but a module that is loaded again to the same place brings the same variables.
+    /// Two files may have a variable of the same name each. In a trace a name is one variable, so all but the first
+    /// get a number; but a module that is loaded again to the same place brings the same variables.
     fn name_for(&mut self, address: u64, name: &str) -> String {
         if let Some((_, known)) = self.globals.get(&address)
             && known.split('#').next() == Some(name)

@@ -1,4 +1,5 @@
-//! The code of a recorded program, as far as it is instrumented: where the values came from that it read, wrote and decided by.
+//! The code of a recorded program, as far as it is instrumented: where the values came from that it read, wrote and
+//! decided by.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -104,8 +105,8 @@ impl<'a> Definition<'a> {
         opcode_name(self.instruction.opcode)
     }
 
-    /// The type of its result, in LLVM's words: `i32`, `ptr`, `void`. Of a store that of what it writes, and of an `alloca` that of
-    /// what it makes room for.
+    /// The type of its result, in LLVM's words: `i32`, `ptr`, `void`. Of a store that of what it writes, and of an
+    /// `alloca` that of what it makes room for.
     pub fn result(&self) -> &'a str {
         self.code.table.text(self.instruction.result)
     }
@@ -141,8 +142,8 @@ impl<'a> Definition<'a> {
         (line > 0).then(|| format!("{}:{line}:{column}", self.code.table.text(file)))
     }
 
-    /// What it uses: values first, then the blocks that it may lead to. The values of a phi are each followed by the block
-    /// that they come from.
+    /// What it uses: values first, then the blocks that it may lead to. The values of a phi are each followed by the
+    /// block that they come from.
     pub fn operands(&self) -> impl Iterator<Item = Source<'a>> + use<'a> {
         let (code, function) = (self.code, self.position.function);
         self.function.operands_of(self.instruction).iter().map(move |&operand| match operand {
@@ -177,8 +178,8 @@ impl<'a> Definition<'a> {
         }
     }
 
-    /// All instructions of the function that the result was computed from, and so on, in their order. This one is among them
-    /// only if it depends on itself, in a loop.
+    /// All instructions of the function that the result was computed from, and so on, in their order. This one is
+    /// among them only if it depends on itself, in a loop.
     pub fn origins(&self) -> Vec<Definition<'a>> {
         let (mut open, mut found) = (vec![*self], BTreeSet::new());
         while let Some(next) = open.pop() {

@@ -1,5 +1,5 @@
-//! The races that a program has found in itself while it ran, as people know them: with functions, places in the source and
-//! variables.
+//! The races that a program has found in itself while it ran, as people know them: with functions, places in the
+//! source and variables.
 
 use foretell_wire::log::module::Module;
 use foretell_wire::log::{Chunks, Content, is_begun};
@@ -72,8 +72,8 @@ pub struct OnlineFrame {
     pub location: String,
 }
 
-/// What a program has found in itself, by the log that it left (`PID.ftraw`), which tells of its modules, and the file of its races
-/// (`PID.races`).
+/// What a program has found in itself, by the log that it left (`PID.ftraw`), which tells of its modules, and the
+/// file of its races (`PID.races`).
 pub fn races(log: &[u8], races: &[u8]) -> Result<OnlineRaces, LogError> {
     if !is_begun(log) || races.is_empty() {
         return Err(LogError::Empty);
@@ -144,7 +144,7 @@ fn place(places: &Places, thread: u32, site: u64, calls: &[u64]) -> OnlinePlace 
 
 /// The function of the site, and those that it had been inlined into.
 fn frames(places: &Places, site: u64) -> Vec<OnlineFrame> {
-    /// Nobody inlines deeper: a table that says so is damaged.
+    /// No compiler inlines deeper: a table that says so is damaged.
     const DEEPEST: usize = 1 << 10;
     let (mut frames, mut next) = (Vec::new(), Some(site));
     while let Some(site) = next.filter(|_| frames.len() < DEEPEST) {

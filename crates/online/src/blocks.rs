@@ -1,8 +1,9 @@
 //! Which block of memory an address belongs to, and since when.
 //!
-//! Nobody can touch a block before it is there, so whoever does comes after its allocation; and only once a block was given back
-//! can the allocator hand its memory out again. Both are order that the language promises or that every run keeps, and both are
-//! remembered here. Memory that was given back belongs to its last block until it is used anew: who touches it then, means that block.
+//! No thread can touch a block before it is there, so the thread that does comes after its allocation; and only once
+//! a block was given back can the allocator hand its memory out again. Both are order that the language promises or
+//! that every run keeps, and both are remembered here. Memory that was given back belongs to its last block until it
+//! is used anew: who touches it then, means that block.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,7 +1,8 @@
-//! The calls that threads are in, as a tree: whoever has been called in the same way is in the same place of it.
+//! The calls that threads are in, as a tree: calls that were made in the same way share a place in
+//! it.
 //!
-//! So what is remembered of an access is one number, and the whole stack can be told of it whenever it turns out to be one side
-//! of a race.
+//! So what is remembered of an access is one number, and the whole stack can be told of it whenever it turns out to
+//! be one side of a race.
 
 use rustc_hash::FxHashMap;
 
@@ -19,7 +20,8 @@ struct Node {
     /// Where the call is made.
     site: u64,
     parent: Context,
-    /// Where the last calls from here were made, and led: mostly the next one is the same. Sites with the same remainder share a place.
+    /// Where the last calls from here were made, and led: mostly the next one is the same. Sites with the same
+    /// remainder share a place.
     recent: [(u64, Context); RECENT],
 }
 

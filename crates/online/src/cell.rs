@@ -1,8 +1,9 @@
 //! The accesses to some bytes of a word that every access has either all of or none of: FastTrack's rules.
 //!
-//! An access stands for all that are ordered before it and conflict with nothing that it does not conflict with. As long as memory has not
-//! raced, its plain writes are ordered, so the last one stands for all; and so do reads until two of them are concurrent. Atomic
-//! accesses are kept apart: plain ones are compared with them, but they are not compared with each other, and need not be ordered.
+//! An access stands for all that are ordered before it and conflict with nothing that it does not conflict with. As
+//! long as memory has not raced, its plain writes are ordered, so the last one stands for all; and so do reads until
+//! two of them are concurrent. Atomic accesses are kept apart: plain ones are compared with them, but they are not
+//! compared with each other, and need not be ordered.
 
 use foretell_wire::hook;
 use foretell_wire::site::Language;
@@ -91,7 +92,7 @@ impl Cell {
         }
     }
 
-    /// Whether anybody is known to have written here.
+    /// Whether any thread is known to have written here.
     pub(crate) fn is_written(&self) -> bool {
         let is_atomically = |atomic: &Atomic| !atomic.accesses.writes.is_empty();
         !self.plain.writes.is_empty() || self.atomic.as_deref().is_some_and(is_atomically)
@@ -139,7 +140,8 @@ impl Cell {
 }
 
 impl Accesses {
-    /// Whether the thread has done the same before, and was not seen by anybody since. To read what one has just written is nothing new either.
+    /// Whether the thread has done the same before, and was not seen by any thread since. To read what one has just
+    /// written is nothing new either.
     fn are_repeated_by(&self, writes: bool, now: Epoch) -> bool {
         let are_now = |accesses: &[Access]| accesses.iter().any(|access| access.epoch == now);
         are_now(&self.writes) || !writes && are_now(&self.reads)

@@ -1,6 +1,7 @@
 //! Vector clocks, and moments of threads in one number.
 
-/// Local time of a thread. All threads take their times from one counter, so a later time of any thread is a larger number.
+/// Local time of a thread. All threads take their times from one counter, so a later time of any thread is a larger
+/// number.
 pub(crate) type Time = u64;
 
 /// How many bits of an epoch are the bytes of a word.
@@ -13,8 +14,9 @@ pub(crate) const LAST_TIME: Time = (1 << TIME) - 1;
 /// Threads have smaller numbers.
 pub(crate) const MOST_THREADS: u32 = 0xFFF0;
 
-/// A moment of a thread; and, where it is that of an access, which bytes of a word it touched, as bits. Thread, time and bytes
-/// in one number, so that it takes one comparison to see that an access only repeats another. The default is before everything.
+/// A moment of a thread; and, where it is that of an access, which bytes of a word it touched, as bits. Thread, time
+/// and bytes in one number, so that it takes one comparison to see that an access only repeats another. The default
+/// is before everything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Epoch(u64);
 

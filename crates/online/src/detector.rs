@@ -67,7 +67,8 @@ struct State {
     now: Epoch,
     /// The calls that it is in.
     position: Position,
-    /// What it accesses is of no interest: it is the doing of a library in which it waits, or there was never another thread.
+    /// What it accesses is of no interest: it is the doing of a library in which it waits, or there was never another
+    /// thread.
     is_ignored: bool,
     /// There were too many threads, or they met too often: nothing is looked at any more.
     is_blind: bool,
@@ -81,9 +82,9 @@ impl Detector {
         detector
     }
 
-    /// Looks at what the thread did next. All that other threads did so far was looked at before. Says whether it would be nothing new if
-    /// the thread did the last of these again, as long as nothing else is told: neither another thread does anything, nor this
-    /// one more than plain accesses and calls.
+    /// Looks at what the thread did next. All that other threads did so far was looked at before. Says whether it
+    /// would be nothing new if the thread did the last of these again, as long as nothing else is told: neither
+    /// another thread does anything, nor this one more than plain accesses and calls.
     pub fn steps(&mut self, thread: u32, steps: &[Step]) -> bool {
         let mut is_known = false;
         if self.may_look_at(thread) {
@@ -110,7 +111,7 @@ impl Detector {
         }
     }
 
-    /// A module was loaded whose sites are these, and where this language rules. Wherever nobody told, it is none.
+    /// A module was loaded whose sites are these, and where this language rules. Elsewhere it is none.
     pub fn module(&mut self, sites: &Range<u64>, language: Language) {
         self.state.languages.add(sites, language);
     }
@@ -130,13 +131,14 @@ impl Detector {
         !self.state.is_blind
     }
 
-    /// Whether races were found that nobody has taken.
+    /// Whether races were found that were not taken yet.
     #[inline(always)]
     pub fn has_news(&self) -> bool {
         self.state.reports.has_news()
     }
 
-    /// The races that were found since this was last asked: one for each pair of sites, and not more than a thousand in all.
+    /// The races that were found since this was last asked: one for each pair of sites, and not more than a thousand
+    /// in all.
     pub fn take_races(&mut self) -> Vec<Race> {
         self.state.reports.take_news()
     }
@@ -146,7 +148,8 @@ impl Detector {
         self.state.reports.counts()
     }
 
-    /// Whether nothing is looked at any more: there were too many threads, or they met too often, for what is kept of that.
+    /// Whether nothing is looked at any more: there were too many threads, or they met too often, for what is kept of
+    /// that.
     #[inline(always)]
     pub fn is_blind(&self) -> bool {
         self.state.is_blind
@@ -281,7 +284,7 @@ impl State {
         is_known
     }
 
-    /// An atomic access. No word holds one that reaches across words, and nobody understands it.
+    /// An atomic access. No word holds one that reaches across words, and it is not modelled.
     fn atomic(&mut self, addr: u64, size: u8, site: u64, how: How) {
         if addr % WORD + u64::from(size) > WORD {
             return self.opaque();
@@ -290,8 +293,8 @@ impl State {
         self.look();
     }
 
-    /// An access that has these bytes of a word, the first of which is at this address. Says whether it would be nothing new if the thread
-    /// did the same again.
+    /// An access that has these bytes of a word, the first of which is at this address. Says whether it would be
+    /// nothing new if the thread did the same again.
     #[inline(always)]
     fn access(&mut self, addr: u64, bytes: u8, count: u16, site: u64, how: How) -> bool {
         if !how.is_atomic() && self.shadow.is_repeated(addr, bytes, how.writes(), self.now) {
@@ -332,7 +335,7 @@ impl State {
         orders
     }
 
-    /// Something may have synchronised with anybody.
+    /// Something may have synchronised with any thread.
     fn opaque(&mut self) {
         self.order.fence(self.thread);
         self.look();
@@ -415,7 +418,7 @@ impl State {
         for old in self.blocks.cut(&range) {
             match (old.end, old.purpose) {
                 (Some(end), _) => self.order.learn(self.thread, &end.known),
-                // Somebody must have given it back unseen.
+                // It must have been given back externally.
                 (None, Purpose::Heap | Purpose::Stack(_)) => self.order.fence(self.thread),
                 (None, Purpose::Mapped | Purpose::Outside) => {}
             }

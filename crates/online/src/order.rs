@@ -1,9 +1,9 @@
-//! Happens-before, as C11, C++20 and Rust define it, and the order that every run keeps: locks, conditions, semaphores, barriers,
-//! starts and ends of threads, and fences for whatever nobody understands.
+//! Happens-before, as C11, C++20 and Rust define it, and the order that every run keeps: locks, conditions,
+//! semaphores, barriers, starts and ends of threads, and fences for unmodelled operations.
 //!
-//! Local time advances only where a thread publishes what it did, so that accesses between two such points share a time. Times come
-//! from one counter. So a fence, after which everything so far is over, is a single number: what has no larger time than that
-//! comes before all that follows.
+//! Local time advances only where a thread publishes what it did, so that accesses between two such points share a
+//! time. Times come from one counter. So a fence, after which everything so far is over, is a single number: what has
+//! no larger time than that comes before all that follows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -23,9 +23,9 @@ struct Known {
     released: Clock,
     /// What its relaxed loads have seen published: its next acquire fence learns this.
     seen: Clock,
-    /// The clock as it is, if somebody has asked for it.
+    /// The clock as it is, if a thread has asked for it.
     copy: Option<Arc<Clock>>,
-    /// Something happened while it waited that nobody understands. It takes effect when it goes on.
+    /// An unmodelled operation happened while it waited. It takes effect when it goes on.
     owes_fence: bool,
 }
 
@@ -101,7 +101,7 @@ impl Past<'_> {
 #[derive(Debug, Default)]
 pub(crate) struct Order {
     threads: Vec<Known>,
-    /// The latest time that anybody has.
+    /// The latest time that any thread has.
     latest: Time,
     /// Everything up to this time comes before everything from now on.
     floor: Time,
@@ -206,7 +206,7 @@ impl Order {
         self.advance(thread);
     }
 
-    /// The child has ended, and nobody will ask for what it knew again.
+    /// The child has ended, and no thread will ask for what it knew again.
     pub(crate) fn join(&mut self, thread: u32, child: u32) {
         if thread != child {
             let ended = std::mem::take(self.of(child));
@@ -221,7 +221,7 @@ impl Order {
         self.begin_section(thread, lock, mode);
     }
 
-    /// Whoever else is still said to hold the lock has given it up unseen, nobody knows when.
+    /// Any other thread that is still said to hold the lock has released it externally, at an unknown moment.
     fn make_way(&mut self, thread: u32, lock: u64, mode: Mode) {
         if !self.holders.in_the_way(lock, thread, mode).is_empty() {
             self.fence_at_once();
@@ -231,7 +231,7 @@ impl Order {
     pub(crate) fn unlock(&mut self, thread: u32, lock: u64) {
         match self.holders.give_up(lock, thread) {
             Some((holder, mode)) if holder == thread => self.end_section(thread, lock, mode),
-            // Whoever takes the lock next comes after this.
+            // The thread that takes the lock next comes after this.
             Some((_, Mode::Alone)) => {
                 // It was taken after all that had given it up before.
                 self.begin_section(thread, lock, Mode::Alone);
@@ -278,7 +278,7 @@ impl Order {
         is_held
     }
 
-    /// The thread has waited, and holds the lock again. If somebody has notified it, this is for which condition.
+    /// The thread has waited, and holds the lock again. If a thread has notified it, this is for which condition.
     pub(crate) fn go_on(&mut self, thread: u32, condition: Option<u64>, lock: u64) {
         self.make_way(thread, lock, Mode::Alone);
         if !self.holders.has_waited(lock, thread) {
@@ -314,7 +314,7 @@ impl Order {
         let permits = state.permits;
         state.permits = permits.map(|permits| permits.saturating_sub(1));
         if permits == Some(0) {
-            // Somebody has given the permit unseen, nobody knows when.
+            // The permit was given externally, at an unknown moment.
             self.fence_at_once();
         }
         self.meet_at(thread, semaphore);
@@ -436,7 +436,7 @@ impl Known {
     }
 }
 
-/// The thread. Whoever does something was asked for its present moment before, so it is there.
+/// The thread. It was asked for its present moment before, so it is there.
 fn of(threads: &mut [Known], thread: u32) -> &mut Known {
     &mut threads[thread as usize]
 }

@@ -1,10 +1,11 @@
-//! A word of which more is to be known than two moments tell: different accesses touch different bytes of it, some are atomic, or
-//! several threads read it at the same time.
+//! A word of which more is to be known than two moments tell: different accesses touch different bytes of it, some
+//! are atomic, or several threads read it at the same time.
 //!
-//! The word falls into cells, such that every access has either all bytes of a cell or none. A part of an atomic access alone
-//! would be an access that the machine cannot make. If cells would split one, the word is *mixed*: from then on whatever is
-//! released by a write to it is learnt by all who acquire any of it, so that there is at least as much order as there can be. Plain
-//! accesses race as everywhere, and where Rust rules, atomic ones of different sizes do so, too.
+//! The word falls into cells, such that every access has either all bytes of a cell or none. A part of an atomic
+//! access alone would be an access that the machine cannot make. If cells would split one, the word is *mixed*: from
+//! then on whatever is released by a write to it is learnt by all who acquire any of it, so that there is at least as
+//! much order as there can be. Plain accesses race as everywhere, and where Rust rules, atomic ones of different
+//! sizes do so, too.
 
 use foretell_wire::hook;
 
@@ -106,8 +107,8 @@ impl Parts {
         }
     }
 
-    /// Whatever writes a part of a mixed word leaves the rest, so it counts as an update of the whole. What an access of
-    /// another size releases does not make up for that.
+    /// Whatever writes a part of a mixed word leaves the rest, so it counts as an update of the whole. What an access
+    /// of another size releases does not make up for that.
     fn access_mixed(&mut self, word: u64, bytes: u8, how: How, scene: &mut Scene<'_>) {
         scene.orders = true;
         self.separate(bytes);

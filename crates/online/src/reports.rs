@@ -13,7 +13,7 @@ pub(crate) struct Reports {
     known: FxHashMap<(u64, u64), usize>,
     /// How often each was seen.
     counts: Vec<u64>,
-    /// Those that nobody has asked for yet.
+    /// Those that were not asked for yet.
     news: Vec<Race>,
 }
 
@@ -30,7 +30,7 @@ impl Reports {
         }
     }
 
-    /// Whether something was found that nobody has asked for.
+    /// Whether something was found that was not asked for yet.
     #[inline(always)]
     pub(crate) fn has_news(&self) -> bool {
         !self.news.is_empty()

@@ -39,7 +39,7 @@ impl Scene<'_> {
         self.now = self.order.now(self.thread);
     }
 
-    /// Nobody can touch memory that is not there yet: the thread comes after the allocation.
+    /// No thread can touch memory that is not there yet: the thread comes after the allocation.
     #[cold]
     pub(crate) fn learn_birth(&mut self, addr: u64) {
         if let Some(block) = self.blocks.at(addr)
@@ -49,7 +49,7 @@ impl Scene<'_> {
         }
     }
 
-    /// The access is to bytes that nobody has written since they were allocated. If nothing orders it after the
+    /// The access is to bytes that no thread has written since they were allocated. If nothing orders it after the
     /// allocation of a block, that is a race: to allocate is to write. What comes after it is ordered.
     #[cold]
     pub(crate) fn meet_birth(&mut self, addr: u64) {

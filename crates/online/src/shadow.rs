@@ -1,9 +1,9 @@
 //! What is remembered of each word of memory.
 //!
-//! Nearly all memory is only ever accessed in one way: always the same bytes, never atomically, and read by one thread at a time. Of each half
-//! of such a word two moments are kept, the last write and the last read since, side by side; and, further away, where they were made.
-//! So an access that only repeats what its thread did before, unseen by others, takes one look at a few bytes. Whatever is more
-//! complicated is kept elsewhere ([`Parts`]).
+//! Nearly all memory is only ever accessed in one way: always the same bytes, never atomically, and read by one
+//! thread at a time. Of each half of such a word two moments are kept, the last write and the last read since, side
+//! by side; and, further away, where they were made. So an access that only repeats what its thread did before,
+//! unseen by others, takes one look at a few bytes. Whatever is more complicated is kept elsewhere ([`Parts`]).
 
 use std::ops::Range;
 
@@ -28,10 +28,11 @@ const HALF: [u8; 2] = [0x0F, 0xF0];
 /// For so many pages it is remembered where they are; those with the same remainder share a place.
 const RECENT: usize = 1 << 8;
 
-/// The last accesses to a half of a word, by when they were made. Each tells all the bytes of the word that it touched.
+/// The last accesses to a half of a word, by when they were made. Each tells all the bytes of the word that it
+/// touched.
 ///
-/// The write has no bytes as long as nobody has written: then it is when the memory was allocated. It is no moment if the word is
-/// kept elsewhere, and then the read tells where. If both have bytes, then the same ones of this half.
+/// The write has no bytes as long as no thread has written: then it is when the memory was allocated. It is no moment
+/// if the word is kept elsewhere, and then the read tells where. If both have bytes, then the same ones of this half.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Moments {
     write: Epoch,
@@ -39,13 +40,15 @@ struct Moments {
 }
 
 impl Moments {
-    /// Whether an access at this moment is nothing new. Without a branch: whether the next access writes is what the processor cannot guess.
+    /// Whether an access at this moment is nothing new. Without a branch: whether the next access writes is what the
+    /// processor cannot guess.
     #[inline(always)]
     fn are_repeated(self, writes: bool, now: Epoch) -> bool {
         (self.write == now) | (!writes & (self.read == now))
     }
 
-    /// Whether a plain access to these bytes of the half can be kept here: the others are of the same bytes, and reads are ordered.
+    /// Whether a plain access to these bytes of the half can be kept here: the others are of the same bytes, and
+    /// reads are ordered.
     #[inline(always)]
     fn can_take(self, bytes: u8, half: u8, how: How, scene: &Scene<'_>) -> bool {
         let same = |epoch: Epoch| epoch.bytes() == 0 || epoch.bytes() & half == bytes;
@@ -77,7 +80,7 @@ struct Page {
 }
 
 impl Page {
-    /// Whether anybody has touched the word that begins with this half.
+    /// Whether any thread has touched the word that begins with this half.
     fn is_touched(&self, first: usize) -> bool {
         [first, first | 1].into_iter().any(|half| {
             let Moments { write, read } = self.moments[half];
@@ -157,11 +160,11 @@ fn half_of(addr: u64) -> usize {
 }
 
 impl Shadow {
-    /// Whether the thread whose moment this is has just done the same to these bytes, the first of which is at this address, unseen by
-    /// others. If in doubt, it has not.
+    /// Whether the thread whose moment this is has just done the same to these bytes, the first of which is at this
+    /// address, unseen by others. If in doubt, it has not.
     ///
-    /// If an access has bytes of both halves, the first half tells: somebody else can only have come between at the other one by a race
-    /// with the same access, which was told then.
+    /// If an access has bytes of both halves, the first half tells: another thread can only have come between at the
+    /// other one by a race with the same access, which was told then.
     #[inline(always)]
     pub(crate) fn is_repeated(&self, addr: u64, bytes: u8, writes: bool, now: Epoch) -> bool {
         let (known, number) = self.recent[remainder(addr / PAGE, RECENT)];
@@ -169,8 +172,9 @@ impl Shadow {
         page.moments[half_of(addr)].are_repeated(writes, now.with(bytes))
     }
 
-    /// Keeps a plain access to these bytes, the first of which is at this address, if that is quick: it only repeats what the thread whose moment this is
-    /// has just done, or all that is remembered of its bytes is known to come before it and can be forgotten. Says whether it is kept.
+    /// Keeps a plain access to these bytes, the first of which is at this address, if that is quick: it only repeats
+    /// what the thread whose moment this is has just done, or all that is remembered of its bytes is known to come
+    /// before it and can be forgotten. Says whether it is kept.
     #[inline(always)]
     pub(crate) fn is_kept(
         &mut self,

@@ -1,14 +1,16 @@
 //! Allocators that the program brings along.
 //!
-//! Memory that one thread gives back and another one gets next is told as other memory, if it passes our `malloc` and `free`. A
-//! program may have others: `malloc` of its own, linked before ours, or a library that does `operator new` by itself. If those have hooks,
-//! they tell what they do, like every pool of blocks. If they have none, nobody sees memory change hands; so nothing is reordered around
-//! a call that gives memory back: whoever had it comes before that, and whoever gets it after.
+//! Memory that one thread gives back and another one gets next is told as other memory, if it passes our `malloc` and
+//! `free`. A program may have others: `malloc` of its own, linked before ours, or a library that does `operator new`
+//! by itself. If those have hooks, they tell what they do, like every pool of blocks. If they have none, no thread
+//! sees memory change hands; so nothing is reordered around a call that gives memory back: the thread that had it
+//! comes before that, and the thread that gets it after.
 //!
-//! Nobody hands over within an allocator of the program, where threads take turns: the C library allocates while it starts a thread, say, and whoever
-//! has its turn must not wait then for a lock of somebody who does not.
+//! No thread hands over within an allocator of the program, where threads take turns: the C library allocates while
+//! it starts a thread, say, and the thread that has its turn must not wait then for a lock of a thread that does not.
 //!
-//! Whose a function is turns out when it is called for no memory at all, which is allowed and does nothing: ours notices.
+//! Whose a function is turns out when it is called for no memory at all, which is allowed and does nothing: ours
+//! notices.
 
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -66,6 +68,7 @@ fn find_out(me: &'static Thread, function: usize) -> bool {
     let give_back: GiveBack = as_function(function as *mut c_void);
     me.probes.set(true);
     // Some are told the size and the alignment, too.
+    // SAFETY: the function does nothing with a null pointer, as `free` does.
     unsafe { give_back(std::ptr::null_mut(), 0, 0) };
     let is_foreign = me.probes.take();
     if is_foreign {
@@ -83,6 +86,7 @@ pub(crate) fn ask_all() {
     }
     // What is not there leaves a message behind, in memory that is no concern of the program.
     let Some(turn) = Turn::take() else { return };
+    // SAFETY: the name ends with a zero.
     let functions = NAMES.map(|name| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) });
     drop(turn);
     for function in functions.into_iter().filter(|function| !function.is_null()) {
@@ -116,8 +120,8 @@ extern "C" fn __foretell_take(site: u64) {
     }
 }
 
-/// So often in a row a thread keeps its turn where it could hand over. It may have left its allocator by an exception, or wait for others
-/// within a library.
+/// So often in a row a thread keeps its turn where it could hand over. It may have left its allocator by an
+/// exception, or wait for others within a library.
 const MOST_KEPT: u32 = 1000;
 
 /// Whether the thread is, or may be, in an allocator of the program, and does not hand over for that reason.
@@ -136,7 +140,8 @@ pub(crate) fn keeps_turn(me: &Thread) -> bool {
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_allocator(gives_back: u32) {
     let Some(turn) = Turn::take() else { return };
-    // How often the library knows what is described there is not told, so who has looked at it would seem to race with the allocator.
+    // How often the library knows what is described there is not told, so who has looked at it would seem to race
+    // with the allocator.
     if gives_back != 0 && turn.me.forgets() {
         turn.fence(turn.me.site.get());
     }

@@ -1,5 +1,5 @@
-//! Memory of the detector's own, far away from the program's: whether races are looked for or not must not change any address that the
-//! program gets, for the lengths of records depend on them, and on those the turns of threads.
+//! Memory of the detector's own, far away from the program's: whether races are looked for or not must not change any
+//! address that the program gets, for the lengths of records depend on them, and on those the turns of threads.
 //!
 //! One thread at a time is in the detector, and whatever it allocates there comes from here.
 
@@ -20,7 +20,7 @@ const GRAIN: usize = 16;
 const STEPS: usize = 8;
 const SIZES: usize = usize::BITS as usize * STEPS;
 
-/// Who is in the detector; 0 if nobody is.
+/// Who is in the detector; 0 if no thread is.
 static CALLER: AtomicUsize = AtomicUsize::new(0);
 
 struct Arena {
@@ -81,7 +81,8 @@ pub(crate) fn contains(block: *mut u8) -> bool {
     (START..START + BYTES).contains(&(block as usize))
 }
 
-/// Memory for the caller, if it is in the detector; and whether it was used before, so that there may be something in it.
+/// Memory for the caller, if it is in the detector; and whether it was used before, so that there may be something in
+/// it.
 pub(crate) fn allocate(layout: Layout) -> Option<(*mut u8, bool)> {
     if CALLER.load(Ordering::Relaxed) != mark_of_caller() || layout.align() > GRAIN {
         return None;

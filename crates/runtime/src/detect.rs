@@ -1,7 +1,8 @@
-//! Looking for races while the program runs, instead of recording: whatever threads do is shown to a detector as soon as that is possible, and
-//! forgotten.
+//! Looking for races while the program runs, instead of recording: whatever threads do is shown to a detector as soon
+//! as that is possible, and forgotten.
 //!
-//! Nothing else changes. The same seed makes the same choices, so a run in which something was found can be had again with a recording.
+//! Nothing else changes. The same seed makes the same choices, so a run in which something was found can be had again
+//! with a recording.
 
 use std::alloc::Layout;
 use std::cell::UnsafeCell;
@@ -31,7 +32,8 @@ struct Detection {
 /// To be touched by whose turn it is.
 struct DetectionCell(UnsafeCell<Option<Detection>>);
 
-// SAFETY: only the thread that has its turn touches the content, and where threads run in parallel nothing is detected.
+// SAFETY: only the thread that has its turn touches the content, and where threads run in parallel nothing is
+// detected.
 unsafe impl Sync for DetectionCell {}
 
 static DETECTION: DetectionCell = DetectionCell(UnsafeCell::new(None));
@@ -60,7 +62,8 @@ pub(crate) fn begin(make: impl FnOnce() -> Option<()>) {
 /// Room for a thread to know what was seen, of which nothing was so far; nowhere, if there is none.
 pub(crate) fn nothing_seen() -> *mut Seen {
     let mut seen = std::ptr::null_mut();
-    // SAFETY: the layout has a size. Most of it is never touched, and so it takes no memory: it must not be filled here.
+    // SAFETY: the layout has a size. Most of it is never touched, and so it takes no memory: it must not be filled
+    // here.
     with(|_| seen = unsafe { std::alloc::alloc_zeroed(Layout::new::<Seen>()) }.cast());
     seen
 }
@@ -73,8 +76,8 @@ pub(crate) fn give_back(seen: *mut Seen) {
     }
 }
 
-/// The thread has made this access, and no handler of a signal can come in between. Says whether it would be nothing new if it made it again, see
-/// [`Detector::steps`].
+/// The thread has made this access, and no handler of a signal can come in between. Says whether it would be nothing
+/// new if it made it again, see [`Detector::steps`].
 #[inline(always)]
 pub(crate) fn access(thread: u32, site: u64, addr: u64, size: u8, writes: bool) -> bool {
     let _within = arena::enter();
@@ -163,7 +166,7 @@ impl Detection {
         }
     }
 
-    /// If that fails, there is nobody to tell: the log may not be writable either.
+    /// If that fails, nothing can be done about it: the log may not be writable either.
     fn tell(&mut self, bytes: &[u8]) {
         if file::may_grow(self.written, bytes.len()).is_ok()
             && let Some(file) = RACES.descriptor()

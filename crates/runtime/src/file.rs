@@ -1,9 +1,10 @@
-//! The file of the log. What is being written to is mapped into the process, so that nothing is lost whatever ends it; what is
-//! complete is appended, which costs the kernel much less than ever new pages.
+//! The file of the log. What is being written to is mapped into the process, so that nothing is lost whatever ends
+//! it; what is complete is appended, which costs the kernel much less than ever new pages.
 //!
-//! Space is allocated before it is mapped. A full disk is an error at that moment, or when something is appended; after which
-//! the log is cut: the program goes on, and nothing that depends on a record that could not be written is taken for true.
-//! So it is when the logs of all processes together are as long as they may be; these count in a page that they share.
+//! Space is allocated before it is mapped. A full disk is an error at that moment, or when something is appended;
+//! after which the log is cut: the program goes on, and nothing that depends on a record that could not be written is
+//! taken for true. So it is when the logs of all processes together are as long as they may be; these count in a page
+//! that they share.
 
 use std::ffi::{CStr, c_int};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};

@@ -53,7 +53,7 @@ pub(crate) fn is_instrumented(function: u64) -> bool {
 
 /// Whether a thread that begins with this function does nothing unseen on its way to instrumented code.
 pub(crate) fn begins_a_thread_seen(function: u64) -> bool {
-    // What the library gives back when the function has returned, somebody else may get unseen.
+    // What the library gives back when the function has returned, another thread may get unseen.
     is_instrumented(function)
         || (!allocator::is_unseen() && library(function).is_some_and(|name| name.starts_with(THREADING)))
 }

@@ -368,7 +368,7 @@ extern "C" fn __foretell_tail(site: u64, callee: u64) {
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_called() -> u64 {
     if me().is_none() {
-        // Whoever begins to run the program comes by here.
+        // The thread that begins to run the program comes by here.
         programs::note_thread();
     }
     let Some(turn) = Turn::take() else { return 0 };

@@ -1,7 +1,7 @@
 //! The functions of the C library that the program meets instead of the originals.
 //!
-//! Those that can block try instead, and wait for their turn until trying succeeds: the thread that holds what they want
-//! needs a turn to give it up. What they do and what they return is what the originals do and return.
+//! Those that can block try instead, and wait for their turn until trying succeeds: the thread that holds what they
+//! want needs a turn to give it up. What they do and what they return is what the originals do and return.
 //!
 //! Safety of all of them: they hand their arguments on to the original, which has the same requirements.
 
@@ -57,8 +57,9 @@ macro_rules! pass_on {
         $crate::interpose::pass_on!(original($($argument),*))
     }};
     ($original:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: ours has the name and the signature of the original, and the program has called it with these arguments, or with
-        // ones that these stand for: whatever the original asks of its caller, the program has promised.
+        // SAFETY: ours has the name and the signature of the original, and the program has called it with these
+        // arguments, or with ones that these stand for: whatever the original asks of its caller, the program has
+        // promised.
         unsafe { $original($($argument),*) }
     };
 }
@@ -93,13 +94,15 @@ pub(crate) fn find(known: &AtomicPtr<c_void>, name: &CStr, version: Option<&CStr
     found
 }
 
-/// Looks a function of the C library up once, whoever else has one of its name.
+/// Looks a function of the C library up once, any other thread that has one of its name.
 pub(crate) fn find_in_c_library(known: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
     let found = known.load(Ordering::Relaxed);
     if !found.is_null() {
         return found;
     }
+    // SAFETY: the name ends with a zero, and a library that is loaded already runs no constructors.
     let library = unsafe { libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    // SAFETY: the handle is that of a loaded library, and the name ends with a zero.
     let found = if library.is_null() { library } else { unsafe { libc::dlsym(library, name.as_ptr()) } };
     if found.is_null() {
         return find(known, name, None);

@@ -1,8 +1,9 @@
 //! Files of ours that stay open whatever the program does to its descriptors.
 //!
-//! Programs close all descriptors that they do not know, and daemons always do. So calls that close descriptors pass over ours, see
-//! `interpose/descriptor.rs`. Where that does not help, as with a direct call into the kernel, the number may belong to another file by now: so
-//! it is compared before each use, and the file is opened anew if it is not the same.
+//! Programs close all descriptors that they do not know, and daemons always do. So calls that close descriptors pass
+//! over ours, see `interpose/descriptor.rs`. Where that does not help, as with a direct call into the kernel, the
+//! number may belong to another file by now: so it is compared before each use, and the file is opened anew if it is
+//! not the same.
 
 use std::ffi::{CString, c_char, c_int};
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering};
@@ -39,7 +40,7 @@ impl Kept {
     }
 
     /// Keeps this file, which was just made at this path. As long as it is open, others can see by its lock that
-    /// somebody writes to it.
+    /// a thread writes to it.
     pub(crate) fn keep(&self, file: c_int, path: CString) {
         let file = make_high(file);
         lock(file);
@@ -142,7 +143,8 @@ fn identity(file: c_int) -> Option<(u64, u64)> {
     known.then_some((about.st_dev, about.st_ino))
 }
 
-/// Whether that works is of no matter: the lock only tells others that somebody is here. Who looks has it for a moment.
+/// Whether that works is of no matter: the lock only tells others that a thread is here. Who looks has it for a
+/// moment.
 fn lock(file: c_int) {
     ask_kernel(libc::SYS_flock, [word(file), word(libc::LOCK_SH), 0, 0, 0, 0]);
 }

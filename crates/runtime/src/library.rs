@@ -1,8 +1,8 @@
-//! Functions of the C library whose calls the compiler pass has replaced, see [`foretell_wire::library`]: they are performed
-//! here, and what they read and write of the program's memory is told.
+//! Functions of the C library whose calls the compiler pass has replaced, see [`foretell_wire::library`]: they are
+//! performed here, and what they read and write of the program's memory is told.
 //!
-//! What is told to be read is just what decides the result: a comparison looks no further than the first difference. On each
-//! byte depends whether the next one is read ([`Record::Scan`]).
+//! What is told to be read is just what decides the result: a comparison looks no further than the first difference.
+//! On each byte depends whether the next one is read ([`Record::Scan`]).
 //!
 //! Safety of all of them: the program would have called the function with the same arguments.
 
@@ -16,7 +16,7 @@ use crate::turn::{Turn, content};
 
 type Text = *const c_char;
 
-/// How often anybody has asked the clock.
+/// How often any thread has asked the clock.
 pub(crate) static CLOCK: AtomicU64 = AtomicU64::new(0);
 
 /// One call of such a function.
@@ -31,7 +31,7 @@ impl Call {
         let turn = Turn::take()?;
         turn.step();
         turn.me.site.set(site);
-        // How far the function will look nobody knows before it does.
+        // How far the function will look no thread knows before it does.
         turn.hold_memory();
         Some(Call { turn, site })
     }
@@ -271,8 +271,8 @@ numbers! {
     __foretell_on_strtoull = libc::strtoull: u64;
 }
 
-/// A number was read, and the byte after it. Where none was found, or a zero is followed by an `x`, more was looked at than
-/// can be told.
+/// A number was read, and the byte after it. Where none was found, or a zero is followed by an `x`, more was looked
+/// at than can be told.
 fn tell_number(call: &Call, text: Text, after: *mut c_char) {
     // SAFETY: the text ends with a zero, which is not passed here.
     let next = unsafe { after.cast::<u8>().read() };

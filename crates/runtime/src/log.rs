@@ -21,7 +21,8 @@ pub(crate) const LONGEST_RANGE: usize = 1 << 12;
 /// Room for any record that carries no bytes, for the clock before it, and for what is written too far.
 const ROOM: usize = 2 * LONGEST_RECORD + size_of::<Packed>();
 
-/// Generations are multiples of this, above all addresses of programs. There are so few that they come again: see [`Writer::forget_seen`].
+/// Generations are multiples of this, above all addresses of programs. There are so few that they come again: see
+/// [`Writer::forget_seen`].
 const FIRST_GENERATION: u64 = 1 << 48;
 
 /// The accesses that the detector has seen, see [`front::SEEN`].
@@ -42,15 +43,17 @@ pub(crate) struct Writer {
     cursor: usize,
     /// The end of the room in the chunk.
     end: usize,
-    /// How much the thread has done, see [`front::TIME`]: turns are counted in this, and it is the same whether anything is recorded or not.
+    /// How much the thread has done, see [`front::TIME`]: turns are counted in this, and it is the same whether
+    /// anything is recorded or not.
     time: u64,
-    /// At which time the thread has to look up before it records on: at the end of its quantum, or at once. Only whose
-    /// turn it is may write on without looking up.
+    /// At which time the thread has to look up before it records on: at the end of its quantum, or at once. Only
+    /// whose turn it is may write on without looking up.
     limit: AtomicU64,
-    /// The same, where races are looked for instead, and no handler of a signal can come in between. One of the two is 0.
+    /// The same, where races are looked for instead, and no handler of a signal can come in between. One of the two
+    /// is 0.
     watch: AtomicU64,
-    /// Where the stack ended when the thread came into our code, or began to write here by itself: whatever happens further down
-    /// is not the program's doing. 0 if it does neither.
+    /// Where the stack ended when the thread came into our code, or began to write here by itself: whatever happens
+    /// further down is not the program's doing. 0 if it does neither.
     inside: AtomicUsize,
     /// The segment of the context, if the log knows the calls that the thread is in; 0 if not.
     open: u64,
@@ -73,8 +76,8 @@ pub(crate) struct Writer {
     thread: u32,
     /// The log could not be written, so the chunk is none.
     is_lost: bool,
-    /// The clock at a moment, and where the cursor was then. A record has at least one byte, so that the clock is not beyond
-    /// the sum of this and of the bytes since.
+    /// The clock at a moment, and where the cursor was then. A record has at least one byte, so that the clock is not
+    /// beyond the sum of this and of the bytes since.
     since: (u64, usize),
     /// The clock of the next record; counted only where threads run in parallel.
     pub(crate) clock: u64,
@@ -193,7 +196,7 @@ impl Writer {
         is_over
     }
 
-    /// The thread may go on until the end of its quantum. It is inside, so nobody stops it meanwhile.
+    /// The thread may go on until the end of its quantum. It is inside, so no thread stops it meanwhile.
     fn allow(&mut self) {
         self.calm.store(self.until, Ordering::Relaxed);
         if !detect::is_on() {
@@ -209,14 +212,14 @@ impl Writer {
         }
     }
 
-    /// The thread has to look up before it does anything else. Anybody may say so.
+    /// The thread has to look up before it does anything else. Any thread may say so.
     pub(crate) fn stop(&self) {
         self.limit.store(0, Ordering::Relaxed);
         self.watch.store(0, Ordering::Relaxed);
         self.calm.store(0, Ordering::SeqCst);
     }
 
-    /// Whether somebody has said so.
+    /// Whether a thread has said so.
     pub(crate) fn is_stopped(&self) -> bool {
         self.calm.load(Ordering::SeqCst) == 0
     }
@@ -289,7 +292,8 @@ impl Writer {
         made.iter().for_each(|&site| self.put(&Record::Enter { site }));
     }
 
-    /// A plain access where [`Writer::may_watch`]. If the detector need not see it again, it will not, until something else happens.
+    /// A plain access where [`Writer::may_watch`]. If the detector need not see it again, it will not, until
+    /// something else happens.
     #[inline(always)]
     pub(crate) fn watch_access(&mut self, writes: bool, size: u32, site: u64, addr: u64) {
         self.time += 1;
@@ -304,7 +308,8 @@ impl Writer {
         }
     }
 
-    /// Keeps a step for later: a handler of a signal that jumps away while the detector looks at it would leave something in between.
+    /// Keeps a step for later: a handler of a signal that jumps away while the detector looks at it would leave
+    /// something in between.
     #[cold]
     fn keep_step(&mut self, step: Step) {
         self.make_room(0);
@@ -404,8 +409,8 @@ impl Writer {
         self.cursor + carried < self.end
     }
 
-    /// Begins the chunk anew, after its content was appended to the log; where that fails, in memory that nobody will read. A
-    /// handler that jumps away would leave something in between.
+    /// Begins the chunk anew, after its content was appended to the log; where that fails, in memory that no thread
+    /// will read. A handler that jumps away would leave something in between.
     #[cold]
     fn begin_chunk(&mut self) {
         let clock = self.now();
@@ -431,8 +436,8 @@ impl Writer {
         self.since = (clock, self.cursor);
     }
 
-    /// The thread jumps away from whatever it was doing here; no record that it has not finished is there. Its next one is later
-    /// than one with this clock, where threads run in parallel.
+    /// The thread jumps away from whatever it was doing here; no record that it has not finished is there. Its next
+    /// one is later than one with this clock, where threads run in parallel.
     pub(crate) fn abandon(&mut self, clock: u64) {
         if !self.chunk.is_null() {
             let rest = (self.chunk as usize + CHUNK).saturating_sub(self.cursor);
@@ -464,8 +469,8 @@ impl Writer {
         detect::steps(self.thread, steps);
     }
 
-    /// Appends the chunk to the log and empties it. While it says what it is, its copy does not count; as soon as it says
-    /// nothing, the copy does.
+    /// Appends the chunk to the log and empties it. While it says what it is, its copy does not count; as soon as it
+    /// says nothing, the copy does.
     fn keep(&mut self, clock: u64) -> Option<()> {
         if detect::is_on() {
             self.show();
@@ -481,7 +486,7 @@ impl Writer {
         Some(())
     }
 
-    /// From now on records go where nobody reads them.
+    /// From now on records go where no thread reads them.
     fn lose(&mut self) -> *mut u8 {
         self.is_lost = true;
         Box::leak(vec![0_u8; CHUNK].into_boxed_slice()).as_mut_ptr()
@@ -539,7 +544,8 @@ impl Writer {
         }
     }
 
-    /// The clock has changed. A chunk tells with which one it begins: if there is none to be had, nothing earlier is missing.
+    /// The clock has changed. A chunk tells with which one it begins: if there is none to be had, nothing earlier is
+    /// missing.
     fn tell_clock(&mut self, record: &Record<'_>) {
         if self.has_room(0) {
             self.encode(record);
@@ -564,8 +570,8 @@ impl Writer {
         }
     }
 
-    /// What memory holds before the first thread is started: so many bytes behind the room for a header. Nobody writes a record in
-    /// between, so none needs to be told what comes first.
+    /// What memory holds before the first thread is started: so many bytes behind the room for a header. No thread
+    /// writes a record in between, so none needs to be told what comes first.
     pub(crate) fn memory(&self, room: &mut [u8], used: usize) {
         let clock = self.now();
         let bytes = (HEADER + used).next_multiple_of(PAGE);
@@ -583,8 +589,8 @@ impl Writer {
     }
 }
 
-/// Whether what the record tells takes time. When calls are told depends on what else is, and so does whether decisions are: calls
-/// take time when they are made.
+/// Whether what the record tells takes time. When calls are told depends on what else is, and so does whether
+/// decisions are: calls take time when they are made.
 fn takes_time(record: &Record<'_>) -> bool {
     !matches!(record, Record::Branch { .. } | Record::Enter { .. } | Record::Exit { .. })
 }

@@ -18,7 +18,7 @@ pub(crate) enum Mode {
 
 static MODE: AtomicU8 = AtomicU8::new(Mode::Random as u8);
 
-/// Decides, before there is a second thread. Only the end of a schedule changes it later: see `scheduler/given.rs`.
+/// Decides, before there is a second thread. Only the end of a schedule changes it later: see `scheduler/replay.rs`.
 pub(crate) fn set(mode: Mode) {
     MODE.store(mode as u8, Ordering::Relaxed);
 }

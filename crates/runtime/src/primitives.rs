@@ -1,7 +1,7 @@
 //! Libraries that build their own locks on atomics and futexes, see [`foretell_wire::primitive`].
 //!
-//! What they do is told as what it means. The original always runs: a lock is told as taken after it was, and as given up
-//! before it is. While a thread is in such a library, its futexes are part of what is told already.
+//! What they do is told as what it means. The original always runs: a lock is told as taken after it was, and as
+//! given up before it is. While a thread is in such a library, its futexes are part of what is told already.
 //!
 //! Safety of all hooks: the program would have made the same access at the same address.
 
@@ -69,7 +69,8 @@ fn calls(turn: &Turn) -> u64 {
     u64::from(turn.me.stack.calls()).wrapping_add(1)
 }
 
-/// The thread has come to a futex, and may wait there. Who parks does so at its token, which may come before the thread waits.
+/// The thread has come to a futex, and may wait there. Who parks does so at its token, which may come before the
+/// thread waits.
 pub(crate) fn comes_to_wait(turn: &Turn, word: usize) {
     if is_inside(turn) && turn.me.library.parks.get() {
         turn.me.library.token.set(word);
@@ -84,8 +85,8 @@ pub(crate) fn begins_to_wait(turn: &Turn) {
     }
 }
 
-/// The lock is told as given up at the last moment at which nobody else can have taken it: while it waits, a thread cannot
-/// do anything, and the library may have to make room for it before.
+/// The lock is told as given up at the last moment at which no other thread can have taken it: while it waits, a
+/// thread cannot do anything, and the library may have to make room for it before.
 fn log_wait(turn: &Turn) {
     if let Some((condition, lock)) = turn.me.library.waits_with.take() {
         turn.log_sync(SyncOp::Wait, condition, lock);
@@ -238,7 +239,7 @@ fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool)
         Primitive::TryLockShared if result => turn.log_sync(SyncOp::LockShared, object as usize, 0),
         Primitive::TryLockUpgradable if result => changed(turn, Role::LockUpgradable, object),
         Primitive::TryUpgrade if result => changed(turn, Role::Upgrade, object),
-        // Whoever had the lock when the time was over may have given it up since.
+        // The thread that had the lock when the time was over may have given it up since.
         Primitive::TryLock
         | Primitive::TryLockShared
         | Primitive::TryLockUpgradable
@@ -277,7 +278,8 @@ fn log_change(turn: &Turn, object: u64, length: u64, record: impl Fn(u64, u64, &
     });
 }
 
-/// Whoever changed the word without having waited has done the work. What it was before, nobody else has changed.
+/// The thread that changed the word without having waited has done the work. What it was before, no other thread has
+/// changed.
 fn end_once(turn: &Turn, object: u64, before: u64) {
     let site = turn.me.site.get();
     turn.at(object as usize, 4, || {
@@ -299,7 +301,7 @@ fn begin_barrier(turn: &Turn, object: u64) {
         return turn.fence(turn.me.site.get());
     }
     turn.meeting();
-    // Whoever comes last is told that it leads.
+    // The thread that comes last is told that it leads.
     turn.log_sync(SyncOp::Arrive, object as usize, 1);
     known().barriers.entry(object).or_default().push(turn.me.id);
 }
@@ -330,7 +332,7 @@ fn look_for_token(turn: &Turn) {
 }
 
 /// A token that was there is gone. Else the thread came back without one that was told of, which it may at any time:
-/// whoever parks has to look for what it waits for.
+/// the thread that parks has to look for what it waits for.
 fn end_park(turn: &Turn) {
     let library = &turn.me.library;
     let mut known = known();
@@ -406,7 +408,8 @@ fn judge(turn: &Turn, role: Role, lock: u64, value: u64, held: u64, blocked: u64
     true
 }
 
-/// That somebody may take the lock alone later, and nobody else may, is a lock of its own: beside the word, where there is nothing.
+/// That a thread may take the lock alone later, and no other thread may, is a lock of its own: beside the word, where
+/// there is nothing.
 fn upgradable(lock: usize) -> usize {
     lock + 1
 }
@@ -435,7 +438,7 @@ fn changed(turn: &Turn, role: Role, word: u64) {
             turn.log_sync(SyncOp::Unlock, upgradable(object), 0);
             turn.meeting();
         }
-        // Nobody can come between the two.
+        // No thread can come between the two.
         Role::Downgrade => in_one(turn, &[(SyncOp::Unlock, object), (SyncOp::LockShared, object)]),
         Role::Upgrade => in_one(
             turn,
@@ -482,7 +485,7 @@ fn is_attempt(role: Role) -> bool {
     )
 }
 
-/// Whether a change of the word is told as a step for which nobody is let go first.
+/// Whether a change of the word is told as a step for which no thread is let go first.
 fn is_told(role: Role) -> bool {
     matches!(
         role,
@@ -516,9 +519,10 @@ fn begin_access(site: u64, role: u32, attempts: bool) -> (Option<Turn>, Role) {
 /// The count of a scope's threads has so many bytes. Whether one of them has panicked is one byte, and no news.
 const SCOPE_COUNT: usize = 8;
 
-/// A thread gives up its result. Whoever drops a result last is after the other who knew of it: if that is who started the thread, all
-/// that it does from then on seems to follow from what the thread did, though it is an accident that the thread came first. So it is if the
-/// next thread gets the stack of this one. So all others may go on before.
+/// A thread gives up its result. The thread that drops a result last is after the other who knew of it: if that is
+/// who started the thread, all that it does from then on seems to follow from what the thread did, though it is an
+/// accident that the thread came first. So it is if the next thread gets the stack of this one. So all others may go
+/// on before.
 fn retire(
     turn: &Turn,
     addr: u64,

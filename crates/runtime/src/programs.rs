@@ -1,9 +1,9 @@
-//! What runs beside the recorded threads: programs that are started, as one that is not instrumented leaves no log, and
-//! threads that were made past the C library, or go on after their end.
+//! What runs beside the recorded threads: programs that are started, as one that is not instrumented leaves no log,
+//! and threads that were made past the C library, or go on after their end.
 //!
-//! Each is a line of one file in the folder for logs: how it is started, the process that is going to be it or 0, and the
-//! program. The process may be a child that still shares our memory, so nothing is allocated here, and the line is written
-//! at once.
+//! Each is a line of one file in the folder for logs: how it is started, the process that is going to be it or 0, and
+//! the program. The process may be a child that still shares our memory, so nothing is allocated here, and the line
+//! is written at once.
 
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicI32, Ordering};

@@ -1,37 +1,37 @@
-//! Whose turn it is, and who waits for what.
+//! The scheduler: which thread runs next, and what each thread waits for.
 //!
-//! Where threads take turns, exactly one runs code of the program at any time, unless all wait. Who is next is chosen by a
-//! seeded generator among those who can run, so the same program makes the same choices again. Where threads run
-//! in parallel (see [`parallel`]), only those who wait are kept from running.
+//! In the serial modes exactly one thread runs code of the program at any time, unless all wait. A seeded generator
+//! chooses the next one among those that can run, so the same program makes the same choices again. In parallel mode
+//! (see [`parallel`]) only waiting threads are kept from running.
 //!
-//! Time is counted in steps, so that it does not depend on the machine: each choice takes a little. Only when everybody
-//! sleeps does time really pass: then the thread that has to wake first naps on the real clock, and the count jumps.
+//! Time is counted in steps, so that it does not depend on the machine: each choice takes a little. Real time passes
+//! only when every thread sleeps: the thread that has to wake first naps on the real clock, and the count jumps.
 
 mod ended;
-pub(crate) mod given;
+mod external;
 mod interrupted;
 mod leaving;
 mod overtake;
 mod parallel;
 mod places;
+pub(crate) mod replay;
 mod sleep;
 mod stall;
 mod strategy;
-mod unseen;
 
 pub(crate) use ended::{note_end, wait_for_ends};
+pub(crate) use external::{had_external, note_external, wake_externally};
 pub(crate) use leaving::let_others_go_on;
 pub(crate) use overtake::prepare;
 pub(crate) use stall::note_progress;
 pub(crate) use strategy::{Wanted, hunt, note_block, note_lock, note_module, note_taken, save_lessons};
-pub(crate) use unseen::{tell_unseen, wake_from_outside, was_told_unseen};
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foretell_wire::log::Timing;
 
+use crate::affinity;
 use crate::file;
-use crate::home;
 use crate::mode;
 use crate::spin::Spin;
 use crate::system::{now, wait_on, wake, without_signals};
@@ -47,7 +47,7 @@ const RUNS: u32 = 3;
 /// What a choice takes, in nanoseconds of counted time.
 const CHOICE: u64 = 10_000;
 
-/// Who lets all others go first does so until so many turns have ended: somebody may wait for it in a loop.
+/// Who lets all others go first does so until so many turns have ended: a thread may wait for it in a loop.
 const LAST: u64 = 64;
 
 /// What a thread is doing.
@@ -74,7 +74,7 @@ pub(crate) struct Waiting {
     pub(crate) deadline: Option<u64>,
     /// Who may end the wait.
     pub(crate) helper: Helper,
-    /// It goes on if somebody cancels it.
+    /// It goes on if a thread cancels it.
     pub(crate) cancellable: bool,
 }
 
@@ -83,7 +83,8 @@ pub(crate) struct Waiting {
 pub(crate) enum Helper {
     /// Only who wakes the thread.
     Waker,
-    /// Any thread may give up what it waits for, be it unseen. Woken without a reason it looks again and goes on to wait.
+    /// Any thread may give up what it waits for, be it unseen. Woken without a reason it looks again and goes on to
+    /// wait.
     Threads,
     /// As [`Helper::Threads`], and so may the handler of a signal.
     Anybody,
@@ -99,11 +100,11 @@ impl Waiting {
 /// Why a thread goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reason {
-    /// It was its turn, or somebody woke it.
+    /// It was its turn, or a thread woke it.
     Woken,
     /// Its time was over.
     TimedOut,
-    /// Somebody has cancelled it.
+    /// A thread has cancelled it.
     Cancelled,
 }
 
@@ -122,21 +123,21 @@ struct Scheduler {
     slots: Vec<Slot>,
     /// Whose turn it is.
     owner: Option<u32>,
-    /// Who naps on the real clock, if nobody can run, and when the nap ends there.
+    /// Who naps on the real clock, if no thread can run, and when the nap ends there.
     napper: Option<u32>,
     nap_ends: u64,
     /// Counted time.
     clock: u64,
     random: u64,
     waits: u64,
-    /// What was seen of the owner when somebody last looked.
+    /// What was seen of the owner when a thread last looked.
     seen: Option<overtake::Seen>,
-    /// Who may help that we do not see, as far as was known when somebody last looked.
-    unseen: unseen::Unseen,
+    /// Who may help that we do not see, as far as was known when a thread last looked.
+    external: external::External,
     /// Who says whose turn it is, if that is not by chance.
     hunt: Option<strategy::Hunt>,
     /// The schedule that is to be followed, if there is one.
-    given: Option<given::Given>,
+    given: Option<replay::Given>,
     /// Who was given the turn and has not been told yet.
     untold: Option<&'static Thread>,
     /// How many turns were given.
@@ -145,7 +146,7 @@ struct Scheduler {
     leaving: Option<leaving::Leaving>,
     /// What was last seen of an owner that does not know it.
     unmet: Option<interrupted::Seen>,
-    /// How often in a row all looked again, and nobody unseen was there who could help.
+    /// How often in a row all looked again, and no external thread could help.
     alone: u32,
 }
 
@@ -153,8 +154,9 @@ struct Scheduler {
 struct Shared(Spin<Scheduler>);
 
 impl Shared {
-    /// Waits until nobody else is at it, then does something with it. Whoever gets the turn by that is woken when nobody is at it any more:
-    /// before, it would only find it taken. If a handler jumps away in between, it finds out by itself, see [`Scheduler::patience`].
+    /// Waits until no other thread is at it, then does something with it. The thread that gets the turn by that is
+    /// woken when no thread is at it any more: before, it would only find it taken. If a handler jumps away in
+    /// between, it finds out by itself, see [`Scheduler::patience`].
     fn with<R>(&self, act: impl FnOnce(&mut Scheduler) -> R) -> R {
         let (result, untold) = self.0.with(|scheduler| (act(scheduler), scheduler.untold.take()));
         if let Some(thread) = untold {
@@ -164,8 +166,8 @@ impl Shared {
     }
 }
 
-/// How many threads wait for something. Who wakes others was told of those who wait when it got its turn, or the stripe of all synchronisation: it need
-/// not ask the scheduler.
+/// How many threads wait for something. Who wakes others was told of those who wait when it got its turn, or the
+/// stripe of all synchronisation: it need not ask the scheduler.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
 static SCHEDULER: Shared = Shared(Spin::new(Scheduler {
@@ -177,7 +179,7 @@ static SCHEDULER: Shared = Shared(Spin::new(Scheduler {
     random: 1,
     waits: 0,
     seen: None,
-    unseen: unseen::Unseen::NOBODY,
+    external: external::External::NONE,
     hunt: None,
     given: None,
     untold: None,
@@ -202,7 +204,7 @@ pub(crate) fn begin(main: &'static Thread, seed: u64) {
     main.go.store(RUNS, Ordering::SeqCst);
 }
 
-/// The process is a copy: whoever held the lock is not here.
+/// The process is a copy: the thread that held the lock is not here.
 pub(crate) fn forget() {
     SCHEDULER.0.forget();
 }
@@ -255,8 +257,8 @@ pub(crate) fn clock() -> u64 {
     if mode::is_parallel() { now() } else { SCHEDULER.with(|scheduler| scheduler.clock) }
 }
 
-/// The calling thread, whose turn it is, hands over and comes back when it is its turn again. `let_others` is called once
-/// it is known that the thread waits.
+/// The calling thread, whose turn it is, hands over and comes back when it is its turn again. `let_others` is called
+/// once it is known that the thread waits.
 pub(crate) fn hand_over(me: &'static Thread, state: State, let_others: impl FnOnce()) -> Reason {
     if mode::is_parallel() {
         return parallel::wait(me, state, let_others);
@@ -303,9 +305,9 @@ pub(crate) fn wake_waiters(on: usize, count: usize) -> Vec<u32> {
     without_signals(|| SCHEDULER.with(|scheduler| scheduler.wake_waiters(on, count)))
 }
 
-/// Wakes one of the threads that wait on this address, any of them: what they wait for only one can have. If all came, all but one
-/// would come in vain. Where threads run in parallel, all come: who is slow would never have it; and where a schedule is given or a
-/// strategy says who goes on, all come, for these tell who is first.
+/// Wakes one of the threads that wait on this address, any of them: what they wait for only one can have. If all
+/// came, all but one would come in vain. Where threads run in parallel, all come: who is slow would never have it;
+/// and where a schedule is given or a strategy says who goes on, all come, for these tell who is first.
 pub(crate) fn wake_any(on: usize) {
     if WAITING.load(Ordering::SeqCst) == 0 {
         return;
@@ -343,16 +345,19 @@ pub(crate) fn by_handle(handle: u64) -> Option<&'static Thread> {
     SCHEDULER.with(|scheduler| scheduler.find(|thread| thread.handle.load(Ordering::Relaxed) == handle))
 }
 
-/// A thread may run wherever the process may, if it is one of ours. Handlers of signals may ask, too; but not for others if they have interrupted the scheduler.
-pub(crate) fn free_from_home(is_wanted: impl Fn(&Thread) -> bool) {
-    SCHEDULER.0.with_unless_own(|scheduler| scheduler.find(is_wanted).map(home::free));
+/// A thread may run wherever the process may, if it is one of ours. Handlers of signals may ask, too; but not for
+/// others if they have interrupted the scheduler.
+pub(crate) fn release_affinity(is_wanted: impl Fn(&Thread) -> bool) {
+    SCHEDULER.0.with_unless_own(|scheduler| scheduler.find(is_wanted).map(affinity::free));
 }
 
 /// The program says itself where its threads run.
-pub(crate) fn leave_processors_alone() {
-    home::close();
+pub(crate) fn leave_affinity_to_program() {
+    affinity::close();
     // Those that cannot be let go now leave at their next turns.
-    SCHEDULER.0.with_unless_own(|scheduler| scheduler.slots.iter().for_each(|slot| home::free(slot.thread)));
+    SCHEDULER
+        .0
+        .with_unless_own(|scheduler| scheduler.slots.iter().for_each(|slot| affinity::free(slot.thread)));
 }
 
 /// Waits until it is the thread's turn.
@@ -363,7 +368,7 @@ fn wait_for_turn(me: &'static Thread) {
                 let told = me.go.compare_exchange(RUN, RUNS, Ordering::SeqCst, Ordering::SeqCst);
                 if told.is_ok() {
                     wait_for_ends();
-                    home::arrive(me);
+                    affinity::arrive(me);
                     return me.log().begin_turn();
                 }
             }
@@ -380,15 +385,15 @@ fn wait_for_turn(me: &'static Thread) {
                 let Some(patience) = SCHEDULER.with(|scheduler| scheduler.patience_unless_late(me)) else {
                     continue;
                 };
-                home::depart(me);
+                affinity::depart(me);
                 me.is_interrupted.store(false, Ordering::Relaxed);
                 wait_on(&me.go, other, patience);
                 if me.go.load(Ordering::SeqCst) == WAIT {
                     leaving::look(me);
                     interrupted::look(me);
                     overtake::look(me);
-                    unseen::look(me);
-                    given::look();
+                    external::look(me);
+                    replay::look();
                 }
             }
         }
@@ -500,7 +505,7 @@ impl Scheduler {
         }
     }
 
-    /// Gives the turn to somebody who can run.
+    /// Gives the turn to a thread that can run.
     fn choose(&mut self) {
         self.clock += CHOICE;
         if self.choose_as_given() || self.leave_if_others_went_on() {

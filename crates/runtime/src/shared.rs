@@ -1,8 +1,8 @@
 //! Memory that others may see: mapped so that another process, or this one at another address, has the same.
 //!
-//! What is done there and what is found there cannot be told apart by address. So accesses to it are fences, and so is
-//! everything that is done to a lock or another object in it. Memory without a file can be seen by others only once there is a
-//! copy of the process, and until then it is memory like any other.
+//! What is done there and what is found there cannot be told apart by address. So accesses to it are fences, and so
+//! is everything that is done to a lock or another object in it. Memory without a file can be seen by others only
+//! once there is a copy of the process, and until then it is memory like any other.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -8,7 +8,7 @@ use crate::thread::{Thread, me};
 
 /// Something that one thread at a time may touch.
 pub(crate) struct Spin<T> {
-    /// Who is at it, see [`mark`]; 0 if nobody is.
+    /// Who is at it, see [`mark`]; 0 if no thread is.
     taken: AtomicUsize,
     content: UnsafeCell<T>,
 }
@@ -26,7 +26,7 @@ impl<T> Spin<T> {
         Spin { taken: AtomicUsize::new(0), content: UnsafeCell::new(content) }
     }
 
-    /// Waits until nobody else is at it, then does something with it.
+    /// Waits until no other thread is at it, then does something with it.
     pub(crate) fn with<R>(&self, act: impl FnOnce(&mut T) -> R) -> R {
         let mark = mark(me());
         while self.taken.compare_exchange(0, mark, Ordering::Acquire, Ordering::Relaxed).is_err() {
@@ -43,7 +43,7 @@ impl<T> Spin<T> {
         (self.taken.load(Ordering::Relaxed) != mark(me())).then(|| without_signals(|| self.with(act)))
     }
 
-    /// Whoever was at it is not there any more: the process is a copy with one thread.
+    /// The thread that was at it is not there any more: the process is a copy with one thread.
     pub(crate) fn forget(&self) {
         self.taken.store(0, Ordering::SeqCst);
     }

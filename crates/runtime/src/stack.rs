@@ -1,9 +1,9 @@
 //! The calls that a thread is in, as far as instrumented code makes them.
 //!
-//! Each call puts its site on top of a stack of our own, and whoever comes back, be it by an exception or a long jump, says
-//! where it is. As long as the log knows the calls, instrumented code tells it of the next ones by itself, see
-//! [`front`]. Otherwise the log is told of calls only when something else is recorded within them, and of those
-//! that have not ended since only once.
+//! Each call puts its site on top of a stack of our own, and the thread that comes back, be it by an exception or a
+//! long jump, says where it is. As long as the log knows the calls, instrumented code tells it of the next ones by
+//! itself, see [`front`]. Otherwise the log is told of calls only when something else is recorded within them, and of
+//! those that have not ended since only once.
 
 use std::cell::{Cell, UnsafeCell};
 use std::mem::offset_of;
@@ -210,8 +210,8 @@ impl Stack {
         self.told.get() == depth && self.same.get() >= depth
     }
 
-    /// How many calls have ended since the last time, and the sites of those that have begun. These are told by that. If instrumented code
-    /// does not go on to tell by itself what changes, there may always be something to tell.
+    /// How many calls have ended since the last time, and the sites of those that have begun. These are told by that.
+    /// If instrumented code does not go on to tell by itself what changes, there may always be something to tell.
     pub(crate) fn tell(&self, goes_on: bool) -> (u32, &[u64]) {
         let (depth, told) = (self.calls().depth, self.told.get());
         let kept = self.same.get().min(depth).min(told);

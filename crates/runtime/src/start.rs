@@ -10,16 +10,16 @@ use foretell_wire::schedule::{self, Schedule};
 use foretell_wire::settings::{self, Setting};
 use foretell_wire::started::How;
 
+use crate::affinity;
 use crate::detect;
 use crate::file;
 use crate::functions;
-use crate::home;
 use crate::interpose::thread::{make_end_key, set_end};
 use crate::kept::{Kept, LOG, RACES};
 use crate::mode::{self, Mode};
 use crate::modules;
 use crate::programs;
-use crate::scheduler::{self, given};
+use crate::scheduler::{self, replay};
 use crate::shared;
 use crate::stripes;
 use crate::system::{self, close, errno, kernel_id, process_id, say, wide};
@@ -43,8 +43,8 @@ static BEGIN: extern "C" fn(c_int, *const *const c_char) = begin;
 extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
     let Some(folder) = variable(&settings::LOG).map(absolute) else { return };
     fix_addresses(arguments);
-    // A user who wants the same run with a recording says `0`: the environment is in the memory of the program, and what is there
-    // shall be where it was.
+    // A user who wants the same run with a recording says `0`: the environment is in the memory of the program, and
+    // what is there shall be where it was.
     let detects = is_one(&settings::DETECT);
     let striped = variable(&settings::ORDER).as_deref() == Some(settings::STRIPED);
     if detects && striped {
@@ -140,7 +140,7 @@ fn follow_schedule() {
     }
     match system::map_text(&to).map(Schedule::parse) {
         Some(Ok(schedule)) => {
-            given::follow(&schedule);
+            replay::follow(&schedule);
         }
         Some(Err(problem)) => say(&format!("the schedule cannot be followed: {problem}")),
         None => say("the schedule cannot be read"),
@@ -159,15 +159,15 @@ pub(crate) fn has_file(name: &str) -> bool {
     path_of(name).is_some_and(|path| system::exists(&path))
 }
 
-/// Leaves a word for whoever has started the program.
+/// Leaves a word for the process that has started the program.
 pub(crate) fn write_file(name: &str, text: &str) {
     if let Some(path) = path_of(name) {
         system::write_file(&path, text.as_bytes());
     }
 }
 
-/// The process ends in good order. Destructors of other libraries may follow, and threads that they wait for: all that is still
-/// recorded. A child that still shares our memory, as after `vfork`, is another process.
+/// The process ends in good order. Destructors of other libraries may follow, and threads that they wait for: all
+/// that is still recorded. A child that still shares our memory, as after `vfork`, is another process.
 pub(crate) extern "C" fn end() {
     if !is_recording_process() {
         return;
@@ -177,7 +177,7 @@ pub(crate) extern "C" fn end() {
         return;
     }
     if RECORDING.load(Ordering::SeqCst) && !HAS_EXITED.swap(true, Ordering::SeqCst) {
-        given::end();
+        replay::end();
         if let Some(turn) = &turn {
             turn.log_sync(SyncOp::End, wide(EXIT), 0);
         }
@@ -195,7 +195,7 @@ pub(crate) fn exit_soon() {
     let Some(turn) = Turn::alone() else { return };
     if mode::is_scheduled() {
         // Others may have to come to their accesses first.
-        given::wait(&turn, given::Point::Between);
+        replay::wait(&turn, replay::Point::Between);
     } else {
         scheduler::let_others_go_on(&turn);
     }
@@ -206,7 +206,8 @@ pub(crate) fn is_recording() -> bool {
     RECORDING.load(Ordering::SeqCst)
 }
 
-/// Whether the caller is a thread of the process that is recorded. A child that still shares our memory, as after `vfork`, is not.
+/// Whether the caller is a thread of the process that is recorded. A child that still shares our memory, as after
+/// `vfork`, is not.
 pub(crate) fn is_recording_process() -> bool {
     PROCESS.load(Ordering::SeqCst) == process_id()
 }
@@ -225,7 +226,7 @@ pub(crate) fn replace<R>(program: &CStr, act: impl FnOnce() -> R) -> R {
         show_all(Turn::take().as_ref());
         file::set_ended(true);
     }
-    home::free_caller();
+    affinity::free_caller();
     let result = act();
     programs::note(How::Failed, process_id(), program);
     if ours {
@@ -259,14 +260,14 @@ pub(crate) fn leave_copy() {
 fn disown() -> Option<c_int> {
     set_me(None);
     RECORDING.store(false, Ordering::SeqCst);
-    // As long as this is open, it can be seen that there is somebody who will go on with a log of its own.
+    // As long as this is open, it can be seen that there is a thread that will go on with a log of its own.
     let original = file::disown();
     detect::forget();
     stripes::forget();
     shared::forget();
     scheduler::forget();
-    home::begin_copy();
-    given::let_go();
+    affinity::begin_copy();
+    replay::let_go();
     original
 }
 
@@ -289,8 +290,8 @@ unsafe extern "C" fn __foretell_module(
     modules::add(&turn, module.encode());
 }
 
-/// Addresses become values in the trace; for the same run to give the same trace they must not be random. If they are,
-/// the process starts again without that.
+/// Addresses become values in the trace; for the same run to give the same trace they must not be random. If they
+/// are, the process starts again without that.
 fn fix_addresses(arguments: *const *const c_char) {
     const ASK: libc::c_ulong = 0xFFFF_FFFF;
     let fixed = libc::c_ulong::try_from(libc::ADDR_NO_RANDOMIZE).unwrap_or(0);
@@ -309,8 +310,8 @@ fn fix_addresses(arguments: *const *const c_char) {
     }
 }
 
-/// Makes the file for the log of this process; returns its name without the ending. A process that has become another program has more
-/// than one.
+/// Makes the file for the log of this process; returns its name without the ending. A process that has become another
+/// program has more than one.
 fn open_log(folder: &str) -> Option<String> {
     let name = |number: u32| match number {
         0 => format!("{folder}/{}", process_id()),

@@ -1,11 +1,13 @@
 //! What the static memory of the program holds when it starts its first thread.
 //!
-//! Where the first access to a variable is a write, nobody else tells what was there before. The file of the program would, but only what the
-//! loader began with; at the first fork, loaders, constructors and code without hooks are done with it, there is one thread, and what
-//! is there is what every schedule begins with. Whoever starts no thread has no use for it.
+//! Where the first access to a variable is a write, no other thread tells what was there before. The file of the
+//! program would, but only what the loader began with; at the first fork, loaders, constructors and uninstrumented
+//! code are done with it, there is one thread, and what is there is what every schedule begins with. The thread that
+//! starts no thread has no use for it.
 //!
-//! Looked at are the writable segments of all files that have instrumented code, through the kernel: the program may have
-//! protected parts of them. Nothing is allocated, so that the program finds its memory where it would find it anyway.
+//! Looked at are the writable segments of all files that have instrumented code, through the kernel: the program may
+//! have protected parts of them. Nothing is allocated, so that the program finds its memory where it would find it
+//! anyway.
 
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
@@ -18,7 +20,8 @@ use crate::modules;
 use crate::system::{self, kernel};
 use crate::turn::Turn;
 
-/// So much is looked at; what lies beyond is unknown. A page that nobody has touched yet stays none of its own, but takes the kernel its time.
+/// So much is looked at; what lies beyond is unknown. A page that no thread has touched yet stays none of its own,
+/// but takes the kernel its time.
 const MOST_LOOKED_AT: usize = 64 << 20;
 /// So much goes into the log at most.
 const MOST_TOLD: usize = 4 << 20;

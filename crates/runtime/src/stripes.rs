@@ -1,13 +1,13 @@
 //! Locks for stripes of memory, with clocks: how things are ordered when threads run in parallel.
 //!
-//! A line of memory belongs to a stripe. Whoever accesses it holds the stripe from before the access until the record is
-//! written; and the record gets a clock that is larger than those of all records that were made under this stripe before,
-//! and of all earlier ones of the thread. So for two accesses to the same memory the clocks tell which one came first;
-//! and whatever depends on something else, over any number of steps, has the larger clock.
+//! A line of memory belongs to a stripe. The thread that accesses it holds the stripe from before the access until
+//! the record is written; and the record gets a clock that is larger than those of all records that were made under
+//! this stripe before, and of all earlier ones of the thread. So for two accesses to the same memory the clocks tell
+//! which one came first; and whatever depends on something else, over any number of steps, has the larger clock.
 //!
-//! Three more stripes are no line of memory: [`SYNC`] is held by who synchronises, [`MEMORY`] by who tells of memory that comes or
-//! goes, [`OUTSIDE`] by who deals with what others than this process may see.
-//! Several stripes are locked in the order of their numbers.
+//! Three more stripes are no line of memory: [`SYNC`] is held by who synchronises, [`MEMORY`] by who tells of memory
+//! that comes or goes, [`OUTSIDE`] by who deals with what others than this process may see. Several stripes are
+//! locked in the order of their numbers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,8 +20,8 @@ pub(crate) const SYNC: usize = 0;
 /// Held by who allocates memory, or is about to free it.
 pub(crate) const MEMORY: usize = 1;
 
-/// Held by who accesses memory that has other addresses or is seen by other processes, or asks the kernel for anything: all of
-/// these may be told by one another, whatever their addresses.
+/// Held by who accesses memory that has other addresses or is seen by other processes, or asks the kernel for
+/// anything: all of these may be told by one another, whatever their addresses.
 pub(crate) const OUTSIDE: usize = 2;
 
 const FIRST_LINE: usize = 3;
@@ -109,8 +109,8 @@ fn mark(thread: Option<&Thread>) -> u64 {
     thread.map_or(0, |thread| u64::from(thread.id) + 1) << 1 | 1
 }
 
-/// The thread is about to jump away from wherever it is in our code: unlocks all stripes that it has. Returns a clock that is as
-/// large as any that it can know of.
+/// The thread is about to jump away from wherever it is in our code: unlocks all stripes that it has. Returns a clock
+/// that is as large as any that it can know of.
 pub(crate) fn leave(me: &Thread, clock: u64) -> u64 {
     let seen = STRIPES.iter().map(|stripe| stripe.load(Ordering::SeqCst));
     let clock = seen.filter(|seen| seen & 1 == 0).map(|seen| seen >> 1).fold(clock, u64::max);
@@ -159,7 +159,7 @@ pub(crate) fn of_word(addr: usize, bytes: usize) -> Option<&'static AtomicU64> {
     STRIPES.get(FIRST_LINE + line % LINES)
 }
 
-/// Nobody holds any stripe: the process is a copy with one thread.
+/// No thread holds any stripe: the process is a copy with one thread.
 pub(crate) fn forget() {
     STRIPES.iter().for_each(|stripe| stripe.store(0, Ordering::Relaxed));
 }

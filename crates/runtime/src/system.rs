@@ -14,8 +14,8 @@ unsafe extern "C" {
     fn __libc_free(block: *mut c_void);
 }
 
-/// Our own memory comes from the C library's allocator by its other name, so that it is not recorded; that of the detector from
-/// elsewhere.
+/// Our own memory comes from the C library's allocator by its other name, so that it is not recorded; that of the
+/// detector from elsewhere.
 struct Unrecorded;
 
 // SAFETY: blocks come from the arena or the C library, and go back to where they came from; both keep to the layout.
@@ -57,8 +57,8 @@ unsafe fn from_library(layout: Layout) -> *mut u8 {
 #[global_allocator]
 static ALLOCATOR: Unrecorded = Unrecorded;
 
-/// A call into the kernel, past the C library, some of whose functions are ours here. Its result is the C library's: -1, and
-/// the reason in `errno`.
+/// A call into the kernel, past the C library, some of whose functions are ours here. Its result is the C library's:
+/// -1, and the reason in `errno`.
 pub(crate) fn kernel(number: i64, arguments: [usize; 6]) -> i64 {
     const ERRORS: i64 = -4095;
     // SAFETY: callers pass what the call wants: addresses of memory that is theirs, or the program's own arguments.
@@ -143,7 +143,7 @@ pub(crate) fn word(number: c_int) -> usize {
     (number as isize).cast_unsigned()
 }
 
-/// Waits until somebody wakes this word, it is not `value`, or the time is over; returns early at will.
+/// Waits until a thread wakes this word, it is not `value`, or the time is over; returns early at will.
 pub(crate) fn wait_on(word: &AtomicU32, value: u32, nanoseconds: Option<u64>) {
     let limit = nanoseconds.map(timespec);
     let limit = limit.as_ref().map_or(std::ptr::null(), |limit| limit as *const libc::timespec);
@@ -173,8 +173,8 @@ pub(crate) fn without_signals<R>(act: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Keeps signals from the calling thread, and from those that it starts; not those that the C library sends itself. Returns what was
-/// kept from it before.
+/// Keeps signals from the calling thread, and from those that it starts; not those that the C library sends itself.
+/// Returns what was kept from it before.
 pub(crate) fn block_signals() -> u64 {
     const OF_LIBRARY: u64 = 0b11 << 31;
     set_signals(!OF_LIBRARY)
@@ -218,7 +218,7 @@ fn open(path: &CStr, how: c_int) -> Option<c_int> {
     c_int::try_from(opened).ok().filter(|&file| file >= 0)
 }
 
-/// Writes the bytes at the end of a file, all at once, so that they stay together whoever else does so.
+/// Writes the bytes at the end of a file, all at once, so that they stay together any other thread that does so.
 pub(crate) fn append_file(path: &CStr, bytes: &[u8]) {
     if let Some(file) = open(path, libc::O_CREAT | libc::O_WRONLY | libc::O_APPEND) {
         // If there is no room for it, there is none for the log either, which says so.
@@ -227,7 +227,7 @@ pub(crate) fn append_file(path: &CStr, bytes: &[u8]) {
     }
 }
 
-/// Writes a file as a whole; if that fails, whoever waits for it finds none, or not all of it.
+/// Writes a file as a whole; if that fails, the thread that waits for it finds none, or not all of it.
 pub(crate) fn write_file(path: &CStr, bytes: &[u8]) {
     if let Some(file) = open(path, libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC) {
         // See above.
@@ -246,7 +246,7 @@ pub(crate) fn map_text(path: &CStr) -> Option<&'static str> {
     let start = bytes.map(|bytes| kernel(libc::SYS_mmap, [FAR, bytes, how, shared, word(file), 0]));
     close(file);
     let start = usize::try_from(start?).ok()?;
-    // SAFETY: nobody takes the pages away.
+    // SAFETY: no thread takes the pages away.
     std::str::from_utf8(unsafe { std::slice::from_raw_parts(start as *const u8, bytes?) }).ok()
 }
 
@@ -257,7 +257,7 @@ pub(crate) fn name_thread(name: &CStr) {
 
 /// Says something to the user.
 pub(crate) fn say(text: &str) {
-    // There is nobody to tell that the user cannot be told.
+    // nothing can be done about it.
     let _ = write_all(2, format!("foretell: {text}\n").as_bytes());
 }
 
@@ -357,7 +357,8 @@ pub(crate) fn processor_time(kernel_id: i32) -> u64 {
     read_clock(!kernel_id << 3 | 6)
 }
 
-// When the following is asked depends on real time, so it must not allocate: that would move what the program allocates later.
+// When the following is asked depends on real time, so it must not allocate: that would move what the program
+// allocates later.
 
 /// Whether the thread sleeps in the kernel.
 pub(crate) fn sleeps(kernel_id: i32) -> bool {
@@ -460,7 +461,7 @@ pub(crate) fn read_word(address: usize) -> Option<u32> {
     let start = address & !(PAGE - 1);
     // SAFETY: the call only asks, and the byte is ours.
     let is_mapped = unsafe { libc::mincore(start as *mut c_void, PAGE, &mut resident) } == 0;
-    // The word does not reach across pages, and it is our turn: nobody takes the page away.
+    // The word does not reach across pages, and it is our turn: no thread takes the page away.
     (is_mapped && address.is_multiple_of(size_of::<u32>()))
         // SAFETY: the page is mapped, the word does not reach across pages, and it is our turn: no other thread of
         // the program unmaps the page.

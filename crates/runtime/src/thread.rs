@@ -10,14 +10,14 @@ use foretell_schedule::Operation;
 use foretell_wire::hook::front;
 use foretell_wire::record::SyncOp;
 
+use crate::affinity::NOWHERE;
 use crate::detect;
-use crate::home::NOWHERE;
 use crate::log::Writer;
 use crate::mode;
 use crate::stack::{Calls, Stack};
 use crate::system::stack_end;
 
-/// How many threads were started that nobody has waited for.
+/// How many threads were started that no thread has waited for.
 static UNJOINED: AtomicU32 = AtomicU32::new(0);
 
 /// A thread was started.
@@ -25,12 +25,12 @@ pub(crate) fn note_start() {
     UNJOINED.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Somebody has waited for the end of a thread.
+/// A thread has waited for the end of a thread.
 pub(crate) fn note_join() {
     UNJOINED.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// Whether there are threads that were started and that nobody has waited for.
+/// Whether there are threads that were started and that no thread has waited for.
 #[inline]
 pub(crate) fn has_unjoined() -> bool {
     UNJOINED.load(Ordering::Relaxed) > 0
@@ -39,8 +39,8 @@ pub(crate) fn has_unjoined() -> bool {
 /// What a thread runs.
 pub(crate) type Start = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
-/// A thread of the program; lives as long as the process. Cells are touched by the thread itself alone. Instrumented code knows
-/// how it begins.
+/// A thread of the program; lives as long as the process. Cells are touched by the thread itself alone. Instrumented
+/// code knows how it begins.
 #[repr(C)]
 pub(crate) struct Thread {
     /// The calls that it is in.
@@ -53,17 +53,17 @@ pub(crate) struct Thread {
     pub(crate) go: AtomicU32,
     /// The number by which the kernel knows it; 0 before it runs, and once it is gone.
     pub(crate) kernel_id: AtomicI32,
-    /// The processor that it stays on, see [`crate::home`].
-    pub(crate) home: AtomicU32,
+    /// The processor that it stays on, see [`crate::affinity`].
+    pub(crate) processor: AtomicU32,
     /// The number by which the C library knows it; 0 once it was joined.
     pub(crate) handle: AtomicU64,
-    /// Its turn was given to others while it ran code without hooks.
+    /// Its turn was given to others while it ran uninstrumented code.
     pub(crate) is_overtaken: AtomicBool,
     /// A handler of a signal has come to our code while the thread waited there, and may not have returned.
     pub(crate) is_interrupted: AtomicBool,
     /// Its turn, or its nap, was taken back because a handler keeps it from coming; it has to say when it is back.
     pub(crate) is_late: AtomicBool,
-    /// Somebody wants it to end where it can be cancelled.
+    /// A thread wants it to end where it can be cancelled.
     pub(crate) is_cancelled: AtomicBool,
     /// It may be cancelled at any moment.
     pub(crate) ends_anywhere: AtomicBool,
@@ -89,11 +89,12 @@ pub(crate) struct Thread {
     pub(crate) start: Option<(Start, *mut c_void)>,
     /// The signals that do not come to it, a bit each, once it runs code of the program.
     pub(crate) signals: Cell<u64>,
-    /// Who has started it, and as which of its children, counted from 1; the first thread is nobody's.
+    /// Who has started it, and as which of its children, counted from 1; the first thread has none.
     pub(crate) descent: Cell<Option<(&'static Thread, u32)>>,
     /// How many threads it has started.
     pub(crate) children: Cell<u32>,
-    /// How often it has passed a point at which it neither made a step nor handed over, see [`crate::scheduler::given`].
+    /// How often it has passed a point at which it neither made a step nor handed over, see
+    /// [`crate::scheduler::replay`].
     pub(crate) silence: Cell<u32>,
     /// It has called an allocator without hooks, and nothing else since.
     pub(crate) allocates: Cell<bool>,
@@ -123,7 +124,7 @@ pub(crate) struct Library {
     pub(crate) is_closed: Cell<bool>,
     /// It has waited there.
     pub(crate) waited: Cell<bool>,
-    /// Its waiting was over without anybody waking it.
+    /// Its waiting was over without any thread waking it.
     pub(crate) timed_out: Cell<bool>,
     /// The condition and the lock that it is about to wait with, if it is there for that and has not begun to.
     pub(crate) waits_with: Cell<Option<(usize, u64)>>,
@@ -143,7 +144,8 @@ pub(crate) struct Library {
     pub(crate) retires: Cell<bool>,
     /// The scope whose thread's result it is dropping.
     pub(crate) leaves: Cell<Option<u64>>,
-    /// What it was doing when the program's own allocator was called there, and how often that was called within itself.
+    /// What it was doing when the program's own allocator was called there, and how often that was called within
+    /// itself.
     outer: Cell<Option<Outer>>,
     allocators: Cell<u32>,
 }
@@ -230,9 +232,9 @@ unsafe impl Sync for Thread {}
 // SAFETY: as above.
 unsafe impl Send for Thread {}
 
-/// The log of a thread, borrowed for one call of a method. Only the thread itself writes there, or the one that has its turn while no
-/// other thread runs; and neither holds on to the handle while it calls anything that writes, too. No borrow is counted: a handler
-/// that jumps away would leave one for ever.
+/// The log of a thread, borrowed for one call of a method. Only the thread itself writes there, or the one that has
+/// its turn while no other thread runs; and neither holds on to the handle while it calls anything that writes, too.
+/// No borrow is counted: a handler that jumps away would leave one for ever.
 pub(crate) struct LogHandle<'a>(&'a UnsafeCell<Writer>);
 
 impl Deref for LogHandle<'_> {
@@ -264,7 +266,7 @@ impl Thread {
             id,
             go: AtomicU32::new(0),
             kernel_id: AtomicI32::new(0),
-            home: AtomicU32::new(NOWHERE),
+            processor: AtomicU32::new(NOWHERE),
             handle: AtomicU64::new(0),
             is_overtaken: AtomicBool::new(false),
             is_interrupted: AtomicBool::new(false),
@@ -295,8 +297,8 @@ impl Thread {
         }
     }
 
-    /// Whether the memory that it gives back is the library's description of a thread or a scope. How often such are known is not told,
-    /// so who else has looked at it would seem to race with that.
+    /// Whether the memory that it gives back is the library's description of a thread or a scope. How often such are
+    /// known is not told, so who else has looked at it would seem to race with that.
     pub(crate) fn forgets(&self) -> bool {
         self.library.forgets.get() || self.library.retires.get() && self.stack.is_empty()
     }
@@ -382,7 +384,8 @@ impl Thread {
         self.log().leave();
     }
 
-    /// A hook was met in our code: by a signal handler. What it does is not recorded, so nothing may be reordered around it.
+    /// A hook was met in our code: by a signal handler. What it does is not recorded, so nothing may be reordered
+    /// around it.
     #[cold]
     pub(crate) fn miss(&self) {
         self.has_missed.set(true);
@@ -451,7 +454,8 @@ pub(crate) fn mark_of_caller() -> usize {
     place_of_me() as usize
 }
 
-/// From now on the calling thread is recorded as this one, or not at all. Functions that run already may still know who it was.
+/// From now on the calling thread is recorded as this one, or not at all. Functions that run already may still know
+/// who it was.
 pub(crate) fn set_me(thread: Option<&'static Thread>) {
     if let Some(former) = me() {
         former.log().stop();
@@ -460,7 +464,7 @@ pub(crate) fn set_me(thread: Option<&'static Thread>) {
     unsafe { place_of_me().write(thread) };
 }
 
-/// What those find who are not recorded: somebody is inside.
+/// What those find who are not recorded: a thread is inside.
 #[expect(clippy::cast_possible_truncation, reason = "the front has a few bytes")]
 static NOBODY: [u8; front::ADDRS as usize] = {
     let mut bytes = [0; front::ADDRS as usize];

@@ -12,14 +12,15 @@ use crate::allocator;
 use crate::interpose::cancel;
 use crate::log::LONGEST_RANGE;
 use crate::mode;
-use crate::scheduler::given::{self, Point};
+use crate::scheduler::replay::{self, Point};
 use crate::scheduler::{self, Helper, Reason, State, Waiting, hand_over, random};
 use crate::shared;
 use crate::stripes::{self, MEMORY, OUTSIDE, SYNC, Set};
 use crate::system::{errno, pause, set_errno};
 use crate::thread::{Thread, me};
 
-/// A thread does at most so much before it hands over, half of it on average: accesses, calls, and whatever else is recorded,
+/// A thread does at most so much before it hands over, half of it on average: accesses, calls, and whatever else is
+/// recorded,
 const LONG_QUANTUM: u32 = 2_400;
 /// and every fourth time only so much: short programs shall see changes of turn, too.
 const SHORT_QUANTUM: u32 = 24;
@@ -34,9 +35,9 @@ const RAREST_CHANGE: u32 = 128;
 /// The calling thread is in our code. If threads take turns, it is its turn. Ends when dropped.
 pub(crate) struct Turn {
     pub(crate) me: &'static Thread,
-    /// The clock of [`SYNC`], if the thread holds that stripe: then nobody else synchronises.
+    /// The clock of [`SYNC`], if the thread holds that stripe: then no other thread synchronises.
     sync: Cell<Option<u64>>,
-    /// The thread holds the stripes of all memory: then nobody else accesses any.
+    /// The thread holds the stripes of all memory: then no other thread accesses any.
     memory: Cell<bool>,
 }
 
@@ -44,7 +45,7 @@ impl Drop for Turn {
     #[inline]
     fn drop(&mut self) {
         if mode::is_scheduled() {
-            given::has_acted(self);
+            replay::has_acted(self);
         }
         self.release_memory();
         self.end_alone();
@@ -82,7 +83,7 @@ impl Turn {
         Some(turn)
     }
 
-    /// As [`Turn::take`], to synchronise: nobody else does at the same time, but while this thread waits.
+    /// As [`Turn::take`], to synchronise: no other thread does at the same time, but while this thread waits.
     pub(crate) fn alone() -> Option<Turn> {
         let turn = Turn::take()?;
         turn.begin_alone();
@@ -95,7 +96,7 @@ impl Turn {
         Turn { me, sync: Cell::new(None), memory: Cell::new(false) }
     }
 
-    /// Nobody else synchronises from now on.
+    /// No other thread synchronises from now on.
     pub(crate) fn begin_alone(&self) {
         if mode::is_parallel() && self.sync.get().is_none() {
             self.sync.set(Some(Set::one(SYNC).lock()));
@@ -108,7 +109,7 @@ impl Turn {
         }
     }
 
-    /// Nobody else accesses memory from now on. Not for who synchronises, nor with a fence before the end.
+    /// No other thread accesses memory from now on. Not for who synchronises, nor with a fence before the end.
     pub(crate) fn hold_memory(&self) {
         if mode::is_parallel() {
             self.me.log().follow(Set::all_but_sync().lock());
@@ -123,7 +124,7 @@ impl Turn {
         }
     }
 
-    /// Before a record: now and then somebody else goes on first.
+    /// Before a record: now and then another thread goes on first.
     #[inline]
     pub(crate) fn step(&self) {
         self.step_to(Point::Step(None));
@@ -142,8 +143,8 @@ impl Turn {
         }
     }
 
-    /// Before a decision. Nobody else goes on first, since decisions are not told where nothing is recorded, and turns are to end at the same
-    /// moments; only a schedule that is given may want that.
+    /// Before a decision. No other thread goes on first, since decisions are not told where nothing is recorded, and
+    /// turns are to end at the same moments; only a schedule that is given may want that.
     pub(crate) fn decide(&self) {
         if mode::is_parallel() || mode::is_scheduled() {
             self.pass();
@@ -152,17 +153,17 @@ impl Turn {
         }
     }
 
-    /// Before a step, where nobody else would go on first: only a schedule that is given may want that.
+    /// Before a step, where no other thread would go on first: only a schedule that is given may want that.
     pub(crate) fn due(&self) {
         if mode::is_scheduled() {
-            given::wait(self, Point::Step(None));
+            replay::wait(self, Point::Step(None));
         }
     }
 
     /// As [`Turn::due`], before memory is given back.
     pub(crate) fn due_to_free(&self, start: usize, bytes: usize) {
         if mode::is_scheduled() {
-            given::wait(self, Point::Free((start, bytes)));
+            replay::wait(self, Point::Free((start, bytes)));
         }
     }
 
@@ -177,7 +178,7 @@ impl Turn {
             // Code that is not instrumented may just have been told something by the like of another thread.
             self.fence_if_outside();
         } else if mode::is_scheduled() {
-            given::wait(self, point);
+            replay::wait(self, point);
         } else if self.me.log().quantum_is_over() && !allocator::keeps_turn(self.me) {
             self.me.next.set(Operation::Unknown);
             self.change();
@@ -197,7 +198,7 @@ impl Turn {
         }
     }
 
-    /// A step at which threads meet: a good moment for somebody else to go on.
+    /// A step at which threads meet: a good moment for another thread to go on.
     pub(crate) fn meeting(&self) {
         self.meeting_before(Operation::Other);
     }
@@ -217,7 +218,7 @@ impl Turn {
             return;
         }
         if mode::is_scheduled() {
-            return given::wait(self, Point::Between);
+            return replay::wait(self, Point::Between);
         }
         if allocator::keeps_turn(self.me) {
             return;
@@ -243,13 +244,13 @@ impl Turn {
         self.hand_over(State::Last);
     }
 
-    /// The program lets others go on. Who waits in this way for somebody else shall not fill the log.
+    /// The program lets others go on. Who waits in this way for another thread shall not fill the log.
     pub(crate) fn yield_turn(&self) {
         const PAUSE: u64 = 100_000;
         if mode::is_parallel() {
             pause(PAUSE);
         } else if mode::is_scheduled() {
-            given::wait(self, Point::Between);
+            replay::wait(self, Point::Between);
         } else {
             self.me.next.set(Operation::Unknown);
             self.change();
@@ -269,7 +270,7 @@ impl Turn {
         self.me.log().set_quantum(quantum);
     }
 
-    /// Waits until somebody wakes those who wait on the address, or looks again after a while if others may help.
+    /// Waits until a thread wakes those who wait on the address, or looks again after a while if others may help.
     pub(crate) fn wait(&self, on: usize, deadline: Option<u64>, helper: Helper) -> Reason {
         if !self.me.ends_anywhere.load(Ordering::Relaxed) {
             return self.wait_as(Waiting { on, deadline, helper, cancellable: false });
@@ -284,7 +285,7 @@ impl Turn {
         let reason = self.hand_over(State::Waiting(waiting));
         if mode::is_scheduled() {
             // To be woken does not mean that it is due.
-            given::wait(self, Point::Between);
+            replay::wait(self, Point::Between);
         }
         reason
     }
@@ -371,8 +372,8 @@ impl Turn {
         reason
     }
 
-    /// Nothing may be reordered around what happens here: all that others have done so far comes before it, and all that
-    /// they will do after it. So nobody may be in the midst of anything.
+    /// Nothing may be reordered around what happens here: all that others have done so far comes before it, and all
+    /// that they will do after it. So no thread may be in the midst of anything.
     pub(crate) fn fence(&self, site: u64) {
         let record = Record::Opaque { site };
         if !mode::is_parallel() {
@@ -386,8 +387,8 @@ impl Turn {
         }
     }
 
-    /// A call whose outcome depends on those before it in a way that is not in the program's memory: such calls keep their
-    /// order among each other.
+    /// A call whose outcome depends on those before it in a way that is not in the program's memory: such calls keep
+    /// their order among each other.
     pub(crate) fn in_order(&self, among: &'static AtomicU64, order: Order) {
         let (site, addr) = (self.me.site.get(), among.as_ptr() as u64);
         let act = || {
@@ -403,7 +404,7 @@ impl Turn {
         self.log_branch(site, None);
     }
 
-    /// Something changes that others can ask for: whoever learns of it learns all that was done before.
+    /// Something changes that others can ask for: the thread that learns of it learns all that was done before.
     pub(crate) fn publish(&self, what: &'static AtomicU64) {
         let (site, addr) = (self.me.site.get(), what.as_ptr() as u64);
         self.at(what.as_ptr() as usize, size_of::<u64>(), || {
@@ -422,8 +423,8 @@ impl Turn {
         self.log_branch(site, None);
     }
 
-    /// A thread that hands over while it is in code that is not instrumented (it was called back, or a library has met one
-    /// of the functions that we replace) may have touched any memory before, and will after it comes back.
+    /// A thread that hands over while it is in code that is not instrumented (it was called back, or a library has
+    /// met one of the functions that we replace) may have touched any memory before, and will after it comes back.
     fn fence_if_outside(&self) {
         if self.me.stack.is_outside() {
             self.fence(self.me.site.get());
@@ -438,14 +439,14 @@ impl Turn {
         result
     }
 
-    /// Now and then somebody else goes on first; then accesses memory and logs that, as [`Turn::at`].
+    /// Now and then another thread goes on first; then accesses memory and logs that, as [`Turn::at`].
     #[inline]
     pub(crate) fn access<R>(&self, addr: usize, bytes: usize, act: impl FnOnce() -> R) -> R {
         self.step_to(Point::Step(Some((addr, bytes))));
         self.at(addr, bytes, act)
     }
 
-    /// Accesses memory and logs that; nobody else is at this memory meanwhile.
+    /// Accesses memory and logs that; no other thread is at this memory meanwhile.
     #[inline]
     pub(crate) fn at<R>(&self, addr: usize, bytes: usize, act: impl FnOnce() -> R) -> R {
         if !mode::is_parallel() || self.memory.get() {
@@ -476,7 +477,7 @@ impl Turn {
         self.me.tell_calls();
     }
 
-    /// Adds to the log what somebody may want to know the calls of.
+    /// Adds to the log an event whose calls matter.
     #[inline]
     pub(crate) fn log(&self, record: &Record<'_>) {
         self.tell_calls();
@@ -496,7 +497,7 @@ impl Turn {
         scheduler::note_progress();
         let site = self.me.site.get();
         let is_shared = shared::contains(object, 1);
-        if scheduler::was_told_unseen() || is_shared {
+        if scheduler::had_external() || is_shared {
             self.fence(site);
         }
         self.log_sync_record(&Record::Sync { site, op, object: object as u64, other });
@@ -505,7 +506,7 @@ impl Turn {
             scheduler::note_taken(self.me, object);
         }
         if is_shared {
-            // Whoever else sees the object may have been told by this.
+            // Any other thread that sees the object may have been told by this.
             self.fence(site);
         }
     }
@@ -560,7 +561,8 @@ pub(crate) fn content<'a>(at: *const c_void, bytes: usize) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(at.cast(), bytes) }
 }
 
-/// The moment so long from now, in counted time. Rounded, because what is left of a time on a real clock never is the same.
+/// The moment so long from now, in counted time. Rounded, because what is left of a time on a real clock never is the
+/// same.
 pub(crate) fn deadline_in(nanoseconds: u64) -> u64 {
     const GRAIN: u64 = 1_000_000;
     scheduler::clock().saturating_add(nanoseconds.div_ceil(GRAIN).saturating_mul(GRAIN))

@@ -34,7 +34,7 @@ impl Name {
         Name::ALL.iter().find(|(_, name)| *name == self).map_or("", |(text, _)| text)
     }
 
-    /// What the depth means if nobody says: ordering constraints of a bug for `pct`, calls for `drfinder`.
+    /// What the depth means unless given: ordering constraints of a bug for `pct`, calls for `drfinder`.
     pub fn usual_depth(self) -> u32 {
         match self {
             Name::DrFinder => crate::drfinder::DEPTH,

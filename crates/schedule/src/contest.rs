@@ -1,8 +1,9 @@
-//! Noise, as ConTest makes it (Edelstein, Farchi, Nir, Ratsaby and Ur, IBM Systems Journal 2002): a thread that is about to
-//! synchronise is now and then held back for a little while.
+//! Noise, as ConTest makes it (Edelstein, Farchi, Nir, Ratsaby and Ur, IBM Systems Journal 2002): a thread that is
+//! about to synchronise is now and then held back for a little while.
 //!
-//! Apart from that all threads advance alike: any of them goes on, each as likely as the others. The delays are short. They turn
-//! round what happens at nearly the same time, and nothing that is far apart; that is the nature of noise.
+//! Apart from that all threads advance alike: any of them goes on, each as likely as the others. The delays are
+//! short. They turn round what happens at nearly the same time, and nothing that is far apart; that is the nature of
+//! noise.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -21,7 +21,7 @@ impl Dice {
 
     /// A number below `bound`; 0 if the bound is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
-        // The bias is far below anything that anybody could see.
+        // The bias is far below anything that shows.
         self.bits().checked_rem(bound).unwrap_or(0)
     }
 

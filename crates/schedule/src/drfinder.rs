@@ -1,48 +1,53 @@
-//! Takes locks in another order than the run before (Cai and Cao, "Effective and Precise Dynamic Detection of Hidden Races for
-//! Java Programs", ESEC/FSE 2015).
+//! Takes locks in another order than the run before (Cai and Cao, "Effective and Precise Dynamic Detection of Hidden
+//! Races for Java Programs", ESEC/FSE 2015).
 //!
-//! The order in which two threads took a lock hides races from happens-before. Each run collects which functions may take which
-//! kinds of locks, directly or by what they call, up to [`DEPTH`] calls deep: the may-trigger relation (Algorithm 1). The next run
-//! uses it. When a thread is about to take a lock of some kind, and another one is in a function that may come to take one of
-//! the same kind, the first is held back, and the other one is escorted: it goes on alone until it has taken such a lock (Algorithms
-//! 2 and 3). Otherwise any thread goes on. With an empty relation nobody is held back: that is the first run.
+//! The order in which two threads took a lock hides races from happens-before. Each run collects which functions may
+//! take which kinds of locks, directly or by what they call, up to [`DEPTH`] calls deep: the may-trigger relation
+//! (Algorithm 1). The next run uses it. When a thread is about to take a lock of some kind, and another one is in a
+//! function that may come to take one of the same kind, the first is held back, and the other one is escorted: it
+//! goes on alone until it has taken such a lock (Algorithms 2 and 3). Otherwise any thread goes on. With an empty
+//! relation no thread is held back: that is the first run.
 //!
 //! **Changed**, as the published algorithm 3 would hang or hold the wrong threads:
-//! * line 17 leaves `allowedLK` at the lock that was just taken, where it is to be forgotten together with `allowedTH`;
+//! * line 17 leaves `allowedLK` at the lock that was just taken, where it is to be forgotten together with
+//!   `allowedTH`;
 //! * line 33 takes any thread, which may not be about to take anything; here only who is about to is ever held back;
-//! * lines 43 and 55 ask what the wrong thread waits for, the second one after it was forgotten: the escorted thread is expected to
-//!   take what the held one wants, so that kind is kept from the start;
-//! * line 48 waits for the escorted thread for ever, though it may end, wait for somebody, or never take the lock. When it has
-//!   ended, or after a while, the held thread goes on, and in the second case the function and the kind are not believed for the rest of
-//!   the run. While it waits for somebody, another candidate is escorted, or others go on, at a cost;
-//! * line 54 has the held thread be the only one who may take a lock, though it may have to wait for it; here it goes on like
-//!   all others.
+//! * lines 43 and 55 ask what the wrong thread waits for, the second one after it was forgotten: the escorted thread
+//!   is expected to take what the held one wants, so that kind is kept from the start;
+//! * line 48 waits for the escorted thread for ever, though it may end, wait for a thread, or never take the lock.
+//!   When it has ended, or after a while, the held thread goes on, and in the second case the function and the kind
+//!   are not believed for the rest of the run. While it waits for a thread, another candidate is escorted, or others
+//!   go on, at a cost;
+//! * line 54 has the held thread be the only one who may take a lock, though it may have to wait for it; here it goes
+//!   on like all others.
 //!
 //! **Added**, each by the toss of a coin, so that some runs are as published:
-//! * the calls of the innermost function may be asked as well ([`REACH`](crate::REACH)): a thread that is in a small helper now may be on
-//!   its way to the lock all the same;
+//! * the calls of the innermost function may be asked as well ([`REACH`](crate::REACH)): a thread that is in a small
+//!   helper now may be on its way to the lock all the same;
 //! * the escort may go on until the same lock was taken, not just one of the same kind;
-//! * after a reversal the thread may be held back before the same lock again: some races need a thread to pass a lock several times.
+//! * after a reversal the thread may be held back before the same lock again: some races need a thread to pass a lock
+//!   several times.
 //!
-//! One thread is held back at a time, and is let go when nobody else can go on (thrashing, which is counted). So holding back
-//! is never what makes a deadlock.
+//! One thread is held back at a time, and is let go when no other thread can go on (thrashing, which is counted). So
+//! holding back is never what makes a deadlock.
 //!
 //! **Guarantee:** none but that: every run is a run of the program.
 //!
-//! **May miss:** what no run of a function has shown (the relation knows only what happened), orders of locks before which no other
-//! thread is in a function that takes them, and what takes several reversals at a time.
+//! **May miss:** what no run of a function has shown (the relation knows only what happened), orders of locks before
+//! which no other thread is in a function that takes them, and what takes several reversals at a time.
 
 use std::collections::BTreeMap;
 
 use crate::{Dice, Operation, Ready, Relation, Strategy};
 
-/// How many calls up from where a lock is taken functions are said to take it, unless told otherwise; as in the paper.
+/// How many calls up from where a lock is taken functions are said to take it, unless told otherwise; as in the
+/// paper.
 pub const DEPTH: u32 = 12;
 
 /// How much may be spent on one escort.
 const PATIENCE: u32 = 2_000;
 
-/// What a pick costs while the escorted thread waits for somebody.
+/// What a pick costs while the escorted thread waits for a thread.
 const WAITING: u32 = 10;
 
 /// See the module.
@@ -76,12 +81,12 @@ pub struct Statistics {
     pub suspensions: u64,
     /// How often another one then took a lock of the same kind first.
     pub reversals: u64,
-    /// How often nobody could go on but the one who was held back.
+    /// How often no thread could go on but the one who was held back.
     pub thrashings: u64,
 }
 
 impl Statistics {
-    /// How many of the suspensions ended because nobody else could go on, from 0 to 1.
+    /// How many of the suspensions ended because no other thread could go on, from 0 to 1.
     #[expect(clippy::cast_precision_loss, reason = "a rate, for people")]
     pub fn thrashing_rate(&self) -> f64 {
         if self.suspensions == 0 { 0.0 } else { self.thrashings as f64 / self.suspensions as f64 }
@@ -120,8 +125,8 @@ struct Escort {
 }
 
 impl DrFinder {
-    /// The schedule with this seed, by what the run before has taught; up to how many calls from where a lock is taken the
-    /// functions are kept in mind.
+    /// The schedule with this seed, by what the run before has taught; up to how many calls from where a lock is
+    /// taken the functions are kept in mind.
     pub fn new(seed: u64, depth: u32, relation: Relation) -> DrFinder {
         DrFinder {
             dice: Dice::new(seed),
@@ -133,7 +138,7 @@ impl DrFinder {
         }
     }
 
-    /// Who goes on while somebody is held back; nobody if that is over.
+    /// Who goes on while a thread is held back; no thread if that is over.
     fn go_on_with_escort(&mut self, ready: &[Ready]) -> Option<Ready> {
         let mut escort = self.escort?;
         let is_ready = ready.iter().any(|ready| ready.thread == escort.thread);
@@ -157,7 +162,7 @@ impl DrFinder {
         Some(picked)
     }
 
-    /// Anybody but the one who is held back. If there is nobody else, that one is let go.
+    /// Any thread but the one who is held back. If there is no other thread, that one is let go.
     fn anybody_but(&mut self, held: u32, ready: &[Ready]) -> Option<Ready> {
         let others: Vec<Ready> = ready.iter().copied().filter(|ready| ready.thread != held).collect();
         let picked = self.dice.one_of(&others);
@@ -185,7 +190,7 @@ impl DrFinder {
         Some(thread)
     }
 
-    /// Somebody else who may come to take a lock of this kind, and in which function it is.
+    /// Another thread who may come to take a lock of this kind, and in which function it is.
     fn candidate(&mut self, held: u32, kind: u32, ready: &[Ready]) -> Option<(u32, u32)> {
         let reach = self.draw_reach();
         let may_trigger = |other: &Ready| {

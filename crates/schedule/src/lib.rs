@@ -10,9 +10,10 @@
 //! * [`by_name`]: all of them, by name
 //! * [`Dice`]: where the random numbers come from
 //!
-//! Strategies know threads, locks and functions as numbers, which their user gives out. They know nothing of the program but what
-//! they are told, so the same ones serve the virtual machine and programs that really run. A strategy only ever picks somebody who
-//! can go on: it slows threads down, but never stops them, and no deadlock is of its making.
+//! Strategies know threads, locks and functions as numbers, which their user gives out. They know nothing of the
+//! program but what they are told, so the same ones serve the virtual machine and programs that really run. A
+//! strategy only ever picks a thread that can go on: it slows threads down, but never stops them, and no deadlock is
+//! of its making.
 
 pub mod by_name;
 pub mod contest;
@@ -61,7 +62,8 @@ pub enum Operation {
     },
     /// Something that no other thread's order matters to.
     Other,
-    /// Nobody knows: the thread has run for a while, or lets others go first. It may be waiting for them in a loop.
+    /// No thread knows: the thread has run for a while, or lets others go first. It may be waiting for them in a
+    /// loop.
     Unknown,
 }
 
@@ -87,8 +89,8 @@ impl Operation {
         }
     }
 
-    /// How much is spent on letting the thread do this instead of others what they are about to do. Whoever runs for long without
-    /// a known step may well wait for somebody.
+    /// How much is spent on letting the thread do this instead of others what they are about to do. The thread that
+    /// runs for long without a known step may well wait for a thread.
     fn effort(self) -> u32 {
         if self == Operation::Unknown { 50 } else { 1 }
     }
@@ -131,8 +133,8 @@ pub trait Strategy {
     /// The thread has ended.
     fn ended(&mut self, _thread: u32) {}
 
-    /// What all choices are drawn from. Whoever has more to choose than a thread draws from here, too: then the seed tells the
-    /// whole run.
+    /// What all choices are drawn from. The thread that has more to choose than a thread draws from here, too: then
+    /// the seed tells the whole run.
     fn dice(&mut self) -> &mut Dice;
 
     /// What the run has taught, for those who learn.

@@ -1,11 +1,13 @@
 //! Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS 2010).
 //!
 //! Each thread gets a random priority when it is first seen, and the thread of highest priority runs. At `depth - 1`
-//! random places of the execution the thread that would run gets a priority below all others instead. A bug that needs
-//! `depth` ordering constraints shows in a run with probability at least 1 / (n·k^(depth-1)), for n threads and k steps.
+//! random places of the execution the thread that would run gets a priority below all others instead. A bug that
+//! needs `depth` ordering constraints shows in a run with probability at least 1 / (n·k^(depth-1)), for n threads and
+//! k steps.
 //!
-//! **Changed:** a thread that has been preferred to others for very long may wait for them in a loop: it gets a priority below all
-//! others, too. The bound holds for executions in which nobody goes on for that long while others could.
+//! **Changed:** a thread that has been preferred to others for very long may wait for them in a loop: it gets a
+//! priority below all others, too. The bound holds for executions in which no thread goes on for that long while
+//! others could.
 
 use crate::{Dice, Operation, REACH, Ready, Strategy};
 

@@ -1,6 +1,7 @@
 //! Which functions may take which locks: the may-trigger relation of [`crate::drfinder`], and its text.
 //!
-//! The text has one pair per line, the function, a tab, and the kind of the lock, sorted. Lines that begin with `#` are for people.
+//! The text has one pair per line, the function, a tab, and the kind of the lock, sorted. Lines that begin with `#`
+//! are for people.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

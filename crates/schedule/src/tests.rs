@@ -64,8 +64,8 @@ fn conflicts_are_about_the_same_thing() {
     assert!(!Operation::Other.conflicts(Operation::Other) && !take(1).conflicts(write(1)));
 }
 
-/// In how many of the runs the second thread takes so many steps before the first one takes its only one. The last of them
-/// conflicts with that.
+/// In how many of the runs the second thread takes so many steps before the first one takes its only one. The last of
+/// them conflicts with that.
 fn overtakings(steps: u64, runs: u64, strategy: impl Fn(u64) -> Box<dyn Strategy + Send>) -> usize {
     let overtakes = |seed: &u64| {
         let mut strategy = strategy(*seed);
@@ -75,7 +75,8 @@ fn overtakings(steps: u64, runs: u64, strategy: impl Fn(u64) -> Box<dyn Strategy
     (0..runs).filter(overtakes).count()
 }
 
-/// A bug of depth 1 with two threads shows in every second run of PCT, however long the threads are; noise does not get there.
+/// A bug of depth 1 with two threads shows in every second run of PCT, however long the threads are; noise does not
+/// get there.
 #[test]
 fn priorities_overtake_far_and_noise_does_not() {
     let pct = overtakings(40, 400, |seed| Box::new(Pct::new(seed, 1, 80)));
@@ -84,7 +85,8 @@ fn priorities_overtake_far_and_noise_does_not() {
     assert_eq!(overtakings(40, 400, |seed| Box::new(Random::new(seed))), 0);
 }
 
-/// The priority of a step that waits is that of the lowest of twelve in one run of twelve; a random walk needs to win twelve times.
+/// The priority of a step that waits is that of the lowest of twelve in one run of twelve; a random walk needs to win
+/// twelve times.
 #[test]
 fn partial_orders_are_sampled_more_evenly_than_by_a_random_walk() {
     let pos = overtakings(11, 2_400, |seed| Box::new(Pos::new(seed)));

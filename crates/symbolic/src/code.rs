@@ -25,7 +25,7 @@ pub(crate) struct Spot {
 pub(crate) struct Mark {
     /// There is a hook.
     pub(crate) has_site: bool,
-    /// Whoever comes here leaves a record; of a call, unless the callee is instrumented.
+    /// A thread that comes here leaves a record; of a call, unless the callee is instrumented.
     pub(crate) is_told: bool,
     /// It hands something over that no record tells of.
     pub(crate) is_hidden: bool,

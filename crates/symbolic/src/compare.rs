@@ -25,7 +25,8 @@ pub(crate) struct Comparison<'a> {
 impl Comparison<'_> {
     /// An access to memory; says whether the instruction is done with that.
     pub(crate) fn access(&mut self, record: &Record<'_>) -> bool {
-        // What is part of a lock, say, is told in other terms, at addresses that nothing is at. A fill tells nothing if it has no length.
+        // What is part of a lock, say, is told in other terms, at addresses that nothing is at. A fill tells nothing
+        // if it has no length.
         if !self.routine.is_told(self.index) && !matches!(record, Record::Fill { .. }) {
             return false;
         }

@@ -1,7 +1,8 @@
 //! What an instruction makes of what it is given.
 //!
-//! Only what every run of the program would compute is known. Whatever LLVM leaves open is not: a shift by more bits than there
-//! are, a division by zero, a conversion out of range, the bits of what is not a number, what may be computed less exactly.
+//! Only what every run of the program would compute is known. Whatever LLVM leaves open is not: a shift by more bits
+//! than there are, a division by zero, a conversion out of range, the bits of what is not a number, what may be
+//! computed less exactly.
 
 use std::cmp::Ordering;
 
@@ -16,7 +17,7 @@ pub(crate) struct Given {
     /// Its type; of numbers in the code none is told but by their use.
     pub(crate) of: Option<Type>,
     pub(crate) known: Known,
-    /// What it is made of, if anybody wants to know.
+    /// What it is made of, if that is wanted.
     pub(crate) origins: Origins,
 }
 
@@ -26,8 +27,8 @@ impl Given {
     }
 }
 
-/// What is known of the result of an instruction that depends on nothing but its operands. Its numbers are those of the table,
-/// [`foretell_wire::code::Instruction::numbers`].
+/// What is known of the result of an instruction that depends on nothing but its operands. Its numbers are those of
+/// the table, [`foretell_wire::code::Instruction::numbers`].
 pub(crate) fn evaluate(opcode: u8, numbers: &[i64], result: Type, given: &[Given]) -> Known {
     match (opcode, given) {
         (opcode::EXTRACTVALUE, [from]) => [extract(numbers, from.known), None],
@@ -147,8 +148,8 @@ fn compare_integers(predicate: i64, of: Scalar, one: u64, other: u64) -> Option<
     })
 }
 
-/// How two numbers compare, of which there is no order if one of them is none. The predicate is a set of outcomes: equal,
-/// greater, less, without order.
+/// How two numbers compare, of which there is no order if one of them is none. The predicate is a set of outcomes:
+/// equal, greater, less, without order.
 fn compare_floats(predicate: i64, outcome: Option<Ordering>) -> Option<bool> {
     let bit = match outcome {
         Some(Ordering::Equal) => predicate::FCMP_OEQ,
@@ -179,8 +180,8 @@ fn bits_of(of: Scalar, number: f64) -> Option<u64> {
     }
 }
 
-/// A result of two floats that is rounded to a `double` first is the same as if it had been rounded at once: there are more than
-/// twice as many digits, which is enough for one of these operations.
+/// A result of two floats that is rounded to a `double` first is the same as if it had been rounded at once: there
+/// are more than twice as many digits, which is enough for one of these operations.
 fn compute_floats(opcode: u8, of: Scalar, one: u64, other: u64) -> Option<u64> {
     let (one, other) = (float(of, one)?, float(of, other)?);
     let number = match opcode {

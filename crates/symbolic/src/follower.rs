@@ -1,12 +1,14 @@
 //! Which reads matter to what comes after them: every thread is followed through the code, record by record.
 //!
-//! A record names the instruction at which its thread was. Between two records of a call the thread took one of the paths from one instruction
-//! to the other on which nothing is recorded ([`region`](crate::region)), and what it computed there depends on what it had before. The
-//! registers of each call, and the bytes of memory that only one thread touches, are kept as sets of reads ([`Tracker`]). Conditions,
-//! addresses, and arguments of uninstrumented code steer the thread from the next event on.
+//! A record names the instruction at which its thread was. Between two records of a call the thread took one of the
+//! paths from one instruction to the other on which nothing is recorded ([`region`](crate::region)), and what it
+//! computed there depends on what it had before. The registers of each call, and the bytes of memory that only one
+//! thread touches, are kept as sets of reads ([`Tracker`]). Conditions, addresses, and arguments of uninstrumented
+//! code steer the thread from the next event on.
 //!
-//! Where the path to a record or its effects are not known, everything that the thread has read so far steers it from there on. That is always
-//! sound, and nothing before it needs to be followed any more: a mistake about where a thread is costs precision only, as long as it is noticed.
+//! Where the path to a record or its effects are not known, everything that the thread has read so far steers it from
+//! there on. That is always sound, and nothing before it needs to be followed any more: a mistake about where a
+//! thread is costs precision only, as long as it is noticed.
 //!
 //! Reads before the first thread was started see the same in every run, so nothing depends on them.
 
@@ -61,7 +63,7 @@ pub struct Follower {
     site: u64,
     /// How often, why and where everything was given up.
     given_up: FxHashMap<(Why, u64), u32>,
-    /// Who says how values are computed, if anybody does.
+    /// Who says how values are computed, if that is wanted.
     explainer: Option<Box<Explainer>>,
     /// How many calls its thread has left since the record before, of those that the record tells of.
     left: u32,
@@ -159,7 +161,7 @@ impl Follower {
         }
     }
 
-    /// The thread that acts has done something that nobody understands.
+    /// The thread that acts has made an unmodelled operation.
     pub fn be_lost(&mut self) {
         self.give_up(Why::Opaque);
     }
@@ -248,7 +250,7 @@ impl Follower {
         stop
     }
 
-    /// Something happened that nobody understands.
+    /// An unmodelled operation happened.
     fn be_opaque(&mut self, site: u64) {
         self.give_up(Why::Opaque);
         let walk = &mut self.walks[self.current];
@@ -329,7 +331,8 @@ impl Follower {
         self.access.reading = Reading::Decides;
     }
 
-    /// A function of a library acts on what it is given. What it reads decides what it does, unless it only copies or fills.
+    /// A function of a library acts on what it is given. What it reads decides what it does, unless it only copies or
+    /// fills.
     fn call(&mut self, call: &CallStop, record: &Record<'_>) {
         for &slot in &call.steering {
             self.steer_by(Some(slot));
@@ -382,7 +385,8 @@ impl Follower {
         }
     }
 
-    /// A part of what was accessed is not in the trace: some bytes of a word. What is written there is seen by nobody else.
+    /// A part of what was accessed is not in the trace: some bytes of a word. What is written there is seen by no
+    /// other thread.
     pub fn left_out(&mut self, reads: bool, writes: bool, part: Part, bytes: u8) {
         if bytes == 0 {
             return;

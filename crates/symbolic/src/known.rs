@@ -1,7 +1,8 @@
-//! Functions of libraries that call nothing back and whose results depend on their arguments alone, or on the outside world.
+//! Functions of libraries that call nothing back and whose results depend on their arguments alone, or on the outside
+//! world.
 //!
-//! What they do to memory of the program is told by records, or it is none that the program reads without being told. All others
-//! that leave no record count as unknown.
+//! What they do to memory of the program is told by records, or it is none that the program reads without being told.
+//! All others that leave no record count as unknown.
 
 const PLAIN: &[&str] = &[
     "accept accept4 aligned_alloc calloc clock_nanosleep connect epoll_ctl epoll_pwait epoll_wait fdatasync flock free fsync malloc",

@@ -1,4 +1,5 @@
-//! What a record tells of values that were not known: an address is where it was, and what it was computed from follows.
+//! What a record tells of values that were not known: an address is where it was, and what it was computed from
+//! follows.
 
 use foretell_wire::code::{Operand, opcode};
 
@@ -8,8 +9,8 @@ use crate::routine::Routine;
 use crate::values::{Scalar, Type};
 
 impl Machine {
-    /// At an instruction that a thread has come to, an operand has this value; and what it was computed from is known as well, if that has
-    /// not changed since.
+    /// At an instruction that a thread has come to, an operand has this value; and what it was computed from is known
+    /// as well, if that has not changed since.
     pub(crate) fn learn(&mut self, routine: &Routine, frame: &mut Frame, at: u32, found: (Operand, u64)) {
         let mut next = Some(found);
         while let Some((operand, value)) = next.take() {

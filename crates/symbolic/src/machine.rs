@@ -1,7 +1,8 @@
 //! Computing again what a function has computed between two records, on the way that it must have gone.
 //!
-//! Where a condition is known, that is the way that it tells. Where it is not, it is the only way on which the next record can be
-//! reached without another one before. If there are several, nothing is known any more of what they may have computed.
+//! Where a condition is known, that is the way that it tells. Where it is not, it is the only way on which the next
+//! record can be reached without another one before. If there are several, nothing is known any more of what they may
+//! have computed.
 
 use std::rc::Rc;
 
@@ -35,7 +36,8 @@ pub(crate) enum Place {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frame {
     pub(crate) place: Place,
-    /// What is known of results, parameters and local variables, see [`Routine::place`] and [`Shape::content`](crate::shape::Shape::content).
+    /// What is known of results, parameters and local variables, see [`Routine::place`] and
+    /// [`Shape::content`](crate::shape::Shape::content).
     values: Vec<(Known, Origins)>,
     /// What has changed since the last record, and what it was before.
     journal: Vec<(usize, (Known, Origins))>,
@@ -46,7 +48,7 @@ pub(crate) struct Frame {
 pub(crate) enum Arrival {
     /// Where it should; every step of it is known.
     Exact,
-    /// Where it should, but nobody knows how.
+    /// Where it should, but in an unknown way.
     Vague,
     /// What was computed leads elsewhere at this decision.
     Astray(u32),
@@ -68,7 +70,8 @@ const MOST_STEPS: u32 = 1 << 16;
 const DEEPEST: u32 = 8;
 
 impl Frame {
-    /// A call of this function with what it was given; where arguments are not what the function expects, nothing is known.
+    /// A call of this function with what it was given; where arguments are not what the function expects, nothing is
+    /// known.
     pub(crate) fn of(routine: &Routine, arguments: &[Given]) -> Frame {
         let values = vec![(UNKNOWN, CONSTANT); routine.values()];
         let mut frame = Frame { place: Place::Before(0), values, journal: Vec::new() };
@@ -274,8 +277,8 @@ impl Machine {
         Arrival::Vague
     }
 
-    /// A thread that is at an instruction may have passed it before without a record. Nothing is known of what it has computed on its
-    /// way around.
+    /// A thread that is at an instruction may have passed it before without a record. Nothing is known of what it has
+    /// computed on its way around.
     pub(crate) fn come_around(&mut self, routine: &Routine, frame: &mut Frame, index: u32) {
         frame.forget(routine, &self.routines.around(routine, index));
     }
@@ -359,7 +362,8 @@ impl Machine {
         })
     }
 
-    /// A store that leaves no record. Of variables that are accessed piece by piece nothing is known but what they are made of.
+    /// A store that leaves no record. Of variables that are accessed piece by piece nothing is known but what they
+    /// are made of.
     fn store(&self, routine: &Routine, frame: &mut Frame, index: u32, shadow: &mut dyn Shadow) {
         let Some(&value) = self.operands(routine, index).first() else { return };
         let given = self.given(routine, frame, value);

@@ -1,7 +1,8 @@
-//! Computes again what a program has computed, from what it has read according to the log, and compares that with the log.
+//! Computes again what a program has computed, from what it has read according to the log, and compares that with the
+//! log.
 //!
-//! What is stored, where anything is accessed, and which way the program goes must be what its code makes of what it has read
-//! before. Where that is not so, the log, the description of the code, or what is made of them is wrong.
+//! What is stored, where anything is accessed, and which way the program goes must be what its code makes of what it
+//! has read before. Where that is not so, the log, the description of the code, or what is made of them is wrong.
 
 use std::fmt;
 use std::rc::Rc;
@@ -169,8 +170,8 @@ impl Recomputation {
         }
     }
 
-    /// A hint tells of the innermost call, if that is one of the same function and has not ended meanwhile. If the function may have been
-    /// called again without anybody telling, it does not.
+    /// A hint tells of the innermost call, if that is one of the same function and has not ended meanwhile. If the
+    /// function may have been called again without a record, it does not.
     fn take(&mut self, calls: &mut [Call], hint: Hint, has_ended: bool) {
         let Some(spot) = self.machine.functions.spot(hint.site) else { return };
         let Some(call) = calls.last_mut() else { return };
@@ -239,7 +240,8 @@ impl Recomputation {
         Some((routine, frame))
     }
 
-    /// Something happened there that has nothing to do with values. Coming back from code that is not instrumented is told there, too.
+    /// Something happened there that has nothing to do with values. Coming back from code that is not instrumented is
+    /// told there, too.
     fn stand(&mut self, calls: &mut [Call], site: u64) {
         let Some(spot) = self.machine.functions.spot(site) else { return };
         match calls.last_mut().and_then(|call| call.body.as_mut()) {

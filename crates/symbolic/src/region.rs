@@ -1,7 +1,7 @@
 //! What a thread has done between two records that follow each other in one call of a function.
 //!
-//! NoShadow knows which way it went, so all ways count on which nothing is recorded. What they make of what is summed up once, and remembered:
-//! each value afterwards is made of values before, and some values before were decided by.
+//! NoShadow knows which way it went, so all ways count on which nothing is recorded. What they make of what is summed
+//! up once, and remembered: each value afterwards is made of values before, and some values before were decided by.
 
 mod order;
 mod paths;
@@ -64,8 +64,8 @@ pub(crate) struct Regions {
     search: Option<Search>,
 }
 
-/// Functions that may call each other, each of which is looked at once in a round, with what the last one found of those that it calls.
-/// In the first round calls within calls are not passed at all.
+/// Functions that may call each other, each of which is looked at once in a round, with what the last one found of
+/// those that it calls. In the first round calls within calls are not passed at all.
 #[derive(Debug, Default)]
 struct Search {
     found: FxHashMap<FunctionId, Option<Rc<Silence>>>,
@@ -75,7 +75,7 @@ struct Search {
     open: FxHashSet<FunctionId>,
     /// and those of them that were asked about meanwhile.
     asked: FxHashSet<FunctionId>,
-    /// Somebody was told something else than what was found afterwards.
+    /// A caller was given another answer than what was found afterwards.
     is_news: bool,
     /// The regions that were summed up in this round.
     summed_up: Vec<(FunctionId, Option<u32>, Target)>,

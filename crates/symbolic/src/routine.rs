@@ -81,7 +81,8 @@ impl Routines {
         found
     }
 
-    /// Whether a function may be called while it runs, as far as instrumented code calls it. Who is called by address may be anybody.
+    /// Whether a function may be called while it runs, as far as instrumented code calls it. A call by address may be
+    /// one of any function.
     pub(crate) fn may_recur(&mut self, functions: &Functions, id: FunctionId) -> bool {
         if let Some(&recurs) = self.recurring.get(&id) {
             return recurs;
@@ -124,7 +125,8 @@ impl Routine {
         Routine { id, shape, types, blocks, before, results }
     }
 
-    /// How many values a call of it has: results, parameters, and the contents of local variables that nobody else knows.
+    /// How many values a call of it has: results, parameters, and the contents of local variables that no other
+    /// thread knows.
     pub(crate) fn values(&self) -> usize {
         self.shape.slots as usize
     }
@@ -153,7 +155,7 @@ impl Routine {
         self.blocks.get(index as usize).copied()
     }
 
-    /// Whoever comes to the instruction leaves a record.
+    /// A thread that comes to the instruction leaves a record.
     pub(crate) fn is_told(&self, index: u32) -> bool {
         self.shape.step(index).is_some_and(|step| step.is_told)
     }
@@ -208,7 +210,8 @@ fn mark(marks: &mut [bool], index: u32) -> bool {
     marks.get_mut(index as usize).is_some_and(|mark| !std::mem::replace(mark, true))
 }
 
-/// The type of a result. What the table tells of a store is the type of its operand, and of an `alloca` that of what it makes room for.
+/// The type of a result. What the table tells of a store is the type of its operand, and of an `alloca` that of what
+/// it makes room for.
 fn result_type(function: &Function, index: u32) -> Type {
     match function.opcode(index) {
         opcode::STORE => Type::Other,

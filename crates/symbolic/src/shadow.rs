@@ -41,7 +41,7 @@ pub(crate) struct Decision<'a> {
 pub(crate) trait Shadow {
     /// What the result of an instruction is made of.
     fn result(&mut self, done: &Done<'_>) -> Origins;
-    /// What is made of all of these, nobody knows how, because of this.
+    /// What is made of all of these, in an unknown way, because of this.
     fn mix(&mut self, given: &[Given], why: Obstacle) -> Origin;
     /// The thread goes on as it did only if these are what they were.
     fn hold(&mut self, given: &[Given]);

@@ -1,7 +1,8 @@
-//! What the instructions of a function do where no record tells of it: which values they define of which, and what they decide by.
+//! What the instructions of a function do where no record tells of it: which values they define of which, and what
+//! they decide by.
 //!
-//! Values are kept in slots: one for the result of each instruction, one for each parameter, and one for all that was ever stored in each
-//! local variable whose address stays in the function.
+//! Values are kept in slots: one for the result of each instruction, one for each parameter, and one for all that was
+//! ever stored in each local variable whose address stays in the function.
 
 use foretell_wire::code::{Operand, opcode};
 
@@ -59,7 +60,7 @@ pub(crate) enum End {
 /// What an instruction does.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Step {
-    /// Whoever comes here leaves a record.
+    /// A thread that comes here leaves a record.
     pub(crate) is_told: bool,
     /// NoShadow knows what happens here.
     pub(crate) is_unknown: bool,
@@ -204,13 +205,13 @@ fn bases(function: &Function) -> Vec<Option<u32>> {
     (0..function.len()).map(base).collect()
 }
 
-/// Intrinsics that are given the address of a variable, but tell it nobody.
+/// Intrinsics that are given the address of a variable, but do not pass it on.
 fn keeps_address(name: &str) -> bool {
     ["llvm.lifetime", "llvm.mem", "llvm.dbg"].iter().any(|known| name.starts_with(known))
 }
 
-/// The slots of those local variables whose address is used to access memory and for nothing else; and of these, which are always accessed
-/// as a whole.
+/// The slots of those local variables whose address is used to access memory and for nothing else; and of these,
+/// which are always accessed as a whole.
 fn contents(function: &Function, bases: &[Option<u32>]) -> (Vec<Option<Slot>>, Vec<bool>) {
     let mut stays: Vec<bool> =
         (0..function.len()).map(|index| function.opcode(index) == opcode::ALLOCA).collect();
@@ -337,15 +338,15 @@ impl Maker<'_> {
         dividend.into_iter().chain([divisor]).collect()
     }
 
-    /// Those at the beginning of a block are all made at once, but passed one after the other: one that is made of another keeps what it was,
-    /// which that one may be made of in turn.
+    /// Those at the beginning of a block are all made at once, but passed one after the other: one that is made of
+    /// another keeps what it was, which that one may be made of in turn.
     fn phi(&self, index: u32) -> Define {
         let is_phi = |value: Operand| matches!(value, Operand::Instruction(other) if self.function.opcode(other) == opcode::PHI);
         let is_whole = !self.function.values(index).any(is_phi);
         Define { is_whole, ..self.result(index, self.slots(self.function.values(index))) }
     }
 
-    /// A load that is not told is one of a variable that nobody else knows, or of a constant.
+    /// A load that is not told is one of a variable that no other thread knows, or of a constant.
     fn load(&self, index: u32) -> Step {
         let pointer = self.operand(index, 0);
         let from = match self.shape.content(pointer) {
@@ -426,7 +427,8 @@ impl Maker<'_> {
         }
     }
 
-    /// Those that touch memory which others may see are told; of the rest, all but those for memory make values of values.
+    /// Those that touch memory which others may see are told; of the rest, all but those for memory make values of
+    /// values.
     fn intrinsic(&self, index: u32, name: &str, arguments: &[Operand]) -> Step {
         let argument = |position: usize| arguments.get(position).copied().unwrap_or(Operand::Other);
         if name.starts_with("llvm.memcpy") || name.starts_with("llvm.memmove") {

@@ -1,7 +1,8 @@
 //! What an instruction makes of terms.
 //!
-//! Beside [`evaluate`](crate::evaluate::evaluate), which says what the result is, this says how it comes about. What cannot be said with terms, as
-//! all that has to do with floats, is made of what its operands are made of, nobody knows how.
+//! Beside [`evaluate`](crate::evaluate::evaluate), which says what the result is, this says how it comes about. What
+//! cannot be said with terms, as all that has to do with floats, is made of what its operands are made of, in an
+//! unknown way.
 
 use foretell_trace::Reads;
 use foretell_trace::values::{Binary, Obstacle, TermId, Unary};
@@ -29,7 +30,7 @@ impl Symbolic<'_> {
         })
     }
 
-    /// What is made of all of these, nobody knows how, because of this.
+    /// What is made of all of these, in an unknown way, because of this.
     pub(crate) fn mix(&mut self, given: &[Given], why: Obstacle) -> Origin {
         let reads = self.reads(given);
         self.terms.obstacles.add(why, u64::from(reads != Reads::NOTHING));
@@ -346,7 +347,8 @@ mod tests {
     use crate::intrinsic;
     use crate::values::Known;
 
-    /// What is computed: an instruction with its numbers, or a function of LLVM; the type of the operands, and that of the result.
+    /// What is computed: an instruction with its numbers, or a function of LLVM; the type of the operands, and that
+    /// of the result.
     type What = (u8, Vec<i64>, Option<&'static str>, Type, Type);
 
     fn concrete((code, numbers, name, of, result): &What, values: &[u64; 3]) -> (Vec<Given>, Known) {

@@ -15,7 +15,7 @@ const REMEMBERED: usize = 1 << 12;
 pub(crate) enum Origin {
     /// It is computed like this.
     Term(TermId),
-    /// Of these reads, nobody knows how. What is made of none is the same in all runs.
+    /// Of these reads, in an unknown way. What is made of none is the same in all runs.
     Made(Reads),
 }
 
@@ -95,7 +95,7 @@ impl Terms {
         Some(term)
     }
 
-    /// What an event would read that nobody has made, where it may have been this.
+    /// What an event would read that was not made, where it may have been this.
     pub(crate) fn imagined_read(&mut self, event: EventId, width: u32, guess: u64) -> Option<TermId> {
         self.add(Term::Read(event), width, guess, Reads::of(event))
     }
@@ -136,7 +136,7 @@ impl Terms {
         self.terms.split_off(first)
     }
 
-    /// A value that nobody knows how to compute. That of a set that is not told apart from others cannot be told at all.
+    /// A value that cannot be computed. That of a set that is not told apart from others cannot be told at all.
     pub(crate) fn frozen(&mut self, value: u64, reads: Reads) -> Option<TermId> {
         match reads {
             Reads::NOTHING => self.number(value),
@@ -241,8 +241,8 @@ impl Terms {
         self.demands.len() as u64
     }
 
-    /// All that was said, of so many events, with the reads that were found to steer events for reasons that nobody knows. Sets become such of `to`.
-    /// So do those of `beside`, terms that were taken back.
+    /// All that was said, of so many events, with the reads that were found to steer events for unknown reasons. Sets
+    /// become such of `to`. So do those of `beside`, terms that were taken back.
     pub(crate) fn finish<'a>(
         mut self,
         events: usize,

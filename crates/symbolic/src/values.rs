@@ -10,8 +10,8 @@ pub(crate) enum Scalar {
     Double,
 }
 
-/// What is known of a value, bit by bit from the lowest on, and zero beyond its width. The second word is that of the second
-/// member of a structure; what has only one word has nothing there.
+/// What is known of a value, bit by bit from the lowest on, and zero beyond its width. The second word is that of the
+/// second member of a structure; what has only one word has nothing there.
 pub(crate) type Known = [Option<u64>; 2];
 
 /// Nothing is known.

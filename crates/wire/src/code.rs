@@ -1,5 +1,5 @@
-//! The code of a module as it was when the pass came: every instruction of the instrumented functions, so that one can
-//! follow later where a value came from. It stands behind the sites in a module's table, see [`crate::site`].
+//! The code of a module as it was when the pass came: every instruction of the instrumented functions, so that one
+//! can follow later where a value came from. It stands behind the sites in a module's table, see [`crate::site`].
 
 use std::ops::Range;
 
@@ -44,11 +44,11 @@ pub enum Operand {
 pub struct Instruction {
     /// What it does: the opcode of LLVM's C interface, see [`opcode_name`].
     pub opcode: u8,
-    /// The position in the texts of the type of its result; of a store that of what it writes, of an `alloca` that of what it makes
-    /// room for.
+    /// The position in the texts of the type of its result; of a store that of what it writes, of an `alloca` that of
+    /// what it makes room for.
     pub result: u32,
-    /// What it uses, as a range of [`Function::operands`]: values first, then the blocks that it may lead to, in LLVM's order. The
-    /// values of a phi are each followed by the block that they come from.
+    /// What it uses, as a range of [`Function::operands`]: values first, then the blocks that it may lead to, in
+    /// LLVM's order. The values of a phi are each followed by the block that they come from.
     pub operands: Range<usize>,
     /// What these do not tell, as a range of [`Function::numbers`], mostly empty:
     ///

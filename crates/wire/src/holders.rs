@@ -1,8 +1,8 @@
 //! Who holds which lock according to the records, and what to tell when that does not fit together.
 //!
-//! Locks of libraries are known by the functions that take and give them up; code that does so in another way (a guard that
-//! is forgotten and its lock given up by force, or by another thread) is not. Then somebody must have given the lock up
-//! unseen.
+//! Locks of libraries are known by the functions that take and give them up; code that does so in another way (a
+//! guard that is forgotten and its lock given up by force, or by another thread) is not. Then a thread must have
+//! given the lock up unseen.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::ops::Range;
 /// How a thread holds a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
-    /// Nobody else can have it.
+    /// No other thread can have it.
     Alone,
     /// Together with other readers.
     Shared,
@@ -55,7 +55,8 @@ impl<Lock: Ord> Holders<Lock> {
         self.held.entry(lock).or_default().push((thread, mode));
     }
 
-    /// The thread takes the lock from whoever stands in the way, see [`Holders::in_the_way`]. Says whether somebody did.
+    /// The thread takes the lock from the thread that stands in the way, see [`Holders::in_the_way`]. Says whether a
+    /// thread did.
     pub fn take_over(&mut self, lock: Lock, thread: u32, mode: Mode) -> bool {
         let held = self.held.entry(lock).or_default();
         let before = held.len();
@@ -67,7 +68,8 @@ impl<Lock: Ord> Holders<Lock> {
         somebody_did
     }
 
-    /// The thread gives the lock up: whose hold ends, and how it was held. That is another thread's if it has none itself.
+    /// The thread gives the lock up: whose hold ends, and how it was held. That is another thread's if it has none
+    /// itself.
     pub fn give_up(&mut self, lock: Lock, thread: u32) -> Option<(u32, Mode)> {
         let held = self.held.get_mut(&lock)?;
         let own = held.iter().rposition(|&(holder, _)| holder == thread);
@@ -120,7 +122,7 @@ impl<Lock: Ord> Holders<Lock> {
     }
 }
 
-/// Whether a thread that takes a lock in this way and somebody who holds it in that cannot both have it.
+/// Whether a thread that takes a lock in this way and a thread that holds it in that cannot both have it.
 fn clashes(thread: u32, mode: Mode, holder: u32, how: Mode) -> bool {
     holder != thread && (mode == Mode::Alone || how == Mode::Alone)
 }

@@ -1,7 +1,7 @@
 //! The functions that instrumented code calls, and the codes that it passes to them.
 //!
-//! Hooks perform the access themselves: the value in the record is the value of the access, and nothing can come between
-//! the two. A *site* is a pointer into the module's site table, see [`crate::site`].
+//! Hooks perform the access themselves: the value in the record is the value of the access, and nothing can come
+//! between the two. A *site* is a pointer into the module's site table, see [`crate::site`].
 //!
 //! | hook | C signature |
 //! |---|---|
@@ -26,16 +26,16 @@
 //! | [`STACK`] | `u64 ()`: which calls the thread is in |
 //! | [`ENTER`] | `u64 (site)`: an instrumented function is called; returns which calls the thread was in before |
 //! | [`LEAVE`] | `u64 (site, callee)`: as [`ENTER`], but the callee may not be instrumented |
-//! | [`TAIL`] | `void (site, callee)`: as [`LEAVE`], but the caller is no more: nobody comes back to it |
+//! | [`TAIL`] | `void (site, callee)`: as [`LEAVE`], but the caller is no more: no thread comes back to it |
 //! | [`CALLED`] | `u64 ()`: a function begins that code may have called which is not instrumented; returns the calls before |
 //! | [`RETURN`] | `void (u64 stack)`: the thread is back in these calls, be it by an exception |
-//! | [`ALLOCATOR`] | `void (u32 gives_back)`: the program's own allocator begins, whoever calls it |
+//! | [`ALLOCATOR`] | `void (u32 gives_back)`: the program's own allocator begins, the thread that calls it |
 //! | [`ALLOCATOR_END`] | `void ()`: it is about to return |
 //! | [`THREAD`] | `void *()`: the front of the calling thread's log, see [`front`] |
 //! | [`MODULE`] | `void (table, u64 bytes, void *const *globals, u64 count)` |
 //!
-//! `N` is 1, 2, 4 or 8 bytes. Plain accesses are made and recorded in place, without a call, as long as nothing has to be
-//! looked at: see [`front`].
+//! `N` is 1, 2, 4 or 8 bytes. Plain accesses are made and recorded in place, without a call, as long as nothing has
+//! to be looked at: see [`front`].
 
 /// A plain load.
 pub const LOAD: &str = "__foretell_load";
@@ -67,7 +67,8 @@ pub const BRANCH: &str = "__foretell_branch";
 pub const BRANCH_BY: &str = "__foretell_branch_by";
 /// A call out of the module, of a function that is known to touch no memory of the program unseen.
 pub const CALL: &str = "__foretell_call";
-/// Such a call that may give memory back: nobody sees that if the program has an allocator of its own without hooks.
+/// Such a call that may give memory back: no thread sees that if the program has an allocator of its own without
+/// hooks.
 pub const GIVE_BACK: &str = "__foretell_give_back";
 /// Such a call that allocates memory.
 pub const TAKE: &str = "__foretell_take";
@@ -89,14 +90,14 @@ pub const TAIL: &str = "__foretell_tail";
 pub const CALLED: &str = "__foretell_called";
 /// Back from a call, be it by an exception.
 pub const RETURN: &str = "__foretell_return";
-/// Asks for the front of the calling thread's log. The answer may be kept for as long as a function runs, even if another
-/// thread takes its stack over: of all fronts that are not the caller's none lets it write.
+/// Asks for the front of the calling thread's log. The answer may be kept for as long as a function runs, even if
+/// another thread takes its stack over: of all fronts that are not the caller's none lets it write.
 pub const THREAD: &str = "__foretell_thread";
 /// Tells the runtime about a module; called by a constructor.
 pub const MODULE: &str = "__foretell_module";
 
-/// What stands in memory right before the first instruction of every instrumented function, so that the runtime can tell
-/// from an address whether the function there tells what it does.
+/// What stands in memory right before the first instruction of every instrumented function, so that the runtime can
+/// tell from an address whether the function there tells what it does.
 pub const MARK: u64 = u64::from_le_bytes(*b"foretell");
 
 /// What all names above begin with.
@@ -104,16 +105,19 @@ pub const PREFIX: &str = "__foretell_";
 
 /// What instrumented code looks at to do something by itself: numbers at these places from where [`THREAD`] says.
 ///
-/// Every plain access and every call of an instrumented function takes a unit of [`front::TIME`], so that turns end at the same moments whatever else is done.
+/// Every plain access and every call of an instrumented function takes a unit of [`front::TIME`], so that turns end
+/// at the same moments whatever else is done.
 ///
-/// It *records* if nobody is [`front::INSIDE`], the time is below the [`front::LIMIT`], the [`front::CURSOR`] before the [`front::END`], and the site
-/// is in the segment that is [`front::OPEN`]. It is inside meanwhile, so that neither a signal handler nor another thread touches the log.
-/// Of a plain access, the step from what the site accessed last, in [`front::ADDRS`], must have two bytes: then the record is
-/// short (see [`crate::pack`]). A call needs room for its site on the stack. To return from a call, it must be the last one.
+/// It *records* if no thread is [`front::INSIDE`], the time is below the [`front::LIMIT`], the [`front::CURSOR`]
+/// before the [`front::END`], and the site is in the segment that is [`front::OPEN`]. It is inside meanwhile, so that
+/// neither a signal handler nor another thread touches the log. Of a plain access, the step from what the site
+/// accessed last, in [`front::ADDRS`], must have two bytes: then the record is short (see [`crate::pack`]). A call
+/// needs room for its site on the stack. To return from a call, it must be the last one.
 ///
-/// It *passes over* a plain access in a program that looks for races in itself, if the time is below [`front::WATCH`] and the detector has seen the
-/// same access in the same [`front::GENERATION`]: then [`front::SEEN`] has a number for it, see [`front::seen`]. Calls are then only put on
-/// the stack, and [`front::SAME`] tells how many of them have been there all the time.
+/// It *passes over* a plain access in a program that looks for races in itself, if the time is below [`front::WATCH`]
+/// and the detector has seen the same access in the same [`front::GENERATION`]: then [`front::SEEN`] has a number for
+/// it, see [`front::seen`]. Calls are then only put on the stack, and [`front::SAME`] tells how many of them have
+/// been there all the time.
 pub mod front {
     /// Which calls the thread is in.
     pub const CALLS: u64 = 0;
@@ -133,9 +137,11 @@ pub mod front {
     pub const LIMIT: u64 = CURSOR + 24;
     /// Up to which time the thread may pass over what the detector knows.
     pub const WATCH: u64 = CURSOR + 32;
-    /// Where the stack ended when the thread began to write to its log, or came into the runtime; 0 if it does neither.
+    /// Where the stack ended when the thread began to write to its log, or came into the runtime; 0 if it does
+    /// neither.
     pub const INSIDE: u64 = CURSOR + 40;
-    /// The segment of sites that may be recorded in place, or 0. If not 0, the log knows which calls the thread is in.
+    /// The segment of sites that may be recorded in place, or 0. If not 0, the log knows which calls the thread is
+    /// in.
     pub const OPEN: u64 = CURSOR + 48;
     /// The address of what the detector has seen.
     pub const SEEN: u64 = CURSOR + 56;
@@ -157,7 +163,8 @@ pub mod front {
         (u64::from(writes) * 4 + u64::from(size)) * KEPT * 8
     }
 
-    /// What is left of `address << (3 - size)`, for an access of `1 << size` bytes: where it is among those of its kind, in bytes.
+    /// What is left of `address << (3 - size)`, for an access of `1 << size` bytes: where it is among those of its
+    /// kind, in bytes.
     pub const SEEN_PLACES: u64 = (KEPT - 1) * 8;
 
     /// Where the number of an access is in [`SEEN`], as an index.
@@ -250,7 +257,8 @@ impl Update {
         Update::ALL.get(usize::try_from(code).ok()?).copied()
     }
 
-    /// What is there afterwards; of both values the lowest `bytes` (1, 2, 4 or 8) count, the rest of the result is zero.
+    /// What is there afterwards; of both values the lowest `bytes` (1, 2, 4 or 8) count, the rest of the result is
+    /// zero.
     pub fn apply(self, old: u64, operand: u64, bytes: usize) -> u64 {
         let mask = if bytes >= 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 };
         let (old, operand) = (old & mask, operand & mask);

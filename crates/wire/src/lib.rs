@@ -6,9 +6,10 @@
 //! * [`site`]: the table that every instrumented module carries: where in the source each hook stands
 //! * [`code`]: what follows in that table: every instruction of the instrumented functions
 //! * [`primitive`]: hooks in libraries that synchronise, and what their functions mean
-//! * [`record`]: what happened, one record each; [`pack`]: those that happen most, in few bytes and fewer instructions
+//! * [`record`]: what happened, one record each; [`pack`]: those that happen most, in few bytes and fewer
+//!   instructions
 //! * [`holders`]: who holds which lock, according to the records
-//! * [`races`]: what a program leaves that looks for races itself while it runs
+//! * [`races`]: what a program leaves with online detection
 //! * [`log`]: how records are put into a file such that it can be read after a crash
 //! * [`schedule`]: in which order the threads of a program are to make their steps
 //! * [`settings`]: environment variables, with their defaults

@@ -1,7 +1,7 @@
 //! Functions of the C library that read and write memory of the program where their arguments point.
 //!
-//! The compiler pass puts a hook in the place of a call: `__foretell_on_strlen(site, text)` instead of `strlen(text)`. The
-//! runtime performs the call and tells what it touched.
+//! The compiler pass puts a hook in the place of a call: `__foretell_on_strlen(site, text)` instead of
+//! `strlen(text)`. The runtime performs the call and tells what it touched.
 
 /// What the names of the hooks begin with.
 pub const PREFIX: &str = "__foretell_on_";

@@ -10,11 +10,11 @@
 //! ```
 //!
 //! All numbers are little-endian. What is not written yet is zero. A chunk counts once its magic is there, which is
-//! written last, after its length; so does a record once its kind is there. So whatever kills the program, and whenever, the log has
-//! every record that was complete by then.
+//! written last, after its length; so does a record once its kind is there. So whatever kills the program, and
+//! whenever, the log has every record that was complete by then.
 //!
-//! A thread writes to the same chunk again and again, and appends a copy of it whenever it is full. If the log was left between
-//! the two, there are two chunks of the same thread with the same clock, and the first one counts.
+//! A thread writes to the same chunk again and again, and appends a copy of it whenever it is full. If the log was
+//! left between the two, there are two chunks of the same thread with the same clock, and the first one counts.
 
 use crate::Malformed;
 
@@ -103,8 +103,8 @@ pub enum Content<'a> {
     Records(&'a [u8]),
     /// A module was loaded, see [`module`].
     Module(&'a [u8]),
-    /// What memory held right before the first thread was started, see [`memory`]. If there is more than one of these, the last one counts:
-    /// the others come from attempts that failed.
+    /// What memory held right before the first thread was started, see [`memory`]. If there is more than one of
+    /// these, the last one counts: the others come from attempts that failed.
     Memory(&'a [u8]),
 }
 
@@ -120,7 +120,8 @@ pub struct Chunk<'a> {
 }
 
 impl Chunk<'_> {
-    /// What stands before the content of a chunk of so many bytes, whole pages. The first eight bytes are written last.
+    /// What stands before the content of a chunk of so many bytes, whole pages. The first eight bytes are written
+    /// last.
     pub fn header(&self, length: usize) -> Result<[u8; HEADER], Malformed> {
         let length_of = |content: &[u8]| u32::try_from(content.len()).map_err(|_| Malformed);
         let (magic, used) = match self.content {
@@ -172,7 +173,8 @@ impl<'a> Chunks<'a> {
         Ok(Chunks { rest, ended: number(ENDED)? == 1, cut, why: Why::from_code(number(WHY)?), timed })
     }
 
-    /// The next chunk. What is not complete is passed over, and so are pages of which nobody has begun to make one.
+    /// The next chunk. What is not complete is passed over, and so are pages of which no thread has begun to make
+    /// one.
     pub fn next_chunk(&mut self) -> Result<Option<Chunk<'a>>, Malformed> {
         while let Some(header) = self.rest.first_chunk::<HEADER>() {
             let magic = *field(header, 0)?;
@@ -270,8 +272,8 @@ pub mod memory {
     }
 
     impl<'a> Run<'a> {
-        /// Writes it at the beginning of `out`, and says how long that is; none if there is no room. Allocates nothing, as it is called in the
-        /// program that is recorded.
+        /// Writes it at the beginning of `out`, and says how long that is; none if there is no room. Allocates
+        /// nothing, as it is called in the program that is recorded.
         pub fn encode(&self, out: &mut [u8]) -> Option<usize> {
             let bytes = self.bytes.unwrap_or_default();
             if out.len() < 2 * LONGEST + 1 + bytes.len() {

@@ -6,12 +6,13 @@
 //! enter = 0 1011 hhh (one byte), site (one byte)
 //! ```
 //!
-//! `w`: it writes; `ss`: the logarithm of its size; `V`: the value has as many bytes as the access, not one. All numbers are
-//! little-endian, steps are signed. What does not fit in here is written as any other record.
+//! `w`: it writes; `ss`: the logarithm of its size; `V`: the value has as many bytes as the access, not one. All
+//! numbers are little-endian, steps are signed. What does not fit in here is written as any other record.
 //!
-//! Sites fall into *segments*. A short record, and that of a call, tells where in its segment the site is, `hhh` being the highest bits: which
-//! segment that is tells the last record of an access that is not short. So nearly all of a short record is known when the
-//! program is compiled; instrumented code writes them itself, see [`crate::hook::front`].
+//! Sites fall into *segments*. A short record, and that of a call, tells where in its segment the site is, `hhh`
+//! being the highest bits: which segment that is tells the last record of an access that is not short. So nearly all
+//! of a short record is known when the program is compiled; instrumented code writes them itself, see
+//! [`crate::hook::front`].
 
 use crate::Malformed;
 use crate::record::{Context, Record, kind};

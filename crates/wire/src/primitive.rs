@@ -50,41 +50,43 @@ codes! {
     Role {
         /// Nothing: other code tells what happens.
         Silent = 0,
-        /// Whoever changes the word has the lock; who fails goes on to wait.
+        /// The thread that changes the word has the lock; who fails goes on to wait.
         Lock = 1,
         /// As [`Role::Lock`], together with other readers.
         LockShared = 2,
-        /// Whoever changes the word has the lock; who fails gives up. It is held if the word has one of the bits `held`.
+        /// The thread that changes the word has the lock; who fails gives up. It is held if the word has one of the
+        /// bits `held`.
         TryLock = 3,
-        /// As [`Role::TryLock`], together with other readers. It is held by somebody alone if the word has all of the
+        /// As [`Role::TryLock`], together with other readers. It is held by a thread alone if the word has all of the
         /// bits `held`; a word with one of the bits `blocked` keeps readers out for another reason.
         TryLockShared = 4,
-        /// Whoever changes the word has given the lock up; who fails goes on to do so otherwise.
+        /// The thread that changes the word has given the lock up; who fails goes on to do so otherwise.
         Unlock = 5,
-        /// Whoever changes the word had the lock alone, and now shares it.
+        /// The thread that changes the word had the lock alone, and now shares it.
         Downgrade = 6,
         /// A mark that a thread has failed while it held the lock: hardly ever set.
         Poison = 7,
-        /// Whether something is done that is done once. The bits `held` of the word tell: before, they are as in `blocked`.
+        /// Whether something is done that is done once. The bits `held` of the word tell: before, they are as in
+        /// `blocked`.
         Done = 8,
         /// Gives a thread the token with which it returns from its park.
         Unpark = 9,
         /// Something that is not known, to the word of a lock: nothing may be reordered around it.
         Fence = 10,
-        /// How many threads of a scope have not ended. Whoever finds none goes on after all of them.
+        /// How many threads of a scope have not ended. The thread that finds none goes on after all of them.
         Scope = 11,
         /// A thread gives up its result, which is the last thing that it does for others.
         Retire = 12,
-        /// As [`Role::LockShared`], and nobody else may hold the lock in this way.
+        /// As [`Role::LockShared`], and no other thread may hold the lock in this way.
         LockUpgradable = 13,
-        /// Whoever changes the word has given up what [`Role::LockUpgradable`] took.
+        /// The thread that changes the word has given up what [`Role::LockUpgradable`] took.
         UnlockUpgradable = 14,
-        /// Whoever changes the word and finds no other reader, which the bits above the lowest four count, had the lock as by
-        /// [`Role::LockUpgradable`] and now has it alone; who finds one goes on to wait.
+        /// The thread that changes the word and finds no other reader, which the bits above the lowest four count,
+        /// had the lock as by [`Role::LockUpgradable`] and now has it alone; who finds one goes on to wait.
         Upgrade = 15,
-        /// Whoever changes the word had the lock as by [`Role::LockUpgradable`], and now just shares it.
+        /// The thread that changes the word had the lock as by [`Role::LockUpgradable`], and now just shares it.
         StayShared = 16,
-        /// Whoever changes the word had the lock alone, and now has it as by [`Role::LockUpgradable`].
+        /// The thread that changes the word had the lock alone, and now has it as by [`Role::LockUpgradable`].
         DowngradeToUpgradable = 17,
     }
 }
@@ -122,15 +124,16 @@ codes! {
         Within = 13,
         /// Reads so many bytes (other) at the object, and writes them.
         Change = 14,
-        /// Starts a thread. What that runs first is the library's, calls the program's function, and touches none of its
-        /// memory but what was made for the new thread.
+        /// Starts a thread. What that runs first is the library's, calls the program's function, and touches none of
+        /// its memory but what was made for the new thread.
         Spawn = 15,
         /// Asks the clock.
         Clock = 16,
         /// A thread of the scope (object) has ended, as far as the scope is concerned.
         ScopeShrinks = 17,
-        /// The last who knows of a thread's result drops it. The object is where its address is. If the function that does it (other)
-        /// tells nothing itself and the thread has run in a scope, this is also [`Primitive::ScopeShrinks`].
+        /// The last who knows of a thread's result drops it. The object is where its address is. If the function that
+        /// does it (other) tells nothing itself and the thread has run in a scope, this is also
+        /// [`Primitive::ScopeShrinks`].
         DropResult = 18,
         /// As [`Role::LockUpgradable`] if the result is true.
         TryLockUpgradable = 19,
@@ -138,7 +141,8 @@ codes! {
         UnlockUpgradable = 20,
         /// As [`Role::Upgrade`] if the result is true.
         TryUpgrade = 21,
-        /// Drops what the library knows of a thread or of a scope. Who knew of it is not told, so neither is that its memory is given back.
+        /// Drops what the library knows of a thread or of a scope. Who knew of it is not told, so neither is that its
+        /// memory is given back.
         Forget = 22,
     }
 }

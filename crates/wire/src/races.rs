@@ -11,8 +11,9 @@
 //! calls  = how many, the sites of the calls that have not ended, the outermost first
 //! ```
 //!
-//! All are numbers as in [`crate::varint`], but for the magic. A race is written as soon as it is found, the counts when the program ends.
-//! What is at the end of the file and not complete was being written when the program was killed.
+//! All are numbers as in [`crate::varint`], but for the magic. A race is written as soon as it is found, the counts
+//! when the program ends. What is at the end of the file and not complete was being written when the program was
+//! killed.
 
 use crate::Malformed;
 use crate::varint::{push, take};
@@ -65,7 +66,7 @@ pub struct Access {
 /// The memory that a race is about.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Memory {
-    /// A variable of the program, or memory that nobody was seen to allocate.
+    /// A variable of the program, or memory whose allocation was not recorded.
     Static,
     /// A block of the heap.
     Heap {

@@ -1,12 +1,12 @@
 //! What a thread of the program did, one record each, in the order in which it did it.
 //!
-//! A record is one byte that tells its kind, never zero, and numbers after it. A site is written as the step from the one
-//! of the record before, an address as the step from what the same site accessed before: programs walk in small steps. So
-//! a record can only be read after those before it in the same chunk of the log. Most records are plain accesses; these
-//! have a form of their own, see [`crate::pack`].
+//! A record is one byte that tells its kind, never zero, and numbers after it. A site is written as the step from the
+//! one of the record before, an address as the step from what the same site accessed before: programs walk in small
+//! steps. So a record can only be read after those before it in the same chunk of the log. Most records are plain
+//! accesses; these have a form of their own, see [`crate::pack`].
 //!
-//! Every record has a clock: one more than that of the record before, unless [`Record::Clock`] or [`Record::Ahead`] stands
-//! between them. Records of several threads are in the order of their clocks.
+//! Every record has a clock: one more than that of the record before, unless [`Record::Clock`] or [`Record::Ahead`]
+//! stands between them. Records of several threads are in the order of their clocks.
 
 use std::sync::atomic::{Ordering, compiler_fence};
 
@@ -62,10 +62,11 @@ pub enum Record<'a> {
 }
 
 impl Record<'_> {
-    /// Whether it is a step of its thread: something that others could notice, and that the thread does in every run in which it goes
-    /// the same way. So the steps of a thread can be counted, and the same one is found again by its number. Decisions and calls are none,
-    /// for whether they are recorded depends on when the thread hands over; nor is memory that comes and goes, since libraries allocate
-    /// for whoever comes first; nor is to leave a barrier, which the last one to come tells for all.
+    /// Whether it is a step of its thread: something that others could notice, and that the thread does in every run
+    /// in which it goes the same way. So the steps of a thread can be counted, and the same one is found again by its
+    /// number. Decisions and calls are none, for whether they are recorded depends on when the thread hands over; nor
+    /// is memory that comes and goes, since libraries allocate for the thread that comes first; nor is to leave a
+    /// barrier, which the last one to come tells for all.
     pub fn is_step(&self) -> bool {
         match self {
             Record::Read { .. }
@@ -103,7 +104,7 @@ impl Record<'_> {
         }
     }
 
-    /// Whether it tells of more memory at once than can be told apart, so that nobody knows what happens there.
+    /// Whether it tells of more memory at once than can be told apart, so that it is not known what happens there.
     pub fn is_vague(&self) -> bool {
         matches!(*self, Record::Fill { length, .. } if length > LONGEST_FILL)
     }
@@ -139,7 +140,8 @@ pub const EXIT: u64 = 1;
 sync_ops! {
     /// The thread begins; object and other are the bounds of its stack.
     Begin = 0,
-    /// The thread ends; or it has called `exit`, if the object is [`EXIT`], and may still run handlers and destructors.
+    /// The thread ends; or it has called `exit`, if the object is [`EXIT`], and may still run handlers and
+    /// destructors.
     End = 1,
     /// Starts the thread with this number.
     Fork = 2,
@@ -171,8 +173,8 @@ sync_ops! {
     SemWait = 15,
     /// Gives a permit.
     SemPost = 16,
-    /// Comes to a barrier. The other is twice the number of the barrier, which is another one each time that one is made;
-    /// and one more if the thread is told whether it is the one that tells the others.
+    /// Comes to a barrier. The other is twice the number of the barrier, which is another one each time that one is
+    /// made; and one more if the thread is told whether it is the one that tells the others.
     Arrive = 17,
     /// Leaves a barrier.
     Depart = 18,
@@ -180,9 +182,11 @@ sync_ops! {
     Alloc = 19,
     /// The memory that was allocated at this address is given back.
     Free = 20,
-    /// So many bytes (other) of memory from this address on have other addresses as well, or are seen by other processes.
+    /// So many bytes (other) of memory from this address on have other addresses as well, or are seen by other
+    /// processes.
     Shared = 21,
-    /// So many bytes (other) of the thread's own stack from this address on are given up: a local variable is no more.
+    /// So many bytes (other) of the thread's own stack from this address on are given up: a local variable is no
+    /// more.
     LocalEnd = 22,
 }
 
@@ -302,8 +306,8 @@ impl Context {
         self.addr_at(self.site)
     }
 
-    /// Writes the record to the beginning of `out`, which has room for [`LONGEST_RECORD`] bytes and the bytes that the
-    /// record carries. Returns how many bytes it took.
+    /// Writes the record to the beginning of `out`, which has room for [`LONGEST_RECORD`] bytes and the bytes that
+    /// the record carries. Returns how many bytes it took.
     #[inline]
     pub fn encode(&mut self, record: &Record<'_>, out: &mut [u8]) -> usize {
         let mut to = Put { out, length: 1, kind: 0 };

@@ -1,10 +1,9 @@
 //! Schedules: in which order the threads of a program make their steps, up to two accesses that race.
 //!
-//! A schedule is a text of lines, described in docs/schedule.md. A step is what [`Record::is_step`] says; threads are named by
-//! descent, for their numbers depend on the order of creation: `main`, `main.1` for the first one that it starts, `main.1.2`. (Those of
-//! CIMP programs are called so anyway.) What is
-//! read borrows from the text, so that to read it allocates nothing: the program that follows a schedule allocates as it did when it was
-//! recorded.
+//! A schedule is a text of lines, described in docs/schedule.md. A step is what [`Record::is_step`] says; threads are
+//! named by descent, for their numbers depend on the order of creation: `main`, `main.1` for the first one that it
+//! starts, `main.1.2`. (Those of CIMP programs are called so anyway.) What is read borrows from the text, so that to
+//! read it allocates nothing: the program that follows a schedule allocates as it did when it was recorded.
 //!
 //! [`Record::is_step`]: crate::record::Record::is_step
 
@@ -243,7 +242,8 @@ fn name(thread: &str) -> Option<&str> {
 pub enum Outcome {
     /// Both threads were held at their accesses, and made them one after the other.
     Raced,
-    /// One of the two (0 or 1) went past its access, as that is a part of an operation that began after so many steps.
+    /// One of the two (0 or 1) went past its access, as that is a part of an operation that began after so many
+    /// steps.
     Passed(usize, u64),
     /// This thread did not come to where it should have; why, in words.
     Diverged(String, String),

@@ -1,6 +1,8 @@
-//! Environment variables: the contract between the command line, the runtime inside the recorded program, and the tests.
+//! Environment variables: the contract between the command line, the runtime inside the recorded program, and the
+//! tests.
 //!
-//! Names, defaults and help texts stand here and nowhere else. A test compares the table with the tree and with `docs/native.md`.
+//! Names, defaults and help texts stand here and nowhere else. A test compares the table with the tree and with
+//! `docs/native.md`.
 
 use std::ffi::CStr;
 
@@ -42,7 +44,8 @@ impl Setting {
 
 /// The seed of runs for which none is given.
 pub const DEFAULT_SEED: u64 = 0;
-/// The first seed of a hunt for which none is given: the run with [`DEFAULT_SEED`] is the one that `run` and `record` show.
+/// The first seed of a hunt for which none is given: the run with [`DEFAULT_SEED`] is the one that `run` and `record`
+/// show.
 pub const FIRST_HUNTING_SEED: u64 = DEFAULT_SEED + 1;
 /// How many picks of a thread a strategy expects if it is not told.
 pub const DEFAULT_STEPS: u64 = 1_000;

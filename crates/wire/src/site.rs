@@ -1,8 +1,9 @@
-//! Where in the source each hook stands: a table that every instrumented module carries in its own data, followed by its code
-//! ([`crate::code`]).
+//! Where in the source each hook stands: a table that every instrumented module carries in its own data, followed by
+//! its code ([`crate::code`]).
 //!
-//! A hook is told its site as the address of the byte at the site's index in the encoded table. That costs the program no
-//! arithmetic, and an address names module and site at once. The table has at least one byte for each site.
+//! A hook is told its site as the address of the byte at the site's index in the encoded table. That costs the
+//! program no arithmetic, and an address names module and site at once. The table has at least one byte for each
+//! site.
 
 use crate::Malformed;
 use crate::code::Position;
@@ -19,17 +20,20 @@ pub struct Site {
     pub line: u32,
     /// Column, from 1 on; 0 if the compiler does not know.
     pub column: u32,
-    /// The site of the call that had been inlined here before the pass ran, if there was one. It stands before this one.
+    /// The site of the call that had been inlined here before the pass ran, if there was one. It stands before this
+    /// one.
     pub caller: Option<u32>,
     /// The instruction that the hook stands for, unless the site is only a place.
     pub position: Option<Position>,
     /// Of a plain access: what the thread has read before decides that it comes here. No record tells that.
     pub is_decided: bool,
-    /// Of a plain access: the site of a decision that always follows, before anything else is recorded. No record tells that.
+    /// Of a plain access: the site of a decision that always follows, before anything else is recorded. No record
+    /// tells that.
     pub decides: Option<u32>,
-    /// Whoever comes here leaves a record of it, each time. Of a call: unless the callee is instrumented.
+    /// A thread that comes here leaves a record of it, each time. Of a call: unless the callee is instrumented.
     pub is_told: bool,
-    /// Of a call: it hands something over that no record tells of, a structure by value or its own place in the stack.
+    /// Of a call: it hands something over that no record tells of, a structure by value or its own place in the
+    /// stack.
     pub is_hidden: bool,
 }
 
@@ -100,7 +104,7 @@ pub struct Global {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub enum Language {
-    /// C, or nobody knows.
+    /// C, or unknown.
     #[default]
     Other = 0,
     /// C++.
@@ -124,8 +128,8 @@ impl Language {
         self == Language::Other
     }
 
-    /// Whether atomic accesses of different sizes race, unless both read. C and C++ do not have these at all: who makes
-    /// them there relies on more than the language.
+    /// Whether atomic accesses of different sizes race, unless both read. C and C++ do not have these at all: who
+    /// makes them there relies on more than the language.
     pub fn mixed_sizes_race(self) -> bool {
         self == Language::Rust
     }

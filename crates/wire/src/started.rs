@@ -39,8 +39,8 @@ pub struct Unrecorded {
     pub threads: u64,
 }
 
-/// What such a file tells; `logs` is how many logs a process has. A program that is not instrumented notes nothing, so only
-/// the last one that a process was can be one.
+/// What such a file tells; `logs` is how many logs a process has. A program that is not instrumented notes nothing,
+/// so only the last one that a process was can be one.
 pub fn unrecorded(text: &str, logs: impl Fn(u32) -> usize) -> Unrecorded {
     let mut processes: Vec<(u32, usize, Vec<&str>)> = Vec::new();
     let (mut found, mut threads) = (Vec::new(), 0);

@@ -1,5 +1,5 @@
-//! The functions of the C library that are about threads: those of POSIX, of C11, and the scheduler's. Each of them is
-//! in exactly one of three lists, and `crates/cli/tests/native/threads.rs` compares these with what the C library
+//! The functions of the C library that are about threads: those of POSIX, of C11, and the scheduler's. Each of them
+//! is in exactly one of three lists, and `crates/cli/tests/native/threads.rs` compares these with what the C library
 //! exports.
 
 /// The runtime stands in for these: it records what they synchronise, and which memory of the program they read and

@@ -179,7 +179,8 @@ fn machine() -> Result<String, Failure> {
         .map_err(|error| Failure::Environment(format!("cannot run rustc: {error}")))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let name = text.lines().find_map(|line| line.strip_prefix("host: "));
-    name.map(String::from).ok_or_else(|| Failure::Environment("rustc does not print its host target".to_string()))
+    name.map(String::from)
+        .ok_or_else(|| Failure::Environment("rustc does not print its host target".to_string()))
 }
 
 /// The programs among what cargo says that it has built.

@@ -48,8 +48,8 @@ pub(super) fn place(location: LLVMMetadataRef) -> Place {
     Place { file, function, line, column, is_in_library }
 }
 
-/// The path of a file by which it is found from the folder that the compiler runs in. Compilers name files from whatever folder
-/// they have in common with that one.
+/// The path of a file by which it is found from the folder that the compiler runs in. Compilers name files from
+/// whatever folder they have in common with that one.
 fn found_from_here(file: String, folder: &str) -> String {
     static HERE: OnceLock<PathBuf> = OnceLock::new();
     let here = HERE.get_or_init(|| std::env::current_dir().unwrap_or_default());

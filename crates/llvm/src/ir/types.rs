@@ -72,7 +72,7 @@ impl Type {
         Value(llvm!(LLVMConstNull(self.0)))
     }
 
-    /// A value of the type that nobody looks at.
+    /// A value of the type that is never used.
     pub(crate) fn poison(self) -> Value {
         Value(llvm!(LLVMGetPoison(self.0)))
     }

@@ -99,7 +99,7 @@ impl Value {
         (is_number && is_narrow).then(|| llvm!(LLVMConstIntGetSExtValue(self.0)))
     }
 
-    /// The bits of a constant of the type `float` or `double`. Of what is not a number nobody can say which bits it has.
+    /// The bits of a constant of the type `float` or `double`. Which bits a NaN has is not known.
     pub(crate) fn constant_float(self) -> Option<u64> {
         if llvm!(LLVMIsAConstantFP(self.0)).is_null() {
             return None;
@@ -205,15 +205,17 @@ impl Value {
         )
     }
 
-    /// Whether other modules may have the same function, of which the linker takes one. What is always inlined is no matter of it.
+    /// Whether other modules may have the same function, of which the linker takes one. What is always inlined is no
+    /// matter of it.
     pub(crate) fn is_shared(self) -> bool {
         let linkage = llvm!(LLVMGetLinkage(self.0));
         matches!(linkage, LLVMLinkage::LLVMLinkOnceODRLinkage | LLVMLinkage::LLVMWeakODRLinkage)
             && !self.has_attribute("alwaysinline")
     }
 
-    /// A function of C++ whose body is here to be looked at, while calls go to another module, becomes one of this module.
-    /// Not so in C, where the body may call the very function that it stands for: glibc's checked `memcpy` does.
+    /// A function of C++ whose body is here to be looked at, while calls go to another module, becomes one of this
+    /// module. Not so in C, where the body may call the very function that it stands for: glibc's checked `memcpy`
+    /// does.
     pub(crate) fn adopt(self) {
         let is_cpp = self.name().starts_with("_Z");
         if is_cpp && llvm!(LLVMGetLinkage(self.0)) == LLVMLinkage::LLVMAvailableExternallyLinkage {
@@ -261,7 +263,7 @@ impl Value {
         !special && !self.is_droppable() && self.address_space() == Some(0)
     }
 
-    /// Whether the linker may drop this function or variable, so that nobody else may name it.
+    /// Whether the linker may drop this function or variable, so that no other code may name it.
     fn is_droppable(self) -> bool {
         self.is_local() && !llvm!(LLVMGetComdat(self.0)).is_null()
     }
@@ -406,8 +408,8 @@ impl Value {
         (0..count).map(|index| Block(llvm!(LLVMGetSuccessor(self.0, index)))).collect()
     }
 
-    /// Makes sure that the blocks at which an invoke goes on are reached from nowhere else. Lists of instructions that
-    /// were made before are worth nothing afterwards.
+    /// Makes sure that the blocks at which an invoke goes on are reached from nowhere else. Lists of instructions
+    /// that were made before are worth nothing afterwards.
     pub(crate) fn own_ways(self) {
         if self.opcode() == Some(Opcode::LLVMInvoke) {
             llvm!(foretell_own_ways(self.0));

@@ -1,7 +1,9 @@
-//! A run with another way in it: what happened up to a decision, what its thread does instead, and what the others can still do.
+//! A run with another way in it: what happened up to a decision, what its thread does instead, and what the others
+//! can still do.
 //!
-//! What the others do then they did in the run, but what they read may come from writes that are gone, or new. Of such reads, and of all that may depend on
-//! them, no value is shown; and what is known only for the values of the run, because nobody knows how it is computed, has none.
+//! What the others do then they did in the run, but what they read may come from writes that are gone, or new. Of
+//! such reads, and of all that may depend on them, no value is shown; and what is known only for the values of the
+//! run, because it is not known how it is computed, has none.
 
 use foretell_depend::{Course, Detour};
 use foretell_symbolic::{UntakenPath, without_value};
@@ -30,7 +32,8 @@ pub(super) fn splice(run: &Trace, seed: &UntakenPath) -> Result<Detour, TraceErr
     Ok(Detour { trace, branch: id(seed.after)?, added, origins })
 }
 
-/// What others can still do after the decision, by the numbers in the run; each with whether its values may be others than there.
+/// What others can still do after the decision, by the numbers in the run; each with whether its values may be others
+/// than there.
 fn what_remains(run: &Trace, seed: &UntakenPath) -> Vec<(usize, bool)> {
     let forked = |event: &Event| if let Op::Fork(child) = event.op { Some(child) } else { None };
     let mut course = Course::new(run.events().iter().filter_map(forked));
@@ -44,7 +47,7 @@ fn what_remains(run: &Trace, seed: &UntakenPath) -> Vec<(usize, bool)> {
     course.stop(seed.thread);
     let mut rest = Vec::new();
     for (index, event) in run.events().iter().enumerate().skip(seed.after) {
-        // Nobody knows what such a read comes from: perhaps from what the thread did.
+        // It is not known what such a read comes from: perhaps from what the thread did.
         if event.unexplained {
             break;
         }
@@ -85,7 +88,8 @@ impl Memories {
         }
     }
 
-    /// After they have parted: something of the run, which may happen on the detour as well. Says whether its thread may have seen something else by then.
+    /// After they have parted: something of the run, which may happen on the detour as well. Says whether its thread
+    /// may have seen something else by then.
     fn run(&mut self, index: usize, event: &Event, happens: bool) -> bool {
         let reads = event.op.access().filter(|access| access.kind.reads());
         if let Some(access) = reads.filter(|_| happens) {
@@ -241,7 +245,7 @@ impl<'a> Spliced<'a> {
             let (old, new) = (EventId::from_index(index)?, self.numbers[index]?);
             let event = self.run.events()[index];
             terms.say(&mut values, zero, (old, event), new)?;
-            // What was written is not what the run has shown, and nobody knows how it is computed.
+            // What was written is not what the run has shown, and it is not known how it is computed.
             if strays && of_run.written(old).is_none() && event.op.value_written().is_some() {
                 values.set_written(new, nothing);
             }

@@ -58,8 +58,8 @@ impl Writer<'_> {
         self.access(addr, access, bytes, bytes)
     }
 
-    /// What was read decides whether there is more to read, so a branch follows on every piece. Pieces are words, or what
-    /// others have made of them: nobody can have written only a part of a cell.
+    /// What was read decides whether there is more to read, so a branch follows on every piece. Pieces are words, or
+    /// what others have made of them: no thread can have written only a part of a cell.
     pub(super) fn scan(&mut self, addr: u64, bytes: &[u8]) -> Done {
         if self.memory.is_shared(addr) {
             return self.opaque();

@@ -1,8 +1,8 @@
 //! Barriers that come one after the other at one address.
 //!
-//! In a trace any threads may cross a barrier together, as long as they are as many. Where the program asks which thread is the serial one
-//! (`PTHREAD_BARRIER_SERIAL_THREAD`), that is not so: in every crossing one thread is, so those that met have to stay together. Each such
-//! crossing is a barrier of its own.
+//! In a trace any threads may cross a barrier together, as long as they are as many. Where the program asks which
+//! thread is the serial one (`PTHREAD_BARRIER_SERIAL_THREAD`), that is not so: in every crossing one thread is, so
+//! those that met have to stay together. Each such crossing is a barrier of its own.
 
 /// The barriers at one address, one after the other.
 #[derive(Debug, Default)]

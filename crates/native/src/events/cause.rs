@@ -26,7 +26,7 @@ pub(super) enum Cause {
     Vague,
     /// Memory that another process may change.
     Shared,
-    /// Memory that somebody had before who was not seen to give it back.
+    /// Memory that was not seen to be given back.
     Taken,
     /// An operation on a lock, a condition or a semaphore does not fit those that were recorded.
     Synchronisation,

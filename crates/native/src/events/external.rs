@@ -1,7 +1,7 @@
 //! External writes: uninstrumented code may read and write any memory where it is called.
 //!
-//! An unmodelled operation is told as a fence, with reads of what was written before it, and writes of unknown values that stand for what it may
-//! have written. Whether it has written a variable shows when that is read next.
+//! An unmodelled operation is told as a fence, with reads of what was written before it, and writes of unknown values
+//! that stand for what it may have written. Whether it has written a variable shows when that is read next.
 
 use std::collections::BTreeSet;
 
@@ -104,9 +104,10 @@ impl Touched {
 }
 
 impl Writer<'_> {
-    /// A variable of the program is about to be accessed. If that is the first time since an external write is possible, and it is read and holds
-    /// what it held before, then it was not written. Otherwise it was written at an unknown moment, and nothing is reordered around the read that
-    /// shows it. Before the first fork the moment makes no difference: no other thread could have looked.
+    /// A variable of the program is about to be accessed. If that is the first time since an external write is
+    /// possible, and it is read and holds what it held before, then it was not written. Otherwise it was written at
+    /// an unknown moment, and nothing is reordered around the read that shows it. Before the first fork the moment
+    /// makes no difference: no other thread could have looked.
     pub(super) fn touch(&mut self, op: Op) -> Done {
         let (Op::Read { var, .. }
         | Op::Write { var, .. }
@@ -139,10 +140,10 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// An unmodelled operation may have read and written any memory. So everything before it happens before, everything after it
-    /// after, and memory is then as it was: what was written since the last time is read between two fences, where no other
-    /// thread can race with that. One thread alone needs none of this. What memory holds after it is unknown, unless it is
-    /// read before it is written again: see [`Writer::doubt_memory`].
+    /// An unmodelled operation may have read and written any memory. So everything before it happens before,
+    /// everything after it after, and memory is then as it was: what was written since the last time is read between
+    /// two fences, where no other thread can race with that. One thread alone needs none of this. What memory holds
+    /// after it is unknown, unless it is read before it is written again: see [`Writer::doubt_memory`].
     pub(super) fn opaque(&mut self) -> Done {
         self.external.opaques += 1;
         self.forget_contents();
@@ -178,8 +179,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// What was accessed so far may have been written externally, so unknown values are written to it here. What was not accessed since the last
-    /// unmodelled operation was written there already.
+    /// What was accessed so far may have been written externally, so unknown values are written to it here. What was
+    /// not accessed since the last unmodelled operation was written there already.
     fn doubt_memory(&mut self) -> Done {
         for var in self.external.touched.take() {
             self.push(Op::Store { var, value: None, order: MemOrder::Relaxed })?;

@@ -27,8 +27,8 @@ use crate::cells::{Extent, Word};
 use crate::memory::Era;
 
 impl Writer<'_> {
-    /// The part of an access that lies in such a word. What it writes begins with the first byte of the part; the end of memory
-    /// writes nothing known.
+    /// The part of an access that lies in such a word. What it writes begins with the first byte of the part; the end
+    /// of memory writes nothing known.
     pub(super) fn mixed_part(
         &mut self,
         era: Era,

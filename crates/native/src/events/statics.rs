@@ -1,7 +1,8 @@
 //! Static memory at the first fork.
 //!
-//! Until the first thread starts another one, it is alone: static memory holds what it holds then, whichever code wrote it. Variables whose
-//! contents no event tells are read there. That races with nothing, as all other threads are started later.
+//! Until the first thread starts another one, it is alone: static memory holds what it holds then, whichever code
+//! wrote it. Variables whose contents no event tells are read there. That races with nothing, as all other threads
+//! are started later.
 
 use foretell_trace::{EventId, MemOrder, Op, VarId};
 use rustc_hash::FxHashMap;
@@ -30,7 +31,8 @@ impl<'a> StaticContents<'a> {
         self.seen.insert(var, holds);
     }
 
-    /// Uninstrumented code may have written a variable. Should it still hold what was seen there, that has to be told.
+    /// Uninstrumented code may have written a variable. Should it still hold what was seen there, that has to be
+    /// told.
     pub(super) fn doubt(&mut self, var: VarId) {
         self.seen.entry(var).and_modify(|seen| *seen = None);
     }
@@ -44,8 +46,8 @@ impl<'a> StaticContents<'a> {
 }
 
 impl Writer<'_> {
-    /// The first thread is about to start another one. Variables are read here whose contents no access tells, or that do not hold what was
-    /// seen there last.
+    /// The first thread is about to start another one. Variables are read here whose contents no access tells, or
+    /// that do not hold what was seen there last.
     pub(super) fn show_contents(&mut self) -> Done {
         let (survey, here) = (self.survey, (self.here.site, self.here.loc));
         (self.here.site, self.here.loc) = (0, self.naming.spot(0)?.loc);
@@ -73,8 +75,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Uninstrumented code may have written any memory. What a variable holds that was not accessed since the fork is unknown then: all its
-    /// accesses come after this, in every schedule.
+    /// Uninstrumented code may have written any memory. What a variable holds that was not accessed since the fork is
+    /// unknown then: all its accesses come after this, in every schedule.
     pub(super) fn doubt_contents(&mut self) {
         if self.has_forked {
             for (_, event) in self.statics.shown.drain() {

@@ -14,7 +14,7 @@ use crate::memory::{Era, Purpose};
 /// The part of an address that makes the number of a variable where nothing but where ways lead is wanted.
 const NUMBERS: u64 = (1 << 30) - 1;
 
-/// What is known beside the trace, for ways that were not taken.
+/// What is known beside the trace, for untaken branches.
 pub(super) struct Exploring<'a> {
     question: Question<'a>,
     /// What is touched there.
@@ -41,7 +41,7 @@ impl<'a> Exploring<'a> {
 }
 
 impl Writer<'_> {
-    /// Goes the other ways of what the thread has just decided.
+    /// Goes the untaken branches of what the thread has just decided.
     pub(super) fn look_beside(&mut self) {
         let Some(mut follower) = self.followers.pop_if(|follower| follower.has_forks()) else { return };
         if let Some(mut exploring) = self.exploring.take() {
@@ -66,7 +66,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Nobody knows any more what memory holds.
+    /// It is not known any more what memory holds.
     pub(super) fn forget_contents(&mut self) {
         if let Some(exploring) = &mut self.exploring {
             exploring.contents = FxHashMap::default();
@@ -94,8 +94,9 @@ impl Surroundings<'_, '_, '_> {
         Some(Footprint::Variables(spots))
     }
 
-    /// Whether nobody can have changed the memory without a record. Libraries write unseen what belongs to them, such as `errno`: it lies among the thread-local
-    /// variables, and these on the stack or where nobody has told of anything. What the program has given them to write to is told.
+    /// Whether no thread can have changed the memory without a record. Libraries write without a record what belongs
+    /// to them, such as `errno`: it lies among the thread-local variables, and these on the stack or where no thread
+    /// has told of anything. What the program has given them to write to is told.
     fn is_up_to_date(&self, era: Era, part: Part, is_named: bool) -> bool {
         match self.writer.memory.about(era).purpose {
             Purpose::Heap(_) => true,
@@ -195,7 +196,7 @@ impl Environment for Surroundings<'_, '_, '_> {
     }
 }
 
-/// The number that bytes are, the lowest first; what nobody knows counts as zero.
+/// The number that bytes are, the lowest first; what is not known counts as zero.
 fn number(bytes: &[Option<u8>]) -> u64 {
     bytes.iter().rev().fold(0, |all, byte| all << 8 | u64::from(byte.unwrap_or(0)))
 }

@@ -43,7 +43,7 @@ impl Writer<'_> {
                 self.branch()
             }
             SyncOp::End => {
-                // What a thread returns goes to whoever waits for it.
+                // What a thread returns goes to the thread that joins it.
                 self.branch()?;
                 self.abandon_locks()?;
                 self.sync.exiting = self.sync.exiting.filter(|&thread| thread != self.here.thread);
@@ -92,9 +92,10 @@ impl Writer<'_> {
         }
     }
 
-    /// The first thread also brings what was there before it. What static memory holds at first nobody knows before
-    /// it is read, be it at the first fork (see [`Writer::show_contents`]), so it is told as memory that becomes usable. And a branch that depends on nothing tells that branches
-    /// are recorded, even if there is no other.
+    /// The first thread also brings what was there before it. What static memory holds at first is not known
+    /// before it is read, be it at the first fork (see [`Writer::show_contents`]), so it is told as memory that
+    /// becomes usable. And a branch that depends on nothing tells that branches are recorded, even if there is no
+    /// other.
     fn begin(&mut self) -> Done {
         self.push(Op::Begin)?;
         if self.here.thread > 0 {
@@ -141,7 +142,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The thread ends with locks that are given up for it later. Nothing is reordered around its end, nor around that.
+    /// The thread ends with locks that are given up for it later. Nothing is reordered around its end, nor around
+    /// that.
     fn abandon_locks(&mut self) -> Done {
         let survey = self.survey;
         for &object in survey.handed.abandoned_by(self.here.thread) {
@@ -188,7 +190,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whoever else is still said to hold the lock has given it up unseen.
+    /// Any other thread that is still said to hold the lock has released it externally.
     fn make_way(&mut self, lock: LockId, mode: Mode) -> Done {
         for (holder, how) in self.sync.holders.in_the_way(lock, self.here.thread, mode) {
             self.release_for(holder, lock, how)?;
@@ -196,8 +198,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Another thread's hold of a lock has ended, nobody knows when: somewhere before here, and nothing can be reordered
-    /// around that.
+    /// Another thread's hold of a lock has ended, at an unknown moment: somewhere before here, and nothing can be
+    /// reordered around that.
     fn release_for(&mut self, holder: u32, lock: LockId, mode: Mode) -> Done {
         self.opaque()?;
         let thread = std::mem::replace(&mut self.here.thread, holder);
@@ -254,7 +256,7 @@ impl Writer<'_> {
             SyncOp::SemPost => (Op::SemPost(sem), left.map(|left| left.saturating_add(1))),
             _ => {
                 if left == Some(0) {
-                    // Somebody has given the permit unseen, nobody knows when: somewhere before here.
+                    // The permit was given externally, at an unknown moment: somewhere before here.
                     self.opaque()?;
                     self.push(Op::SemPost(sem))?;
                     self.opaque()?;

@@ -1,10 +1,10 @@
 //! Calls into the kernel that may block: others go on meanwhile.
 //!
-//! Through a pipe, a socket or a file threads can tell each other anything, and what a thread reads depends on what others
-//! have read from there before. So the world outside is one atomic variable, which every such call updates before and
-//! after: all calls keep their order, and everything before one of them happens before everything after the next. For that
-//! all memory must be told that the kernel reads or writes; where it is not, the call is a fence. Only what is written to a
-//! terminal or another device never comes back.
+//! Through a pipe, a socket or a file threads can tell each other anything, and what a thread reads depends on what
+//! others have read from there before. So the world outside is one atomic variable, which every such call updates
+//! before and after: all calls keep their order, and everything before one of them happens before everything after
+//! the next. For that all memory must be told that the kernel reads or writes; where it is not, the call is a fence.
+//! Only what is written to a terminal or another device never comes back.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::AtomicU64;
@@ -18,8 +18,8 @@ use crate::turn::{Turn, content};
 
 type Any = *mut c_void;
 
-/// Whether what is written there may come back. What goes to standard output and standard error is for the user; should it
-/// come back by a detour, then through a call that reads, around which nothing is reordered either.
+/// Whether what is written there may come back. What goes to standard output and standard error is for the user;
+/// should it come back by a detour, then through a call that reads, around which nothing is reordered either.
 fn comes_back(file: c_int) -> bool {
     if file == libc::STDOUT_FILENO || file == libc::STDERR_FILENO {
         return false;
@@ -31,8 +31,8 @@ fn comes_back(file: c_int) -> bool {
     !known || about.st_mode & libc::S_IFMT != libc::S_IFCHR
 }
 
-/// Whether the kernel may keep the thread waiting until somebody else does something. Files on a disk never do; and what is
-/// printed is not waited for as long as there is room for it.
+/// Whether the kernel may keep the thread waiting until another thread does something. Files on a disk never do; and
+/// what is printed is not waited for as long as there is room for it.
 fn may_block(file: c_int, bytes: usize) -> bool {
     // SAFETY: the structure is of numbers, which may be zero.
     let mut about: libc::stat = unsafe { std::mem::zeroed() };
@@ -58,8 +58,8 @@ fn has_room(file: c_int) -> bool {
     ask_kernel(libc::SYS_ppoll, [place, 1, timeout, 0, 0, 0]) == 1
 }
 
-/// Calls the kernel. If that may block, others go on meanwhile, and when the thread is back depends on real time; if not, they go on
-/// before it now and then.
+/// Calls the kernel. If that may block, others go on meanwhile, and when the thread is back depends on real time; if
+/// not, they go on before it now and then.
 fn call<R>(turn: &Turn, blocks: bool, act: impl FnOnce() -> R) -> R {
     if blocks {
         return turn.away(act);
@@ -165,7 +165,8 @@ fn count(result: isize) -> usize {
     usize::try_from(result).unwrap_or(0)
 }
 
-/// Calls of which all is told: what the kernel reads of the program's memory, and what it has written when it returns.
+/// Calls of which all is told: what the kernel reads of the program's memory, and what it has written when it
+/// returns.
 macro_rules! told {
     ($($name:ident, $text:literal ($($argument:ident: $type:ty),*) -> $result:ty, $blocks:expr, |$turn:ident| $before:expr, |$outcome:ident| $after:expr;)*) => {$(
         #[unsafe(no_mangle)]

@@ -1,7 +1,8 @@
 //! Threads that are told to end.
 //!
-//! One that may be ended at any moment is ended where it looks up: in the midst of our code there are locks of our own, and a record may be
-//! half written. So the C library never learns that it may be ended anywhere, and we say when.
+//! One that may be ended at any moment is ended where it looks up: in the midst of our code there are locks of our
+//! own, and a record may be half written. So the C library never learns that it may be ended anywhere, and we say
+//! when.
 
 use std::ffi::c_int;
 use std::sync::atomic::Ordering;

@@ -1,5 +1,6 @@
-//! Condition variables. Who waits is known to the scheduler alone, and the original is only told of notifications, for the sake
-//! of threads that are not recorded. Not so those that other processes see: these are left to the original.
+//! Condition variables. Who waits is known to the scheduler alone, and the original is only told of notifications,
+//! for the sake of threads that are not recorded. Not so those that other processes see: these are left to the
+//! original.
 
 use std::ffi::{c_int, c_void};
 
@@ -9,14 +10,14 @@ use libc::timespec;
 use super::lock::{fence_if_owner_died, try_mutex, unlock_mutex};
 use super::time::{deadline, is_refused};
 use super::{original, pass_on};
-use crate::scheduler::{Helper, Reason, tell_unseen, wake_any, wake_from_outside, wake_waiters};
+use crate::scheduler::{Helper, Reason, note_external, wake_any, wake_externally, wake_waiters};
 use crate::shared;
 use crate::thread::me;
 use crate::turn::Turn;
 
 type Object = *mut c_void;
 
-/// Waits in the original, together with whom nobody sees.
+/// Waits in the original, together with unrecorded threads.
 fn wait_with_others(turn: &Turn, mutex: Object, act: impl FnOnce() -> c_int) -> c_int {
     turn.meeting();
     turn.log_sync(SyncOp::Unlock, mutex as usize, 0);
@@ -127,11 +128,11 @@ unsafe extern "C-unwind" fn pthread_cond_clockwait(
     wait_until(turn, condition, mutex, clock, time)
 }
 
-/// Who is not recorded wakes those who are. (Handlers of signals may not notify anybody.)
-fn notify_unseen(condition: Object, count: usize) {
+/// Who is not recorded wakes those who are. (Handlers of signals may not notify any thread.)
+fn notify_external(condition: Object, count: usize) {
     if me().is_none() {
-        tell_unseen();
-        wake_from_outside(condition as usize, count);
+        note_external();
+        wake_externally(condition as usize, count);
     }
 }
 
@@ -139,13 +140,13 @@ fn notify_unseen(condition: Object, count: usize) {
 pub(super) unsafe extern "C-unwind" fn pthread_cond_signal(condition: Object) -> c_int {
     let original = original!(c"pthread_cond_signal" of c"GLIBC_2.3.2": fn(Object) -> c_int);
     let Some(turn) = Turn::alone() else {
-        notify_unseen(condition, 1);
+        notify_external(condition, 1);
         return pass_on!(original(condition));
     };
     turn.meeting_at(condition as usize);
     turn.log_sync(SyncOp::Notify, condition as usize, 0);
     if wake_waiters(condition as usize, 1).is_empty() {
-        // Somebody may wait who is not recorded.
+        // An unrecorded thread may wait.
         return pass_on!(original(condition));
     }
     0
@@ -155,7 +156,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_cond_signal(condition: Object) ->
 pub(super) unsafe extern "C-unwind" fn pthread_cond_broadcast(condition: Object) -> c_int {
     let original = original!(c"pthread_cond_broadcast" of c"GLIBC_2.3.2": fn(Object) -> c_int);
     let Some(turn) = Turn::alone() else {
-        notify_unseen(condition, usize::MAX);
+        notify_external(condition, usize::MAX);
         return pass_on!(original(condition));
     };
     turn.meeting_at(condition as usize);
@@ -164,7 +165,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_cond_broadcast(condition: Object)
     pass_on!(original(condition))
 }
 
-/// The original would wait for those who are still inside it, and nobody is who is recorded.
+/// The original would wait for those who are still inside it, and no recorded thread is.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C-unwind" fn pthread_cond_destroy(condition: Object) -> c_int {
     match Turn::alone() {

@@ -1,7 +1,7 @@
-//! Copies of the process that are made past the C library's `fork`: whoever wants to hear of copies is not called.
+//! Copies of the process that are made past the C library's `fork`: handlers of `pthread_atfork` are not called.
 //!
-//! Such a copy has one thread, so there is nothing to find in it, and it must leave the log to the original. It may not allocate
-//! either, as another thread may just have been in the midst of that.
+//! Such a copy has one thread, so there is nothing to find in it, and it must leave the log to the original. It may
+//! not allocate either, as another thread may just have been in the midst of that.
 
 use std::ffi::{c_int, c_void};
 

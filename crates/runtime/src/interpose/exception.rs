@@ -1,5 +1,5 @@
-//! Exceptions of C++. Raising and catching one touches nothing but what belongs to the exception. But threads can share one,
-//! and whoever is the last to be done with it destroys it: the library counts them, unseen.
+//! Exceptions of C++. Raising and catching one touches nothing but what belongs to the exception. But threads can
+//! share one, and the thread that is the last to be done with it destroys it: the library counts them, unseen.
 
 use std::sync::atomic::AtomicU64;
 

@@ -1,8 +1,8 @@
 //! Futexes, what everybody builds synchronisation on, and other direct calls into the kernel.
 //!
-//! Waiting would block the thread whose turn it is, so it is done by the scheduler. To instrumented code a futex that is waited
-//! for is a word that is read; to be woken orders nothing, as it may happen without a reason. What a library that is
-//! not instrumented synchronises is not known, hence nothing may be reordered around its calls.
+//! Waiting would block the thread whose turn it is, so it is done by the scheduler. To instrumented code a futex that
+//! is waited for is a word that is read; to be woken orders nothing, as it may happen without a reason. What a
+//! library that is not instrumented synchronises is not known, hence nothing may be reordered around its calls.
 
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -34,7 +34,7 @@ unsafe extern "C-unwind" fn syscall(
     let arguments = [a, b, c, d, e, f];
     match number {
         libc::SYS_sched_getaffinity => let_go_by_kernel_id(i32::try_from(a).unwrap_or(0)),
-        libc::SYS_sched_setaffinity => scheduler::leave_processors_alone(),
+        libc::SYS_sched_setaffinity => scheduler::leave_affinity_to_program(),
         // SAFETY: our `close` leaves our own files alone.
         libc::SYS_close if kept::is_ours(number_of(a)) => return unsafe { close(number_of(a)) }.into(),
         libc::SYS_close_range => return close_some(a, b, c).into(),
@@ -54,7 +54,7 @@ unsafe extern "C-unwind" fn syscall(
         libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
             fence(&turn);
             let woken = wake_waiters(a, c).len();
-            // Somebody whom we do not know may wait in the kernel.
+            // A thread that we do not know may wait in the kernel.
             kernel(number, arguments).max(0) + i64::try_from(woken).unwrap_or(0)
         }
         _ => kernel(number, arguments),
@@ -72,7 +72,7 @@ fn close_some(first: usize, last: usize, flags: usize) -> c_int {
     unsafe { close_range(number(first), number(last), number_of(flags)) }
 }
 
-/// Any other call: it may tell somebody anything, but for those that only ask who one is.
+/// Any other call: it may pass anything on, but for those that only ask who one is.
 fn other(turn: &Turn, number: i64, arguments: [usize; 6]) -> i64 {
     if matches!(number, libc::SYS_gettid | libc::SYS_getpid | libc::SYS_getppid | libc::SYS_sched_yield) {
         return kernel(number, arguments);

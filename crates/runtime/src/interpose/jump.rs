@@ -1,5 +1,5 @@
-//! Jumps out of the handler of a signal. If the signal has come while the thread was in our code, we never come to an end there:
-//! so whatever the thread holds is given up before it jumps, and what it did not finish was not done.
+//! Jumps out of the handler of a signal. If the signal has come while the thread was in our code, we never come to an
+//! end there: so whatever the thread holds is given up before it jumps, and what it did not finish was not done.
 
 use std::ffi::{c_int, c_void};
 
@@ -48,8 +48,8 @@ fn leave_our_code(target: Target) {
     turn.fence(me.site.get());
 }
 
-/// Whether the calls that end at this place of the stack had begun when it ended at the other one. Who is called later is further down;
-/// a handler with a stack of its own was called from the other stack.
+/// Whether the calls that end at this place of the stack had begun when it ended at the other one. Who is called
+/// later is further down; a handler with a stack of its own was called from the other stack.
 fn is_further_out(place: usize, other: usize) -> bool {
     let handlers = stack_of_handlers();
     let height = |place: usize| (!handlers.contains(&place), place);

@@ -7,7 +7,7 @@ use libc::timespec;
 
 use super::time::{deadline, is_refused, long_ago};
 use super::{original, pass_on};
-use crate::scheduler::{Reason, note_lock, tell_unseen, wake_any, wake_waiters};
+use crate::scheduler::{Reason, note_external, note_lock, wake_any, wake_waiters};
 use crate::system::{kernel, kernel_id};
 use crate::turn::Turn;
 
@@ -57,15 +57,16 @@ fn log_if_taken(turn: &Turn, lock: Lock, result: c_int, taken: SyncOp) {
     }
 }
 
-/// That somebody has ended while it held the lock, or that the lock is of no use since, is told to whoever comes next, and to
-/// nobody who comes before.
+/// That a thread has ended while it held the lock, or that the lock is of no use since, is told to the thread that
+/// comes next, and to none that comes before.
 pub(super) fn fence_if_owner_died(turn: &Turn, result: c_int) {
     if result == libc::EOWNERDEAD || result == libc::ENOTRECOVERABLE {
         turn.fence(turn.me.site.get());
     }
 }
 
-/// The thread ends. The kernel will give up the locks that it holds if they are robust: those are in a list of its own.
+/// The thread ends. The kernel will give up the locks that it holds if they are robust: those are in a list of its
+/// own.
 pub(super) fn abandon_locks(turn: &Turn) {
     for lock in robust_locks() {
         turn.fence(turn.me.site.get());
@@ -74,8 +75,8 @@ pub(super) fn abandon_locks(turn: &Turn) {
     }
 }
 
-/// The robust mutexes that the calling thread holds. The list is the kernel's: each entry is the address of the next, and a
-/// mutex is so far from its entry.
+/// The robust mutexes that the calling thread holds. The list is the kernel's: each entry is the address of the next,
+/// and a mutex is so far from its entry.
 fn robust_locks() -> Vec<usize> {
     /// As many as the kernel looks at.
     const MOST: usize = 2048;
@@ -113,13 +114,13 @@ fn give_up(turn: &Turn, lock: Lock, unlock: impl Fn() -> c_int, wake: impl Fn(us
     result
 }
 
-/// Somebody whom nobody sees gives something up.
-pub(super) fn unseen(act: impl FnOnce() -> c_int) -> c_int {
-    tell_unseen();
+/// An external thread gives something up.
+pub(super) fn by_unrecorded(act: impl FnOnce() -> c_int) -> c_int {
+    note_external();
     act()
 }
 
-/// Whether a mutex that checks for errors is held by the caller already: trying only tells that somebody has it.
+/// Whether a mutex that checks for errors is held by the caller already: trying only tells that a thread has it.
 fn is_own_checked_mutex(mutex: Lock) -> bool {
     const OWNER: usize = 2;
     const KIND: usize = 4;
@@ -130,8 +131,8 @@ fn is_own_checked_mutex(mutex: Lock) -> bool {
     kind & KIND_MASK == libc::PTHREAD_MUTEX_ERRORCHECK && owner == kernel_id()
 }
 
-/// Whether the caller has a read-write lock for writing: the original then refuses to wait for itself, where trying only tells that
-/// somebody has it.
+/// Whether the caller has a read-write lock for writing: the original then refuses to wait for itself, where trying
+/// only tells that a thread has it.
 fn is_own_rwlock(lock: Lock) -> bool {
     const WRITER: usize = 6;
     // SAFETY: the layout of glibc's lock on 64-bit machines.
@@ -193,8 +194,8 @@ pub(super) unsafe extern "C-unwind" fn pthread_mutex_lock(mutex: Lock) -> c_int 
     take(&turn, mutex, || try_mutex(mutex), SyncOp::Lock, SyncOp::TryFailed, None)
 }
 
-/// Takes a mutex by trying with a time that has passed: only the original knows which times and clocks a mutex refuses, and some do so
-/// only if it is not free.
+/// Takes a mutex by trying with a time that has passed: only the original knows which times and clocks a mutex
+/// refuses, and some do so only if it is not free.
 fn lock_mutex_until(
     turn: &Turn,
     mutex: Lock,
@@ -247,7 +248,7 @@ unsafe extern "C-unwind" fn pthread_mutex_clocklock(
 
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C-unwind" fn pthread_mutex_unlock(mutex: Lock) -> c_int {
-    let Some(turn) = Turn::alone() else { return unseen(|| unlock_mutex(mutex)) };
+    let Some(turn) = Turn::alone() else { return by_unrecorded(|| unlock_mutex(mutex)) };
     give_up(&turn, mutex, || unlock_mutex(mutex), wake_any)
 }
 
@@ -273,7 +274,7 @@ unsafe extern "C-unwind" fn pthread_spin_trylock(lock: Lock) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_spin_unlock(lock: Lock) -> c_int {
     let unlock = || pass_on!(original!(c"pthread_spin_unlock": fn(Lock) -> c_int)(lock));
-    let Some(turn) = Turn::alone() else { return unseen(unlock) };
+    let Some(turn) = Turn::alone() else { return by_unrecorded(unlock) };
     give_up(&turn, lock, unlock, wake_any)
 }
 
@@ -362,7 +363,7 @@ unsafe extern "C-unwind" fn pthread_rwlock_tryrdlock(lock: Lock) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_rwlock_unlock(lock: Lock) -> c_int {
     let unlock = || pass_on!(original!(c"pthread_rwlock_unlock": fn(Lock) -> c_int)(lock));
-    let Some(turn) = Turn::alone() else { return unseen(unlock) };
+    let Some(turn) = Turn::alone() else { return by_unrecorded(unlock) };
     // Several readers can have it together.
     give_up(&turn, lock, unlock, |lock| drop(wake_waiters(lock, usize::MAX)))
 }

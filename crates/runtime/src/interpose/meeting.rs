@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use foretell_wire::record::SyncOp;
 use libc::timespec;
 
-use super::lock::unseen;
+use super::lock::by_unrecorded;
 use super::time::{deadline, is_refused};
 use super::{original, pass_on};
 use crate::scheduler::{Helper, Reason, wake_any, wake_waiters};
@@ -52,7 +52,8 @@ unsafe extern "C-unwind" fn pthread_barrier_init(
     result
 }
 
-/// A thread comes to a barrier: the number of that, if it is known, and all that leave it now, if the thread is the last one to come.
+/// A thread comes to a barrier: the number of that, if it is known, and all that leave it now, if the thread is the
+/// last one to come.
 fn arrive(all: &mut [Barrier], address: usize, thread: u32) -> Option<(u64, Option<Vec<u32>>)> {
     let known = all.iter_mut().find(|known| known.address == address)?;
     known.waiting.push(thread);
@@ -60,7 +61,8 @@ fn arrive(all: &mut [Barrier], address: usize, thread: u32) -> Option<(u64, Opti
     Some((known.number, is_last.then(|| std::mem::take(&mut known.waiting))))
 }
 
-/// The last one to come opens the barrier, and all leave in one step: a thread that comes back at once finds it closed.
+/// The last one to come opens the barrier, and all leave in one step: a thread that comes back at once finds it
+/// closed.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: Object) -> c_int {
     let original = original!(c"pthread_barrier_wait": fn(Object) -> c_int);
@@ -193,7 +195,7 @@ unsafe extern "C-unwind" fn sem_getvalue(semaphore: Object, value: *mut c_int) -
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sem_post(semaphore: Object) -> c_int {
     let post = || pass_on!(original!(c"sem_post": fn(Object) -> c_int)(semaphore));
-    let Some(turn) = Turn::alone() else { return unseen(post) };
+    let Some(turn) = Turn::alone() else { return by_unrecorded(post) };
     turn.due();
     let result = post();
     if result == 0 {

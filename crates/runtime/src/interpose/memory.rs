@@ -28,7 +28,8 @@ pub(crate) fn block_size(block: usize) -> usize {
     unsafe { malloc_usable_size(block as Block) }
 }
 
-/// The C library's own, for its own blocks: another allocator may have been loaded before it that has a function of this name.
+/// The C library's own, for its own blocks: another allocator may have been loaded before it that has a function of
+/// this name.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn malloc_usable_size(block: Block) -> usize {
     static FOUND: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
@@ -36,6 +37,7 @@ unsafe extern "C-unwind" fn malloc_usable_size(block: Block) -> usize {
         return 0;
     }
     let function = find_in_c_library(&FOUND, c"malloc_usable_size");
+    // SAFETY: the function is the C library's, which has made the block.
     unsafe { as_function::<unsafe extern "C-unwind" fn(Block) -> usize>(function)(block) }
 }
 
@@ -80,11 +82,13 @@ unsafe extern "C-unwind" fn aligned_alloc(alignment: usize, bytes: usize) -> Blo
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn valloc(bytes: usize) -> Block {
+    // SAFETY: any size may be asked for.
     allocated(unsafe { __libc_valloc(bytes) })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pvalloc(bytes: usize) -> Block {
+    // SAFETY: any size may be asked for.
     allocated(unsafe { __libc_pvalloc(bytes) })
 }
 
@@ -129,8 +133,9 @@ const KEPT: usize = 4096;
 /// if they have no more bytes than this each: what is kept must not become much.
 const SMALL: usize = 4096;
 
-/// Memory that goes from thread to thread by way of the allocator orders them, and that hides races. So a small block is given
-/// back only when many others were freed after it. Takes a block and returns the one whose time has come, if there is any.
+/// Memory that goes from thread to thread by way of the allocator orders them, and that hides races. So a small block
+/// is given back only when many others were freed after it. Takes a block and returns the one whose time has come, if
+/// there is any.
 fn keep_for_a_while(block: Block) -> Block {
     static BLOCKS: [AtomicPtr<c_void>; KEPT] = [const { AtomicPtr::new(std::ptr::null_mut()) }; KEPT];
     static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -142,8 +147,8 @@ fn keep_for_a_while(block: Block) -> Block {
     BLOCKS[place].swap(block, Ordering::AcqRel)
 }
 
-/// Always a new block into which the content of the old one is copied: so the old one is known to be given back before
-/// anybody else can get it.
+/// Always a new block into which the content of the old one is copied: so the old one is known to be given back
+/// before any other thread can get it.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn realloc(block: Block, bytes: usize) -> Block {
     if block.is_null() {

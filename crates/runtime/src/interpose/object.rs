@@ -35,8 +35,8 @@ forgetting! {
     _ZNSt3__16thread6detachEv, c"_ZNSt3__16thread6detachEv";
 }
 
-/// `std::thread::_M_start_thread` of GNU's library takes the state of the thread away from the pointer that owns it. Which thread it has become,
-/// the function that it calls tells.
+/// `std::thread::_M_start_thread` of GNU's library takes the state of the thread away from the pointer that owns it.
+/// Which thread it has become, the function that it calls tells.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn _ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE(
     thread: Any,

@@ -1,6 +1,7 @@
 //! Things that are done once: `pthread_once`, and local statics of C++.
 //!
-//! Both are a flag that is read with acquire and, by whoever does the work, set with release: recorded as such.
+//! Both are a flag that is read with acquire and, by the thread that does the work, set with release: recorded as
+//! such.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
@@ -77,14 +78,14 @@ impl Drop for Outcome {
             log_done(&turn, place, 4, self.value.into());
         });
         if self.value != DONE {
-            // Whoever tries next finds what was there at first, but not at the same time as we.
+            // The thread that tries next finds what was there at first, but not at the same time as we.
             turn.fence(turn.me.site.get());
         }
         wake_waiters(place, usize::MAX);
     }
 }
 
-/// The second byte of a guard is ours, as it is the C++ library's: somebody is at work.
+/// The second byte of a guard is ours, as it is the C++ library's: a thread is at work.
 fn guard_parts(guard: *mut u8) -> (&'static AtomicU8, &'static AtomicU8) {
     // SAFETY: the compiler has made a guard of eight bytes, of which these are the first.
     unsafe { (AtomicU8::from_ptr(guard), AtomicU8::from_ptr(guard.add(1))) }

@@ -1,4 +1,4 @@
-//! Where the program may run, when it asks, and what it starts; see [`crate::home`].
+//! Where the program may run, when it asks, and what it starts; see [`crate::affinity`].
 
 use std::ffi::{CStr, c_int, c_long, c_void};
 use std::sync::atomic::Ordering;
@@ -8,7 +8,7 @@ use libc::{pid_t, pthread_t};
 
 use super::asking::tell;
 use super::{original, pass_on};
-use crate::home;
+use crate::affinity;
 use crate::programs;
 use crate::scheduler;
 use crate::start::is_recording_process;
@@ -20,8 +20,8 @@ type Any = *mut c_void;
 /// The caller may run wherever the process may.
 fn let_go() {
     match me().filter(|_| is_recording_process()) {
-        Some(me) => home::free(me),
-        None => home::free_caller(),
+        Some(me) => affinity::free(me),
+        None => affinity::free_caller(),
     }
 }
 
@@ -31,7 +31,7 @@ fn let_go_by_handle(handle: pthread_t) {
     if handle == unsafe { libc::pthread_self() } {
         let_go();
     } else {
-        scheduler::free_from_home(|thread| thread.handle.load(Ordering::Relaxed) == handle);
+        scheduler::release_affinity(|thread| thread.handle.load(Ordering::Relaxed) == handle);
     }
 }
 
@@ -40,7 +40,7 @@ pub(super) fn let_go_by_kernel_id(kernel_id: pid_t) {
     if kernel_id == 0 || kernel_id == system::kernel_id() {
         let_go();
     } else {
-        scheduler::free_from_home(|thread| thread.kernel_id.load(Ordering::Relaxed) == kernel_id);
+        scheduler::release_affinity(|thread| thread.kernel_id.load(Ordering::Relaxed) == kernel_id);
     }
 }
 
@@ -109,7 +109,7 @@ macro_rules! saying {
     ($($name:ident, $text:literal ($what:ident: $type:ty, $bytes:ident: usize, $mask:ident: Any);)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name($what: $type, $bytes: usize, $mask: Any) -> c_int {
-            scheduler::leave_processors_alone();
+            scheduler::leave_affinity_to_program();
             pass_on!(original!($text: fn($type, usize, Any) -> c_int)($what, $bytes, $mask))
         }
     )*};

@@ -1,5 +1,5 @@
-//! Handlers of signals: whether the program has any. As long as it has none, nothing has to be protected from them, which would take two
-//! calls into the kernel each time.
+//! Handlers of signals: whether the program has any. As long as it has none, nothing has to be protected from them,
+//! which would take two calls into the kernel each time.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,14 +14,15 @@ type Handler = *mut c_void;
 /// The program has, or has had, a handler.
 static EXPECTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether a handler may run at any moment on the calling thread. Of threads that are not recorded, or that run in parallel, nobody knows
-/// what they are doing when a handler is installed: these never rely on there being none.
+/// Whether a handler may run at any moment on the calling thread. Of threads that are not recorded, or that run in
+/// parallel, no thread knows what they are doing when a handler is installed: these never rely on there being none.
 #[inline]
 pub(crate) fn may_interrupt() -> bool {
     EXPECTED.load(Ordering::Relaxed) || mode::is_parallel() || me().is_none()
 }
 
-/// Handlers may run from now on. The caller has its turn, so nobody is in the midst of what they must not interrupt.
+/// Handlers may run from now on. The caller has its turn, so no thread is in the midst of what they must not
+/// interrupt.
 pub(crate) fn expect_handlers() {
     EXPECTED.store(true, Ordering::SeqCst);
     if let Some(me) = me() {
@@ -30,7 +31,8 @@ pub(crate) fn expect_handlers() {
     }
 }
 
-/// A handler is about to be installed by the caller, unless it is one of the names for what the kernel does by itself.
+/// A handler is about to be installed by the caller, unless it is one of the names for what the kernel does by
+/// itself.
 fn expect(handler: Handler) {
     const NONE: [usize; 4] = [libc::SIG_DFL, libc::SIG_IGN, libc::SIG_ERR, SIG_HOLD];
     const SIG_HOLD: usize = 2;

@@ -12,9 +12,9 @@ use super::lock::abandon_locks;
 use super::processor::attributes;
 use super::time::{deadline, is_refused};
 use super::{as_function, original, pass_on};
+use crate::affinity;
 use crate::allocator;
 use crate::functions;
-use crate::home;
 use crate::scheduler::{self, Helper, Reason, State, wake_waiters};
 use crate::statics;
 use crate::system::{block_signals, kernel_id, say, set_signals};
@@ -57,7 +57,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
         original!(c"pthread_create": fn(*mut pthread_t, *const c_void, Start, *mut c_void) -> c_int);
     allocator::ask_all();
     let Some(turn) = Turn::alone() else {
-        home::free_caller();
+        affinity::free_caller();
         return pass_on!(original(handle, how, start, argument));
     };
     turn.meeting();
@@ -66,11 +66,11 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
     let thread = Thread::new(scheduler::next_id(), Some((start, argument)));
     thread.library.is_spawned.set(turn.me.library.spawns.get());
     if thread.id == FIRST {
-        home::open();
+        affinity::open();
     }
     // The new thread may run where this one may, and has no home yet.
-    home::free(turn.me);
-    // A handler that came before the thread is known could wait for others, and nobody would notice.
+    affinity::free(turn.me);
+    // A handler that came before the thread is known could wait for others, and no thread would notice.
     let signals = block_signals();
     thread.signals.set(signals_of(how).unwrap_or(signals));
     let result = pass_on!(original(handle, how, run, (thread as *const Thread).cast_mut().cast()));
@@ -78,7 +78,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
     if result == 0 {
         // SAFETY: the original has succeeded, and written the handle there.
         thread.handle.store(unsafe { handle.read() }, Ordering::Relaxed);
-        // The new thread waits for its first turn, so until now nobody but this one has written anything.
+        // The new thread waits for its first turn, so until now no thread but this one has written anything.
         if thread.id == FIRST {
             statics::tell(&turn);
         }
@@ -134,7 +134,7 @@ unsafe extern "C-unwind" fn run(thread: *mut c_void) -> *mut c_void {
     me.kernel_id.store(kernel_id(), Ordering::Relaxed);
     let turn = Turn::of(me);
     scheduler::begin_thread(me);
-    // Whoever made it lets go once it is known to all.
+    // The thread that made it lets go once it is known to all.
     turn.begin_alone();
     set_me(Some(me));
     set_end(me);
@@ -186,7 +186,7 @@ unsafe extern "C" fn ending(thread: *mut c_void) {
     turn.log_sync(SyncOp::End, 0, 0);
     set_me(None);
     wake_waiters(waiting_place(me), usize::MAX);
-    home::end(me);
+    affinity::end(me);
     scheduler::note_end();
     scheduler::go_away(me, State::Done);
     me.log().give_back();

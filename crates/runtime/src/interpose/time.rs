@@ -1,6 +1,7 @@
 //! Until when a thread may wait, as the program says it: a time on a clock.
 //!
-//! A time that is none, or a clock that cannot be waited by, is refused before anything is done. The C library says which.
+//! A time that is none, or a clock that cannot be waited by, is refused before anything is done. The C library says
+//! which.
 
 use std::ffi::c_int;
 

@@ -1,9 +1,10 @@
 //! Scopes, which end when all of their threads have, and the results of threads.
 //!
-//! A scope is a count of its threads that run. Told as such, a thread that ends early would be ordered before all that are
-//! started after it, since who starts them has to find the count as it was. But how many threads run at a time decides nothing; only
-//! the end of the scope does, when none is left. So a scope is told as a semaphore: each thread gives a permit when it ends, and the end
-//! of the scope takes as many as there were threads. It is not in memory, so nobody has to tell when that is given back.
+//! A scope is a count of its threads that run. Told as such, a thread that ends early would be ordered before all
+//! that are started after it, since who starts them has to find the count as it was. But how many threads run at a
+//! time decides nothing; only the end of the scope does, when none is left. So a scope is told as a semaphore: each
+//! thread gives a permit when it ends, and the end of the scope takes as many as there were threads. It is not in
+//! memory, so no thread has to tell when that is given back.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -68,8 +69,8 @@ pub(super) fn end(turn: &Turn, count: u64) {
     }
 }
 
-/// A result is about to be dropped by this function. If that tells nothing itself, the result's scope is left when it is dropped,
-/// or before, where others could find out at once.
+/// A result is about to be dropped by this function. If that tells nothing itself, the result's scope is left when it
+/// is dropped, or before, where others could find out at once.
 pub(super) fn begin_to_drop(turn: &Turn, result: u64, function: u64) {
     if functions::is_instrumented(function) {
         return;

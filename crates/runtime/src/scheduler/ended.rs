@@ -1,6 +1,6 @@
 //! Threads that have handed over for the last time, but that the kernel still has. Until they are gone, they give
 //! memory back to the allocator, and the kernel gives up their robust locks. How long that takes depends on the load
-//! of the machine, and what others find must not; so whoever has the turn next waits for their end.
+//! of the machine, and what others find must not; so the thread that has the turn next waits for their end.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -40,7 +40,7 @@ pub(crate) fn wait_for_ends() {
             // It may still do something, at a time that we do not know.
             file::set_timing(Timing::Ending, thread.id, thread.site.get());
         }
-        // The kernel will give the number to somebody else.
+        // The kernel will give the number to another thread.
         thread.kernel_id.store(0, Ordering::Relaxed);
     }
 }

@@ -1,9 +1,9 @@
 //! Handlers of signals that come while their thread waits for its turn, and that wait themselves: for another thread,
-//! say. The thread does not come when it is its turn, so the turn is taken back and given to somebody else, and so is
-//! a nap. When the handler has returned, the thread says that it is back.
+//! say. The thread does not come when it is its turn, so the turn is taken back and given to another thread, and so
+//! is a nap. When the handler has returned, the thread says that it is back.
 //!
-//! A thread takes its turn by a step that either it or who takes it back can make. So the turn is only taken back from
-//! a thread that has done nothing with it, and nothing has to be told.
+//! A thread takes its turn by a step that either it or who takes it back can make. So the turn is only taken back
+//! from a thread that has done nothing with it, and nothing has to be told.
 
 use std::sync::atomic::Ordering;
 
@@ -29,7 +29,7 @@ pub(super) struct Seen {
     asleep: u32,
 }
 
-/// `me` waits, and has not been woken for a while: looks whether somebody does not come who should.
+/// `me` waits, and has not been woken for a while: looks whether a thread does not come that should.
 pub(super) fn look(me: &'static Thread) {
     let owner = SCHEDULER.with(|scheduler| {
         scheduler.take_nap_back();
@@ -62,7 +62,7 @@ impl Scheduler {
     /// runs nor sleeps.
     fn is_in_handler(&mut self, owner: &'static Thread, time: u64, asleep: bool) -> bool {
         if asleep {
-            // Whoever was to wake it may not have come to that.
+            // The thread that was to wake it may not have come to that.
             wake(&owner.go);
         }
         let seen = match self.unmet {

@@ -1,5 +1,5 @@
-//! A thread has called `exit`, or `main` has returned: all others end with the process, wherever they are. Before that
-//! they go on as far as they can, as if the thread had been slow to exit. So they are seen, whatever the seed.
+//! A thread has called `exit`, or `main` has returned: all others end with the process, wherever they are. Before
+//! that they go on as far as they can, as if the thread had been slow to exit. So they are seen, whatever the seed.
 //!
 //! That is bounded: in what they do, in how often and for how long (in counted time) all of them sleep, and in real
 //! time. Who waits for something without a limit of time is not waited for, and who is in the kernel only for a
@@ -22,7 +22,7 @@ const NAPS: u32 = 100;
 const COUNTED: u64 = 1_000_000_000;
 /// or of real time.
 const REAL: u64 = 1_000_000_000;
-/// A thread that is in the kernel, or in code without hooks, has so many nanoseconds to come back.
+/// A thread that is in the kernel, or in uninstrumented code, has so many nanoseconds to come back.
 const AWAY: u64 = 100_000_000;
 /// How often the leaving thread looks around.
 const LOOK: u64 = 10_000_000;
@@ -39,7 +39,7 @@ pub(super) struct Leaving {
     counted: u64,
     /// and until this one of real time.
     real: u64,
-    /// Since when nobody but threads that are away could go on.
+    /// Since when no thread but threads that are away could go on.
     idle: Option<u64>,
     is_out_of_time: bool,
 }
@@ -71,7 +71,7 @@ pub(crate) fn let_others_go_on(turn: &Turn) {
     }
 }
 
-/// What threads wait on that exit; nobody wakes them there.
+/// What threads wait on that exit; no thread wakes them there.
 fn place() -> usize {
     std::ptr::from_ref(&SCHEDULER) as usize
 }
@@ -150,7 +150,7 @@ impl Scheduler {
         is_over
     }
 
-    /// Nobody can run: gives the turn to the thread that exits, unless somebody will wake or come back soon.
+    /// No thread can run: gives the turn to the thread that exits, unless a thread will wake or come back soon.
     pub(super) fn leave_if_nobody_will_go_on(&mut self) -> bool {
         let next = self.next_to_wake().map(|(deadline, _)| deadline);
         let is_away = self.slots.iter().any(|slot| slot.state == State::Away);

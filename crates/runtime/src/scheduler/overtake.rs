@@ -1,9 +1,10 @@
-//! A thread that has its turn but does not come to our code: it spins in a loop without hooks, or the kernel has blocked it
-//! in a call that we do not know of. Those who wait for their turn notice, and go on without it.
+//! A thread that has its turn but does not come to our code: it spins in a loop without hooks, or the kernel has
+//! blocked it in a call that we do not know of. Those who wait for their turn notice, and go on without it.
 //!
-//! Whether the thread is in our code is written by itself without any barrier, since this happens at every hook; so who looks
-//! makes all processors pass one. First the thread is told to look up before its next record, then comes the barrier,
-//! then the look: the thread is out of our code and will look up when it comes back, or it is seen to be inside.
+//! Whether the thread is in our code is written by itself without any barrier, since this happens at every hook; so
+//! who looks makes all processors pass one. First the thread is told to look up before its next record, then comes
+//! the barrier, then the look: the thread is out of our code and will look up when it comes back, or it is seen to be
+//! inside.
 
 use std::sync::atomic::Ordering;
 
@@ -11,8 +12,8 @@ use foretell_wire::log::Timing;
 use foretell_wire::record::Record;
 
 use super::{RUNS, SCHEDULER, Scheduler, State, Waiting};
+use crate::affinity;
 use crate::file;
-use crate::home;
 use crate::system::{self, kernel, processor_time, sleeps};
 use crate::thread::Thread;
 
@@ -26,7 +27,8 @@ const MUCH: u64 = 500_000_000;
 const REGISTER: i32 = 1 << 4;
 const BARRIER: i32 = 1 << 3;
 
-/// What was seen at the last look: the owner, how far it had come, for how long it had run, and how often it slept since.
+/// What was seen at the last look: the owner, how far it had come, for how long it had run, and how often it slept
+/// since.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Seen {
     owner: u32,
@@ -58,7 +60,8 @@ pub(super) fn look(me: &'static Thread) {
 }
 
 impl Scheduler {
-    /// How long the thread waits for its turn before it looks at who has it, or whether somebody unseen has helped.
+    /// How long the thread waits for its turn before it looks at who has it, or whether an external thread has
+    /// helped.
     pub(super) fn patience(&self, me: &Thread) -> Option<u64> {
         // A new thread may come before it is known.
         let state = self.slots.get(me.id as usize).map_or(State::Ready, |slot| slot.state);
@@ -67,13 +70,13 @@ impl Scheduler {
         }
         match state {
             State::Ready | State::Last => Some(INTERVAL.saturating_mul(self.slots.len().max(2) as u64 - 1)),
-            State::Waiting(_) => Some(self.patience_with_unseen()),
+            State::Waiting(_) => Some(self.external_patience()),
             State::Away | State::Done => None,
         }
     }
 
-    /// Whether the thread could go on, or its time will come once somebody else does; then for how long the owner may run without a
-    /// step.
+    /// Whether the thread could go on, or its time will come once another thread does; then for how long the owner
+    /// may run without a step.
     fn wants_to_go_on(&self, me: &Thread) -> Option<u64> {
         let state = self.slots.get(me.id as usize).map_or(State::Ready, |slot| slot.state);
         match state {
@@ -117,11 +120,11 @@ impl Scheduler {
             return;
         }
         file::set_timing(Timing::Overtaken, owner.id, owner.site.get());
-        // It will not touch its log before it gets our lock. What it does meanwhile nobody sees.
+        // It will not touch its log before it gets our lock. What it does meanwhile no thread sees.
         owner.log().put(&Record::Opaque { site: owner.site.get() });
         owner.log().end_turn();
         owner.log().stop();
         self.leave(owner, State::Away);
-        home::free(owner);
+        affinity::free(owner);
     }
 }

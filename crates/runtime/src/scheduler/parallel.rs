@@ -1,7 +1,7 @@
-//! Threads that run in parallel: nobody waits for a turn, only for what the program waits for.
+//! Threads that run in parallel: no thread waits for a turn, only for what the program waits for.
 //!
-//! Who waits says so while it is alone (see [`crate::turn::Turn::alone`]), and so does who wakes others; so nobody is woken
-//! between the moment when it found that it has to wait and the moment when it does.
+//! Who waits says so while it is alone (see [`crate::turn::Turn::alone`]), and so does who wakes others; so no thread
+//! is woken between the moment when it found that it has to wait and the moment when it does.
 
 use std::sync::atomic::Ordering;
 
@@ -12,7 +12,7 @@ use crate::thread::Thread;
 
 /// Who may look again does so after so many nanoseconds,
 const LOOK_AGAIN: u64 = 20_000_000;
-/// and who may not, looks whether anybody is left who could wake it.
+/// and who may not, looks whether any thread is left who could wake it.
 const LOOK_AROUND: u64 = 500_000_000;
 
 /// The thread does something else now.
@@ -42,7 +42,7 @@ fn left(waiting: Waiting) -> Option<u64> {
 }
 
 impl Scheduler {
-    /// Ends the wait of a thread that has waited long enough, unless somebody has woken it.
+    /// Ends the wait of a thread that has waited long enough, unless a thread has woken it.
     fn end_wait(&mut self, me: &Thread, waiting: Waiting) {
         if me.go.load(Ordering::SeqCst) == RUN {
             return;
@@ -56,7 +56,7 @@ impl Scheduler {
         }
     }
 
-    /// If all wait for each other, nobody will ever wake anybody. Those who look again do so a few times first.
+    /// If all wait for each other, no thread will ever wake any thread. Those who look again do so a few times first.
     fn look_for_deadlock(&mut self) {
         let (mut waiting, mut looking) = (0, 0);
         for slot in &self.slots {
@@ -75,7 +75,7 @@ impl Scheduler {
             return;
         }
         self.alone += 1;
-        // Whoever has helped unseen may have gone since. So all look again, now that nobody is there.
+        // The thread that has helped externally may have gone since. So all look again, now that no thread is there.
         if looking == 0 || self.alone > PATIENCE * waiting {
             self.report_deadlock();
         }

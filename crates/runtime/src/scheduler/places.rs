@@ -1,12 +1,13 @@
 //! Numbers for the functions and the locks of the program, and names that mean the same in its next run.
 //!
-//! A function is known by its name. Those of the standard libraries of C++ and Rust are passed over: all threads go through them, to
-//! take locks, to allocate, to start threads. A thread that has not called anything yet is in what it was started with, known by the
-//! place where it was started.
+//! A function is known by its name. Those of the standard libraries of C++ and Rust are passed over: all threads go
+//! through them, to take locks, to allocate, to start threads. A thread that has not called anything yet is in what
+//! it was started with, known by the place where it was started.
 //!
-//! Locks are of one kind if they are used alike, as far as that can be told: if the same call has initialised them; otherwise, if they are in
-//! the same variable; otherwise, if they are at the same place of blocks that the same call has allocated. A lock of which nothing
-//! of this is known is known by its address, which is the same in the next run unless the schedule matters to it.
+//! Locks are of one kind if they are used alike, as far as that can be told: if the same call has initialised them;
+//! otherwise, if they are in the same variable; otherwise, if they are at the same place of blocks that the same call
+//! has allocated. A lock of which nothing of this is known is known by its address, which is the same in the next run
+//! unless the schedule matters to it.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,8 @@ const CPP_LIBRARY: [&str; 5] = ["_ZNSt", "_ZNKSt", "_ZSt", "__gthread", "_ZN9__g
 /// How the paths of functions of Rust's own libraries begin.
 const RUST_LIBRARY: [&str; 3] = ["3std", "4core", "5alloc"];
 
-/// Whether the linker's name is that of a function of a standard library. What such a function is an instance for comes later in its name.
+/// Whether the linker's name is that of a function of a standard library. What such a function is an instance for
+/// comes later in its name.
 fn is_of_library(name: &str) -> bool {
     let Some(rust) = name.strip_prefix("_R") else {
         return CPP_LIBRARY.iter().any(|part| name.contains(part));

@@ -16,7 +16,7 @@ impl Scheduler {
         self.slots.iter().filter_map(deadline).min_by_key(|&(deadline, thread)| (deadline, thread.id))
     }
 
-    /// Whoever has waited long enough can run.
+    /// The thread that has waited long enough can run.
     pub(super) fn end_sleep(&mut self) {
         while let Some((deadline, thread)) = self.next_to_wake()
             && deadline <= self.clock
@@ -25,16 +25,18 @@ impl Scheduler {
         }
     }
 
-    /// How long the thread has to sleep, and how long it does so before it looks whether somebody unseen has helped.
+    /// How long the thread has to sleep, and how long it does so before it looks whether an external thread has
+    /// helped.
     pub(super) fn left_to_sleep(&mut self, me: &Thread) -> (u64, u64) {
         let left = match self.next_to_wake() {
             Some((deadline, thread)) if thread.id == me.id => deadline.saturating_sub(self.clock),
             _ => 0,
         };
-        (left, if self.may_be_helped(me) { left.min(self.patience_with_unseen()) } else { left })
+        (left, if self.may_be_helped(me) { left.min(self.external_patience()) } else { left })
     }
 
-    /// The napper has slept for so long, and if that was long enough, time jumps. Somebody else may have come back in between.
+    /// The napper has slept for so long, and if that was long enough, time jumps. Another thread may have come back
+    /// in between.
     pub(super) fn nap_is_over(&mut self, me: &'static Thread, slept: u64, is_enough: bool) {
         let deadline = self.next_to_wake().map_or(self.clock, |(deadline, _)| deadline.max(self.clock));
         if me.go.compare_exchange(NAP, WAIT, Ordering::SeqCst, Ordering::SeqCst).is_err() {

@@ -55,12 +55,13 @@ impl Scheduler {
             .collect();
         if stalled >= PATIENCE || look_again.is_empty() {
             if self.somebody_may_be_helped() {
-                // Those who wait look again by themselves, or somebody wakes them.
+                // Those who wait look again by themselves, or a thread wakes them.
                 self.alone = 0;
                 return;
             }
             self.alone += 1;
-            // Whoever has helped unseen may have gone since. So all look again, now that nobody is there.
+            // The thread that has helped externally may have gone since. So all look again, now that no thread is
+            // there.
             if self.alone > 1 || look_again.is_empty() {
                 self.report_deadlock();
             }
@@ -90,8 +91,8 @@ impl Scheduler {
         exit_now(DEADLOCK_CODE)
     }
 
-    /// Nobody runs, and nobody will: so it is told for those who wait which locks they could not have. Where threads run in
-    /// parallel, each tells its own story, and is not there to tell it.
+    /// No thread runs, and no thread will: so it is told for those who wait which locks they could not have. Where
+    /// threads run in parallel, each tells its own story, and is not there to tell it.
     fn tell_attempts(&self) {
         if mode::is_parallel() {
             return;

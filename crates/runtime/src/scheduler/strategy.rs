@@ -1,8 +1,8 @@
 //! Turns that are given by a strategy of [`foretell_schedule`], if the environment names one.
 //!
-//! Threads then hand over at every synchronisation, before locks with the word which one they are about to take. Accesses are
-//! no such moments, as they are far too many; but now and then a quantum ends, as always, and then nobody knows what the thread
-//! does next. So priorities may change between accesses, too, but not between any two.
+//! Threads then hand over at every synchronisation, before locks with the word which one they are about to take.
+//! Accesses are no such moments, as they are far too many; but now and then a quantum ends, as always, and then it is
+//! not known what the thread does next. So priorities may change between accesses, too, but not between any two.
 //!
 //! When the process ends, what was learnt is written beside its log, together with how many picks there were.
 
@@ -134,8 +134,8 @@ fn note(act: impl FnOnce(&mut Places)) {
     }
 }
 
-/// The sites of the calls that the calling thread is in, the innermost one first. What it called out of last is one of them only if
-/// it has not come back since.
+/// The sites of the calls that the calling thread is in, the innermost one first. What it called out of last is one
+/// of them only if it has not come back since.
 fn sites(me: &'static Thread, has_called_out: bool) -> impl Iterator<Item = u64> {
     let innermost = has_called_out.then(|| me.site.get());
     innermost.into_iter().chain(me.stack.sites().iter().rev().copied())
@@ -263,7 +263,7 @@ impl Scheduler {
         }
     }
 
-    /// Whose turn it is according to the strategy; nobody if nobody can run.
+    /// The thread that the strategy picks; none if no thread can run.
     pub(super) fn pick_by_strategy(&mut self) -> Option<&'static Thread> {
         let hunt = self.hunt.as_mut()?;
         let is_ready = |slot: &&super::Slot| slot.state == State::Ready;
@@ -280,7 +280,7 @@ impl Scheduler {
         self.slots.get(picked as usize).filter(is_ready).map(|slot| slot.thread)
     }
 
-    /// Nobody will run any more.
+    /// No thread will run any more.
     pub(super) fn save_lessons_at_deadlock(&self) {
         if let Some(hunt) = &self.hunt {
             hunt.save();

@@ -20,7 +20,7 @@ fn work(function: u32, steps: usize) -> Script {
     vec![(function, Operation::Other); steps]
 }
 
-/// Who took which lock, in which order. Fails if nobody can go on before all have ended.
+/// Who took which lock, in which order. Fails if no thread can go on before all have ended.
 fn run(strategy: &mut DrFinder, scripts: &[Script]) -> Vec<(u32, u64)> {
     let mut places = vec![0; scripts.len()];
     let mut owners: BTreeMap<u64, u32> = BTreeMap::new();

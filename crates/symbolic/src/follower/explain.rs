@@ -1,8 +1,9 @@
 //! How a thread came to do what it did: terms for what it stores, and demands for what it went by.
 //!
-//! Where the way between two records is known step by step, whatever was decided on it by values that can be computed need not be pinned: it is
-//! demanded that it comes out the same. Everything else steers its thread, as it does where nobody computes: the reads behind it are pinned.
-//! All that was computed is compared with the log. Where it is something else, everything is given up.
+//! Where the way between two records is known step by step, whatever was decided on it by values that can be computed
+//! need not be pinned: it is demanded that it comes out the same. Everything else steers its thread, as it does where
+//! nothing is computed: the reads behind it are pinned. All that was computed is compared with the log. Where it is
+//! something else, everything is given up.
 
 mod accesses;
 
@@ -41,7 +42,8 @@ pub struct ValueCounts {
     pub computed_writes: u64,
     /// or only from what.
     pub frozen_writes: u64,
-    /// Writes whose values the trace does not tell: of words that are also accessed in parts, and of memory that is given back.
+    /// Writes whose values the trace does not tell: of words that are also accessed in parts, and of memory that is
+    /// given back.
     pub unknown_writes: u64,
     /// Ways between two records that are known step by step,
     pub known_ways: u64,
@@ -49,7 +51,7 @@ pub struct ValueCounts {
     pub unknown_ways: u64,
     /// Demands that something comes out the same,
     pub demands: u64,
-    /// and reads that are pinned, because nobody knows what they matter to.
+    /// and reads that are pinned, because it is not known what they matter to.
     pub pinned_reads: u64,
     /// Reads of the trace once there was a second thread.
     pub reads: u64,
@@ -83,7 +85,7 @@ pub(super) struct Explainer {
     pub(super) threads: Vec<Thread>,
     access: Access,
     counts: ValueCounts,
-    /// Decisions that could have gone another way, if anybody wants to know.
+    /// Decisions that could have gone another way, if that is wanted.
     pub(super) forks: Option<UntakenBranches>,
     /// What lies on such ways.
     pub(super) seeds: Vec<UntakenPath>,
@@ -194,7 +196,8 @@ impl Follower {
         Follower { explainer: Some(Box::default()), ..Follower::default() }
     }
 
-    /// How values are computed, for a trace with this dependence; none if nobody wanted to know, or there is too much of it.
+    /// How values are computed, for a trace with this dependence; none if that was not wanted, or there is too much
+    /// of it.
     pub fn finish_values(self, to: &mut Dependence) -> Option<(Values, ValueCounts, Vec<UntakenPath>)> {
         let found = self.tracker.finish();
         self.explainer?.finish(&found, to)
@@ -235,7 +238,8 @@ impl Follower {
         Some((routine, frame))
     }
 
-    /// Goes from one instruction, or the beginning, to another; says whether every step of that is known. If it is not, nothing has changed.
+    /// Goes from one instruction, or the beginning, to another; says whether every step of that is known. If it is
+    /// not, nothing has changed.
     pub(super) fn explain_way(&mut self, from: Option<u32>, to: u32) -> bool {
         let forks = self.forks();
         let is_exact = self.again(|machine, routine, frame, shadow| {
@@ -254,7 +258,8 @@ impl Follower {
         self.count_way(is_exact)
     }
 
-    /// Goes from an instruction, or the beginning, to the end of the function; what it returns, if every step of that is known.
+    /// Goes from an instruction, or the beginning, to the end of the function; what it returns, if every step of that
+    /// is known.
     pub(super) fn explain_end(&mut self, from: Option<u32>) -> Option<(Known, Origins)> {
         let forks = self.forks();
         let returned = self.again(|machine, routine, frame, shadow| {
@@ -277,7 +282,8 @@ impl Follower {
         forks.map_or(0, |forks| forks.found.len())
     }
 
-    /// Of decisions on a way that is known step by step, which led to this instruction, also notes who had called; others are not kept.
+    /// Of decisions on a way that is known step by step, which led to this instruction, also notes who had called;
+    /// others are not kept.
     fn keep_forks(&mut self, first: usize, is_exact: bool, goal: Option<u32>) {
         if self.forks() == first {
             return;
@@ -303,7 +309,7 @@ impl Follower {
         is_exact == Some(true)
     }
 
-    /// A function was called with this of which nobody knows what it does.
+    /// A function was called with this whose effects are not known.
     pub(super) fn count_unknown_call(&mut self, arguments: &[Reads]) {
         if let Some(explainer) = &mut self.explainer {
             let depends = arguments.iter().any(|&reads| reads != Reads::NOTHING);
@@ -338,12 +344,12 @@ impl Follower {
         });
     }
 
-    /// Values steer what comes next; says whether anybody has taken care of that.
+    /// Values steer what comes next; says whether that is taken care of.
     pub(super) fn hold(&mut self, given: &[Given]) -> bool {
         self.shadow().map(|mut shadow| shadow.hold(given)).is_some()
     }
 
-    /// What is in a slot steers what comes next; says whether anybody has taken care of that.
+    /// What is in a slot steers what comes next; says whether that is taken care of.
     pub(super) fn hold_slot(&mut self, slot: Slot) -> bool {
         let held = self.again(|machine, routine, frame, shadow| {
             shadow.hold(&[machine.given_at(routine, frame, slot as usize)]);
@@ -356,7 +362,7 @@ impl Follower {
         self.again(|machine, routine, frame, _| machine.given_at(routine, frame, slot as usize))
     }
 
-    /// What was computed is not what is in the log. Then nobody knows anything.
+    /// What was computed is not what is in the log. Nothing is known then.
     fn distrust(&mut self) {
         if let Some(explainer) = &mut self.explainer {
             explainer.counts.differ += 1;

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// Why nobody knows what a thread has done with what it read.
+/// Why it is not known what a thread has done with what it read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Why {
-    /// Something happened that nobody understands: the recorder said so.
+    /// An unmodelled operation: the recorder said so.
     Opaque,
     /// A function was called that is neither instrumented nor known, or memory was touched unseen.
     Unknown,
@@ -26,7 +26,7 @@ impl fmt::Display for Why {
     }
 }
 
-/// Where a thread was when nobody knew any more what it had done, and how often.
+/// Where a thread was when its effects were no longer known, and how often.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GivenUp {
     /// Why.

@@ -24,7 +24,7 @@ pub(super) struct SymbolicShadow<'a> {
 
 /// What is made of decisions, and of what steers for reasons that have no term.
 pub(super) enum Mode<'a> {
-    /// The reads behind it are pinned. Decisions that could have gone another way are noted, if anybody wants to know.
+    /// The reads behind it are pinned. Decisions that could have gone another way are noted, if that is wanted.
     Recorded(Option<&'a mut UntakenBranches>),
     /// It is demanded that the reads behind it see what they saw: nothing of this has happened.
     Hypothetical,
@@ -132,7 +132,7 @@ impl Shadow for SymbolicShadow<'_> {
     }
 }
 
-/// Whether a division is possible with what is known: nobody has made it yet.
+/// Whether a division is possible with what is known: it was not made yet.
 fn is_possible(code: u8, dividend: &Given, divisor: &Given) -> bool {
     let Some(of) = dividend.scalar().or(divisor.scalar()) else { return false };
     let known = |given: &Given| given.known[0].map(|known| of.fit(known));

@@ -1,12 +1,14 @@
 //! The other way of a decision: what its thread would do there, as far as that can be told exactly.
 //!
-//! The run shows one way of each decision. Its code is known, and so is the state in which the thread decided; so it can go the other way, alone, with
-//! everybody else standing still. What it reads there is not what it will read in an execution that really takes this way: nothing
-//! is made of that but terms. Decisions that depend on such reads are taken all ways, each with the demand that it goes so, and what is
-//! accessed is demanded to be accessed again. So whenever all demands hold, the thread does exactly this.
+//! The run shows one way of each decision. Its code is known, and so is the state in which the thread decided; so it
+//! can go the other way, alone, with everybody else standing still. What it reads there is not what it will read in
+//! an execution that really takes this way: nothing is made of that but terms. Decisions that depend on such reads
+//! are taken all ways, each with the demand that it goes so, and what is accessed is demanded to be accessed again.
+//! So whenever all demands hold, the thread does exactly this.
 //!
-//! The way ends where that cannot be said: before a function that is not instrumented, what has to do with other threads (atomics, conditions, all locks but a mutex that
-//! is free), an address that is not known, memory that the run has never touched, and at some length. What comes before is right nevertheless.
+//! The way ends where that cannot be said: before a function that is not instrumented, what has to do with other
+//! threads (atomics, conditions, all locks but a mutex that is free), an address that is not known, memory that the
+//! run has never touched, and at some length. What comes before is right nevertheless.
 
 mod environment;
 mod path;
@@ -75,7 +77,8 @@ pub(super) struct UntakenBranches {
 }
 
 impl UntakenBranches {
-    /// Takes up a decision, unless the same was made just as often as not to be of interest: the first ones are, then fewer and fewer.
+    /// Takes up a decision, unless the same was made just as often as not to be of interest: the first ones are, then
+    /// fewer and fewer.
     pub(super) fn note(&mut self, decision: &Decision<'_>, waiting: &[TermId]) {
         let Decision { routine, frame, index, way, is_inner, .. } = *decision;
         if is_inner || routine.shape.is_returned_to {
@@ -129,7 +132,7 @@ pub struct UntakenPath {
 }
 
 impl Follower {
-    /// One that also says how values are computed, and what lies on ways that were not taken.
+    /// One that also says how values are computed, and what lies on untaken branches.
     pub fn exploring() -> Follower {
         let mut explainer: Box<Explainer> = Box::default();
         explainer.forks = Some(UntakenBranches::default());
@@ -142,7 +145,7 @@ impl Follower {
         forks.is_some_and(|forks| !forks.found.is_empty())
     }
 
-    /// Goes the other ways of the decisions that were noted since the last time.
+    /// Goes the untaken branches of the decisions that were noted since the last time.
     pub fn explore(&mut self, limits: &Limits, environment: &mut dyn Environment) {
         let forks = self.explainer.as_mut().and_then(|explainer| explainer.forks.as_mut());
         let found = forks.map(|forks| std::mem::take(&mut forks.found)).unwrap_or_default();
@@ -186,7 +189,7 @@ impl Follower {
     }
 }
 
-/// What is made of reads that nobody has made, nobody knows how, has no value at all.
+/// What is made of reads that were not made, in an unknown way, has no value at all.
 fn void_imagined(terms: &mut [Term], base: usize, after: usize, tracker: &Tracker) {
     let Some(zero) = TermId::from_index(base) else { return };
     for term in terms {

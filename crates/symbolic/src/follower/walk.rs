@@ -55,7 +55,7 @@ struct Frame {
     /// Where its registers begin, and how many they are.
     base: usize,
     slots: u32,
-    /// It, computed again, if anybody does.
+    /// It, computed again, if that is wanted.
     computed: Option<Computed>,
 }
 
@@ -133,8 +133,8 @@ impl Walk {
         self.top().computed.as_mut()
     }
 
-    /// The calls that the innermost one was made by, the last caller first, as far as they are computed again; each with the instruction that
-    /// calls.
+    /// The calls that the innermost one was made by, the last caller first, as far as they are computed again; each
+    /// with the instruction that calls.
     pub(super) fn callers(&self) -> Vec<Caller> {
         let outer = self.frames.split_last().map_or(&[][..], |(_, outer)| outer);
         let caller = |frame: &Frame| {
@@ -205,7 +205,8 @@ impl Follower {
         self.tracker.steer(self.current, reads);
     }
 
-    /// The thread has come to an instruction of its innermost call, on one of the ways that lead there. Says whether that is known now.
+    /// The thread has come to an instruction of its innermost call, on one of the ways that lead there. Says whether
+    /// that is known now.
     pub(super) fn go_to(&mut self, stop: usize, is_single: bool) -> bool {
         let spot = self.stops[stop].spot;
         if !self.is_in(spot.function) {
@@ -245,7 +246,8 @@ impl Follower {
         region
     }
 
-    /// Whether the innermost call is one of this function. A call of which nothing was known yet may turn out to be one.
+    /// Whether the innermost call is one of this function. A call of which nothing was known yet may turn out to be
+    /// one.
     fn is_in(&mut self, function: FunctionId) -> bool {
         let its_name = self.functions.get(function).map(|function| function.name);
         let (arguments, given) = match &mut self.walk().top().place {
@@ -361,7 +363,7 @@ impl Follower {
     pub(super) fn leave_calls(&mut self, calls: u32) {
         for _ in 0..calls {
             if self.walk().frames.len() < 2 {
-                // There must have been calls that nobody has told of.
+                // There must have been calls that were not recorded.
                 self.give_up(Why::Nowhere);
                 return self.walk().be_nowhere();
             }
@@ -437,7 +439,8 @@ impl Follower {
         }
     }
 
-    /// The thread does something that has no place in the code: whatever it may have decided by since the last record steers that.
+    /// The thread does something that has no place in the code: whatever it may have decided by since the last record
+    /// steers that.
     pub(super) fn look_ahead(&mut self) {
         let (function, at) = (self.walk().function(), self.walk().top().at);
         let region = function
@@ -448,7 +451,7 @@ impl Follower {
         }
     }
 
-    /// The thread has ended. What its first function returns goes to whoever waits for it.
+    /// The thread has ended. What its first function returns goes to the thread that joins it.
     pub(super) fn end(&mut self) {
         loop {
             let (result, (known, origins)) = self.leave_function();

@@ -1,11 +1,13 @@
-//! The order in which instructions on silent paths are passed: Tarjan's strongly connected components, and which of them no path avoids.
+//! The order in which instructions on silent paths are passed: Tarjan's strongly connected components, and which of
+//! them no path avoids.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Target;
 use super::paths::{Effects, Paths};
 
-/// The instructions on the ways in an order in which each comes before those that it leads to, but for loops: these are groups.
+/// The instructions on the ways in an order in which each comes before those that it leads to, but for loops: these
+/// are groups.
 pub(super) struct Order {
     pub(super) groups: Vec<Vec<u32>>,
     /// Those that lead to themselves.

@@ -17,7 +17,8 @@ use crate::terms::{Origin, Source};
 use crate::values::{Scalar, Type};
 
 impl Follower {
-    /// This instruction has made the record. What is part of a lock, say, is told in other terms, at addresses that nothing is at.
+    /// This instruction has made the record. What is part of a lock, say, is told in other terms, at addresses that
+    /// nothing is at.
     pub(in crate::follower) fn explain_instruction(&mut self, instruction: u32) {
         let is_told = self.again(|_, routine, _, _| routine.is_told(instruction));
         if is_told != Some(true) {
@@ -84,7 +85,7 @@ impl Follower {
         }
     }
 
-    /// The instruction stores something if it finds what is expected; says whether anybody will take care of that.
+    /// The instruction stores something if it finds what is expected; says whether that will be taken care of.
     pub(in crate::follower) fn explain_exchange(&mut self, instruction: u32) -> bool {
         let expected = if self.is_vague() { None } else { self.operand(instruction, 1) };
         self.explain_store(instruction, 2);
@@ -103,7 +104,8 @@ impl Follower {
         }
     }
 
-    /// An event has compared what it read with what was expected; says whether it is demanded that this comes out the same.
+    /// An event has compared what it read with what was expected; says whether it is demanded that this comes out the
+    /// same.
     pub(in crate::follower) fn explain_comparison(&mut self, kept: &Kept) -> bool {
         let Some(explainer) = &mut self.explainer else { return false };
         let Some(expected) = explainer.access.expected else { return false };
@@ -219,7 +221,8 @@ impl Follower {
         }
     }
 
-    /// Bytes that are left out of the trace are read: their sources, and what those are made of of which none is known.
+    /// Bytes that are left out of the trace are read: their sources, and what those are made of of which none is
+    /// known.
     pub(in crate::follower) fn explain_private_read(&mut self, part: Part, bytes: u8) {
         let Some(explainer) = &mut self.explainer else { return };
         let Explainer { threads, access, .. } = &mut **explainer;

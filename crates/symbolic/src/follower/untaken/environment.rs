@@ -55,7 +55,8 @@ pub trait Environment {
     fn loc(&mut self, site: u64) -> Option<Loc>;
     /// The events before something that happens at this site, and its location; none if that has no name.
     fn lead_to(&mut self, site: u64) -> Option<(Vec<(Op, Loc)>, Loc)>;
-    /// What an access to so many bytes touches, at the address of a variable with a name or elsewhere; none if that is not known.
+    /// What an access to so many bytes touches, at the address of a variable with a name or elsewhere; none if that
+    /// is not known.
     fn touch(&mut self, address: u64, size: u32, writes: bool, is_named: bool) -> Option<Footprint>;
     /// The lock at this address and its holder, if it was acquired before in the run.
     fn lock(&self, address: u64) -> Option<(LockId, LockHolder)>;

@@ -137,7 +137,7 @@ impl<'a> Path<'a> {
         None
     }
 
-    /// What steers the thread for reasons that nobody knows must be what it was.
+    /// What steers the thread for unknown reasons must be what it was.
     fn pin(&mut self) -> Option<()> {
         let Sets { tracker, thread } = &self.shadow.symbolic.sets;
         for &read in tracker.steering(*thread) {

@@ -18,9 +18,9 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Memory is given back that another thread will have next. Its address is the same, and so would be a pointer to it; but
-    /// only once it was given back can the allocator hand it out again. That is told as a word that the one writes and
-    /// the other reads, and it orders the two, as the allocators of C and C++ promise.
+    /// Memory is given back that another thread will have next. Its address is the same, and so would be a pointer to
+    /// it; but only once it was given back can the allocator hand it out again. That is told as a word that the one
+    /// writes and the other reads, and it orders the two, as the allocators of C and C++ promise.
     pub(super) fn hand_on(&mut self, era: Era) -> Done {
         if !self.survey.is_handed_on(era) {
             return Ok(());
@@ -30,7 +30,7 @@ impl Writer<'_> {
         self.push_invented_write(Op::Store { var, value, order: MemOrder::Release })
     }
 
-    /// The memory of an era was somebody else's before.
+    /// The memory of an era belonged to another thread before.
     pub(super) fn take_over(&mut self, era: Era) -> Done {
         for old in self.memory.replaced().to_vec() {
             if self.survey.is_handed_on(old) {
@@ -43,8 +43,8 @@ impl Writer<'_> {
         if self.survey.is_taken(era) { self.opaque() } else { Ok(()) }
     }
 
-    /// To give memory back that is still used afterwards is told as what it conflicts like, a write of who knows what:
-    /// nothing can follow the end of a variable in a trace.
+    /// To give memory back that is still used afterwards is told as what it conflicts like, a write of an unknown
+    /// value: nothing can follow the end of a variable in a trace.
     pub(super) fn give_back(&mut self, era: Era) -> Done {
         self.hand_on(era)?;
         if self.survey.is_used_after(era) {
@@ -54,8 +54,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Memory that was allocated by one thread and touched by another before anybody wrote to it. Nothing in the
-    /// trace would tell if the other one came too early, so that is told as a write of who knows what, by who
+    /// Memory that was allocated by one thread and touched by another before any thread wrote to it. Nothing in the
+    /// trace would tell if the other one came too early, so that is told as a write of an unknown value, by who
     /// allocates.
     pub(super) fn write_for_allocator(&mut self, era: Era) -> Done {
         let survey = self.survey;
@@ -69,8 +69,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Whether anything is told of the end of this memory. If not, nobody needs to follow the thread there: the code has no
-    /// instruction that would say where it is.
+    /// Whether anything is told of the end of this memory. If not, the thread need not be followed there: the
+    /// code has no instruction that would say where it is.
     pub(super) fn ends_something(&self, addr: u64, bytes: u64) -> bool {
         let era = self.memory.era(addr);
         parts(addr, bytes.min(LARGEST_LOCAL)).any(|part| {

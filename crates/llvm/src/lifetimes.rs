@@ -6,9 +6,9 @@
 
 use std::collections::HashSet;
 
+use crate::effects::Manner;
 use crate::instrument::is_told;
 use crate::ir::{Opcode, Value};
-use crate::manner::Manner;
 use crate::private;
 
 /// So many values are looked at before others are taken to know the variable.

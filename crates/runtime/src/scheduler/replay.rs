@@ -1,13 +1,14 @@
-//! A schedule that is given: threads make their steps in its order, up to two accesses that race, where both are held.
+//! Replays a schedule: threads make their steps in its order, up to two accesses that race, where both are held.
 //!
-//! While it is followed, nobody writes to the log without looking up, so each thread asks before each step, see [`wait`]. Who is not
-//! to go on hands over, and the turn goes to the thread whose steps are due. All counts are from the beginning of the thread, so an
-//! operation that makes several steps at once does no harm. What is no step a thread does as soon as it can.
+//! While it is followed, every thread asks before each step (see [`wait`]). A thread whose step is not due hands the
+//! turn over to the one whose steps are. All counts are from the beginning of the thread, so an operation that makes
+//! several steps at once does no harm. What is no step, a thread does as soon as it can.
 //!
-//! At the end both threads go on to the accesses that race, and are held before them. Then the one makes its access, and right after it
-//! the other does. If a thread cannot come to where it should, the program has gone another way, and is ended with a word on that.
+//! At the end both threads go on to the accesses that race, and are held before them. Then the one makes its access,
+//! and right after it the other does. If a thread cannot come to where it should, the program has diverged; it is
+//! terminated, and the outcome says so.
 //!
-//! To follow a schedule allocates nothing: what the program allocates lies where it lay when it was recorded.
+//! Replay allocates nothing: what the program allocates lies where it lay when it was recorded.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,9 +27,9 @@ use crate::turn::Turn;
 
 /// How the process ends at the race, or where it leaves the schedule.
 const CODE: i32 = 67;
-/// So often a thread may pass where it could hand over, before it does so: it may wait for somebody else.
+/// So often a thread may pass where it could hand over, before it does so: it may wait for another thread.
 const SILENCE: u32 = 10_000;
-/// So often a thread looks again whether it can have what it waits for, while nobody else makes a step.
+/// So often a thread looks again whether it can have what it waits for, while no other thread makes a step.
 const LOOKS: u32 = 3;
 /// So many nanoseconds may pass without a step while the thread whose turn it is does not come.
 const PATIENCE: u64 = 5_000_000_000;
@@ -50,7 +51,7 @@ pub(crate) enum Point {
     Free(Range),
     /// Where it synchronises, or has waited.
     Between,
-    /// Before something that nobody notices.
+    /// Before something that no thread notices.
     Silent,
 }
 
@@ -76,7 +77,7 @@ pub(super) struct Given {
     arrived: [Option<Option<Range>>; 2],
     /// How many steps all threads had made when one of them last made one, and when that was.
     progress: (u64, u64),
-    /// How often somebody has looked since whether it can have what it waits for.
+    /// How often a thread has looked since whether it can have what it waits for.
     looks: u32,
 }
 
@@ -105,7 +106,7 @@ pub(crate) fn follow(schedule: &Schedule<'static>) {
     mode::set(Mode::Schedule);
 }
 
-/// Nobody follows a schedule any more: it is over, or this is another process.
+/// No thread follows a schedule any more: it is over, or this is another process.
 pub(crate) fn let_go() {
     if mode::is_scheduled() {
         mode::set(Mode::Random);
@@ -138,7 +139,7 @@ pub(crate) fn wait(turn: &Turn, point: Point) {
     }
 }
 
-/// As long as somebody wants to look at the threads, they are held at the race.
+/// As long as a thread wants to look at the threads, they are held at the race.
 fn hold() {
     if !start::has_file(HOLD) {
         return;
@@ -195,7 +196,7 @@ pub(crate) fn end() {
     });
 }
 
-/// The thread waits for its turn, and nobody has it: looks whether that will ever change.
+/// The thread waits for its turn, and no thread has it: looks whether that will ever change.
 pub(super) fn look() {
     if !mode::is_scheduled() {
         return;

@@ -1,8 +1,8 @@
 //! Locks that one thread takes and another gives up, and locks that a thread still holds when it ends.
 //!
-//! A lock that any thread may give up is not a lock to a trace, where only the holder releases; it is a semaphore with
-//! one permit, and told as such. Where that does not describe it (readers, conditions, repeated acquires), the trace
-//! has the holder release it, between two fences. A holder that has ended must have done so before its end.
+//! A lock that any thread may give up is not a lock to a trace, where only the holder releases; it is a semaphore
+//! with one permit, and told as such. Where that does not describe it (readers, conditions, repeated acquires), the
+//! trace has the holder release it, between two fences. A holder that has ended must have done so before its end.
 
 use std::collections::{BTreeMap, BTreeSet};
 

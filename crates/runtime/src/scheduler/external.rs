@@ -1,7 +1,7 @@
-//! Those who are not seen: threads that the C library makes for itself (timers, asynchronous input and output), other
-//! processes that share memory with this one, handlers of signals. Each of them may give up what a thread waits for. So who
-//! waits looks again now and then if there is anybody of this kind, and nobody is in a deadlock as long as one of
-//! them may help.
+//! External threads: those that the C library makes for itself (timers, asynchronous input and output), other
+//! processes that share memory with this one, and signal handlers. Each of them may release what a thread waits for.
+//! So waiting threads look again from time to time as long as there is one, and there is no deadlock as long as one
+//! may help.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,32 +14,33 @@ use crate::shared;
 use crate::system::{catches_signals, each_thread, now};
 use crate::thread::{Thread, me};
 
-/// Who waits looks again after so many nanoseconds if somebody unseen may help,
+/// Who waits looks again after so many nanoseconds if an external thread may help,
 const SOON: u64 = 20_000_000;
 /// and otherwise looks after so many whether there is now.
 const LATER: u64 = 500_000_000;
 /// Many threads look less often, each of them.
 const CROWD: u64 = 16;
 
-/// Somebody unseen has synchronised since the last fence that stands for it.
+/// An external thread has synchronised since the last fence that stands for it.
 static TOLD: AtomicBool = AtomicBool::new(false);
 
-/// The caller, who is not recorded or is a handler in our code, is about to tell others something: to give up a lock, say.
-pub(crate) fn tell_unseen() {
+/// The caller, who is not recorded or is a handler in our code, is about to tell others something: to give up a lock,
+/// say.
+pub(crate) fn note_external() {
     match me() {
         Some(me) => me.miss(),
         None => TOLD.store(true, Ordering::SeqCst),
     }
 }
 
-/// Whether somebody unseen has told anything since the last call.
-pub(crate) fn was_told_unseen() -> bool {
+/// Whether an external thread has told anything since the last call.
+pub(crate) fn had_external() -> bool {
     TOLD.load(Ordering::SeqCst) && TOLD.swap(false, Ordering::SeqCst)
 }
 
 /// Who there is beside the threads that we know.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Unseen {
+pub(super) struct External {
     /// Threads of this process that are not recorded, or are about to end.
     threads: bool,
     /// Handlers of signals that may come at any time.
@@ -48,8 +49,8 @@ pub(super) struct Unseen {
     looked: u64,
 }
 
-impl Unseen {
-    pub(super) const NOBODY: Unseen = Unseen { threads: false, handlers: false, looked: 0 };
+impl External {
+    pub(super) const NONE: External = External { threads: false, handlers: false, looked: 0 };
 
     fn may_help(self, waiting: Waiting) -> bool {
         let handlers = self.handlers && waiting.helper == Helper::Anybody;
@@ -57,15 +58,15 @@ impl Unseen {
     }
 }
 
-/// Somebody who is not recorded wakes up to `count` threads that wait on this address.
-pub(crate) fn wake_from_outside(on: usize, count: usize) {
+/// A thread that is not recorded wakes up to `count` threads that wait on this address.
+pub(crate) fn wake_externally(on: usize, count: usize) {
     let woken = super::wake_waiters(on, count);
     if !woken.is_empty() && !mode::is_parallel() {
         SCHEDULER.with(Scheduler::go_on);
     }
 }
 
-/// The thread waits and has not been woken for a while: looks whether somebody unseen has helped.
+/// The thread waits and has not been woken for a while: looks whether an external thread has helped.
 pub(super) fn look(me: &'static Thread) {
     SCHEDULER.with(|scheduler| {
         let waits = matches!(scheduler.slot(me).map(|slot| slot.state), Some(State::Waiting(_)));
@@ -77,39 +78,39 @@ pub(super) fn look(me: &'static Thread) {
             scheduler.make_ready(me.id, Reason::Woken);
             scheduler.go_on();
         } else if scheduler.owner.is_none() && scheduler.napper.is_none() && scheduler.given.is_none() {
-            // Whoever might have helped may be gone.
+            // The thread that might have helped may be gone.
             scheduler.no_thread_is_ready();
         }
     });
 }
 
 impl Scheduler {
-    /// How long a thread waits before it looks whether somebody unseen has helped.
-    pub(super) fn patience_with_unseen(&self) -> u64 {
-        let somebody = self.unseen.threads || self.unseen.handlers || shared::is_there();
+    /// How long a thread waits before it looks whether an external thread has helped.
+    pub(super) fn external_patience(&self) -> u64 {
+        let somebody = self.external.threads || self.external.handlers || shared::is_there();
         let interval = if somebody { SOON } else { LATER };
         interval.saturating_mul(1 + self.slots.len() as u64 / CROWD)
     }
 
-    /// Whether somebody unseen may end one of the waits.
+    /// Whether an external thread may end one of the waits.
     pub(super) fn somebody_may_be_helped(&mut self) -> bool {
-        self.look_for_unseen(0);
-        let unseen = self.unseen;
-        let may_help = |state| matches!(state, State::Waiting(waiting) if unseen.may_help(waiting));
+        self.look_for_external(0);
+        let external = self.external;
+        let may_help = |state| matches!(state, State::Waiting(waiting) if external.may_help(waiting));
         self.slots.iter().any(|slot| may_help(slot.state))
     }
 
-    /// Whether somebody unseen may give up what this thread waits for.
+    /// Whether an external thread may give up what this thread waits for.
     pub(super) fn may_be_helped(&mut self, me: &Thread) -> bool {
         let Some(State::Waiting(waiting)) = self.slot(me).map(|slot| slot.state) else { return false };
         if !waiting.looks_again() {
             return false;
         }
-        self.look_for_unseen(LATER);
-        self.unseen.may_help(waiting)
+        self.look_for_external(LATER);
+        self.external.may_help(waiting)
     }
 
-    /// If nobody has the turn, somebody may get it now.
+    /// If no thread has the turn, a thread may get it now.
     fn go_on(&mut self) {
         if self.owner.is_none() {
             self.wake_napper();
@@ -117,7 +118,8 @@ impl Scheduler {
         }
     }
 
-    /// Whether the kernel has threads of this process that are not recorded. Those that have not begun to run have no number yet.
+    /// Whether the kernel has threads of this process that are not recorded. Those that have not begun to run have no
+    /// number yet.
     fn has_unknown_threads(&self) -> bool {
         let living = self.slots.iter().filter(|slot| slot.state != State::Done);
         let ids = living.map(|slot| slot.thread.kernel_id.load(Ordering::Relaxed));
@@ -128,12 +130,12 @@ impl Scheduler {
     }
 
     /// Finds out who there is, unless that was done not so long ago. What cannot be found out is taken to be there.
-    fn look_for_unseen(&mut self, not_older: u64) {
-        if self.unseen.looked != 0 && now().saturating_sub(self.unseen.looked) < not_older {
+    fn look_for_external(&mut self, not_older: u64) {
+        if self.external.looked != 0 && now().saturating_sub(self.external.looked) < not_older {
             return;
         }
         let threads = self.has_unknown_threads();
         let handlers = catches_signals().unwrap_or(true);
-        self.unseen = Unseen { threads, handlers, looked: now() };
+        self.external = External { threads, handlers, looked: now() };
     }
 }

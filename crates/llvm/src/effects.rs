@@ -41,7 +41,8 @@ const HARMLESS: &[&str] = &[
     "abs labs llabs acos acosf asin asinf atan atan2 atan2f atanf cbrt cbrtf ceil ceilf cos cosf cosh coshf exp exp2 exp2f expf",
     "fabs fabsf floor floorf fmax fmaxf fmin fminf fmod fmodf hypot hypotf log log10 log10f log2 log2f logf pow powf round roundf",
     "sin sinf sinh sinhf sqrt sqrtf tan tanf tanh tanhf trunc truncf __assert_fail __stack_chk_fail",
-    // C++: new and delete in all sizes, exceptions, the beginning and the end of the process, and waking who waits for a condition.
+    // C++: new and delete in all sizes, exceptions, the beginning and the end of the process, and waking who waits
+    // for a condition.
     "_Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t _ZnwmSt11align_val_t _ZnamSt11align_val_t _ZdlPv _ZdaPv _ZdlPvm",
     "_ZdaPvm _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t __cxa_atexit",
     "__cxa_thread_atexit __clang_call_terminate __cxa_allocate_exception __cxa_begin_catch __cxa_free_exception __cxa_get_exception_ptr __cxa_throw",
@@ -68,8 +69,9 @@ const CHECKING: &[&str] = &["__ubsan_handle_", "__cfi_"];
 /// These write down where the thread is, for it to come back to.
 const TWICE: &[&str] = &["_setjmp setjmp sigsetjmp __sigsetjmp"];
 
-/// Functions of Rust's libraries that touch at most memory that is theirs, or whose effects the runtime sees. Not what they are
-/// instantiated with: that may be anything, and what it does where nobody sees it may synchronise.
+/// Functions of Rust's libraries that touch at most memory that is theirs, or whose effects the runtime sees. Not
+/// what they are instantiated with: that may be anything, and what it does where it is not instrumented may
+/// synchronise.
 const RUST: &[&str] = &[
     // Memory comes from `malloc` and goes to `free`.
     "__rustc::__rust_alloc __rustc::__rust_dealloc __rustc::__rust_realloc __rustc::__rust_alloc_zeroed",
@@ -194,7 +196,8 @@ pub(crate) fn takes(callee: Value) -> bool {
     is_listed(TAKING, &name) || rust_name::path(&name).is_some_and(|path| is_listed(RUST_TAKING, &path))
 }
 
-/// Whether the function is the entry of an allocator that the program has defined, and if so, whether memory is given back there.
+/// Whether the function is the entry of an allocator that the program has defined, and if so, whether memory is given
+/// back there.
 pub(crate) fn as_allocator(function: &str) -> Option<bool> {
     if is_listed(TAKING, function) || is_listed(GIVING_BACK, function) {
         return Some(is_listed(GIVING_BACK, function));
