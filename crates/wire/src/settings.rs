@@ -69,7 +69,7 @@ settings! {
     SEED c"FORETELL_SEED" Runtime Some("0"), "Seed of the scheduler";
     ORDER c"FORETELL_ORDER" Runtime Some(SERIAL), "`serial`: one thread runs at a time; `striped`: threads run in parallel";
     STRATEGY c"FORETELL_STRATEGY" Runtime Some("random"), "Scheduling strategy: `random`, `contest`, `pct`, `pos` or `drfinder`";
-    DEPTH c"FORETELL_DEPTH" Runtime None, "`pct`: bug depth, 3 unless given; `drfinder`: caller frames, 12 unless given";
+    DEPTH c"FORETELL_DEPTH" Runtime None, "`pct`: bug depth [default: 3]; `drfinder`: caller frames [default: 12]";
     STEPS c"FORETELL_STEPS" Runtime Some("1000"), "How many picks of a thread `pct` expects";
     TRIGGERS c"FORETELL_TRIGGERS" Runtime None, "File with what the run before has learnt";
     DETECT c"FORETELL_DETECT" Runtime Some("0"), "`1`: online detection; nothing is recorded";
