@@ -142,7 +142,7 @@ fn evidence_is_packed_for_the_user_alone() {
     let (program, archive) = (build("counter_race.c"), fresh("evidence.tar.gz"));
     let output = foretell(&["run", "--no-progress", "--evidence", &archive, "--", &program]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("may be secret"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("also secrets"), "{}", text(&output.stderr));
     let mode = fs::metadata(&archive).expect("the archive").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let listed = Command::new("tar").args(["-tzf", &archive]).output().expect("tar runs");
