@@ -127,6 +127,10 @@ struct Word {
 /// The variables whose values change as those of locks do.
 fn candidates(index: &Index<'_>) -> FxHashMap<VarId, Word> {
     let mut words: FxHashMap<VarId, Word> = FxHashMap::default();
+    // Most traces have none.
+    if !index.trace.events().iter().any(|event| matches!(event.op, Op::Rmw { .. })) {
+        return words;
+    }
     let begin = concurrent_from(index);
     for step in index.trace.events().iter().skip(begin as usize) {
         if let Op::Rmw { var, .. } = step.op
