@@ -103,7 +103,8 @@ pub(crate) fn work<R>(
 
 #[cfg(test)]
 mod tests {
-    use foretell_predict::{Pinning, Refutation};
+    use foretell_predict::Refutation;
+    use foretell_trace::Model;
     use foretell_trace::{EventId, Loc, Symbol};
 
     use super::*;
@@ -128,7 +129,7 @@ mod tests {
         let decide = move |pair: Pair, _| {
             if pair.first.number().is_multiple_of(2) {
                 let schedule = vec![pair.first, pair.second];
-                Verdict::Race(Witness { pinning: Pinning::SameValue, schedule })
+                Verdict::Race(Witness { model: Model::SameValue, schedule })
             } else {
                 verdict(pair)
             }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use foretell_detect::{Pair, Pairs};
-use foretell_predict::{Bucket, Budget, Candidates, Key, Pinning, Predictor, Technique, Verdict, Witness};
-use foretell_trace::Trace;
+use foretell_predict::{Bucket, Budget, Candidates, Key, Predictor, Technique, Verdict, Witness};
+use foretell_trace::{Model, Trace};
 use foretell_witness::{Claim, Proof, Referee};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -15,7 +15,6 @@ use crate::bucket::{Tools, Worked, work};
 use crate::control::{Control, Progress};
 use crate::error::Error;
 use crate::ledger::Ledger;
-use crate::model::model;
 use crate::plan::Plan;
 
 /// Witnesses wait in memory until those of a whole chunk can be put in order. So many of their steps may wait at once.
@@ -216,11 +215,11 @@ impl<'a> Exact<'a> {
         pair: Pair,
         witness: Witness,
     ) -> Result<Found, Reason> {
-        let proof = Proof::Adjacent { model: model(witness.pinning), schedule: witness.schedule };
+        let proof = Proof::Adjacent { model: witness.model, schedule: witness.schedule };
         let claim = Claim { first: pair.first, second: pair.second, proof };
         let finding = referee.check(claim).map_err(Reason::ScheduleRejected)?;
-        let values = match witness.pinning {
-            Pinning::Values => referee.new_values(finding.proof()),
+        let values = match witness.model {
+            Model::Values => referee.new_values(finding.proof()),
             _ => Vec::new(),
         };
         let found = Found::new(finding, self.trace.names(), |id| self.trace.event(id));

@@ -14,7 +14,6 @@
 //! * [`untaken`]: the same for branches that the recorded run did not take
 //! * `left`: whether two locations may race that are not known to
 //! * [`pair`]: one pair alone
-//! * [`model`]: from the finder's pinning to the referee's model
 //! * [`analysis`]: what comes out
 //! * [`describe`], [`schedule`]: from an analysis to a report: stacks, locks, source lines, stories, schedules
 //! * [`slice`](mod@slice): analyses of a part of a trace
@@ -30,7 +29,6 @@ mod exact;
 pub mod input;
 mod ledger;
 mod left;
-pub mod model;
 pub mod pair;
 pub mod plan;
 pub mod schedule;
@@ -44,7 +42,6 @@ pub use control::{Control, Progress, Unattended};
 pub use describe::{Description, Excerpts, NoExcerpts, report};
 pub use error::Error;
 pub use input::{Input, Opened, Reading, TraceSource};
-pub use model::model;
 pub use plan::{Choice, Plan};
 pub use slice::Sliced;
 pub use stages::analyse;

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use foretell_engine::model;
 use foretell_explore::{self as exploring, Closure};
 use foretell_predict::{Budget, Limit, Predictor, Technique, Verdict, conflicting_pairs};
 use foretell_testkit::brute::{self, Rules};
@@ -238,7 +237,7 @@ fn answers(technique: Technique, trace: &Trace, window: Option<usize>) -> Result
         let events = (pair.first, pair.second);
         match predictor.decide(pair, &budget) {
             Verdict::Race(witness) => {
-                let proof = Proof::Adjacent { model: model(witness.pinning), schedule: witness.schedule };
+                let proof = Proof::Adjacent { model: witness.model, schedule: witness.schedule };
                 let claim = Claim { first: pair.first, second: pair.second, proof };
                 referee.check(claim).map_err(|rejection| format!("{technique:?} {pair:?}: {rejection}"))?;
                 proven.insert(events);

@@ -10,12 +10,11 @@
 //! Memory is bounded: a clock that is not kept makes answers weaker, never wrong.
 
 use foretell_trace::dependence::Reads;
-use foretell_trace::{Op, Value, VarId};
+use foretell_trace::{Model, Op, Value, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::flow::Flow;
 use crate::index::{Index, NONE, Seen};
-use crate::verdict::Pinning;
 
 /// How many entries all clocks of one kind may have together.
 const MOST_ENTRIES: usize = 1 << 26;
@@ -39,10 +38,10 @@ pub(crate) struct Causal {
 }
 
 impl Causal {
-    pub(crate) fn new(index: &Index<'_>, pinning: Pinning, same_write: bool) -> Causal {
+    pub(crate) fn new(index: &Index<'_>, model: Model, same_write: bool) -> Causal {
         // Where reads may see anything, they tell nothing.
-        let pinning = Some(pinning).filter(|&pinning| pinning != Pinning::Values);
-        Causal::found_by(Pass::new(index, pinning, same_write))
+        let model = Some(model).filter(|&model| model != Model::Values);
+        Causal::found_by(Pass::new(index, model, same_write))
     }
 
     /// What runs before an access whatever reads see.
@@ -110,7 +109,7 @@ impl Causal {
 struct Pass<'i> {
     index: &'i Index<'i>,
     /// Which reads are pinned; if none are, none tells anything.
-    pinning: Option<Pinning>,
+    model: Option<Model>,
     same_write: bool,
     causal: Causal,
     /// For each thread, what has run when its next event runs.
@@ -133,18 +132,18 @@ struct Pass<'i> {
 }
 
 impl<'i> Pass<'i> {
-    fn new(index: &'i Index<'i>, pinning: Option<Pinning>, same_write: bool) -> Pass<'i> {
+    fn new(index: &'i Index<'i>, model: Option<Model>, same_write: bool) -> Pass<'i> {
         let width = index.threads.len();
         let clocks = || (0..width).filter(|_| width <= MOST_THREADS).map(|_| vec![0; width].into()).collect();
         let causal = Causal { history: vec![Vec::new(); width], clocks: Vec::new(), width };
         let mut pass = Pass {
             index,
-            pinning,
+            model,
             same_write,
             causal,
             ran: clocks(),
             as_observed: clocks(),
-            flow: index.flow.as_ref().filter(|_| pinning == Some(Pinning::Necessary)),
+            flow: index.flow.as_ref().filter(|_| model == Some(Model::Necessary)),
             steering: FxHashMap::default(),
             grown: vec![false; width],
             written: FxHashMap::default(),
@@ -167,11 +166,10 @@ impl<'i> Pass<'i> {
         let step = index.event(event);
         let (thread, place) = (step.thread.index(), index.place[event as usize]);
         self.enter(event, thread);
-        match self.pinning {
-            Some(Pinning::SameValue) => self.trust(thread),
-            Some(Pinning::SameWrite | Pinning::ControlFlow) if step.op == Op::Branch => self.trust(thread),
-            Some(Pinning::SameWrite | Pinning::ControlFlow | Pinning::Necessary | Pinning::Values) | None => {
-            }
+        match self.model {
+            Some(Model::SameValue) => self.trust(thread),
+            Some(Model::SameWrite | Model::ControlFlow) if step.op == Op::Branch => self.trust(thread),
+            Some(Model::SameWrite | Model::ControlFlow | Model::Necessary | Model::Values) | None => {}
         }
         if let Some(clock) = self.steering.remove(&event) {
             self.learn(thread, &clock);
@@ -181,7 +179,7 @@ impl<'i> Pass<'i> {
         }
         self.ran[thread][thread] = place + 1;
         self.as_observed[thread][thread] = place + 1;
-        if let Some(access) = step.op.access().filter(|_| self.pinning.is_some()) {
+        if let Some(access) = step.op.access().filter(|_| self.model.is_some()) {
             if access.kind.reads() && !step.unexplained {
                 self.read(event, thread, access.var);
             }
@@ -189,7 +187,7 @@ impl<'i> Pass<'i> {
                 self.write(event, thread, access.var);
             }
         }
-        if self.pinning == Some(Pinning::SameWrite) {
+        if self.model == Some(Model::SameWrite) {
             self.trust(thread);
         }
         let is_room = (self.after.len() + 1).saturating_mul(self.causal.width) <= MOST_ENTRIES;

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use foretell_arithmetic::Solver;
 use foretell_solve::{Answer, Limits, Lit, OrderSolver};
-use foretell_trace::{Op, ops};
+use foretell_trace::{Model, Op, ops};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::closure::{Closure, ENTRY, OUTSIDE};
@@ -23,7 +23,6 @@ use crate::index::NONE;
 use crate::kept::Kept;
 use crate::replay::{Obstacle, Replay, Subjects};
 use crate::values;
-use crate::verdict::Pinning;
 use crate::window::meetings::Role;
 use crate::window::{BEFORE, BEYOND, Border, Domain, Section, Window};
 
@@ -376,19 +375,19 @@ impl<'w> Search<'w> {
         let events = &window.threads[window.thread[read as usize] as usize];
         let place = window.place[read as usize] as usize;
         let after = &events[place + 1..];
-        let pin = match window.question.pinning {
+        let pin = match window.question.model {
             _ if window.twins.is_some() => Lit::TRUE,
-            Pinning::SameWrite => self.runs(read),
-            Pinning::SameValue => match after.first() {
+            Model::SameWrite => self.runs(read),
+            Model::SameValue => match after.first() {
                 Some(&next) if !window.racing.contains(&next) => self.runs(next),
                 Some(_) => Lit::TRUE,
                 None => Lit::FALSE,
             },
-            Pinning::ControlFlow => match after.iter().find(|&&event| window.op(event) == Op::Branch) {
+            Model::ControlFlow => match after.iter().find(|&&event| window.op(event) == Op::Branch) {
                 Some(&branch) => self.runs(branch),
                 None => Lit::FALSE,
             },
-            Pinning::Necessary | Pinning::Values => match window.steered_by(read) {
+            Model::Necessary | Model::Values => match window.steered_by(read) {
                 Some(steered) if !window.racing.contains(&steered) => self.runs(steered),
                 Some(_) => Lit::TRUE,
                 None => Lit::FALSE,

@@ -5,7 +5,7 @@
 
 mod meetings;
 
-use foretell_trace::{Event, Op, Trace, Value, VarId, ops};
+use foretell_trace::{Event, Model, Op, Trace, Value, VarId, ops};
 use rustc_hash::FxHashMap;
 
 pub(crate) use self::meetings::{Gathering, Unknown};
@@ -13,7 +13,6 @@ use crate::flow::Flow;
 use crate::settled::settled_reads;
 use crate::spin_locks::SpinLocks;
 use crate::values::pinned;
-use crate::verdict::Pinning;
 
 /// Stands for "no event": the initial content of a variable, a section that never ends, a thread without fork.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -164,8 +163,8 @@ impl<'t> Index<'t> {
     }
 
     /// Finds the locks that are made of atomic variables, for schedules that pin reads like this.
-    pub(crate) fn find_spin_locks(&mut self, pinning: Pinning, all_pinned: bool) {
-        self.spin_locks = SpinLocks::find(self, pinning, all_pinned);
+    pub(crate) fn find_spin_locks(&mut self, model: Model, all_pinned: bool) {
+        self.spin_locks = SpinLocks::find(self, model, all_pinned);
     }
 
     /// Finds out which reads must see what they saw though reads may see anything.

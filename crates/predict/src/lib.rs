@@ -38,4 +38,4 @@ pub use portfolio::Portfolio;
 pub use predictor::Predictor;
 pub use proof::Scheduler;
 pub use technique::{Guarantee, Technique};
-pub use verdict::{Budget, Limit, Pinning, Refutation, Verdict, Witness};
+pub use verdict::{Budget, Limit, Refutation, Verdict, Witness};

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use foretell_arithmetic::Solver;
 use foretell_detect::Pair;
 use foretell_solve::Limits;
-use foretell_trace::{Event, EventId, Op, ThreadId, Trace};
+use foretell_trace::{Event, EventId, Model, Op, ThreadId, Trace};
 
 use crate::causal::Causal;
 use crate::closure::{Closure, Contradiction, Patience};
@@ -23,7 +23,7 @@ use crate::portfolio::{self, Portfolio};
 use crate::replay::Subjects;
 use crate::technique::{Decider, Strategy, Technique};
 use crate::values;
-use crate::verdict::{Budget, Limit, Pinning, Refutation, Verdict, Witness};
+use crate::verdict::{Budget, Limit, Refutation, Verdict, Witness};
 use crate::window::{Border, Question, Window};
 
 /// By how many events the windows around a pair exceed it on either side.
@@ -96,19 +96,19 @@ impl<'t> Predictor<'t> {
     ) -> Option<Predictor<'t>> {
         let strategy = technique.strategy(trace)?;
         let mut index = Index::new(trace, unknown);
-        if strategy.same_write && strategy.pinning == Pinning::Necessary {
+        if strategy.same_write && strategy.model == Model::Necessary {
             // Who compares values finds by itself that these see what they must see.
             index.let_settled_reads_go();
         }
-        if strategy.pinning == Pinning::Values {
+        if strategy.model == Model::Values {
             index.pin_reads();
         }
         if strategy.decider != Decider::Closure {
-            index.find_spin_locks(strategy.pinning, strategy.decider == Decider::Complete);
+            index.find_spin_locks(strategy.model, strategy.decider == Decider::Complete);
         }
-        let causal = Causal::new(&index, strategy.pinning, strategy.same_write);
+        let causal = Causal::new(&index, strategy.model, strategy.same_write);
         let window = window.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
-        let observed = if strategy.pinning == Pinning::Values { first_hidden(trace) } else { u32::MAX };
+        let observed = if strategy.model == Model::Values { first_hidden(trace) } else { u32::MAX };
         let portfolio = Portfolio::default();
         Some(Predictor { index, causal, strategy, window, solver, portfolio, observed, doubt: None })
     }
@@ -241,15 +241,15 @@ impl<'t> Predictor<'t> {
 
     /// What the technique finds in one window.
     fn ask(&self, pair: Pair, border: Border, begin: u32, end: u32, effort: &Effort<'_>) -> Answer {
-        let Strategy { pinning, same_write, decider } = self.strategy;
+        let Strategy { model, same_write, decider } = self.strategy;
         let events = (number(pair.first), number(pair.second));
-        let question = Question { pair: events, pinning, same_write, twins: None };
+        let question = Question { pair: events, model, same_write, twins: None };
         // What is ordered at a glance saves time, but gives no reasons.
         let causal = Some(&self.causal).filter(|_| !effort.explained);
         let window = |question| Window::new(&self.index, causal, border, question, begin, end);
         match decider {
             // What reads see from outside of an open window may be anything, and with that what is computed from it.
-            Decider::Exact if pinning == Pinning::Values && border == Border::Open => {
+            Decider::Exact if model == Model::Values && border == Border::Open => {
                 closure_only(&window(question), effort)
             }
             Decider::Exact => exact(&window(question), effort),
@@ -283,7 +283,7 @@ impl<'t> Predictor<'t> {
         let before_race = schedule.iter().take_while(|event| !racing.contains(event));
         let events = (0..begin).chain(before_race.map(|&event| begin + event));
         let ids = events.filter_map(|event| EventId::from_index(event as usize));
-        Witness { pinning: self.strategy.pinning, schedule: ids.chain([pair.first, pair.second]).collect() }
+        Witness { model: self.strategy.model, schedule: ids.chain([pair.first, pair.second]).collect() }
     }
 }
 

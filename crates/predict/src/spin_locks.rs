@@ -16,11 +16,10 @@
 //! The closure treats these critical sections as it treats those of mutexes. A search over the sources of each read
 //! would need exponentially many steps to find out the same.
 
-use foretell_trace::{Op, Value, VarId};
+use foretell_trace::{Model, Op, Value, VarId};
 use rustc_hash::FxHashMap;
 
 use crate::index::{Change, HeldSections, Index, NONE};
-use crate::verdict::Pinning;
 
 /// A critical section of a lock that is made of an atomic variable, by the indices of its events in the trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,9 +47,9 @@ pub(crate) struct SpinLocks {
 }
 
 impl SpinLocks {
-    /// Finds them. With `all_pinned`, every read that runs is pinned, whatever the pinning says.
-    pub(crate) fn find(index: &Index<'_>, pinning: Pinning, all_pinned: bool) -> SpinLocks {
-        let begins = Begins::new(index, pinning, all_pinned);
+    /// Finds them. With `all_pinned`, every read that runs is pinned, whatever the model says.
+    pub(crate) fn find(index: &Index<'_>, model: Model, all_pinned: bool) -> SpinLocks {
+        let begins = Begins::new(index, model, all_pinned);
         let mut words: Vec<Word> = candidates(index).into_values().collect();
         words.sort_unstable_by_key(|word| word.var);
         let mut locks = SpinLocks::default();
@@ -203,28 +202,28 @@ impl Word {
 /// Where it is certain that an acquire saw what it saw.
 struct Begins<'i> {
     index: &'i Index<'i>,
-    pinning: Pinning,
+    model: Model,
     all_pinned: bool,
 }
 
 impl<'i> Begins<'i> {
-    fn new(index: &'i Index<'i>, pinning: Pinning, all_pinned: bool) -> Begins<'i> {
-        Begins { index, pinning, all_pinned }
+    fn new(index: &'i Index<'i>, model: Model, all_pinned: bool) -> Begins<'i> {
+        Begins { index, model, all_pinned }
     }
 
     /// The first event of the thread that runs only if the acquire saw what it saw, or [`NONE`].
     fn of(&self, acquire: u32) -> u32 {
-        match self.pinning {
+        match self.model {
             _ if self.all_pinned => acquire,
-            Pinning::SameWrite => acquire,
-            Pinning::SameValue => self.after(acquire).next().unwrap_or(NONE),
-            Pinning::ControlFlow => {
+            Model::SameWrite => acquire,
+            Model::SameValue => self.after(acquire).next().unwrap_or(NONE),
+            Model::ControlFlow => {
                 let is_branch = |event: &u32| self.index.event(*event).op == Op::Branch;
                 self.after(acquire).find(is_branch).unwrap_or(NONE)
             }
-            Pinning::Necessary => self.index.flow.as_ref().map_or(NONE, |flow| flow.steered_by(acquire)),
+            Model::Necessary => self.index.flow.as_ref().map_or(NONE, |flow| flow.steered_by(acquire)),
             // What is written may be another value in another schedule.
-            Pinning::Values => NONE,
+            Model::Values => NONE,
         }
     }
 

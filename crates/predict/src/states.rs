@@ -20,9 +20,8 @@ use self::visited::Visited;
 use crate::closure::{Closure, ENTRY};
 use crate::index::{NONE, permits_after};
 use crate::replay::{Subject, Subjects};
-use crate::verdict::Pinning;
 use crate::window::{Domain, Window};
-use foretell_trace::Op;
+use foretell_trace::{Model, Op};
 
 /// What a variable holds that a thread wrote after it had read something else than observed.
 const FOREIGN: u32 = NONE - 4;
@@ -343,10 +342,10 @@ impl<'c> States<'c> {
     }
 }
 
-/// Whether reads of this pinning are pinned as a whole: up to some event of their thread, all of them.
-fn pins_as_a_whole(pinning: Pinning) -> bool {
-    match pinning {
-        Pinning::SameWrite | Pinning::SameValue | Pinning::ControlFlow => true,
-        Pinning::Necessary | Pinning::Values => false,
+/// Whether reads of this model are pinned as a whole: up to some event of their thread, all of them.
+fn pins_as_a_whole(model: Model) -> bool {
+    match model {
+        Model::SameWrite | Model::SameValue | Model::ControlFlow => true,
+        Model::Necessary | Model::Values => false,
     }
 }

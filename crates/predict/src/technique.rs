@@ -13,9 +13,7 @@ use foretell_detect::lockset::LockSet;
 use foretell_detect::shb::Shb;
 use foretell_detect::syncp::SyncP;
 use foretell_detect::wcp::Wcp;
-use foretell_trace::Trace;
-
-use crate::verdict::Pinning;
+use foretell_trace::{Model, Trace};
 
 use self::Decider::{Closure, Complete, Exact};
 use self::Guarantee::{EveryReport, FirstReport};
@@ -248,7 +246,7 @@ pub(crate) enum Decider {
 /// Which reads are pinned in one trace, to what, and how pairs are decided.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strategy {
-    pub(crate) pinning: Pinning,
+    pub(crate) model: Model,
     pub(crate) same_write: bool,
     pub(crate) decider: Decider,
 }
@@ -322,26 +320,24 @@ impl Technique {
     pub(crate) fn strategy(self, trace: &Trace) -> Option<Strategy> {
         let Method::Pairs { pinned, sees, decider } = self.row().method else { return None };
         let same_write = sees == Sees::SameWrite;
-        Some(Strategy { pinning: pinned.pinning(same_write, trace), same_write, decider })
+        Some(Strategy { model: pinned.model(same_write, trace), same_write, decider })
     }
 }
 
 impl Pinned {
-    /// The pinning that the trace has enough information for.
-    fn pinning(self, same_write: bool, trace: &Trace) -> Pinning {
+    /// The model that the trace has enough information for.
+    fn model(self, same_write: bool, trace: &Trace) -> Model {
         match self {
-            Pinned::Every if same_write => Pinning::SameWrite,
-            Pinned::ByPathConstraints if trace.values().is_some() => Pinning::Values,
-            Pinned::ByPathConstraints | Pinned::Necessary if trace.dependence().is_some() => {
-                Pinning::Necessary
-            }
+            Pinned::Every if same_write => Model::SameWrite,
+            Pinned::ByPathConstraints if trace.values().is_some() => Model::Values,
+            Pinned::ByPathConstraints | Pinned::Necessary if trace.dependence().is_some() => Model::Necessary,
             Pinned::ByPathConstraints | Pinned::Necessary | Pinned::BeforeBranches
                 if trace.has_branches() =>
             {
-                Pinning::ControlFlow
+                Model::ControlFlow
             }
             Pinned::Every | Pinned::ByPathConstraints | Pinned::Necessary | Pinned::BeforeBranches => {
-                Pinning::SameValue
+                Model::SameValue
             }
         }
     }

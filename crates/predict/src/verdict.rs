@@ -4,25 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use foretell_trace::EventId;
-
-/// What a read must see so that its thread goes on as observed.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Pinning {
-    /// Every read sees the write that it saw.
-    SameWrite,
-    /// Every read that something of its thread follows sees the value that it saw.
-    SameValue,
-    /// Every read that a branch of its thread follows sees the value that it saw. Where the trace shows no branch at
-    /// all, this is [`Pinning::SameValue`].
-    ControlFlow,
-    /// Every read sees the value that it saw which steers something that runs, or of which a value is made that must be
-    /// seen. Needs a trace that tells which reads these are.
-    Necessary,
-    /// Reads may see anything, as long as all that is demanded of what is computed from them holds. Needs a trace that
-    /// tells how values are computed.
-    Values,
-}
+use foretell_trace::{EventId, Model};
 
 /// The answer to "can these two accesses be made adjacent?".
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,7 +23,7 @@ pub enum Verdict {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Witness {
     /// How far the schedule may deviate from what was observed.
-    pub pinning: Pinning,
+    pub model: Model,
     /// The events in their new order; the last two are the racing ones, the first of the trace first.
     pub schedule: Vec<EventId>,
 }

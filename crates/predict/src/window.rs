@@ -14,7 +14,7 @@ pub(crate) mod meetings;
 use std::ops::Range;
 
 use foretell_trace::dependence::Reads;
-use foretell_trace::{Event, LockMode, Op, Values, VarId};
+use foretell_trace::{Event, LockMode, Model, Op, Values, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::build::Builder;
@@ -23,7 +23,6 @@ use crate::causal::Causal;
 use crate::flow::Flow;
 use crate::index::{Index, NONE};
 use crate::kept::Demand;
-use crate::verdict::Pinning;
 
 /// How the events outside of a window are treated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +37,7 @@ pub(crate) struct Question {
     /// The two accesses, by their indices in the trace.
     pub(crate) pair: (u32, u32),
     /// Which reads are pinned.
-    pub(crate) pinning: Pinning,
+    pub(crate) model: Model,
     /// Whether a pinned read must see the same write, even where the trace shows values.
     pub(crate) same_write: bool,
     /// If all events have to run, not just a prefix that ends with the race: the two accesses in the order in which
@@ -314,12 +313,12 @@ impl<'i> Window<'i> {
 
     /// How values are computed, if that is what matters.
     pub(crate) fn values(&self) -> Option<&'i Values> {
-        self.index.trace.values().filter(|_| self.question.pinning == Pinning::Values)
+        self.index.trace.values().filter(|_| self.question.model == Model::Values)
     }
 
     /// Which reads matter to what, if reads are pinned because of this.
     pub(crate) fn flow(&self) -> Option<&'i Flow<'i>> {
-        self.index.flow.as_ref().filter(|_| self.question.pinning == Pinning::Necessary)
+        self.index.flow.as_ref().filter(|_| self.question.model == Model::Necessary)
     }
 
     /// The reads that steer the events of a thread at these places, unless they steer something earlier; each after the
@@ -333,8 +332,8 @@ impl<'i> Window<'i> {
 
     /// The first event that the read steers, if that is in the window.
     pub(crate) fn steered_by(&self, read: u32) -> Option<u32> {
-        let steered = match self.question.pinning {
-            Pinning::Values => self.index.pinned.get((self.begin + read) as usize).copied()?,
+        let steered = match self.question.model {
+            Model::Values => self.index.pinned.get((self.begin + read) as usize).copied()?,
             _ => self.flow()?.steered_by(self.begin + read),
         };
         (steered < self.end).then(|| steered - self.begin)
@@ -343,12 +342,12 @@ impl<'i> Window<'i> {
     /// Which reads are pinned for the event to run.
     pub(crate) fn to_run(&self, event: u32, mut demand: impl FnMut(Demand)) {
         let (thread, place) = (self.thread[event as usize], self.place[event as usize]);
-        let until = match self.question.pinning {
+        let until = match self.question.model {
             _ if self.twins.is_some() => place + 1,
-            Pinning::SameWrite => place + 1,
-            Pinning::SameValue => place,
-            Pinning::ControlFlow if self.op(event) == Op::Branch => place,
-            Pinning::ControlFlow | Pinning::Necessary | Pinning::Values => 0,
+            Model::SameWrite => place + 1,
+            Model::SameValue => place,
+            Model::ControlFlow if self.op(event) == Op::Branch => place,
+            Model::ControlFlow | Model::Necessary | Model::Values => 0,
         };
         demand(Demand::Until { thread, until });
         for &(_, read) in self.steering(thread, place..place + 1) {
@@ -370,7 +369,7 @@ impl<'i> Window<'i> {
     /// Which reads are pinned for the event, one of the two that race, to come next.
     pub(crate) fn to_race(&self, event: u32, mut demand: impl FnMut(Demand)) {
         let (thread, place) = (self.thread[event as usize], self.place[event as usize]);
-        if self.question.pinning == Pinning::SameValue {
+        if self.question.model == Model::SameValue {
             demand(Demand::Until { thread, until: place });
         }
         // What the event itself sees does not matter.
@@ -388,7 +387,7 @@ impl<'i> Window<'i> {
         known: &mut FxHashSet<usize>,
         mut demand: impl FnMut(Demand),
     ) {
-        if self.question.pinning == Pinning::Values {
+        if self.question.model == Model::Values {
             // Who must see what was seen sees writes of constants.
             return;
         }
@@ -414,13 +413,13 @@ impl<'i> Window<'i> {
     /// what they saw.
     pub(crate) fn pinned_until(&self, thread: u32, count: u32) -> u32 {
         let Some(last) = count.checked_sub(1) else { return 0 };
-        match self.question.pinning {
+        match self.question.model {
             _ if self.twins.is_some() => count,
-            Pinning::SameWrite => count,
-            Pinning::SameValue if self.is_racing(thread) => count,
-            Pinning::SameValue => last,
-            Pinning::Necessary | Pinning::Values => 0,
-            Pinning::ControlFlow => {
+            Model::SameWrite => count,
+            Model::SameValue if self.is_racing(thread) => count,
+            Model::SameValue => last,
+            Model::Necessary | Model::Values => 0,
+            Model::ControlFlow => {
                 let events = &self.threads[thread as usize][..count as usize];
                 let branch = events.iter().rposition(|&event| self.op(event) == Op::Branch);
                 // A thread has fewer than 2^32 events.

@@ -45,6 +45,7 @@ pub mod hunt;
 mod hunt_text;
 pub mod json;
 pub mod junit;
+mod model_name;
 pub mod moved;
 mod notes;
 pub mod observed;
@@ -91,8 +92,8 @@ pub use picture::{Picture, Room};
 pub use reads::{Need, NeededRead, NeededReads};
 pub use replayed::Recorded;
 pub use report::{
-    Access, Candidate, NOT_EXECUTED, NewValue, Proof, Race, ReplayModel, Report, SliceInfo, Stats,
-    TestEnding, TestRun, TraceInfo,
+    Access, Candidate, NOT_EXECUTED, NewValue, Proof, Race, Report, SliceInfo, Stats, TestEnding, TestRun,
+    TraceInfo,
 };
 pub use story::{Story, Telling};
 pub use suppressions::{Suppressed, SuppressedPair, Suppressions};

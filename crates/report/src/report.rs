@@ -174,10 +174,10 @@ pub struct Race {
     /// Which kind of proof there is.
     #[serde(default)]
     pub proof: Proof,
-    /// How far the witness may stray from the recorded run; absent where there is none, and in reports of versions that
-    /// did not say.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<ReplayModel>,
+    /// How far the witness may deviate from the recorded run; absent where there is none, and in reports of earlier
+    /// versions.
+    #[serde(default, with = "crate::model_name", skip_serializing_if = "Option::is_none")]
+    pub model: Option<Model>,
     /// The events of the prefix in their new order; the racing two are the last. Absent where the proof is that nothing
     /// orders the two, and where the witnesses of all races together would be too long to print.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -280,46 +280,6 @@ pub enum Proof {
     Adjacent,
     /// In the observed run itself, nothing that the language guarantees orders them.
     Unordered,
-}
-
-/// How far a witness may stray from the recorded run: the model that the referee replays it by.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReplayModel {
-    /// Every read sees the same write.
-    SameWrite,
-    /// Every read sees the same value, or is the last event of its thread.
-    SameValue,
-    /// Every read before a branch of its thread sees the same value.
-    ControlFlow,
-    /// Every read that matters to what runs sees the same value.
-    Necessary,
-    /// Reads see anything with which all path constraints hold.
-    Values,
-}
-
-impl From<Model> for ReplayModel {
-    fn from(model: Model) -> ReplayModel {
-        match model {
-            Model::SameWrite => ReplayModel::SameWrite,
-            Model::SameValue => ReplayModel::SameValue,
-            Model::ControlFlow => ReplayModel::ControlFlow,
-            Model::Necessary => ReplayModel::Necessary,
-            Model::Values => ReplayModel::Values,
-        }
-    }
-}
-
-impl From<ReplayModel> for Model {
-    fn from(model: ReplayModel) -> Model {
-        match model {
-            ReplayModel::SameWrite => Model::SameWrite,
-            ReplayModel::SameValue => Model::SameValue,
-            ReplayModel::ControlFlow => Model::ControlFlow,
-            ReplayModel::Necessary => Model::Necessary,
-            ReplayModel::Values => Model::Values,
-        }
-    }
 }
 
 /// A pair that a technique reported but that is not proven.
@@ -504,11 +464,7 @@ impl Race {
         let (proof, model, witness) = match proof {
             Proven::Adjacent { model, schedule } => {
                 let witness: Vec<u32> = schedule.iter().map(|id| id.number()).collect();
-                (
-                    Proof::Adjacent,
-                    Some(ReplayModel::from(*model)),
-                    Some(witness).filter(|all| !all.is_empty()),
-                )
+                (Proof::Adjacent, Some(*model), Some(witness).filter(|all| !all.is_empty()))
             }
             Proven::Unordered => (Proof::Unordered, None, None),
         };

@@ -10,9 +10,10 @@ use foretell_report::{
     Decision, DecisionStats, Doubt, Excerpt, ExploredRace, FenceCause, Frame, HeldLock, HeldMode, Hunt,
     HuntRun, Hunted, NOT_EXECUTED, Need, NeededRead, NeededReads, NewValue, Observed, Origin, ProgramAccess,
     ProgramDeadlock, ProgramFailure, ProgramProperty, ProgramRace, ProgramReport, ProgramStats, Proof,
-    PropertyReport, PropertyVerdict, Race, ReplayModel, Report, SliceInfo, Stats, Steering, Stopped, Story,
-    Suppressed, SuppressedPair, TestEnding, TestRun, TraceInfo, WaitingThread, schema,
+    PropertyReport, PropertyVerdict, Race, Report, SliceInfo, Stats, Steering, Stopped, Story, Suppressed,
+    SuppressedPair, TestEnding, TestRun, TraceInfo, WaitingThread, schema,
 };
+use foretell_trace::Model;
 use foretell_trace::values::Obstacle;
 use serde_json::{Value, json};
 
@@ -116,7 +117,7 @@ fn race(proof: Proof, observed: Observed) -> Race {
         first,
         second,
         proof,
-        model: (proof == Proof::Adjacent).then_some(ReplayModel::ControlFlow),
+        model: (proof == Proof::Adjacent).then_some(Model::ControlFlow),
         witness: Some(vec![1, 4, 14]),
         witness_length: Some(3),
         story: Some(story()),

@@ -2,6 +2,7 @@
 //!
 //! * [`event`]: what threads can do, and what each operation means
 //! * [`id`], [`symbol`], [`name`]: narrow ids, and what they stand for
+//! * [`model`]: how far a schedule may deviate from the observed run
 //! * [`dependence`]: which reads matter to what comes after them, where a recorder knows
 //! * [`values`]: what values are computed from, where a recorder knows
 //! * [`steps`]: how far threads have come at each event, where a recorder counts
@@ -21,6 +22,7 @@ pub mod event;
 pub mod fence;
 pub mod format;
 pub mod id;
+pub mod model;
 pub mod name;
 pub mod source;
 pub mod steps;
@@ -33,6 +35,7 @@ pub use dependence::{Dependence, Reads};
 pub use error::{Position, TraceError};
 pub use event::{Access, AccessKind, Event, LockMode, MemOrder, Op};
 pub use id::{BarrierId, CondId, EventId, LabelId, LockId, SemId, ThreadId, VarId};
+pub use model::Model;
 pub use name::Names;
 pub use source::{Batch, Ending, Listed, Source};
 pub use steps::Steps;

@@ -18,14 +18,14 @@ pub mod blocked;
 mod computed;
 mod deviations;
 pub mod machine;
-pub mod model;
+mod model;
 pub mod observed;
 pub mod oracle;
 pub mod referee;
 pub mod unordered;
 
 pub use blocked::Blocked;
+pub use foretell_trace::Model;
 pub use machine::Machine;
-pub use model::Model;
 pub use referee::{Claim, Finding, NewValues, Proof, Reason, Referee, Rejection};
 pub use unordered::UnorderedReferee;

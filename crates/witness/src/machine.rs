@@ -16,13 +16,12 @@ mod meetings;
 use std::sync::Arc;
 
 use foretell_trace::values::Demand;
-use foretell_trace::{Event, EventId, LockId, Op, SemId, Symbol, ThreadId, Value, VarId, ops};
+use foretell_trace::{Event, EventId, LockId, Model, Op, SemId, Symbol, ThreadId, Value, VarId, ops};
 
 use self::meetings::Barrier;
 use crate::blocked::Blocked;
 use crate::computed::{self, Computed, Known, Turn};
 use crate::deviations::DeviatingReads;
-use crate::model::Model;
 use crate::observed::{NONE, Observed, id, write_id};
 
 /// A replay in progress.
@@ -142,7 +141,7 @@ impl<'t> Machine<'t> {
             self.forget(self.observed.trace().event(event).op);
         }
         let trace = self.observed.trace();
-        self.model = model.supported_by(trace);
+        self.model = crate::model::supported(model, trace);
         self.deviating = trace
             .dependence()
             .filter(|_| self.model == Model::Necessary)

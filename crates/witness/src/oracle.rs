@@ -8,10 +8,9 @@ use std::collections::hash_map::{Entry, HashMap};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use foretell_trace::{EventId, LockMode, Op, ThreadId, Trace, ops};
+use foretell_trace::{EventId, LockMode, Model, Op, ThreadId, Trace, ops};
 
 use crate::machine::Machine;
-use crate::model::Model;
 use crate::observed::Observed;
 use crate::referee::conflict;
 

@@ -8,12 +8,11 @@ use std::sync::Arc;
 
 use foretell_trace::format::text::op_text;
 use foretell_trace::values::{Values, number_text};
-use foretell_trace::{Event, EventId, ThreadId, Trace};
+use foretell_trace::{Event, EventId, Model, ThreadId, Trace};
 
 use crate::blocked::Blocked;
 use crate::computed::{Content, Known};
 use crate::machine::Machine;
-use crate::model::Model;
 use crate::observed::Observed;
 use crate::unordered::UnorderedReferee;
 

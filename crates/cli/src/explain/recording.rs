@@ -14,10 +14,6 @@ use crate::error::Failure;
 use crate::input::TraceFile;
 use crate::sources::is_source;
 
-/// All models, the strictest first.
-const MODELS: [Model; 5] =
-    [Model::SameWrite, Model::SameValue, Model::ControlFlow, Model::Necessary, Model::Values];
-
 /// How programs begin that can be run.
 const ELF: [u8; 4] = *b"\x7fELF";
 
@@ -117,9 +113,9 @@ pub(super) fn check(trace: &Trace, name: String, report: &Report, race: &Race) -
             };
             let proof = |model| Proven::Adjacent { model, schedule: schedule.clone() };
             match race.model {
-                Some(model) => vec![proof(model.into())],
-                // Older reports do not say which model the schedule keeps to; each of them makes it a race.
-                None => MODELS.map(proof).to_vec(),
+                Some(model) => vec![proof(model)],
+                // Reports of earlier versions lack the model; a schedule of any of them proves a race.
+                None => Model::ALL.map(proof).to_vec(),
             }
         }
     };

@@ -1,11 +1,10 @@
 //! What is fixed about all states of a window: which events nothing can interfere with, and what a state is known by.
 
-use foretell_trace::{LockMode, Op};
+use foretell_trace::{LockMode, Model, Op};
 
 use crate::closure::{Closure, ENTRY};
 use crate::index::NONE;
 use crate::replay::{Subject, Subjects};
-use crate::verdict::Pinning;
 use crate::window::{BEFORE, Border, Domain, Variable, Window};
 
 use super::{FOREIGN, pins_as_a_whole};
@@ -31,7 +30,7 @@ pub(super) struct Shape {
     /// For each event, whether an event of another thread needs it to have run, whatever it sees.
     needed: Vec<bool>,
     threads: usize,
-    pinning: Pinning,
+    model: Model,
 }
 
 /// A variable whose content is part of a state as long as it is read.
@@ -55,7 +54,7 @@ impl Shape {
             && window.meetings.are_none()
             && window.notifications.is_empty()
             && window.fences.is_empty()
-            && pins_as_a_whole(window.question.pinning);
+            && pins_as_a_whole(window.question.model);
         if !is_of_kind {
             return None;
         }
@@ -69,8 +68,8 @@ impl Shape {
         let held = window.sections.iter().map(|section| takes_lock(window, section.begin)).collect();
         let matters = connected(window, subjects, &alone);
         let needed = needed(window);
-        let pinning = window.question.pinning;
-        Some(Shape { alone, group, matters, held, tracked, needed, threads, pinning })
+        let model = window.question.model;
+        Some(Shape { alone, group, matters, held, tracked, needed, threads, model })
     }
 
     /// How many numbers a state is known by.
@@ -97,17 +96,17 @@ impl Shape {
     /// Whether the read has to see what it saw, or else may as well not run.
     pub(super) fn is_pinned(&self, read: u32, closure: &Closure<'_>) -> bool {
         let is_kept = closure.kept.contains(read, closure.window);
-        match self.pinning {
-            Pinning::ControlFlow => is_kept,
+        match self.model {
+            Model::ControlFlow => is_kept,
             // Its thread would stop there, which is of use only if another one waits for just that.
-            Pinning::SameValue => is_kept || !self.needed[read as usize],
-            Pinning::SameWrite | Pinning::Necessary | Pinning::Values => true,
+            Model::SameValue => is_kept || !self.needed[read as usize],
+            Model::SameWrite | Model::Necessary | Model::Values => true,
         }
     }
 
     /// Whether a thread that has read something else than observed stops at this operation.
     pub(super) fn stops_deviated(&self, op: Op) -> bool {
-        self.pinning != Pinning::ControlFlow || op == Op::Branch
+        self.model != Model::ControlFlow || op == Op::Branch
     }
 
     /// Writes down what the state is known by.

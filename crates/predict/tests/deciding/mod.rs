@@ -5,20 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use foretell_predict::{Budget, Limit, Pinning, Portfolio, Predictor, Technique, Verdict, conflicting_pairs};
+use foretell_predict::{Budget, Limit, Portfolio, Predictor, Technique, Verdict, conflicting_pairs};
 use foretell_trace::{EventId, Trace};
-use foretell_witness::{Claim, Model, Proof, Referee};
+use foretell_witness::{Claim, Proof, Referee};
 use foretell_z3::Pool;
-
-fn model(pinning: Pinning) -> Model {
-    match pinning {
-        Pinning::SameWrite => Model::SameWrite,
-        Pinning::SameValue => Model::SameValue,
-        Pinning::ControlFlow => Model::ControlFlow,
-        Pinning::Necessary => Model::Necessary,
-        Pinning::Values => Model::Values,
-    }
-}
 
 pub(crate) type Races = BTreeSet<(EventId, EventId)>;
 
@@ -49,8 +39,7 @@ pub(crate) fn answers_by(
     for pair in conflicting_pairs(trace) {
         match predictor.decide(pair, &budget) {
             Verdict::Race(witness) => {
-                let proof =
-                    Proof::Adjacent { model: model(witness.pinning), schedule: witness.schedule.clone() };
+                let proof = Proof::Adjacent { model: witness.model, schedule: witness.schedule.clone() };
                 let claim = Claim { first: pair.first, second: pair.second, proof };
                 if let Err(rejection) = referee.check(claim) {
                     panic!("{technique:?} {pair:?} {:?}: {rejection}", witness.schedule);
