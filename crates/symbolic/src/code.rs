@@ -20,14 +20,14 @@ pub(crate) struct Spot {
     pub(crate) instruction: u32,
 }
 
-/// What the sites of an instruction tell of it.
+/// What is known about an instruction from its sites.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Mark {
-    /// There is a hook.
+    /// It has a hook.
     pub(crate) has_site: bool,
     /// A thread that comes here leaves a record; of a call, unless the callee is instrumented.
     pub(crate) is_told: bool,
-    /// It hands something over that no record tells of.
+    /// It passes on a value without a record.
     pub(crate) is_hidden: bool,
     /// The site of the hook, 0 without one.
     pub(crate) site: u64,
@@ -79,7 +79,7 @@ impl Function {
         self.code.parameters.iter().map(|&of| self.text(of))
     }
 
-    /// What the operands of an instruction do not tell, see [`code::Instruction::numbers`].
+    /// The numbers of an instruction beside its operands, see [`code::Instruction::numbers`].
     pub(crate) fn numbers(&self, index: u32) -> &[i64] {
         self.instruction(index).map_or(&[], |instruction| self.code.numbers_of(instruction))
     }
@@ -109,7 +109,7 @@ impl Function {
         Some((arguments, callee))
     }
 
-    /// The name of the function that a call calls, if that is plain to see.
+    /// The name of the callee, if the call is direct.
     pub(crate) fn callee_name(&self, index: u32) -> Option<&str> {
         match self.call(index)?.1 {
             Operand::Global(name) => Some(self.text(name)),
@@ -136,12 +136,12 @@ pub(crate) struct Functions {
     addresses: FxHashMap<(FunctionId, u32), u64>,
     /// Some function catches exceptions, or cleans up after them.
     pub(crate) unwinds: bool,
-    /// Some function leaves its place in the stack to another one.
+    /// Some function makes a tail call.
     pub(crate) replaces: bool,
 }
 
 impl Functions {
-    /// Takes up what a module tells of its code, if it does.
+    /// Adds the functions of a module, if it comes with its code.
     pub(crate) fn add(&mut self, module: &Module<'_>) {
         let Ok(Code { table, functions }) = Code::decode(module.table) else { return };
         let table = Rc::new(table);
@@ -198,7 +198,7 @@ impl Functions {
         self.functions.get(id as usize)
     }
 
-    /// Where the variable is that a function knows by the name at this position, if its module tells.
+    /// The address of the global variable whose name is at this position, if its module records it.
     pub(crate) fn address(&self, id: FunctionId, name: u32) -> Option<u64> {
         self.addresses.get(&(self.get(id)?.module, name)).copied()
     }

@@ -1,4 +1,4 @@
-//! What a record tells, and what was computed: the same, if all is right.
+//! Compares each record with the recomputed values; they must be equal.
 
 use foretell_wire::code::{Operand, opcode};
 use foretell_wire::hook::Update;
@@ -10,7 +10,7 @@ use crate::recompute::{Recomputed, Tally};
 use crate::routine::Routine;
 use crate::values::{Known, Scalar, Type, UNKNOWN};
 
-/// How many differences are told.
+/// How many differences are listed.
 const TOLD: usize = 100;
 
 /// A record, and the instruction that has made it.
@@ -25,8 +25,8 @@ pub(crate) struct Comparison<'a> {
 impl Comparison<'_> {
     /// An access to memory; says whether the instruction is done with that.
     pub(crate) fn access(&mut self, record: &Record<'_>) -> bool {
-        // What is part of a lock, say, is told in other terms, at addresses that nothing is at. A fill tells nothing
-        // if it has no length.
+        // Accesses that are part of a lock, say, have records of another kind, with artificial addresses. A fill of
+        // length 0 has no record.
         if !self.routine.is_told(self.index) && !matches!(record, Record::Fill { .. }) {
             return false;
         }
@@ -91,7 +91,7 @@ impl Comparison<'_> {
         true
     }
 
-    /// What is decided by.
+    /// The value that a branch or switch depends on.
     pub(crate) fn decision(&mut self, by: u64) {
         let Some(condition) = self.machine.values(self.routine, self.index).next() else { return };
         let given = self.given(condition);
@@ -105,7 +105,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Tells of a difference.
+    /// Lists a difference.
     pub(crate) fn note(&mut self, text: &str) {
         if self.found.differences.len() < TOLD {
             let place =
@@ -127,7 +127,7 @@ impl Comparison<'_> {
         self.frame.set(place, self.routine.type_at(place).fit(known));
     }
 
-    /// Whether the call is that of a function of LLVM for memory, which makes no other record.
+    /// Whether the call is one of LLVM's memory intrinsics, which have no other record.
     fn is_for_memory(&self) -> bool {
         let function = self.machine.functions.get(self.routine.id);
         function
@@ -135,7 +135,7 @@ impl Comparison<'_> {
             .is_some_and(|name| name.starts_with("llvm.mem"))
     }
 
-    /// What a read-modify-write makes of what was there.
+    /// The new value of a read-modify-write.
     fn updated(&self, size: u8, read: u64, operand: Operand) -> Option<u64> {
         let code = self.machine.numbers(self.routine, self.index).first()?;
         let update = Update::from_code(u32::try_from(*code).ok()?)?;
@@ -150,7 +150,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// What an address is, or a length. What was not known of it is known from now on.
+    /// Compares an address or a length. If it was unknown, it is known from here on.
     fn address(&mut self, operand: Operand, logged: u64) {
         let known = self.known(operand);
         if compare(&mut self.found.addresses, known, logged) {

@@ -1,8 +1,8 @@
-//! What an instruction makes of what it is given.
+//! Concrete evaluation: the result of an instruction by its operands.
 //!
-//! Only what every run of the program would compute is known. Whatever LLVM leaves open is not: a shift by more bits
-//! than there are, a division by zero, a conversion out of range, the bits of what is not a number, what may be
-//! computed less exactly.
+//! A result is known only if it is the same in every run of the program. Where LLVM leaves it open, it is unknown: a
+//! shift by more bits than there are, a division by zero, a conversion out of range, the bits of what is not a number,
+//! what may be computed less exactly.
 
 use std::cmp::Ordering;
 
@@ -11,13 +11,13 @@ use foretell_wire::code::{opcode, predicate};
 use crate::terms::Origins;
 use crate::values::{Known, Scalar, Type, UNKNOWN};
 
-/// What an instruction uses.
+/// An operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Given {
-    /// Its type; of numbers in the code none is told but by their use.
+    /// Its type; none for literal numbers, whose type follows from their use.
     pub(crate) of: Option<Type>,
     pub(crate) known: Known,
-    /// What it is made of, if that is wanted.
+    /// The origins of its value, if they are tracked.
     pub(crate) origins: Origins,
 }
 
@@ -148,8 +148,8 @@ fn compare_integers(predicate: i64, of: Scalar, one: u64, other: u64) -> Option<
     })
 }
 
-/// How two numbers compare, of which there is no order if one of them is none. The predicate is a set of outcomes:
-/// equal, greater, less, without order.
+/// How two floating-point numbers compare; with a NaN they are unordered. The predicate is a set of outcomes: equal,
+/// greater, less, without order.
 fn compare_floats(predicate: i64, outcome: Option<Ordering>) -> Option<bool> {
     let bit = match outcome {
         Some(Ordering::Equal) => predicate::FCMP_OEQ,
@@ -222,7 +222,7 @@ fn from_integer(to: Scalar, number: i128) -> Option<u64> {
     }
 }
 
-/// What is before the point, if it is within the bounds.
+/// The integral part, if it is within the bounds.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "what does not fit is the nearest that does, and out of bounds"

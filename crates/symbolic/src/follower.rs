@@ -61,24 +61,24 @@ pub struct Follower {
     has_forked: bool,
     /// The site of the record that is looked at.
     site: u64,
-    /// How often, why and where everything was given up.
+    /// How often, why and where the follower lost track.
     given_up: FxHashMap<(Why, u64), u32>,
-    /// Who says how values are computed, if that is wanted.
+    /// Builds symbolic values, if they are wanted.
     explainer: Option<Box<Explainer>>,
-    /// How many calls its thread has left since the record before, of those that the record tells of.
+    /// How many of the calls in the record its thread has returned from since the record before.
     left: u32,
-    /// Room for what changes on a way.
+    /// Scratch space for the values that change on a path.
     changes: Vec<(Slot, Reads)>,
 }
 
-/// What becomes of what a record reads.
+/// What the value of a read is used for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reading {
-    /// It is what the instruction results in, or copies.
+    /// It is the result of the instruction, or is copied.
     Result,
-    /// It decides what comes next.
+    /// It decides the control flow.
     Decides,
-    /// Had it been something else, the event would not be what it is.
+    /// With another value, the event would not be the same.
     DecidesItself,
 }
 
@@ -92,7 +92,7 @@ struct Access {
     value: Reads,
     /// If it copies, what each byte depends on.
     copied: Option<Vec<Reads>>,
-    /// The slots that what was read, or copied, ends up in.
+    /// The slots that hold what was read or copied.
     result: Option<Slot>,
     content: Option<Slot>,
     /// Whether an exchange found what was expected.
@@ -120,13 +120,13 @@ impl Follower {
         if let Some(explainer) = &mut self.explainer {
             explainer.add(module);
         }
-        // Functions that were unknown may be known now.
+        // Functions that were unknown may be in this module.
         self.regions = Regions::default();
         self.known.clear();
         self.stops.clear();
     }
 
-    /// What was found, and where everything was given up, the most frequent first.
+    /// The result, and where the follower lost track, the most frequent places first.
     pub fn finish(self) -> (Dependence, Vec<GivenUp>) {
         let functions = &self.functions;
         let place = |site: u64| {
@@ -141,7 +141,7 @@ impl Follower {
         (self.tracker.finish(), given_up)
     }
 
-    /// From now on this thread acts.
+    /// Switches to this thread.
     pub fn turn_to(&mut self, thread: u32) {
         if self.walks.is_empty() || self.thread != thread {
             self.thread = thread;
@@ -153,7 +153,7 @@ impl Follower {
         }
     }
 
-    /// The trace has an event more, one of the thread that acts.
+    /// Adds an event of the current thread.
     pub fn event(&mut self) {
         self.tracker.event(self.current);
         if let Some(explainer) = &mut self.explainer {
@@ -161,12 +161,12 @@ impl Follower {
         }
     }
 
-    /// The thread that acts has made an unmodelled operation.
+    /// The current thread has made an unmodelled operation.
     pub fn be_lost(&mut self) {
         self.give_up(Why::Opaque);
     }
 
-    /// NoShadow knows what the thread that acts has done.
+    /// The path of the current thread is lost.
     fn give_up(&mut self, why: Why) {
         if self.has_forked {
             *self.given_up.entry((why, self.site)).or_default() += 1;
@@ -198,7 +198,7 @@ impl Follower {
                 self.walks[self.current] = Walk::default();
             }
             Record::Sync { op: SyncOp::End, .. } => self.end(),
-            // Of the others that wait at a barrier only the last one tells that they leave it.
+            // Only the last thread at a barrier has a record of leaving it.
             Record::Sync { op: SyncOp::Depart, .. } => {}
             Record::Sync { site, op, .. } => {
                 self.has_forked |= op == SyncOp::Fork;
@@ -262,7 +262,7 @@ impl Follower {
         self.begin_anew();
     }
 
-    /// Brings the thread to an instruction that accesses something, or calls who does.
+    /// Brings the thread to an instruction that accesses memory, or calls a function that does.
     fn come_to(&mut self, site: u64, record: &Record<'_>) {
         let Some(stop) = self.stop(site) else { return self.be_nowhere() };
         let kind = self.stops[stop].kind.clone();
@@ -318,21 +318,20 @@ impl Follower {
         }
     }
 
-    /// The thread goes by the address that it accesses.
+    /// The thread depends on the address that it accesses.
     fn go_by_address(&mut self, pointer: Option<Slot>, record: &Record<'_>) {
         self.explain_address(pointer, record);
         self.steer_by(pointer);
     }
 
-    /// NoShadow knows where the thread is. So there is no place for what it reads.
+    /// The position of the thread is unknown, so no slot holds what it reads.
     fn be_nowhere(&mut self) {
         self.give_up(Why::Nowhere);
         self.walks[self.current].be_nowhere();
         self.access.reading = Reading::Decides;
     }
 
-    /// A function of a library acts on what it is given. What it reads decides what it does, unless it only copies or
-    /// fills.
+    /// A library function accesses its arguments. What it reads decides what it does, unless it only copies or fills.
     fn call(&mut self, call: &CallStop, record: &Record<'_>) {
         for &slot in &call.steering {
             self.steer_by(Some(slot));
@@ -454,7 +453,7 @@ impl Follower {
         value
     }
 
-    /// The converter has invented this read; whatever comes next goes by it.
+    /// A read that the converter has added; all that follows depends on it.
     pub fn invented_read(&mut self, event: EventId) {
         if self.has_forked {
             let read = self.tracker.read(self.current, event);
@@ -462,7 +461,7 @@ impl Follower {
         }
     }
 
-    /// The converter has invented this write, of something that no read has to do with.
+    /// A write that the converter has added; it depends on no read.
     pub fn invented_write(&mut self, event: EventId, number: Option<u64>) {
         self.tracker.set_value(self.current, event, Reads::NOTHING);
         let values = number.map(|number| [0, number]);

@@ -1,4 +1,4 @@
-//! Functions of LLVM that stand for instructions.
+//! LLVM's intrinsic functions that stand for instructions.
 
 use crate::evaluate::Given;
 use crate::values::{Known, Scalar, Type, UNKNOWN};
@@ -31,7 +31,7 @@ fn word(operation: &str, of: Scalar, one: u64, other: Option<u64>) -> Option<u64
         "umin" => one.min(other?),
         "smax" => number.max(of.signed(other?)).cast_unsigned(),
         "smin" => number.min(of.signed(other?)).cast_unsigned(),
-        // Of the smallest number it may be said that it never comes.
+        // The flag of `abs` may exclude the smallest number.
         "abs" if number == of.signed(1 << (of.bits() - 1)) => return None,
         "abs" => number.unsigned_abs(),
         "ctpop" => one.count_ones().into(),
@@ -40,14 +40,14 @@ fn word(operation: &str, of: Scalar, one: u64, other: Option<u64>) -> Option<u64
     })
 }
 
-/// Arithmetic that tells whether the result is as it should be.
+/// Arithmetic with an overflow flag.
 fn checked(operation: &str, of: Scalar, one: u64, other: u64) -> Option<Known> {
     let (sign, operation) = operation.strip_suffix(".with.overflow")?.split_at_checked(1)?;
     let number = |value: u64| if sign == "s" { i128::from(of.signed(value)) } else { i128::from(value) };
     let exact = match operation {
         "add" => number(one) + number(other),
         "sub" => number(one) - number(other),
-        // Two numbers of 64 bits without sign may be too much even for this.
+        // The product of two unsigned numbers of 64 bits may overflow even this.
         "mul" => number(one).checked_mul(number(other))?,
         _ => return None,
     };

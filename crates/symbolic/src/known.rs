@@ -1,8 +1,8 @@
 //! Functions of libraries that call nothing back and whose results depend on their arguments alone, or on the outside
 //! world.
 //!
-//! What they do to memory of the program is told by records, or it is none that the program reads without being told.
-//! All others that leave no record count as unknown.
+//! Their writes to memory of the program are recorded, or are to memory that the program reads only through recorded
+//! calls. All other functions without records count as unknown.
 
 const PLAIN: &[&str] = &[
     "accept accept4 aligned_alloc calloc clock_nanosleep connect epoll_ctl epoll_pwait epoll_wait fdatasync flock free fsync malloc",
@@ -40,7 +40,7 @@ pub(crate) fn is_plain(name: &str) -> bool {
     PLAIN.iter().any(|line| line.split(' ').any(|known| known == name))
 }
 
-/// Functions that a jump makes return again.
+/// Functions that can return twice, as `setjmp` does.
 const RETURNING_TWICE: &[&str] =
     &["setjmp", "_setjmp", "__setjmp", "sigsetjmp", "__sigsetjmp", "vfork", "getcontext", "savectx"];
 

@@ -1,5 +1,4 @@
-//! What a record tells of values that were not known: an address is where it was, and what it was computed from
-//! follows.
+//! Learns unknown values from records: the address of an access, and from it the values that it was computed from.
 
 use foretell_wire::code::{Operand, opcode};
 
@@ -9,8 +8,8 @@ use crate::routine::Routine;
 use crate::values::{Scalar, Type};
 
 impl Machine {
-    /// At an instruction that a thread has come to, an operand has this value; and what it was computed from is known
-    /// as well, if that has not changed since.
+    /// An operand of the current instruction has this value. The values that it was computed from follow, if they have
+    /// not changed since.
     pub(crate) fn learn(&mut self, routine: &Routine, frame: &mut Frame, at: u32, found: (Operand, u64)) {
         let mut next = Some(found);
         while let Some((operand, value)) = next.take() {
@@ -31,7 +30,7 @@ impl Machine {
         }
     }
 
-    /// What an address was computed from, and how far it is from there.
+    /// The base of an address, and its offset.
     fn base(&self, routine: &Routine, frame: &Frame, at: u32, address: Operand) -> Option<(Operand, u64)> {
         let Operand::Instruction(address) = address else { return None };
         if self.opcode(routine, address) != opcode::GETELEMENTPTR {
@@ -40,7 +39,7 @@ impl Machine {
         let mut given = self.all_given(routine, frame, address);
         let base = self.values(routine, address).next()?;
         let numbers = self.numbers(routine, address);
-        // Within a block, all that an instruction has used is still as it was.
+        // Within a block, the operands of earlier instructions have not changed.
         let is_near = routine.block(address) == routine.block(at) && address < at;
         let is_steady = match base {
             Operand::Instruction(index) => {

@@ -1,17 +1,17 @@
-//! A symbolic executor of LLVM IR, driven by what a recorded program logged.
+//! A symbolic executor of LLVM IR, driven by the log of a recorded program.
 //!
-//! The log names the instruction of each access and the value that it saw. The executor goes the paths between these
-//! instructions through the code that is recorded with the program, and finds out what values were computed from. It
-//! reads no log and writes no trace: a converter feeds it with modules and records, and asks for what it found.
+//! The log names the instruction of each access and the value that it saw. The executor follows the paths between these
+//! instructions through the recorded code, and determines what values were computed from. It reads no log and writes no
+//! trace: a converter feeds it with modules and records, and asks for what it found.
 //!
-//! * [`Follower`]: which reads matter to what comes after them and, if asked, how values are computed, as terms; it
-//!   also executes untaken branches symbolically, in surroundings that the caller describes ([`Environment`])
-//! * [`Recomputation`]: computes again what threads computed, and compares that with the log
+//! * [`Follower`]: which reads later events depend on and, if asked, symbolic values; it also executes untaken branches
+//!   symbolically, in surroundings that the caller describes ([`Environment`])
+//! * [`Recomputation`]: recomputes what threads computed, and compares that with the log
 //! * `code`, `shape`, `region`, `routine`: functions, prepared for that: blocks, silent paths between two records,
 //!   slots for values
-//! * `machine`: goes a path step by step; `evaluate` and `intrinsic` compute the `values` on it, `learn` takes up
-//!   what records say of them
-//! * `shadow`: what is computed beside values on such a path; `symbolic` and `terms` build symbolic values there
+//! * `machine`: executes a path step by step; `evaluate` and `intrinsic` compute the `values` on it, `learn` infers
+//!   them from records
+//! * `shadow`: the shadow state beside concrete values; `symbolic` and `terms` build symbolic values there
 //! * `known`: functions of libraries whose effects are known
 
 mod code;

@@ -1,8 +1,8 @@
-//! Computing again what a function has computed between two records, on the way that it must have gone.
+//! Executes a function between two records, along the path that the thread must have taken.
 //!
-//! Where a condition is known, that is the way that it tells. Where it is not, it is the only way on which the next
-//! record can be reached without another one before. If there are several, nothing is known any more of what they may
-//! have computed.
+//! A known condition decides a branch. For an unknown one, the branch side must be the only one from which the next
+//! record can be reached without another one in between. If several can, what they may have computed is unknown
+//! afterwards.
 
 use std::rc::Rc;
 
@@ -24,11 +24,11 @@ use crate::values::{Known, Scalar, Type, UNKNOWN};
 pub(crate) enum Place {
     #[default]
     Unknown,
-    /// It is about to do this.
+    /// Before this instruction.
     Before(u32),
-    /// It was recorded there, and may be recorded there again.
+    /// At a recorded instruction, which may have more records.
     At(u32),
-    /// It has done this.
+    /// After this instruction.
     After(u32),
 }
 
@@ -46,27 +46,27 @@ pub(crate) struct Frame {
 /// How a walk has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Arrival {
-    /// Where it should; every step of it is known.
+    /// At its goal, by a known path.
     Exact,
-    /// Where it should, but in an unknown way.
+    /// At its goal, by an unknown path.
     Vague,
-    /// What was computed leads elsewhere at this decision.
+    /// The computed condition of this branch leads elsewhere.
     Astray(u32),
-    /// No way leads there.
+    /// No path leads to the goal.
     Lost,
 }
 
-/// How many decisions were met on walks, and of how many the condition was known.
+/// How many branches the paths had, and of how many the condition was known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Decisions {
     pub(crate) met: u64,
     pub(crate) known: u64,
 }
 
-/// On the way from one record to another no more steps are made: there may be loops without records.
+/// The most steps between two records, as there may be loops without records.
 const MOST_STEPS: u32 = 1 << 16;
 
-/// Of calls within calls without records no more are followed.
+/// The deepest nesting of calls without records that is followed.
 const DEEPEST: u32 = 8;
 
 impl Frame {
@@ -84,7 +84,7 @@ impl Frame {
         frame
     }
 
-    /// What is at a place, and what it is made of.
+    /// The value of a slot, and its origins.
     pub(crate) fn held(&self, place: usize) -> (Known, Origins) {
         self.values.get(place).copied().unwrap_or((UNKNOWN, CONSTANT))
     }
@@ -93,21 +93,21 @@ impl Frame {
         self.put(place, known, CONSTANT);
     }
 
-    /// This is at a place from now on, made of that.
+    /// Sets the value of a slot, and its origins.
     pub(crate) fn put(&mut self, place: usize, known: Known, origins: Origins) {
         if let Some(value) = self.values.get_mut(place) {
             self.journal.push((place, std::mem::replace(value, (known, origins))));
         }
     }
 
-    /// Everything is as it was when the last walk began.
+    /// Undoes all changes since the last record.
     pub(crate) fn take_back(&mut self) {
         while let Some((place, value)) = self.journal.pop() {
             self.values[place] = value;
         }
     }
 
-    /// Nothing is known any more of what these instructions define.
+    /// Forgets the results of these instructions.
     pub(crate) fn forget(&mut self, routine: &Routine, instructions: &[u32]) {
         for &index in instructions {
             self.set(index as usize, UNKNOWN);
@@ -117,7 +117,7 @@ impl Frame {
         }
     }
 
-    /// Nothing is known any more.
+    /// Forgets all values.
     pub(crate) fn begin_anew(&mut self) {
         self.values.fill((UNKNOWN, CONSTANT));
         self.journal.clear();
@@ -133,7 +133,7 @@ pub(crate) struct Machine {
     pub(crate) decisions: Decisions,
     /// The thread that is followed.
     pub(crate) thread: u32,
-    /// Where threads have found variables of which the log does not tell that. Each thread may have its own.
+    /// Addresses of variables that the log does not list, by thread, as each may have its own.
     learned: FxHashMap<(u32, FunctionId, u32), u64>,
     /// In how many calls without records it is.
     depth: u32,
@@ -144,9 +144,9 @@ pub(crate) struct Machine {
 /// Where a step leads.
 enum Next {
     To(u32),
-    /// To one of several.
+    /// To one of several instructions.
     Open,
-    /// What was computed leads away from the goal.
+    /// The computed condition leads away from the goal.
     Astray,
     Nowhere,
 }
@@ -185,7 +185,7 @@ impl Machine {
         }
     }
 
-    /// The thread has found a variable there that a function knows by this name.
+    /// The thread has found the variable of this name at this address.
     pub(crate) fn learn_name(&mut self, routine: &Routine, name: u32, address: u64) {
         self.learned.insert((self.thread, routine.id, name), address);
     }
@@ -213,7 +213,7 @@ impl Machine {
         self.values(routine, index).map(|operand| self.given(routine, frame, operand)).collect()
     }
 
-    /// What a call passes. Of what is passed by value the callee gets the address of a copy.
+    /// The arguments of a call. For those passed by value, the callee gets the address of a copy.
     pub(crate) fn arguments(&self, routine: &Routine, frame: &Frame, call: u32) -> Vec<Given> {
         let mut given = self.all_given(routine, frame, call);
         given.pop();
@@ -227,7 +227,7 @@ impl Machine {
         given
     }
 
-    /// Goes on from where a thread is to its goal. If it comes there, it stands before that.
+    /// Executes from the current position up to the goal, and stops before it.
     pub(crate) fn walk(
         &mut self,
         routine: &Rc<Routine>,
@@ -266,7 +266,7 @@ impl Machine {
         }
     }
 
-    /// NoShadow knows how a thread comes from one of these to its goal.
+    /// The path from one of these instructions to the goal is unknown.
     fn lose_way(&mut self, routine: &Routine, frame: &mut Frame, from: &[u32], goal: Goal) -> Arrival {
         let reach = self.routines.reach(routine, goal);
         frame.forget(routine, &routine.between(from, &reach, goal));
@@ -277,13 +277,12 @@ impl Machine {
         Arrival::Vague
     }
 
-    /// A thread that is at an instruction may have passed it before without a record. Nothing is known of what it has
-    /// computed on its way around.
+    /// The thread may have executed this instruction before without a record. What it computed in that loop is unknown.
     pub(crate) fn come_around(&mut self, routine: &Routine, frame: &mut Frame, index: u32) {
         frame.forget(routine, &self.routines.around(routine, index));
     }
 
-    /// Does what an instruction does, if no record tells of it, and goes on.
+    /// Executes an instruction that has no record, and continues after it.
     fn pass(
         &mut self,
         routine: &Rc<Routine>,
@@ -296,7 +295,7 @@ impl Machine {
         self.leave(routine, frame, index, reach, shadow)
     }
 
-    /// Does what an instruction does, if no record tells of it.
+    /// Executes an instruction that has no record.
     pub(crate) fn perform(
         &mut self,
         routine: &Routine,
@@ -330,7 +329,7 @@ impl Machine {
         frame.put(index as usize, known, origins);
     }
 
-    /// What an instruction needs to be what it was, beside what decisions go by.
+    /// The operands that must keep their values, beside the conditions of branches.
     fn hold(&self, routine: &Routine, frame: &Frame, index: u32, shadow: &mut dyn Shadow) {
         let Some(step) = routine.shape.step(index) else { return shadow.give_up() };
         match self.opcode(routine, index) {
@@ -346,13 +345,13 @@ impl Machine {
         }
     }
 
-    /// What is known of what is kept at a place.
+    /// The value at an address, if it is known.
     pub(crate) fn given_at(&self, routine: &Routine, frame: &Frame, place: usize) -> Given {
         let (known, origins) = frame.held(place);
         Given { of: Some(routine.type_at(place)), known, origins }
     }
 
-    /// What a load finds that leaves no record.
+    /// The result of a load without a record.
     fn content(&self, routine: &Routine, frame: &Frame, load: u32) -> (Known, Origins) {
         let pointer = self.operands(routine, load).first();
         let slot = pointer.and_then(|&pointer| routine.shape.content(pointer));
@@ -362,8 +361,7 @@ impl Machine {
         })
     }
 
-    /// A store that leaves no record. Of variables that are accessed piece by piece nothing is known but what they
-    /// are made of.
+    /// A store without a record. Of variables that are accessed in parts, only the origins are tracked.
     fn store(&self, routine: &Routine, frame: &mut Frame, index: u32, shadow: &mut dyn Shadow) {
         let Some(&value) = self.operands(routine, index).first() else { return };
         let given = self.given(routine, frame, value);
@@ -381,7 +379,7 @@ impl Machine {
         }
     }
 
-    /// A call that may change local variables: of these nothing is known any more but what they are made of.
+    /// A call that may change local variables: only their origins are known afterwards.
     fn touch(&self, routine: &Routine, frame: &mut Frame, index: u32, shadow: &mut dyn Shadow) {
         for define in routine.shape.step(index).into_iter().flat_map(|step| &step.defines) {
             if define.slot != index {
@@ -393,7 +391,7 @@ impl Machine {
         }
     }
 
-    /// A call that leaves no record.
+    /// A call without a record.
     pub(crate) fn call(
         &mut self,
         routine: &Routine,
@@ -432,7 +430,7 @@ impl Machine {
         }
     }
 
-    /// What a function returns that leaves no record. What it decides by is nowhere to be seen.
+    /// The result of a function without records. The conditions of its branches are not recorded either.
     fn silent(&mut self, callee: FunctionId, given: &[Given], shadow: &mut dyn Shadow) -> (Known, Origins) {
         let Some(routine) = self.routine(callee).filter(|_| self.depth < DEEPEST) else {
             shadow.give_up();
@@ -441,7 +439,7 @@ impl Machine {
         let decisions = self.decisions;
         self.depth += 1;
         let mut frame = Frame::of(&routine, given);
-        // What is passed beyond the parameters goes ways of its own.
+        // Variadic arguments are not parameters.
         shadow.hold(given.get(routine.parameters().len()..).unwrap_or_default());
         let returned = self.returned(&routine, &mut frame, shadow);
         self.depth -= 1;
@@ -449,7 +447,7 @@ impl Machine {
         returned
     }
 
-    /// What a call returns, from where it is.
+    /// The result of a call, from its position.
     pub(crate) fn returned(
         &mut self,
         routine: &Rc<Routine>,
@@ -468,7 +466,7 @@ impl Machine {
         }
     }
 
-    /// Goes on after an instruction.
+    /// Continues after an instruction.
     fn leave(
         &mut self,
         routine: &Rc<Routine>,
@@ -485,7 +483,7 @@ impl Machine {
         }
     }
 
-    /// Goes one of several ways.
+    /// Takes one of several branch sides.
     fn decide(
         &mut self,
         routine: &Rc<Routine>,
@@ -514,7 +512,7 @@ impl Machine {
             shadow.hold(&given);
         }
         if reach.goal == Goal::Return {
-            // It may as well have ended by an exception.
+            // It may have ended by an exception as well.
             shadow.give_up();
         }
         let mut open: Vec<u32> = ways.iter().copied().filter(|&way| reach.contains(way)).collect();
@@ -526,7 +524,7 @@ impl Machine {
         }
     }
 
-    /// Which way a decision goes, if what it goes by is known.
+    /// Which side of a branch is taken, if its condition is known.
     pub(crate) fn way_by_value(
         &self,
         routine: &Routine,
@@ -546,8 +544,7 @@ impl Machine {
         }
     }
 
-    /// Makes the values at the beginning of a block, all at once, by the block that the thread comes from; the first
-    /// instruction after them.
+    /// Evaluates the phis of a block, all at once, by the predecessor; returns the first instruction after them.
     pub(crate) fn enter_block(&self, routine: &Routine, frame: &mut Frame, from: u32, to: u32) -> u32 {
         let Some(block) = routine.block(from) else { return to };
         let is_phi = |&index: &u32| self.opcode(routine, index) == opcode::PHI;

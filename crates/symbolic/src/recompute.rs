@@ -1,8 +1,7 @@
-//! Computes again what a program has computed, from what it has read according to the log, and compares that with the
-//! log.
+//! Recomputes what a program has computed, from the reads in the log, and compares the results with the log.
 //!
-//! What is stored, where anything is accessed, and which way the program goes must be what its code makes of what it
-//! has read before. Where that is not so, the log, the description of the code, or what is made of them is wrong.
+//! Stored values, addresses and branches must be what the code computes from earlier reads. A difference means that the
+//! log, the recorded code, or this executor is wrong.
 
 use std::fmt;
 use std::rc::Rc;
@@ -24,29 +23,29 @@ use crate::values::UNKNOWN;
 pub struct Tally {
     /// All of them.
     pub all: u64,
-    /// Those that could be computed again.
+    /// Those that could be recomputed.
     pub known: u64,
-    /// Those of which that came out differently.
+    /// Those whose recomputed value differs.
     pub differ: u64,
 }
 
-/// How far what was computed again agrees with the log.
+/// How far the recomputed values agree with the log.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Recomputed {
-    /// What was stored.
+    /// Stored values.
     pub stores: Tally,
-    /// Addresses, and lengths of what is copied.
+    /// Addresses, and lengths of copies.
     pub addresses: Tally,
-    /// Decisions on the ways between records.
+    /// Branches between records.
     pub decisions: Tally,
-    /// How often it is not known how a thread came to a record.
+    /// How often the path to a record is unknown.
     pub lost: u64,
-    /// The first of what differs.
+    /// The first differences.
     pub differences: Vec<String>,
 }
 
 impl Recomputed {
-    /// How many differ of all kinds.
+    /// How many differences of all kinds there are.
     pub fn differ(&self) -> u64 {
         self.stores.differ + self.addresses.differ + self.decisions.differ
     }
@@ -58,23 +57,23 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Who a call may be a call of.
+/// The possible callees of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Callee {
     /// The function of this name.
     Named(u32),
-    /// One function, whichever it is.
+    /// One function, unknown which.
     #[default]
     Any,
-    /// Functions that are called back by code that is not instrumented, any number of times.
+    /// Functions that uninstrumented code calls back, any number of times.
     Others,
 }
 
-/// What a thread has told without telling first which calls it is in: these may have changed meanwhile.
+/// A record without a call stack: the calls may have changed since the last one.
 #[derive(Clone, Copy, Debug)]
 struct Hint {
     site: u64,
-    /// What it decides by, if it was that.
+    /// The condition, if it is the record of one.
     by: Option<u64>,
 }
 
@@ -83,7 +82,7 @@ struct Hint {
 struct Thread {
     /// The calls that it is in, the outermost first; there is always one.
     calls: Vec<Call>,
-    /// Since it last told which calls it is in.
+    /// Records since the last one with a call stack.
     hints: Vec<Hint>,
 }
 
@@ -91,7 +90,7 @@ struct Thread {
 #[derive(Debug, Default)]
 struct Call {
     callee: Callee,
-    /// What it was given.
+    /// Its arguments.
     given: Vec<Given>,
     /// The function, once anything was recorded in it, and where in it the thread is.
     body: Option<(Rc<Routine>, Frame)>,
@@ -119,7 +118,7 @@ impl Recomputation {
         self.found
     }
 
-    /// A thread has done this.
+    /// A record of a thread.
     pub fn record(&mut self, number: u32, record: &Record<'_>) {
         let mut thread = self.threads.remove(&number).unwrap_or_default();
         self.machine.thread = number;
@@ -136,20 +135,20 @@ impl Recomputation {
         self.threads.insert(number, thread);
     }
 
-    /// A record of a thread that has told which calls it is in.
+    /// A record of a thread whose calls are known.
     fn reliable(&mut self, thread: &mut Thread, record: &Record<'_>) {
         let Thread { calls, hints } = thread;
         let last = hints.last().map(|hint| hint.site);
         let has_ended = matches!(record, Record::Exit { .. });
         hints.drain(..).for_each(|hint| self.take(calls, hint, has_ended));
         match *record {
-            // Code that is not instrumented may call back any function, and that several times.
+            // Uninstrumented code may call back any function, and several times.
             Record::Enter { site } => self.enter(calls, site, last == Some(site)),
-            // Who has jumped tells all anew.
+            // After a long jump, the whole call stack is recorded again.
             Record::Exit { calls: count } if count as usize >= calls.len() => *calls = vec![Call::default()],
             Record::Exit { calls: count } => (0..count).for_each(|_| self.leave(calls)),
             Record::Sync { op: SyncOp::Begin, .. } => *calls = vec![Call::default()],
-            // Of the others that wait at a barrier only the last one tells that they leave it.
+            // Only the last thread at a barrier has a record of leaving it.
             Record::Sync { op: SyncOp::End | SyncOp::Depart, .. } => {}
             Record::Sync { site, .. } => self.stand(calls, site),
             Record::Read { site, .. }
@@ -170,7 +169,7 @@ impl Recomputation {
         }
     }
 
-    /// A hint tells of the innermost call, if that is one of the same function and has not ended meanwhile. If the
+    /// A hint belongs to the innermost call, if that is one of the same function and has not ended since. If the
     /// function may have been called again without a record, it does not.
     fn take(&mut self, calls: &mut [Call], hint: Hint, has_ended: bool) {
         let Some(spot) = self.machine.functions.spot(hint.site) else { return };
@@ -221,7 +220,7 @@ impl Recomputation {
         call.body = Some((routine, frame));
     }
 
-    /// The call as one of this function, which it may only turn out to be now.
+    /// The innermost call, now known to be one of this function.
     fn body(&mut self, call: &mut Call, function: FunctionId) -> Option<(Rc<Routine>, Frame)> {
         let routine = self.machine.routine(function)?;
         let given = std::mem::take(&mut call.given);
@@ -240,8 +239,7 @@ impl Recomputation {
         Some((routine, frame))
     }
 
-    /// Something happened there that has nothing to do with values. Coming back from code that is not instrumented is
-    /// told there, too.
+    /// A record without values. The return from uninstrumented code is one of these.
     fn stand(&mut self, calls: &mut [Call], site: u64) {
         let Some(spot) = self.machine.functions.spot(site) else { return };
         match calls.last_mut().and_then(|call| call.body.as_mut()) {
@@ -253,7 +251,7 @@ impl Recomputation {
         }
     }
 
-    /// A function is called, be it one that is not instrumented.
+    /// A call, perhaps of uninstrumented code.
     fn enter(&mut self, calls: &mut Vec<Call>, site: u64, is_outside: bool) {
         let spot = self.machine.functions.spot(site);
         let Some(spot) = spot else {
@@ -300,7 +298,7 @@ impl Recomputation {
         frame.place = Place::After(index);
     }
 
-    /// A thread has told what it decides by.
+    /// The record of a condition.
     fn decide(&mut self, calls: &mut [Call], spot: Spot, by: u64) {
         self.come(calls, spot);
         if let Some(mut comparison) = self.comparison(calls, spot) {
@@ -308,7 +306,7 @@ impl Recomputation {
         }
     }
 
-    /// A thread has accessed memory.
+    /// The record of an access.
     fn access(&mut self, calls: &mut [Call], site: u64, record: &Record<'_>) {
         let Some(spot) = self.machine.functions.spot(site) else { return lose(calls) };
         self.come(calls, spot);
@@ -330,7 +328,7 @@ impl Recomputation {
     }
 }
 
-/// NoShadow knows where a thread is.
+/// The position of a thread is unknown.
 fn lose(calls: &mut [Call]) {
     if let Some((_, frame)) = calls.last_mut().and_then(|call| call.body.as_mut()) {
         frame.begin_anew();

@@ -1,7 +1,7 @@
 //! What a thread has done between two records that follow each other in one call of a function.
 //!
-//! NoShadow knows which way it went, so all ways count on which nothing is recorded. What they make of what is summed
-//! up once, and remembered: each value afterwards is made of values before, and some values before were decided by.
+//! The path is unknown, so all paths without a record count. Their joint effect is computed once and cached: which
+//! values before each value afterwards depends on, and which values before decide branches.
 
 mod order;
 mod paths;
@@ -15,31 +15,31 @@ use crate::code::{FunctionId, Functions};
 use crate::shape::{Call, Shape, Silently, Slot};
 use paths::Paths;
 
-/// Where the ways lead.
+/// Where the paths lead.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Target {
     /// To this instruction.
     At(u32),
-    /// To the end of the function, however it comes about.
+    /// To the end of the function, by a return or an exception.
     End,
-    /// NoShadow knows.
+    /// Unknown.
     Anywhere,
 }
 
-/// What all ways from one place to another do together.
+/// The joint effect of all paths from one position to another.
 #[derive(Debug, Default)]
 pub(crate) struct Region {
-    /// NoShadow knows what happens on them.
+    /// The effect is unknown.
     pub(crate) is_unknown: bool,
-    /// What is decided by.
+    /// The values that branches depend on.
     pub(crate) steering: Vec<Slot>,
-    /// What values are made of afterwards. Those that may not have changed are among what they are made of.
+    /// What values depend on afterwards. A value that may be unchanged depends on itself, too.
     pub(crate) changes: Vec<(Slot, Vec<Slot>)>,
     /// What the function returns.
     pub(crate) result: Vec<Slot>,
 }
 
-/// What a function does from its beginning to its end without any record, in terms of its parameters.
+/// The effect of a whole function without records, in terms of its parameters.
 #[derive(PartialEq, Eq, Debug, Default)]
 struct Silence {
     is_unknown: bool,
@@ -53,43 +53,43 @@ impl Silence {
     }
 }
 
-/// All that was summed up so far.
+/// All effects computed so far.
 #[derive(Debug, Default)]
 pub(crate) struct Regions {
     shapes: FxHashMap<FunctionId, Option<Rc<Shape>>>,
     regions: FxHashMap<(FunctionId, Option<u32>, Target), Option<Rc<Region>>>,
     /// None if the function always leaves a record.
     silences: FxHashMap<FunctionId, Option<Rc<Silence>>>,
-    /// What is being found out of functions that may call each other.
+    /// The analysis of mutually recursive functions.
     search: Option<Search>,
 }
 
-/// Functions that may call each other, each of which is looked at once in a round, with what the last one found of
-/// those that it calls. In the first round calls within calls are not passed at all.
+/// Functions that may call each other, each analysed once per round, with the results of the last round for its
+/// callees. In the first round, recursive calls do not return.
 #[derive(Debug, Default)]
 struct Search {
     found: FxHashMap<FunctionId, Option<Rc<Silence>>>,
-    /// Those that this round has looked at, or is looking at.
+    /// Those that were begun in this round.
     met: FxHashSet<FunctionId>,
-    /// Those that it is looking at,
+    /// Those that are not finished,
     open: FxHashSet<FunctionId>,
-    /// and those of them that were asked about meanwhile.
+    /// and those of them whose effects were needed before that.
     asked: FxHashSet<FunctionId>,
-    /// A caller was given another answer than what was found afterwards.
+    /// A caller used a result that has changed since.
     is_news: bool,
-    /// The regions that were summed up in this round.
+    /// The regions that were computed in this round.
     summed_up: Vec<(FunctionId, Option<u32>, Target)>,
-    /// How many functions are being looked at, each because of the one before.
+    /// The current nesting of functions.
     depth: u32,
 }
 
-/// Paths over more instructions than this are not summed up.
+/// The most instructions of a region.
 const MOST_INSTRUCTIONS: usize = 1 << 12;
 
-/// Of calls within calls no more are looked at.
+/// The deepest nesting of calls.
 const DEEPEST: u32 = 64;
 
-/// After so many rounds, functions that call each other are unknown.
+/// After so many rounds, the effects of mutually recursive functions are unknown.
 const MOST_ROUNDS: usize = 32;
 
 impl Regions {
@@ -99,7 +99,7 @@ impl Regions {
         shape.clone()
     }
 
-    /// From one instruction, or the beginning, to another place. None if no way leads there.
+    /// From one instruction, or the beginning, to a target. None if no path leads there.
     pub(crate) fn between(
         &mut self,
         functions: &Functions,
@@ -122,7 +122,7 @@ impl Regions {
         region
     }
 
-    /// What a function does without any record; none if it always leaves one.
+    /// The effect of a function without records; none if it always leaves one.
     fn silence(&mut self, functions: &Functions, id: FunctionId) -> Option<Rc<Silence>> {
         if let Some(known) = self.silences.get(&id) {
             return known.clone();
@@ -150,7 +150,7 @@ impl Regions {
         unknown
     }
 
-    /// Looks at a function, unless that was done in this round; what is found so far.
+    /// Analyses a function, unless that was done in this round; returns the current result.
     fn look_at(&mut self, functions: &Functions, id: FunctionId) -> Option<Rc<Silence>> {
         let search = self.search.get_or_insert_default();
         if search.depth >= DEEPEST {
@@ -185,7 +185,7 @@ impl Regions {
         })
     }
 
-    /// What an instruction does if it leaves no record; none if it always does.
+    /// The effect of an instruction without a record; none if it always leaves one.
     fn effect(&mut self, functions: &Functions, shape: &Shape, index: u32) -> Option<Effect> {
         let step = shape.step(index).filter(|step| !step.is_told)?;
         let mut effect = Effect {
@@ -216,18 +216,18 @@ impl Regions {
         let parameters = self.shape(functions, callee).map_or(0, |shape| shape.parameters);
         let argument = |parameter: &u32| call.arguments.get(*parameter as usize).copied().flatten();
         effect.steering.extend(silence.steering.iter().filter_map(argument));
-        // What is passed beyond the parameters goes ways of its own.
+        // Variadic arguments are not parameters.
         effect.steering.extend(call.arguments.iter().skip(parameters as usize).copied().flatten());
         effect.defines.push((index, silence.result.iter().filter_map(argument).collect(), true));
         Some(())
     }
 }
 
-/// What an instruction does without a record.
+/// The effect of an instruction without a record.
 struct Effect {
     is_unknown: bool,
     steering: Vec<Slot>,
-    /// Slots, what they are made of, and whether nothing is left of what they were.
+    /// Slots, the slots that they depend on, and whether their old values are overwritten.
     defines: Vec<(Slot, Vec<Slot>, bool)>,
 }
 

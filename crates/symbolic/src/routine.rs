@@ -1,4 +1,4 @@
-//! Functions, prepared to be computed again.
+//! Functions, prepared for execution.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -20,12 +20,12 @@ pub(crate) struct Routine {
     types: Vec<Type>,
     /// The block that each instruction is in.
     blocks: Vec<u32>,
-    /// What leads to each instruction.
+    /// The predecessors of each instruction.
     before: Vec<Vec<u32>>,
     results: u32,
 }
 
-/// Where a thread is going.
+/// The goal of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Goal {
     /// To this instruction.
@@ -34,7 +34,7 @@ pub(crate) enum Goal {
     Return,
 }
 
-/// From which instructions a goal can be reached without a record on the way. The goal itself is among them.
+/// The instructions from which a goal can be reached without a record in between, and the goal itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Reach {
     pub(crate) goal: Goal,
@@ -58,7 +58,7 @@ pub(crate) struct Routines {
 }
 
 impl Routines {
-    /// The function, prepared; none if it is not as functions are.
+    /// The function, prepared; none if it is malformed.
     pub(crate) fn get(&mut self, functions: &Functions, id: FunctionId) -> Option<Rc<Routine>> {
         if let Some(routine) = self.routines.get(&id) {
             return routine.clone();
@@ -70,7 +70,7 @@ impl Routines {
         routine
     }
 
-    /// The instructions on the ways from one back to itself without a record.
+    /// The instructions on loops through this one without a record.
     pub(crate) fn around(&mut self, routine: &Routine, index: u32) -> Rc<Vec<u32>> {
         if let Some(around) = self.around.get(&(routine.id, index)) {
             return Rc::clone(around);
@@ -81,8 +81,8 @@ impl Routines {
         found
     }
 
-    /// Whether a function may be called while it runs, as far as instrumented code calls it. A call by address may be
-    /// one of any function.
+    /// Whether a function may be recursive, as far as instrumented code calls it. An indirect call may call any
+    /// function.
     pub(crate) fn may_recur(&mut self, functions: &Functions, id: FunctionId) -> bool {
         if let Some(&recurs) = self.recurring.get(&id) {
             return recurs;
@@ -125,8 +125,7 @@ impl Routine {
         Routine { id, shape, types, blocks, before, results }
     }
 
-    /// How many values a call of it has: results, parameters, and the contents of local variables that no other
-    /// thread knows.
+    /// How many values a call of it has: results, parameters, and the contents of thread-local variables.
     pub(crate) fn values(&self) -> usize {
         self.shape.slots as usize
     }
@@ -155,7 +154,7 @@ impl Routine {
         self.blocks.get(index as usize).copied()
     }
 
-    /// A thread that comes to the instruction leaves a record.
+    /// The instruction leaves a record.
     pub(crate) fn is_told(&self, index: u32) -> bool {
         self.shape.step(index).is_some_and(|step| step.is_told)
     }
@@ -165,7 +164,7 @@ impl Routine {
         self.shape.step(index).is_some_and(|step| matches!(step.end, Some(End::Return(_))))
     }
 
-    /// Whether a thread that is about to do this has come to its goal.
+    /// Whether a thread before this instruction has reached the goal.
     pub(crate) fn is_goal(&self, index: u32, goal: Goal) -> bool {
         match goal {
             Goal::At(goal) => goal == index,
@@ -189,12 +188,12 @@ impl Routine {
         reach
     }
 
-    /// The instructions that may be passed from one of these on, on ways within a reach.
+    /// The instructions on paths from one of these within a reach.
     pub(crate) fn between(&self, from: &[u32], reach: &Reach, goal: Goal) -> Vec<u32> {
         let (mut found, mut seen) = (Vec::new(), vec![false; self.results as usize]);
         let mut open = from.to_vec();
         while let Some(index) = open.pop() {
-            // A goal that is told is not passed.
+            // A goal with a record is not executed.
             let is_passed = reach.contains(index) && (goal != Goal::At(index) || !self.is_told(index));
             if is_passed && mark(&mut seen, index) {
                 found.push(index);
@@ -210,8 +209,7 @@ fn mark(marks: &mut [bool], index: u32) -> bool {
     marks.get_mut(index as usize).is_some_and(|mark| !std::mem::replace(mark, true))
 }
 
-/// The type of a result. What the table tells of a store is the type of its operand, and of an `alloca` that of what
-/// it makes room for.
+/// The type of a result. For a store, the table has the type of its operand, and for an `alloca` the allocated type.
 fn result_type(function: &Function, index: u32) -> Type {
     match function.opcode(index) {
         opcode::STORE => Type::Other,

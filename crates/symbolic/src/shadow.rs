@@ -1,4 +1,4 @@
-//! What is kept of values beside what they are, while a thread goes its way again.
+//! Shadow state: what is tracked beside concrete values while a path is executed.
 
 use std::rc::Rc;
 
@@ -10,11 +10,11 @@ use crate::routine::Routine;
 use crate::terms::{CONSTANT, Origin, Origins};
 use crate::values::{Known, Type};
 
-/// Something that an instruction has done with values.
+/// An executed instruction.
 pub(crate) struct Done<'a> {
     pub(crate) opcode: u8,
     pub(crate) numbers: &'a [i64],
-    /// The function of LLVM that was called, if it is one.
+    /// The intrinsic that was called, if it is one.
     pub(crate) name: Option<&'a str>,
     /// The type of the result, and what is known of it.
     pub(crate) of: Type,
@@ -22,10 +22,10 @@ pub(crate) struct Done<'a> {
     pub(crate) given: &'a [Given],
 }
 
-/// A decision that was made.
+/// A branch or switch that was executed.
 pub(crate) struct Decision<'a> {
     pub(crate) routine: &'a Rc<Routine>,
-    /// What was known when it was made.
+    /// The frame at that moment.
     pub(crate) frame: &'a Frame,
     pub(crate) index: u32,
     pub(crate) condition: Given,
@@ -33,27 +33,27 @@ pub(crate) struct Decision<'a> {
     pub(crate) cases: &'a [Given],
     /// One of the cases, or none of them.
     pub(crate) way: usize,
-    /// It was made in a call that leaves no record.
+    /// It is in a call without records.
     pub(crate) is_inner: bool,
 }
 
-/// Who goes along with the machine.
+/// What follows the machine.
 pub(crate) trait Shadow {
-    /// What the result of an instruction is made of.
+    /// The origins of the result of an instruction.
     fn result(&mut self, done: &Done<'_>) -> Origins;
-    /// What is made of all of these, in an unknown way, because of this.
+    /// The origin of a value that depends on all of these in an unknown way, and the obstacle.
     fn mix(&mut self, given: &[Given], why: Obstacle) -> Origin;
-    /// The thread goes on as it did only if these are what they were.
+    /// The thread continues as observed only if these values are as observed.
     fn hold(&mut self, given: &[Given]);
-    /// A division is possible.
+    /// A division has a defined result.
     fn divide(&mut self, opcode: u8, given: &[Given]);
-    /// A decision was made.
+    /// A branch or switch was executed.
     fn decide(&mut self, decision: &Decision<'_>);
-    /// NoShadow can say what has happened on this way.
+    /// The path is unknown.
     fn give_up(&mut self);
 }
 
-/// NoShadow.
+/// Tracks nothing.
 pub(crate) struct NoShadow;
 
 impl Shadow for NoShadow {

@@ -1,26 +1,26 @@
-//! What the instructions of a function do where no record tells of it: which values they define of which, and what
-//! they decide by.
+//! The effects of the instructions of a function that have no record: which values depend on which, and which decide
+//! branches.
 //!
-//! Values are kept in slots: one for the result of each instruction, one for each parameter, and one for all that was
-//! ever stored in each local variable whose address stays in the function.
+//! Values are kept in slots: one for the result of each instruction, one for each parameter, and one for the content of
+//! each local variable whose address does not escape.
 
 use foretell_wire::code::{Operand, opcode};
 
 use crate::code::{Function, FunctionId, Functions, is_call};
 use crate::known;
 
-/// No function has more parameters: who says so is wrong.
+/// A function with more parameters is malformed.
 const MOST_PARAMETERS: u32 = 1 << 12;
 
 /// The place of a value in a frame.
 pub(crate) type Slot = u32;
 
-/// A value that is made of others.
+/// A value that depends on others.
 #[derive(Clone, Debug)]
 pub(crate) struct Define {
     pub(crate) slot: Slot,
     pub(crate) from: Vec<Slot>,
-    /// Nothing is left of what was there before.
+    /// The old value is overwritten.
     pub(crate) is_whole: bool,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Call {
     pub(crate) name: Option<u32>,
     /// The callee is called by name.
     pub(crate) is_direct: bool,
-    /// What happens if the callee leaves no record.
+    /// The effect if the callee leaves no record.
     pub(crate) silently: Silently,
     /// The slots of what is passed; none for constants.
     pub(crate) arguments: Vec<Option<Slot>>,
@@ -44,7 +44,7 @@ pub(crate) struct Call {
 pub(crate) enum Silently {
     /// What this function does from its beginning to its end.
     As(FunctionId),
-    /// Something that depends on what is passed, and decides by it.
+    /// It depends on its arguments, and branches on them.
     ByArguments,
 }
 
@@ -60,14 +60,14 @@ pub(crate) enum End {
 /// What an instruction does.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Step {
-    /// A thread that comes here leaves a record.
+    /// It leaves a record.
     pub(crate) is_told: bool,
-    /// NoShadow knows what happens here.
+    /// Its effect is unknown.
     pub(crate) is_unknown: bool,
-    /// Instrumented functions may run from here on without a record of their being called.
+    /// Instrumented functions may be called from here without a record of the call.
     pub(crate) calls_back: bool,
     pub(crate) call: Option<Box<Call>>,
-    /// What it decides by.
+    /// The slots that its branch depends on.
     pub(crate) steering: Vec<Slot>,
     pub(crate) defines: Vec<Define>,
     pub(crate) end: Option<End>,
@@ -85,18 +85,18 @@ pub(crate) struct Shape {
     pub(crate) steps: Vec<Step>,
     /// Whether the result of each instruction is used where something may have been recorded since.
     pub(crate) lasts: Vec<bool>,
-    /// The variable that each instruction of the function leads into by its result, if that is a local one.
+    /// The local variable that the result of each instruction points into, if it does.
     bases: Vec<Option<u32>>,
     /// The slot of the content of each local variable, by its instruction.
     contents: Vec<Option<Slot>>,
-    /// Where each instruction leads.
+    /// The successors of each instruction.
     next: Vec<Vec<u32>>,
-    /// Whether it may be come back to from anywhere, by a jump that no record tells of.
+    /// Whether an unrecorded long jump may lead here.
     pub(crate) is_returned_to: bool,
 }
 
 impl Shape {
-    /// None if the function is not as functions are.
+    /// None if the function is malformed.
     pub(crate) fn of(functions: &Functions, id: FunctionId) -> Option<Shape> {
         let function = functions.get(id).filter(|function| function.parameters() <= MOST_PARAMETERS)?;
         let starts = starts(function)?;
@@ -189,7 +189,7 @@ fn starts(function: &Function) -> Option<Vec<u32>> {
     (start == function.len() && start > 0).then_some(starts)
 }
 
-/// The `alloca` that each pointer is computed from, as far as that is plain to see.
+/// The `alloca` that each pointer is computed from, as far as that is direct.
 fn bases(function: &Function) -> Vec<Option<u32>> {
     let base = |index: u32| {
         let mut at = index;
@@ -294,7 +294,7 @@ impl Maker<'_> {
         self.function.operands(index).get(position).copied().unwrap_or(Operand::Other)
     }
 
-    /// The result is made of these.
+    /// The result depends on these.
     fn result(&self, index: u32, from: Vec<Slot>) -> Define {
         Define { slot: index, from, is_whole: true }
     }
@@ -329,7 +329,7 @@ impl Maker<'_> {
         }
     }
 
-    /// What decides whether a division is possible: it is not by zero, nor is that of the smallest number by -1.
+    /// The condition of a defined division: the divisor is not 0, and not -1 for the smallest number.
     fn traps_by(&self, index: u32) -> Vec<Operand> {
         let divisor = self.operand(index, 1);
         let is_signed = matches!(self.function.opcode(index), opcode::SDIV | opcode::SREM);
@@ -338,15 +338,15 @@ impl Maker<'_> {
         dividend.into_iter().chain([divisor]).collect()
     }
 
-    /// Those at the beginning of a block are all made at once, but passed one after the other: one that is made of
-    /// another keeps what it was, which that one may be made of in turn.
+    /// Phis are evaluated all at once, but visited one after the other: one that depends on another also keeps its old
+    /// value, on which the other may depend in turn.
     fn phi(&self, index: u32) -> Define {
         let is_phi = |value: Operand| matches!(value, Operand::Instruction(other) if self.function.opcode(other) == opcode::PHI);
         let is_whole = !self.function.values(index).any(is_phi);
         Define { is_whole, ..self.result(index, self.slots(self.function.values(index))) }
     }
 
-    /// A load that is not told is one of a variable that no other thread knows, or of a constant.
+    /// A load without a record is one of a thread-local variable or of a constant.
     fn load(&self, index: u32) -> Step {
         let pointer = self.operand(index, 0);
         let from = match self.shape.content(pointer) {
@@ -408,7 +408,7 @@ impl Maker<'_> {
             Some(function) => Silently::As(function),
             None => Silently::ByArguments,
         };
-        // A function of a library: either what it does to memory is known, or a record tells that it is not.
+        // A library function: its effect on memory is known, or it has a record.
         let is_outside = name.is_some() && known.is_none();
         let is_unknown = is_outside && !mark.is_told && !name.is_some_and(known::is_plain);
         let call = Call {
@@ -427,8 +427,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Those that touch memory which others may see are told; of the rest, all but those for memory make values of
-    /// values.
+    /// Accesses to shared memory have records. The remaining intrinsics compute values, except those for memory.
     fn intrinsic(&self, index: u32, name: &str, arguments: &[Operand]) -> Step {
         let argument = |position: usize| arguments.get(position).copied().unwrap_or(Operand::Other);
         if name.starts_with("llvm.memcpy") || name.starts_with("llvm.memmove") {
@@ -440,7 +439,7 @@ impl Maker<'_> {
             return Step { steering, defines, ..Step::default() };
         }
         if name.starts_with("llvm.memset") {
-            // One that is not told because it has no length changes nothing.
+            // Without a record its length is 0, and it changes nothing.
             let to = self.shape.content(argument(0));
             let define = |slot| Define { slot, from: self.slots([argument(1)]), is_whole: false };
             let steering = self.slots([argument(0), argument(2)]);

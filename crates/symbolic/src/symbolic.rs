@@ -1,8 +1,7 @@
-//! What an instruction makes of terms.
+//! Symbolic evaluation: the term of an instruction's result.
 //!
-//! Beside [`evaluate`](crate::evaluate::evaluate), which says what the result is, this says how it comes about. What
-//! cannot be said with terms, as all that has to do with floats, is made of what its operands are made of, in an
-//! unknown way.
+//! [`evaluate`](crate::evaluate::evaluate) gives the concrete value, this the symbolic one. Where there is no term, as
+//! for floating-point operations, the result depends on the reads of its operands in an unknown way.
 
 use foretell_trace::Reads;
 use foretell_trace::values::{Binary, Obstacle, TermId, Unary};
@@ -21,7 +20,7 @@ pub(crate) struct Symbolic<'a> {
 }
 
 impl Symbolic<'_> {
-    /// The reads that all of these are made of.
+    /// The reads that all of these depend on.
     pub(crate) fn reads(&mut self, given: &[Given]) -> Reads {
         let origins = given.iter().flat_map(|given| given.origins);
         origins.fold(Reads::NOTHING, |all, origin| {
@@ -30,14 +29,14 @@ impl Symbolic<'_> {
         })
     }
 
-    /// What is made of all of these, in an unknown way, because of this.
+    /// The origin of a value that depends on all of these in an unknown way, and the obstacle.
     pub(crate) fn mix(&mut self, given: &[Given], why: Obstacle) -> Origin {
         let reads = self.reads(given);
         self.terms.obstacles.add(why, u64::from(reads != Reads::NOTHING));
         Origin::Made(reads)
     }
 
-    /// What the result of an instruction is made of.
+    /// The origins of an instruction's result.
     pub(crate) fn result(&mut self, done: &Done<'_>) -> Origins {
         if done.given.iter().all(|given| given.origins == CONSTANT) {
             return CONSTANT;
@@ -77,7 +76,7 @@ impl Symbolic<'_> {
         }
     }
 
-    /// The term, if it was what the result was; if not, whatever the operands are made of.
+    /// The term, if its value is the recorded result; otherwise the reads of the operands.
     fn settle(&mut self, term: Option<TermId>, done: &Done<'_>, word: usize) -> Origin {
         match term.filter(|&term| Some(self.terms.observed(term)) == done.known[word]) {
             Some(term) => Origin::Term(term),
@@ -193,7 +192,7 @@ impl Symbolic<'_> {
         Some(address)
     }
 
-    /// A function of LLVM that results in one word.
+    /// An intrinsic with a result of one word.
     fn intrinsic(&mut self, name: &str, of: Scalar, given: &[Given]) -> Option<TermId> {
         let (operation, _) = name.strip_prefix("llvm.")?.rsplit_once('.')?;
         let (one, rest) = given.split_first()?;
@@ -212,7 +211,7 @@ impl Symbolic<'_> {
         self.update(update, of, [one, other])
     }
 
-    /// What an atomic update makes of two values.
+    /// The new value of an atomic update.
     pub(crate) fn update(&mut self, update: Update, of: Scalar, [one, other]: [TermId; 2]) -> Option<TermId> {
         let less = match update {
             Update::Xchg => return Some(other),
@@ -235,7 +234,7 @@ impl Symbolic<'_> {
         self.terms.choice(&mut self.sets, less, arms)
     }
 
-    /// Arithmetic that tells whether the result is as it should be: both.
+    /// Arithmetic with an overflow flag: result and flag.
     fn checked(&mut self, name: &str, of: Scalar, given: &[Given]) -> Option<[TermId; 2]> {
         let (operation, _) = name.strip_prefix("llvm.")?.rsplit_once('.')?;
         let &[one, other] = given else { return None };
@@ -269,7 +268,8 @@ impl Symbolic<'_> {
         Some([result, overflow])
     }
 
-    /// The number that bytes are, the lowest first, which was this in the run; none if nothing of it is computed.
+    /// The term of a number that consists of these bytes, the lowest first, with its value in the run; none if no byte
+    /// has a term.
     pub(crate) fn assembled(&mut self, sources: &[Option<Source>], observed: u64) -> Option<TermId> {
         if sources.len() > 8 || !sources.iter().flatten().any(|(origin, _)| matches!(origin, Origin::Term(_)))
         {
@@ -347,8 +347,8 @@ mod tests {
     use crate::intrinsic;
     use crate::values::Known;
 
-    /// What is computed: an instruction with its numbers, or a function of LLVM; the type of the operands, and that
-    /// of the result.
+    /// An operation: an instruction with its numbers, or an intrinsic; the type of the operands, and that of the
+    /// result.
     type What = (u8, Vec<i64>, Option<&'static str>, Type, Type);
 
     fn concrete((code, numbers, name, of, result): &What, values: &[u64; 3]) -> (Vec<Given>, Known) {

@@ -1,4 +1,4 @@
-//! Terms in the making, each with what it was in the run.
+//! Builds terms, each with its value in the run.
 
 use foretell_depend::Tracker;
 use foretell_trace::values::{Binary, Demand, Demanded, Obstacles, Term, TermId, Unary, Values};
@@ -7,15 +7,15 @@ use rustc_hash::FxHashMap;
 
 use crate::values::Scalar;
 
-/// So many of the last terms are found again when they are made once more.
+/// How many of the last terms are hash-consed.
 const REMEMBERED: usize = 1 << 12;
 
-/// What a value is made of.
+/// What a value depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Origin {
-    /// It is computed like this.
+    /// It is this term.
     Term(TermId),
-    /// Of these reads, in an unknown way. What is made of none is the same in all runs.
+    /// It depends on these reads in an unknown way. A value that depends on none is the same in all runs.
     Made(Reads),
 }
 
@@ -26,38 +26,38 @@ impl Origin {
 /// Of both words of a value, see [`crate::values::Known`].
 pub(crate) type Origins = [Origin; 2];
 
-/// A byte: which one of what.
+/// A byte of a value, by its index.
 pub(crate) type Source = (Origin, u32);
 
-/// Nothing is in it that was read.
+/// It depends on no read.
 pub(crate) const CONSTANT: Origins = [Origin::NOTHING; 2];
 
-/// All terms so far, and what is said with them.
+/// All terms so far, and the writes and path constraints that use them.
 #[derive(Debug, Default)]
 pub(crate) struct Terms {
     terms: Vec<Term>,
-    /// What each of them was in the run.
+    /// The value of each in the run.
     observed: Vec<u64>,
     /// How many bits each of them has at most.
     widths: Vec<u32>,
-    /// The reads that each of them is made of.
+    /// The reads that each depends on.
     sets: Vec<Reads>,
     remembered: Vec<Option<TermId>>,
     written: Vec<(EventId, TermId)>,
     demands: Vec<Demand>,
     /// The terms of reads.
     reads: FxHashMap<EventId, TermId>,
-    /// What has no term, and why not.
+    /// Values without a term, by obstacle.
     pub(crate) obstacles: Obstacles,
 }
 
 impl Terms {
-    /// What a term was in the run.
+    /// The value of a term in the run.
     pub(crate) fn observed(&self, term: TermId) -> u64 {
         self.observed.get(term.index()).copied().unwrap_or(0)
     }
 
-    /// The reads that a value is made of.
+    /// The reads that a value depends on.
     pub(crate) fn reads_of(&self, origin: Origin) -> Reads {
         match origin {
             Origin::Term(term) => self.sets.get(term.index()).copied().unwrap_or(Reads::EVERYTHING),
@@ -88,19 +88,19 @@ impl Terms {
         self.add(Term::Number(number), bits(number), number, Reads::NOTHING)
     }
 
-    /// What an event has read, of so many bits.
+    /// The value that an event has read, of so many bits.
     pub(crate) fn read(&mut self, event: EventId, width: u32, observed: u64) -> Option<TermId> {
         let term = self.add(Term::Read(event), width, observed, Reads::of(event))?;
         self.reads.insert(event, term);
         Some(term)
     }
 
-    /// What an event would read that was not made, where it may have been this.
+    /// The value that an event of an untaken branch would read, with this value as an example.
     pub(crate) fn imagined_read(&mut self, event: EventId, width: u32, guess: u64) -> Option<TermId> {
         self.add(Term::Read(event), width, guess, Reads::of(event))
     }
 
-    /// The term of a read; without one, something that is there only if the read sees what it saw.
+    /// The term of a read; without one, an obstacle: the value is known only if the read is as observed.
     pub(crate) fn pinned(&mut self, read: EventId) -> Option<TermId> {
         match self.reads.get(&read) {
             Some(&term) => Some(term),
@@ -128,7 +128,7 @@ impl Terms {
         self.terms.len()
     }
 
-    /// Takes back all terms from number `first` on. NoShadow may know them any more.
+    /// Removes all terms from number `first` on, which must not be in use any more.
     pub(crate) fn take_back(&mut self, first: usize) -> Vec<Term> {
         self.observed.truncate(first);
         self.widths.truncate(first);
@@ -136,7 +136,7 @@ impl Terms {
         self.terms.split_off(first)
     }
 
-    /// A value that cannot be computed. That of a set that is not told apart from others cannot be told at all.
+    /// A value that depends on these reads in an unknown way. None if the set of reads is too large to be represented.
     pub(crate) fn frozen(&mut self, value: u64, reads: Reads) -> Option<TermId> {
         match reads {
             Reads::NOTHING => self.number(value),
@@ -222,7 +222,7 @@ impl Terms {
         self.written.push((event, term));
     }
 
-    /// The event takes place only if the term is what it was.
+    /// A path constraint of the event: the term keeps its value.
     pub(crate) fn demand(&mut self, event: EventId, term: TermId) {
         if self.sets[term.index()] != Reads::NOTHING {
             let value = Demanded::Number(self.observed(term));
@@ -236,13 +236,13 @@ impl Terms {
         &self.terms
     }
 
-    /// How much was demanded so far.
+    /// How many path constraints there are so far.
     pub(crate) fn demanded(&self) -> u64 {
         self.demands.len() as u64
     }
 
-    /// All that was said, of so many events, with the reads that were found to steer events for unknown reasons. Sets
-    /// become such of `to`. So do those of `beside`, terms that were taken back.
+    /// The result for so many events, with the reads that steer events in an unknown way. Sets become such of `to`. So
+    /// do those of `beside`, terms that were taken back.
     pub(crate) fn finish<'a>(
         mut self,
         events: usize,
@@ -319,7 +319,7 @@ fn translate(found: &Dependence, moved: &[Reads], reads: Reads) -> Reads {
     }
 }
 
-/// Sets of reads of the thread that acts.
+/// Sets of reads of the current thread.
 pub(crate) struct Sets<'a> {
     pub(crate) tracker: &'a mut Tracker,
     pub(crate) thread: usize,
@@ -344,7 +344,7 @@ fn place(term: &Term) -> usize {
     (hasher.finish() >> 20) as usize % REMEMBERED
 }
 
-/// What an operation makes of numbers of this width.
+/// The result of an operation on numbers of this width.
 fn apply(op: Binary, of: Scalar, left: u64, right: u64) -> Option<u64> {
     let (left, right) = (of.fit(left), of.fit(right));
     let (one, other) = (of.signed(left), of.signed(right));

@@ -1,9 +1,8 @@
-//! How a thread came to do what it did: terms for what it stores, and demands for what it went by.
+//! Builds symbolic values of writes, and path constraints of events.
 //!
-//! Where the way between two records is known step by step, whatever was decided on it by values that can be computed
-//! need not be pinned: it is demanded that it comes out the same. Everything else steers its thread, as it does where
-//! nothing is computed: the reads behind it are pinned. All that was computed is compared with the log. Where it is
-//! something else, everything is given up.
+//! Where the path between two records is known step by step, branches on computed values need no pinned reads: they get
+//! path constraints. All other values that steer the thread have their reads pinned. Computed values are compared with
+//! the log; on a difference the thread is given up.
 
 mod accesses;
 
@@ -30,36 +29,35 @@ use crate::symbolic::Symbolic;
 use crate::terms::{CONSTANT, Origin, Origins, Sets, Source, Terms};
 use crate::values::{Known, UNKNOWN};
 
-/// A call of a function that is computed again.
+/// A call with a frame.
 pub(super) type Computed = (Rc<Routine>, Frame);
 
-/// How much could be computed.
+/// How much has symbolic values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ValueCounts {
     /// Writes of the trace that depend on nothing that is read,
     pub constant_writes: u64,
-    /// of which is known how what they store is computed,
+    /// whose value has a term,
     pub computed_writes: u64,
-    /// or only from what.
+    /// or only a set of reads.
     pub frozen_writes: u64,
-    /// Writes whose values the trace does not tell: of words that are also accessed in parts, and of memory that is
-    /// given back.
+    /// Writes without values in the trace: to words that are also accessed in parts, and of freed memory.
     pub unknown_writes: u64,
-    /// Ways between two records that are known step by step,
+    /// Paths between two records that are known step by step,
     pub known_ways: u64,
     /// and others.
     pub unknown_ways: u64,
-    /// Demands that something comes out the same,
+    /// Path constraints,
     pub demands: u64,
-    /// and reads that are pinned, because it is not known what they matter to.
+    /// and reads that are pinned, because their use is unknown.
     pub pinned_reads: u64,
     /// Reads of the trace once there was a second thread.
     pub reads: u64,
-    /// How often something else was computed than what is in the log.
+    /// How often a computed value differed from the log.
     pub differ: u64,
 }
 
-/// What a record tells of its access, and what was computed of it.
+/// An access by its record, and the computed values of it.
 #[derive(Debug, Default)]
 struct Access {
     /// The record is not just what the instruction does.
@@ -70,13 +68,13 @@ struct Access {
     stored: Option<Given>,
     /// or combined with what was there.
     update: Option<(Update, Given)>,
-    /// What had to be there.
+    /// The expected value.
     expected: Option<Given>,
     /// Where each byte comes from that was read.
     sources: Vec<Option<Source>>,
 }
 
-/// Computes again what threads do.
+/// Executes threads symbolically.
 #[derive(Debug, Default)]
 pub(super) struct Explainer {
     pub(super) machine: Machine,
@@ -85,18 +83,18 @@ pub(super) struct Explainer {
     pub(super) threads: Vec<Thread>,
     access: Access,
     counts: ValueCounts,
-    /// Decisions that could have gone another way, if that is wanted.
+    /// Branches with an untaken side, if they are wanted.
     pub(super) forks: Option<UntakenBranches>,
-    /// What lies on such ways.
+    /// The untaken paths.
     pub(super) seeds: Vec<UntakenPath>,
 }
 
 /// What is known of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Thread {
-    /// What must be as it was for its next event to take place.
+    /// Pending path constraints of its next event.
     waiting: Vec<TermId>,
-    /// Bytes of its own memory that are computed from reads, eight at a time.
+    /// Bytes of thread-local memory that depend on reads, eight at a time.
     pub(super) memory: FxHashMap<u64, [Option<Source>; 8]>,
 }
 
@@ -118,7 +116,7 @@ impl Explainer {
         EventId::from_index(self.events.checked_sub(1)?)
     }
 
-    /// The trace has an event more, one of this thread: it takes what waits for that.
+    /// Adds an event of this thread, with the pending path constraints.
     pub(super) fn event(&mut self, thread: usize) {
         self.events += 1;
         let Some(event) = self.last_event() else { return };
@@ -129,7 +127,7 @@ impl Explainer {
         self.thread(thread).waiting = waiting;
     }
 
-    /// NoShadow knows what the memory of the thread holds.
+    /// Forgets the thread-local memory.
     pub(super) fn forget_memory(&mut self, thread: usize) {
         // To clear a table takes as long as it once was large, and this may happen at every call of unknown code.
         self.thread(thread).memory = FxHashMap::default();
@@ -176,7 +174,7 @@ pub struct Kept {
     pub writes: bool,
     /// Which bytes of the access it is.
     pub bytes: Range<u64>,
-    /// What it has read, and written; none if the event does not tell.
+    /// The values read and written; none if the event lacks them.
     pub values: Option<[u64; 2]>,
 }
 
@@ -203,7 +201,7 @@ impl Follower {
         self.explainer?.finish(&found, to)
     }
 
-    /// Who goes along with the thread that acts.
+    /// The shadow of the current thread.
     fn shadow(&mut self) -> Option<SymbolicShadow<'_>> {
         let explainer = self.explainer.as_deref_mut()?;
         explainer.thread(self.current);
@@ -214,7 +212,7 @@ impl Follower {
         Some(SymbolicShadow { symbolic, waiting, has_failed: false, mode })
     }
 
-    /// Does something with the innermost call, if it is computed again.
+    /// Uses the frame of the innermost call, if there is one.
     fn again<R>(
         &mut self,
         act: impl FnOnce(&mut Machine, &Rc<Routine>, &mut Frame, &mut SymbolicShadow<'_>) -> R,
@@ -230,7 +228,7 @@ impl Follower {
         Some(act(&mut explainer.machine, routine, frame, &mut shadow))
     }
 
-    /// A call of a function, with what it is given, to be computed again.
+    /// The frame of a call with these arguments.
     pub(super) fn computed(&mut self, function: u32, given: &[Given]) -> Option<Computed> {
         let explainer = self.explainer.as_deref_mut()?;
         let routine = explainer.machine.routine(function)?;
@@ -238,15 +236,15 @@ impl Follower {
         Some((routine, frame))
     }
 
-    /// Goes from one instruction, or the beginning, to another; says whether every step of that is known. If it is
-    /// not, nothing has changed.
+    /// Executes from one instruction, or the beginning, to another; returns whether every step is known. If not,
+    /// nothing has changed.
     pub(super) fn explain_way(&mut self, from: Option<u32>, to: u32) -> bool {
         let forks = self.forks();
         let is_exact = self.again(|machine, routine, frame, shadow| {
             let (before, obstacles) = (shadow.waiting.len(), shadow.symbolic.terms.obstacles);
             frame.place = from.map_or(Place::Before(0), Place::After);
             let arrival = machine.walk(routine, frame, Goal::At(to), shadow);
-            // Where no record is made of every time, the thread may have come by before.
+            // An instruction that is not recorded every time may have been executed before.
             let is_first = routine.is_told(to) || machine.routines.around(routine, to).is_empty();
             let is_exact = arrival == Arrival::Exact && !shadow.has_failed && is_first;
             if !is_exact {
@@ -276,7 +274,7 @@ impl Follower {
         returned.flatten()
     }
 
-    /// How many decisions were noted that could have gone another way.
+    /// How many branches with an untaken side were noted.
     fn forks(&self) -> usize {
         let forks = self.explainer.as_ref().and_then(|explainer| explainer.forks.as_ref());
         forks.map_or(0, |forks| forks.found.len())

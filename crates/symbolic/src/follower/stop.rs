@@ -1,4 +1,4 @@
-//! What is to be known of a site each time that something is recorded there, looked up once.
+//! What the follower needs to know about the site of a record, looked up once.
 
 use std::rc::Rc;
 
@@ -8,16 +8,16 @@ use crate::code::{Functions, Spot, is_call};
 use crate::region::{Region, Regions};
 use crate::shape::{Shape, Slot};
 
-/// An instruction at which something is recorded.
+/// An instruction with records.
 #[derive(Debug)]
 pub(super) struct Stop {
     pub(super) spot: Spot,
     pub(super) kind: Kind,
-    /// Where the thread came from the last time, and what it did on the way.
+    /// The previous position of the last thread here, and the region between.
     pub(super) last: Option<(Option<u32>, Option<Rc<Region>>)>,
 }
 
-/// What an instruction does, and in which slots it finds what it needs; there are none for constants.
+/// What an instruction does, and the slots of its operands; none for constants.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     /// A load.
@@ -30,16 +30,16 @@ pub(super) enum Kind {
     Exchange { pointer: Option<Slot>, expected: Option<Slot>, desired: Option<Slot> },
     /// A call.
     Call(Rc<CallStop>),
-    /// NoShadow knows.
+    /// Unknown.
     Unknown,
 }
 
-/// A call at which something is recorded that no other function of the program has done.
+/// A call with a record of its own.
 #[derive(Debug, Default)]
 pub(super) struct CallStop {
-    /// NoShadow knows what the callee does beside.
+    /// The callee has unknown effects beside.
     pub(super) is_unknown: bool,
-    /// What it decides by.
+    /// The slots that its branch depends on.
     pub(super) steering: Vec<Slot>,
     /// What it fills memory with.
     pub(super) byte: Option<Slot>,

@@ -10,28 +10,28 @@ use crate::shadow::{Decision, Done, Shadow};
 use crate::symbolic::Symbolic;
 use crate::terms::{Origin, Origins, Sets};
 
-/// Of more cases than this it is not said of each that it was not the one.
+/// The most cases of a switch for whose default there is a path constraint.
 const MOST_CASES: usize = 16;
 
-/// Who goes along with a thread.
+/// The shadow of a thread.
 pub(super) struct SymbolicShadow<'a> {
     pub(super) symbolic: Symbolic<'a>,
     pub(super) waiting: &'a mut Vec<TermId>,
-    /// It was not possible to follow.
+    /// The path could not be followed.
     pub(super) has_failed: bool,
     pub(super) mode: Mode<'a>,
 }
 
-/// What is made of decisions, and of what steers for reasons that have no term.
+/// How branches are treated, and values that steer without a term.
 pub(super) enum Mode<'a> {
-    /// The reads behind it are pinned. Decisions that could have gone another way are noted, if that is wanted.
+    /// The reads behind it are pinned. Branches with an untaken side are noted, if that is wanted.
     Recorded(Option<&'a mut UntakenBranches>),
-    /// It is demanded that the reads behind it see what they saw: nothing of this has happened.
+    /// The path constraint is that the reads behind it see what they saw, as none of this was executed.
     Hypothetical,
 }
 
 impl SymbolicShadow<'_> {
-    /// The way was not this one, which began with so much waiting.
+    /// Undoes a path that began with so many pending path constraints.
     pub(super) fn take_back(&mut self, frame: &mut Frame, waiting: usize, obstacles: Obstacles) {
         frame.take_back();
         self.waiting.truncate(waiting);
@@ -54,7 +54,7 @@ impl SymbolicShadow<'_> {
         }
     }
 
-    /// What must hold for a division to be possible; none if that cannot be said.
+    /// The condition of a defined division; none if it has no term.
     fn possible(&mut self, opcode: u8, [dividend, divisor]: [&Given; 2]) -> Option<Vec<TermId>> {
         let of = dividend.scalar().or(divisor.scalar())?;
         let divisor = self.symbolic.term(divisor, 0, of)?;
@@ -72,7 +72,7 @@ impl SymbolicShadow<'_> {
         Some(found)
     }
 
-    /// That it was none of these cases; none if that cannot be said.
+    /// The condition that no case matched; none if it has no term.
     pub(super) fn none_of(&mut self, condition: &Given, cases: &[Given]) -> Option<Vec<TermId>> {
         let of = condition.scalar()?;
         let term = self.symbolic.term(condition, 0, of)?;
@@ -132,7 +132,7 @@ impl Shadow for SymbolicShadow<'_> {
     }
 }
 
-/// Whether a division is possible with what is known: it was not made yet.
+/// Whether a division that was not executed is defined for the known values.
 fn is_possible(code: u8, dividend: &Given, divisor: &Given) -> bool {
     let Some(of) = dividend.scalar().or(divisor.scalar()) else { return false };
     let known = |given: &Given| given.known[0].map(|known| of.fit(known));

@@ -1,14 +1,14 @@
-//! The other way of a decision: what its thread would do there, as far as that can be told exactly.
+//! Untaken branches: what the thread would do there, as far as that is known exactly.
 //!
-//! The run shows one way of each decision. Its code is known, and so is the state in which the thread decided; so it
-//! can go the other way, alone, with everybody else standing still. What it reads there is not what it will read in
-//! an execution that really takes this way: nothing is made of that but terms. Decisions that depend on such reads
-//! are taken all ways, each with the demand that it goes so, and what is accessed is demanded to be accessed again.
-//! So whenever all demands hold, the thread does exactly this.
+//! The run takes one side of each branch. The code of the other side is known, and so is the state at the branch, so
+//! the executor can run the thread along the untaken side while all other threads stand still. A read there need not
+//! see this value in an execution that really takes this side, so it becomes a symbolic value. Branches on such values
+//! are taken both ways, each with its path constraint, and addresses get path constraints, too. So whenever all path
+//! constraints hold, the thread does exactly this.
 //!
-//! The way ends where that cannot be said: before a function that is not instrumented, what has to do with other
-//! threads (atomics, conditions, all locks but a mutex that is free), an address that is not known, memory that the
-//! run has never touched, and at some length. What comes before is right nevertheless.
+//! The path ends before anything that is not modelled: uninstrumented functions, synchronisation (atomics, condition
+//! variables, all locks but a free mutex), unknown addresses, memory that the run has never touched; and at a limit of
+//! length. The part before that is exact.
 
 mod environment;
 mod path;
@@ -34,14 +34,14 @@ use path::Path;
 
 pub use environment::{Environment, Footprint, LockHolder, TouchedVar};
 
-/// How many other ways are gone, and how far.
+/// How many untaken paths are followed, and how far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// How many ways are followed behind each decision.
+    /// How many paths are followed after each branch.
     pub ways: usize,
-    /// How many events a way may have.
+    /// How many events a path may have.
     pub events: usize,
-    /// How many of them may come after the thread is where it was recorded next in the run.
+    /// How many of them may come after the path has joined the recorded one.
     pub behind: usize,
 }
 
@@ -51,34 +51,34 @@ impl Default for Limits {
     }
 }
 
-/// A decision that could have gone another way.
+/// A branch with an untaken side.
 #[derive(Clone, Debug)]
 pub(super) struct UntakenBranch {
     routine: Rc<Routine>,
-    /// What was known when it was made.
+    /// The frame at the branch.
     frame: Frame,
     index: u32,
     way: usize,
-    /// What had to hold for the thread to come there.
+    /// The path constraints up to the branch.
     waiting: Vec<TermId>,
     pub(super) callers: Rc<Vec<Caller>>,
-    /// Where the thread was recorded next in this call.
+    /// The next recorded instruction of this call.
     pub(super) goal: Option<u32>,
-    /// How many calls it had left since its last record.
+    /// How many calls the thread had returned from since its last record.
     pub(super) left: u32,
 }
 
-/// Decisions that could have gone another way.
+/// Branches with an untaken side.
 #[derive(Debug, Default)]
 pub(super) struct UntakenBranches {
-    /// How often each decision went each way.
+    /// How often each side of each branch was taken.
     counts: FxHashMap<(FunctionId, u32, usize), u32>,
     pub(super) found: Vec<UntakenBranch>,
 }
 
 impl UntakenBranches {
-    /// Takes up a decision, unless the same was made just as often as not to be of interest: the first ones are, then
-    /// fewer and fewer.
+    /// Notes a branch. Of a branch that is executed again and again, the first executions are noted, then fewer and
+    /// fewer.
     pub(super) fn note(&mut self, decision: &Decision<'_>, waiting: &[TermId]) {
         let Decision { routine, frame, index, way, is_inner, .. } = *decision;
         if is_inner || routine.shape.is_returned_to {
@@ -101,29 +101,29 @@ impl UntakenBranches {
     }
 }
 
-/// An event on another way.
+/// An event on an untaken path.
 #[derive(Debug)]
 pub struct UntakenEvent {
-    /// What is done,
+    /// The operation,
     pub op: Op,
-    /// and where.
+    /// and its location.
     pub loc: Loc,
     /// How many steps the thread has made since its last event.
     pub since: u64,
-    /// What must be what for it to take place.
+    /// Its path constraint.
     pub demands: Vec<(TermId, u64)>,
-    /// What it writes, if that can be told.
+    /// The value that it writes, if it has a term.
     pub written: Option<TermId>,
 }
 
-/// Another way.
+/// An untaken path.
 #[derive(Debug)]
 pub struct UntakenPath {
-    /// The thread that goes it.
+    /// Its thread.
     pub thread: ThreadId,
-    /// How many events of the run come before; the events of the way follow these.
+    /// How many events of the run come before; the events of the path follow these.
     pub after: usize,
-    /// The decision, and what comes after it.
+    /// The events from the branch on.
     pub events: Vec<UntakenEvent>,
     /// How many terms of the run there were; their numbers are followed by those of `terms`.
     pub base: usize,
@@ -145,7 +145,7 @@ impl Follower {
         forks.is_some_and(|forks| !forks.found.is_empty())
     }
 
-    /// Goes the untaken branches of the decisions that were noted since the last time.
+    /// Follows the untaken sides of the branches that were noted since the last call.
     pub fn explore(&mut self, limits: &Limits, environment: &mut dyn Environment) {
         let forks = self.explainer.as_mut().and_then(|explainer| explainer.forks.as_mut());
         let found = forks.map(|forks| std::mem::take(&mut forks.found)).unwrap_or_default();
@@ -158,7 +158,7 @@ impl Follower {
         }
     }
 
-    /// Goes the way on which decisions go as told; gives the ways that part from it.
+    /// Follows the path with these branch decisions; returns the paths that fork from it.
     fn explore_way(
         &mut self,
         fork: &UntakenBranch,
@@ -177,7 +177,7 @@ impl Follower {
         let mode = Mode::Hypothetical;
         let shadow = SymbolicShadow { symbolic, waiting: &mut waiting, has_failed: false, mode };
         let mut path = Path::new(machine, shadow, own, environment, told);
-        // Where it has to end, it ends.
+        // It ends where it cannot be followed.
         let _ = path.go(fork, limits);
         let (events, others) = path.finish();
         let mut terms = terms.take_back(base);
@@ -189,7 +189,7 @@ impl Follower {
     }
 }
 
-/// What is made of reads that were not made, in an unknown way, has no value at all.
+/// A value that depends on hypothetical reads in an unknown way has no term.
 fn void_imagined(terms: &mut [Term], base: usize, after: usize, tracker: &Tracker) {
     let Some(zero) = TermId::from_index(base) else { return };
     for term in terms {
@@ -202,13 +202,13 @@ fn void_imagined(terms: &mut [Term], base: usize, after: usize, tracker: &Tracke
     }
 }
 
-/// A term that never has a value, made of zero.
+/// A term without a value in any run: a division by zero.
 pub fn without_value(zero: TermId) -> Term {
     Term::Binary { op: Binary::DivideUnsigned, width: 64, left: zero, right: zero }
 }
 
 impl UntakenBranch {
-    /// The other ways, the first one last.
+    /// The remaining paths, the first one last.
     fn others(&self) -> Vec<Vec<usize>> {
         let ways = self.routine.shape.next(self.index);
         let taken = ways.get(self.way);

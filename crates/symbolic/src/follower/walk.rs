@@ -1,4 +1,4 @@
-//! The walk of a thread: the calls that it is in, where it is in each, and what it holds there.
+//! The call stack of a thread: its position in each call, and the contents of its slots.
 
 use std::rc::Rc;
 
@@ -17,10 +17,10 @@ use crate::shape::{Call, Silently, Slot};
 use crate::terms::Origins;
 use crate::values::Known;
 
-/// A thread that is in calls which hold more than this is not followed into further ones.
+/// The most slots of all calls of a thread; further calls are not followed.
 const MOST_REGISTERS: usize = 1 << 24;
 
-/// So many callers of a call are remembered when it may go another way.
+/// How many callers are kept for an untaken path.
 const MOST_CALLERS: usize = 4;
 
 /// A call that waits for another one to end.
@@ -36,7 +36,7 @@ pub(super) struct Caller {
 pub(super) struct Walk {
     /// The outermost first; there is always one.
     frames: Vec<Frame>,
-    /// What all calls hold, each its own part. A value counts only if it has the number of the call.
+    /// The slots of all calls, one range each. A slot is valid only if it has the number of the call.
     registers: Vec<(u32, Reads)>,
     /// How many calls there were.
     calls: u32,
@@ -48,25 +48,25 @@ struct Frame {
     place: Place,
     /// The last instruction that was recorded; none in the beginning.
     at: Option<u32>,
-    /// That instruction will not be recorded again before the thread goes on.
+    /// That instruction has no more records before the thread continues.
     is_done: bool,
     /// Which of all calls it is.
     number: u32,
-    /// Where its registers begin, and how many they are.
+    /// Where its slots begin, and how many there are.
     base: usize,
     slots: u32,
-    /// It, computed again, if that is wanted.
+    /// Its frame, if values are computed.
     computed: Option<Computed>,
 }
 
-/// What is known of which function was called.
+/// What is known about the callee.
 #[derive(Debug)]
 enum Place {
-    /// Nothing was recorded in it yet. If it was called by name, this is the number of that.
+    /// It has no record yet. For a direct call, this is the number of the callee's name.
     Called {
         name: Option<u32>,
         arguments: Vec<Reads>,
-        /// The same, computed again.
+        /// The same, with its frame.
         given: Vec<Given>,
     },
     /// This one.
@@ -110,7 +110,7 @@ impl Walk {
         (top.at, top.is_done) = (Some(instruction), is_done);
     }
 
-    /// NoShadow knows where in the innermost call the thread is.
+    /// The position in the innermost call is unknown.
     pub(super) fn be_nowhere(&mut self) {
         let top = self.top();
         (top.place, top.at, top.slots, top.computed) = (Place::Unknown, None, 0, None);
@@ -128,13 +128,13 @@ impl Walk {
         }
     }
 
-    /// The innermost call, computed again.
+    /// The frame of the innermost call.
     pub(super) fn computed(&mut self) -> Option<&mut Computed> {
         self.top().computed.as_mut()
     }
 
-    /// The calls that the innermost one was made by, the last caller first, as far as they are computed again; each
-    /// with the instruction that calls.
+    /// The callers of the innermost call, the last one first, as far as they have frames; each with its call
+    /// instruction.
     pub(super) fn callers(&self) -> Vec<Caller> {
         let outer = self.frames.split_last().map_or(&[][..], |(_, outer)| outer);
         let caller = |frame: &Frame| {
@@ -144,7 +144,7 @@ impl Walk {
         outer.iter().rev().take(MOST_CALLERS).map_while(caller).collect()
     }
 
-    /// Where a register is, and the number that it has if it counts.
+    /// The place of a slot, and the number that it has if it is valid.
     fn register(&mut self, slot: Slot) -> Option<(u32, &mut (u32, Reads))> {
         let top = self.top();
         let (number, place, slots) = (top.number, top.base + slot as usize, top.slots);
@@ -182,7 +182,7 @@ impl Follower {
         slot.map_or(Reads::NOTHING, |slot| self.walk().get(slot))
     }
 
-    /// A slot of the innermost call, if there is one, depends on this from now on,
+    /// Sets what a slot of the innermost call depends on, if there is one,
     pub(super) fn set(&mut self, slot: Option<Slot>, reads: Reads) {
         if let Some(slot) = slot {
             self.walk().set(slot, reads);
@@ -190,7 +190,7 @@ impl Follower {
         }
     }
 
-    /// or also on this.
+    /// or adds to that.
     pub(super) fn add_content(&mut self, slot: Option<Slot>, reads: Reads) {
         let before = self.of(slot);
         let reads = self.tracker.unite(self.current, before, reads);
@@ -205,8 +205,8 @@ impl Follower {
         self.tracker.steer(self.current, reads);
     }
 
-    /// The thread has come to an instruction of its innermost call, on one of the ways that lead there. Says whether
-    /// that is known now.
+    /// Moves the thread to an instruction of its innermost call, along all silent paths. Returns whether the effect is
+    /// known.
     pub(super) fn go_to(&mut self, stop: usize, is_single: bool) -> bool {
         let spot = self.stops[stop].spot;
         if !self.is_in(spot.function) {
@@ -232,7 +232,7 @@ impl Follower {
         self.walk().function() == Some(spot.function)
     }
 
-    /// The ways to a stop; mostly threads come to it from the same place.
+    /// The region before a stop; mostly threads come from the same position.
     fn way(&mut self, stop: usize, from: Option<u32>) -> Option<Rc<Region>> {
         let about = &mut self.stops[stop];
         if let Some((last, region)) = &about.last
@@ -273,7 +273,7 @@ impl Follower {
         }
     }
 
-    /// The parameters are what was passed. What is passed beyond them goes ways of its own.
+    /// Passes the arguments to the parameters. Variadic arguments are not parameters.
     fn bind(&mut self, function: FunctionId, arguments: &[Reads], is_vague: bool) {
         let Some(shape) = self.regions.shape(&self.functions, function) else { return };
         for (index, &reads) in (0..).zip(arguments) {
@@ -288,7 +288,7 @@ impl Follower {
         }
     }
 
-    /// Goes the ways of a region. If it may not have been gone at all, everything also keeps what it was.
+    /// Applies the effect of a region. If it may not have been executed, all slots also keep what they depend on.
     fn pass(&mut self, region: &Region, keeps: bool, is_explained: bool) {
         if !is_explained {
             self.pass_steering(region);
@@ -332,7 +332,7 @@ impl Follower {
         self.walk().push(place.unwrap_or(Place::Unknown));
     }
 
-    /// What is known of a call before anything is recorded in it. None if it cannot be followed.
+    /// What is known about a call before its first record. None if it cannot be followed.
     fn call_place(&mut self, call: &Call, calls_back: bool) -> Option<Place> {
         let mut given = self.walk().top().at.map_or_else(Vec::new, |at| self.passed(at));
         if calls_back || (call.is_direct && call.name.is_none()) {
@@ -348,7 +348,7 @@ impl Follower {
             }
         }
         if !call.is_direct && self.functions.replaces {
-            // Who is called may have left its place to another function, which was given something else.
+            // The callee may have made a tail call with other arguments.
             for reads in arguments.drain(..) {
                 self.tracker.steer(self.current, reads);
             }
@@ -377,7 +377,7 @@ impl Follower {
         }
     }
 
-    /// The innermost call comes to its end; what it results in.
+    /// Ends the innermost call; returns what its result depends on.
     fn leave_function(&mut self) -> (Reads, (Known, Origins)) {
         let Some(function) = self.walk().function() else { return self.leave_unseen() };
         let at = self.walk().top().at;
@@ -397,7 +397,7 @@ impl Follower {
         (result, value.unwrap_or_else(|| unknown(result)))
     }
 
-    /// What is decided by on the ways of a region.
+    /// What the branches of a region depend on.
     fn pass_steering(&mut self, region: &Region) {
         if region.is_unknown {
             self.give_up(Why::Unknown);
@@ -407,7 +407,7 @@ impl Follower {
         }
     }
 
-    /// A call without any record has ended: it went by what it was given.
+    /// A call without records has ended: it may have branched on its arguments.
     fn leave_unseen(&mut self) -> (Reads, (Known, Origins)) {
         let nothing = (Reads::NOTHING, unknown(Reads::NOTHING));
         let Place::Called { arguments, given, .. } = &mut self.walk().top().place else { return nothing };
@@ -426,7 +426,7 @@ impl Follower {
         nothing
     }
 
-    /// The function that the innermost call must have been one of.
+    /// The function that the innermost call must have called.
     fn silent_callee(&mut self) -> Option<FunctionId> {
         let frames = &self.walk().frames;
         let caller = frames.get(frames.len().checked_sub(2)?)?;
@@ -439,8 +439,7 @@ impl Follower {
         }
     }
 
-    /// The thread does something that has no place in the code: whatever it may have decided by since the last record
-    /// steers that.
+    /// An event without an instruction: whatever may have decided branches since the last record steers it.
     pub(super) fn look_ahead(&mut self) {
         let (function, at) = (self.walk().function(), self.walk().top().at);
         let region = function
@@ -451,7 +450,7 @@ impl Follower {
         }
     }
 
-    /// The thread has ended. What its first function returns goes to the thread that joins it.
+    /// The thread has ended. The result of its first function goes to the thread that joins it.
     pub(super) fn end(&mut self) {
         loop {
             let (result, (known, origins)) = self.leave_function();

@@ -6,13 +6,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Target;
 use super::paths::{Effects, Paths};
 
-/// The instructions on the ways in an order in which each comes before those that it leads to, but for loops: these
-/// are groups.
+/// The instructions of the paths in topological order; loops are groups.
 pub(super) struct Order {
     pub(super) groups: Vec<Vec<u32>>,
     /// Those that lead to themselves.
     loops: FxHashSet<u32>,
-    /// Those that no way leads past.
+    /// Those that are on every path.
     pub(super) always: FxHashSet<u32>,
 }
 
@@ -31,7 +30,7 @@ impl Order {
         self.loops.contains(&index)
     }
 
-    /// A group is always passed if all ways that are open when it comes lead to it.
+    /// A group is on every path if all open edges lead to it.
     fn find_always(&self, ways: &Paths<'_>, effects: &Effects) -> FxHashSet<u32> {
         let mut always = FxHashSet::default();
         if matches!(ways.to, Target::At(target) if effects.contains_key(&target)) {
@@ -71,10 +70,10 @@ impl Order {
     }
 }
 
-/// Tarjan's way to find the groups of instructions that lead to each other, without recursion.
+/// Tarjan's strongly connected components, without recursion.
 #[derive(Default)]
 struct Groups {
-    /// When each instruction was met, and the earliest one that it leads back to.
+    /// The index and low link of each instruction.
     met: FxHashMap<u32, (usize, usize)>,
     path: Vec<u32>,
     on_path: FxHashSet<u32>,
@@ -91,7 +90,7 @@ impl Groups {
                 groups.visit(start, &next);
             }
         }
-        // Those that are led to were found first.
+        // Successors were found first.
         groups.found.reverse();
         groups.found
     }

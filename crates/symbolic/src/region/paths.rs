@@ -8,7 +8,7 @@ use super::{Effect, MOST_INSTRUCTIONS, Region, Regions, Target};
 use crate::code::Functions;
 use crate::shape::{End, Shape};
 
-/// The ways from one place to another.
+/// The silent paths from one position to a target.
 pub(super) struct Paths<'a> {
     pub(super) functions: &'a Functions,
     pub(super) shape: &'a Shape,
@@ -16,7 +16,7 @@ pub(super) struct Paths<'a> {
     pub(super) to: Target,
 }
 
-/// The instructions on the ways, and what they do.
+/// The instructions on the paths, and their effects.
 pub(super) type Effects = FxHashMap<u32, Effect>;
 
 impl Paths<'_> {
@@ -68,7 +68,7 @@ impl Paths<'_> {
         reached
     }
 
-    /// Whether what is taken for a way on may be another call of the function, which no record tells of.
+    /// Whether an apparent path may be another call of the function without a record.
     fn is_ambiguous(&self, reached: &Reached, regions: &mut Regions) -> bool {
         let Target::At(target) = self.to else { return false };
         let calls_back = |&index: &u32| self.shape.step(index).is_some_and(|step| step.calls_back);
@@ -79,7 +79,7 @@ impl Paths<'_> {
         anew.reachable(regions).is_there
     }
 
-    /// The target counts, if it can be passed without a record, only as what is passed.
+    /// A target that may have no record counts as passed only.
     fn keep_those_that_lead_there(&self, reached: &mut Reached) -> Option<()> {
         if self.to == Target::Anywhere {
             return Some(());
@@ -123,7 +123,7 @@ impl Paths<'_> {
         self.from.is_some_and(|from| self.is_end(from))
     }
 
-    /// How often a way leads from an instruction to the target.
+    /// How many edges lead from an instruction to the target.
     pub(super) fn arrivals(&self, index: u32) -> usize {
         match self.to {
             Target::At(target) => self.shape.next(index).iter().filter(|&&next| next == target).count(),

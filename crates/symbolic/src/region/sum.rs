@@ -1,14 +1,14 @@
-//! What silent paths make of values, summed up.
+//! The joint effect of silent paths on values.
 
 use rustc_hash::FxHashMap;
 
 use super::Region;
 use crate::shape::{Shape, Slot};
 
-/// What has become of the values so far.
+/// The effect so far.
 #[derive(Default)]
 pub(super) struct Sum {
-    /// What changed values are made of; all others are what they were.
+    /// What changed values depend on; all others are unchanged.
     values: FxHashMap<Slot, Vec<Slot>>,
     steering: Vec<Slot>,
     pub(super) result: Vec<Slot>,

@@ -17,8 +17,8 @@ use crate::terms::{Origin, Source};
 use crate::values::{Scalar, Type};
 
 impl Follower {
-    /// This instruction has made the record. What is part of a lock, say, is told in other terms, at addresses that
-    /// nothing is at.
+    /// The record is of this instruction. Accesses that are part of a lock, say, have records of another kind, with
+    /// artificial addresses.
     pub(in crate::follower) fn explain_instruction(&mut self, instruction: u32) {
         let is_told = self.again(|_, routine, _, _| routine.is_told(instruction));
         if is_told != Some(true) {
@@ -30,7 +30,7 @@ impl Follower {
         self.explainer.as_ref().is_none_or(|explainer| explainer.access.is_vague)
     }
 
-    /// The address that an access was made at is in this slot. What was not known of it is known from now on.
+    /// The address of the access is in this slot. If it was unknown, it is known from here on.
     pub(in crate::follower) fn explain_address(&mut self, pointer: Option<Slot>, record: &Record<'_>) {
         if self.is_vague() {
             return;
@@ -65,7 +65,7 @@ impl Follower {
         });
     }
 
-    /// The instruction stores what is at this position among its operands.
+    /// The instruction stores the operand at this position.
     pub(in crate::follower) fn explain_store(&mut self, instruction: u32, position: usize) {
         let stored = if self.is_vague() { None } else { self.operand(instruction, position) };
         if let Some(explainer) = &mut self.explainer {
@@ -73,7 +73,7 @@ impl Follower {
         }
     }
 
-    /// The instruction combines what is there with its operand.
+    /// The instruction is a read-modify-write with this operand.
     pub(in crate::follower) fn explain_update(&mut self, instruction: u32) {
         let operand = if self.is_vague() { None } else { self.operand(instruction, 1) };
         let update = self.again(|machine, routine, _, _| {
@@ -85,7 +85,7 @@ impl Follower {
         }
     }
 
-    /// The instruction stores something if it finds what is expected; says whether that will be taken care of.
+    /// The instruction is a compare-exchange; returns whether its outcome gets a path constraint.
     pub(in crate::follower) fn explain_exchange(&mut self, instruction: u32) -> bool {
         let expected = if self.is_vague() { None } else { self.operand(instruction, 1) };
         self.explain_store(instruction, 2);
@@ -95,7 +95,7 @@ impl Follower {
         expected.is_some()
     }
 
-    /// What the access reads is made of more than its bytes tell.
+    /// The value read depends on more than its bytes.
     pub(in crate::follower) fn explain_nothing(&mut self) {
         if let Some(explainer) = &mut self.explainer {
             explainer.access.is_vague = true;
@@ -104,8 +104,7 @@ impl Follower {
         }
     }
 
-    /// An event has compared what it read with what was expected; says whether it is demanded that this comes out the
-    /// same.
+    /// An event has compared its read with the expected value; returns whether the outcome gets a path constraint.
     pub(in crate::follower) fn explain_comparison(&mut self, kept: &Kept) -> bool {
         let Some(explainer) = &mut self.explainer else { return false };
         let Some(expected) = explainer.access.expected else { return false };
@@ -116,7 +115,7 @@ impl Follower {
             explainer.terms.demand(kept.event, term);
             return true;
         }
-        // What is expected must be what it was, for the very same event.
+        // The expected value must be as observed for the same event.
         let word = Scalar::Int(kept.bits().clamp(1, u64::BITS));
         let held = self.shadow().and_then(|mut shadow| shadow.symbolic.term(&expected, 0, word));
         let reads = self.shadow().map(|mut shadow| shadow.symbolic.reads(&[expected]));
@@ -128,7 +127,7 @@ impl Follower {
         false
     }
 
-    /// Whether what was read is what was expected, as a term.
+    /// Whether the value read equals the expected one, as a term.
     fn compared(&mut self, kept: &Kept, read: Option<u64>, expected: &Given) -> Option<TermId> {
         let word = Scalar::Int(kept.bits());
         let mut shadow = self.shadow()?;
@@ -136,11 +135,11 @@ impl Follower {
         let read = symbolic.terms.read(kept.event, kept.bits(), read?)?;
         let expected = symbolic.term(expected, 0, word)?;
         let same = symbolic.binary(Binary::Equal, word, [read, expected])?;
-        // A comparison that came out otherwise is none of these.
+        // A comparison with another outcome is none of these.
         (symbolic.terms.observed(same) == u64::from(kept.writes)).then_some(same)
     }
 
-    /// What was expected decides, and no event tells of it.
+    /// The expected value decides, and it is in no event.
     pub(in crate::follower) fn hold_expected(&mut self) {
         let expected = self.explainer.as_ref().and_then(|explainer| explainer.access.expected);
         self.hold(expected.as_slice());
@@ -153,7 +152,7 @@ impl Follower {
         let Some([read, _]) = kept.values else { return };
         let Some(term) = explainer.terms.read(kept.event, kept.bits(), read) else { return };
         let Some(bytes) = kept.range().filter(|_| is_result && !explainer.access.is_vague) else { return };
-        // The machine reads at once what is several variables of the trace, so these must see what they saw together.
+        // One instruction reads several variables of the trace, so these reads are pinned.
         let is_whole = bytes == (0..explainer.access.sources.len());
         explainer.terms.obstacles.add(Obstacle::InParts, u64::from(!is_whole));
         for (byte, source) in (0..).zip(explainer.access.sources.get_mut(bytes).unwrap_or_default()) {
@@ -162,7 +161,7 @@ impl Follower {
         }
     }
 
-    /// An event writes: what it writes is a term, or made of these reads.
+    /// An event writes a term, or a value that depends on these reads.
     pub(in crate::follower) fn explain_write(&mut self, kept: &Kept, reads: Reads) {
         let Some(explainer) = &mut self.explainer else { return };
         let Some([_, written]) = kept.values else {
@@ -203,7 +202,7 @@ impl Follower {
         self.assembled(&sources, written)
     }
 
-    /// What the instruction stores is made of.
+    /// The origin of the stored value.
     fn stored_origin(&mut self) -> Option<Origin> {
         let explainer = self.explainer.as_deref()?;
         let size = u32::try_from(explainer.access.sources.len()).unwrap_or(u32::MAX);
@@ -221,8 +220,7 @@ impl Follower {
         }
     }
 
-    /// Bytes that are left out of the trace are read: their sources, and what those are made of of which none is
-    /// known.
+    /// Bytes that are not in the trace are read: their sources, and the reads behind those without a source.
     pub(in crate::follower) fn explain_private_read(&mut self, part: Part, bytes: u8) {
         let Some(explainer) = &mut self.explainer else { return };
         let Explainer { threads, access, .. } = &mut **explainer;
@@ -287,7 +285,7 @@ impl Follower {
         });
     }
 
-    /// An exchange has come out like this, which is demanded, or pinned.
+    /// The outcome of a compare-exchange gets a path constraint, or is pinned.
     pub(in crate::follower) fn explain_success(&mut self, result: Slot, success: bool) {
         if self.is_vague() {
             return;

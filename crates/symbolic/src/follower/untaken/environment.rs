@@ -1,4 +1,4 @@
-//! What an untaken path finds around its thread: memory, locks, and names for what it does.
+//! The environment of an untaken path: memory, locks, and names.
 
 use foretell_trace::{Loc, LockId, Op, ThreadId, VarId};
 
@@ -11,7 +11,7 @@ pub struct TouchedVar {
     pub first: u32,
     /// and the one after the last.
     pub end: u32,
-    /// What was there last, as far as that is known.
+    /// Its last value, as far as that is known.
     pub guess: u64,
 }
 
@@ -20,9 +20,9 @@ pub struct TouchedVar {
 pub enum Footprint {
     /// Variables of the trace.
     Variables(Vec<TouchedVar>),
-    /// Memory that is the thread's own in the run, and stays so; with what it holds, as far as that is known.
+    /// Thread-local memory, with its content as far as that is known.
     Own([Option<u8>; 8]),
-    /// Memory that holds the same for ever.
+    /// Constant memory.
     Constant([Option<u8>; 8]),
 }
 
@@ -33,7 +33,7 @@ pub enum LockHolder {
     Free,
     /// The thread, once.
     Own,
-    /// Others, or the thread more than once.
+    /// Another thread, or this one more than once.
     Other,
 }
 
@@ -45,7 +45,7 @@ pub trait Environment {
     fn events(&self) -> usize;
     /// How many steps the thread has made since its last event.
     fn since(&self) -> u64;
-    /// A path begins where the thread is now, after it has left so many calls.
+    /// Begins a path at the current position of the thread, after it has returned from so many calls.
     fn begin(&mut self, left: u32);
     /// A function is called at this site,
     fn enter(&mut self, site: u64);

@@ -1,4 +1,4 @@
-//! One untaken path: its thread goes on alone, from what was known at the branch.
+//! One untaken path: its thread runs alone from the branch on.
 
 use std::rc::Rc;
 
@@ -26,54 +26,54 @@ const MOST_STEPS: usize = 20_000;
 /// How many calls a path may be in.
 const DEEPEST: usize = 16;
 
-/// A byte of the thread's own memory that was written on the way.
+/// A byte of thread-local memory that was written on the path.
 #[derive(Clone, Copy, Debug)]
 struct Byte {
     known: Option<u8>,
     source: Source,
 }
 
-/// A call on the way.
+/// A call on the path.
 struct Active {
     routine: Rc<Routine>,
     frame: Frame,
     /// The instruction that has called another function.
     at: u32,
-    /// The trace tells that it was called.
+    /// The trace has an event for the call.
     is_told: bool,
 }
 
-/// A thread on another way.
+/// A thread on an untaken path.
 pub(super) struct Path<'a> {
     machine: &'a mut Machine,
     shadow: SymbolicShadow<'a>,
-    /// Bytes of its own memory that are computed from reads.
+    /// Bytes of thread-local memory that depend on reads.
     own: &'a FxHashMap<u64, [Option<Source>; 8]>,
     environment: &'a mut dyn Environment,
-    /// How many events come before the way.
+    /// How many events come before the path.
     after: usize,
     /// The calls that it is in, the innermost last.
     calls: Vec<Active>,
-    /// What it has written to its own memory,
+    /// What it has written to thread-local memory,
     written: FxHashMap<u64, Byte>,
     /// and to variables of the trace.
     guesses: FxHashMap<VarId, u64>,
-    /// Mutexes that it has taken or given up, and how they are since.
+    /// Mutexes that it has acquired or released, and their state since.
     locks: FxHashMap<LockId, LockHolder>,
-    /// What must be what for the next event to take place.
+    /// The path constraint of the next event.
     demands: Vec<(TermId, u64)>,
     events: Vec<UntakenEvent>,
     /// How many steps it has made since its last event.
     since: u64,
-    /// Where decisions have to go, and where they went.
+    /// The branch decisions to take, and those taken so far.
     told: Vec<usize>,
     decided: Vec<usize>,
-    /// Ways that part from this one.
+    /// Paths that fork from this one.
     others: Vec<Vec<usize>>,
 }
 
 impl<'a> Path<'a> {
-    /// A path that has not begun, on which decisions go as told.
+    /// A path that has not begun, with these branch decisions.
     pub(super) fn new(
         machine: &'a mut Machine,
         shadow: SymbolicShadow<'a>,
@@ -100,11 +100,11 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// What was done on the path, and the paths that part from it.
+    /// The events of the path, and the paths that fork from it.
     pub(super) fn finish(self) -> (Vec<UntakenEvent>, Vec<Vec<usize>>) {
         (self.events, self.others)
     }
-    /// Goes on until nothing can be said any more.
+    /// Continues until something is not modelled.
     pub(super) fn go(&mut self, fork: &UntakenBranch, limits: &Limits) -> Option<()> {
         self.shadow.symbolic.terms.push_zero()?;
         self.environment.begin(fork.left);
@@ -137,7 +137,7 @@ impl<'a> Path<'a> {
         None
     }
 
-    /// What steers the thread for unknown reasons must be what it was.
+    /// Values that steer the thread in an unknown way must be as observed.
     fn pin(&mut self) -> Option<()> {
         let Sets { tracker, thread } = &self.shadow.symbolic.sets;
         for &read in tracker.steering(*thread) {
@@ -170,12 +170,12 @@ impl<'a> Path<'a> {
         Some(())
     }
 
-    /// Still every step can be told.
+    /// Every step so far is known.
     fn is_right(&self) -> Option<()> {
         (!self.shadow.has_failed).then_some(())
     }
 
-    /// Does what an instruction does; the next one.
+    /// Executes an instruction; returns the next one.
     fn step(&mut self, index: u32) -> Option<u32> {
         let routine = Rc::clone(&self.calls.last()?.routine);
         let step = routine.shape.step(index)?;
@@ -202,14 +202,14 @@ impl<'a> Path<'a> {
         self.go_on(&routine, index)
     }
 
-    /// Does what an instruction does that leaves no record.
+    /// Executes an instruction without a record.
     fn perform(&mut self, routine: &Routine, index: u32) -> Option<()> {
         let frame = &mut self.calls.last_mut()?.frame;
         self.machine.perform(routine, frame, index, &mut self.shadow);
         self.is_right()
     }
 
-    /// What comes after an instruction that decides nothing. Calls return as they should.
+    /// The instruction after one that is no branch. Calls return normally.
     fn go_on(&mut self, routine: &Routine, index: u32) -> Option<u32> {
         let &next = routine.shape.next(index).first()?;
         if routine.block(next) == routine.block(index) && next == index + 1 {
@@ -219,7 +219,7 @@ impl<'a> Path<'a> {
         Some(self.machine.enter_block(routine, frame, index, next))
     }
 
-    /// Goes one of several ways.
+    /// Takes one of several branch sides.
     fn decide(&mut self, routine: &Routine, index: u32) -> Option<u32> {
         let ways = routine.shape.next(index);
         let given = self.machine.all_given(routine, &self.calls.last()?.frame, index);
@@ -246,7 +246,7 @@ impl<'a> Path<'a> {
         Some(self.machine.enter_block(routine, frame, index, *ways.get(way)?))
     }
 
-    /// Demands that a decision goes this way.
+    /// Adds the path constraint of a branch side.
     fn demand_way(&mut self, term: TermId, condition: &Given, cases: &[Given], way: usize) -> Option<()> {
         match way.checked_sub(1) {
             _ if cases.is_empty() => self.demands.push((term, u64::from(way == 0))),
@@ -262,7 +262,7 @@ impl<'a> Path<'a> {
         Some(())
     }
 
-    /// A call: the first instruction of the function, if there is more to tell than what the call results in.
+    /// A call: the first instruction of the callee, if it has to be executed.
     fn call(&mut self, routine: &Rc<Routine>, index: u32) -> Option<Option<u32>> {
         let function = self.machine.functions.get(routine.id)?;
         let (step, mark) = (routine.shape.step(index)?, function.mark(index));
@@ -297,7 +297,7 @@ impl<'a> Path<'a> {
         Some(Some(0))
     }
 
-    /// A mutex is taken or given up. One that is neither free nor the thread's own is waited for, or an error.
+    /// A mutex is acquired or released. One that is neither free nor held by the thread would block, or is an error.
     fn mutex(&mut self, routine: &Routine, index: u32, site: u64, takes: bool) -> Option<()> {
         let given = self.machine.arguments(routine, &self.calls.last()?.frame, index);
         let &[mutex] = &given[..] else { return None };
@@ -324,7 +324,7 @@ impl<'a> Path<'a> {
         let (routine, at) = (Rc::clone(routine), *at);
         let of = routine.type_at(at as usize);
         let (known, origins) = returned.map_or((UNKNOWN, CONSTANT), |given| (given.known, given.origins));
-        // What is returned as another type than it is called for is nothing that can be followed.
+        // A result of another type than expected cannot be followed.
         (returned.is_none() || of.fit(known) == known).then_some(())?;
         self.put(at, known, origins)?;
         self.go_on(&routine, at)
@@ -353,7 +353,7 @@ impl<'a> Path<'a> {
         self.is_right()?;
         let is_named = matches!(pointer, Operand::Global(_) | Operand::Within(..));
         match (self.environment.touch(address, size, stored.is_some(), is_named)?, stored) {
-            // The machine does at once what would be several events.
+            // One instruction would be several events.
             (Footprint::Variables(spots), _) if spots.len() > 1 => None,
             (Footprint::Variables(spots), None) => self.read(index, of, site, &spots),
             (Footprint::Variables(spots), Some(stored)) => self.write(of, site, &spots, stored),
@@ -364,7 +364,7 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// Tells the calls on the way to a place; where that is.
+    /// Adds the calls up to a site; returns its location.
     fn lead_to(&mut self, site: u64) -> Option<Loc> {
         let (before, loc) = self.environment.lead_to(site)?;
         for (op, loc) in before {
@@ -393,7 +393,7 @@ impl<'a> Path<'a> {
         self.put_term(index, of, term, guess)
     }
 
-    /// An instruction results in this term, or in its lowest bits.
+    /// The result of an instruction is this term, or its lowest bits.
     fn put_term(&mut self, index: u32, of: Scalar, term: TermId, observed: u64) -> Option<()> {
         let terms = &mut self.shadow.symbolic.terms;
         let term = terms.unary(Unary::Truncate, of.bits(), term)?;
@@ -416,7 +416,7 @@ impl<'a> Path<'a> {
         Some(())
     }
 
-    /// Memory is read that is the thread's own, and held these bytes before the way.
+    /// Thread-local memory is read, which held these bytes before the path.
     fn load(&mut self, index: u32, of: Scalar, address: u64, bytes: &[Option<u8>]) -> Option<()> {
         self.since += 1;
         let (mut sources, mut observed) = (Vec::new(), Some(0));
@@ -443,7 +443,7 @@ impl<'a> Path<'a> {
         self.put(index, [observed.map(|observed| of.fit(observed)), None], [origin, Origin::NOTHING])
     }
 
-    /// What a byte of the thread's own memory was made of before the way.
+    /// The origin of a byte of thread-local memory before the path.
     fn source(&mut self, at: u64) -> Source {
         let (word, byte) = (at & !7, at & 7);
         let known = self.own.get(&word).and_then(|sources| sources[usize::try_from(byte).ok()?]);
@@ -453,7 +453,7 @@ impl<'a> Path<'a> {
         })
     }
 
-    /// Memory is written that is the thread's own.
+    /// Thread-local memory is written.
     fn store(&mut self, address: u64, size: u32, stored: Given) -> Option<()> {
         self.since += 1;
         for offset in 0..size {
@@ -465,7 +465,7 @@ impl<'a> Path<'a> {
         Some(())
     }
 
-    /// Memory is read that holds the same for ever.
+    /// Constant memory is read.
     fn load_constant(&mut self, index: u32, of: Scalar, bytes: &[Option<u8>]) -> Option<()> {
         self.since += 1;
         let known = bytes.iter().rev().try_fold(0, |all: u64, byte| Some(all << 8 | u64::from((*byte)?)));
