@@ -19,14 +19,14 @@ use serde::Serialize;
 use self::property::Wanted;
 use crate::args::{ExploreArgs, OutputFormat};
 use crate::error::{Failure, Failures};
+use crate::front_end::Language;
 use crate::input::TraceFile;
-use crate::program::{Source, is_program};
+use crate::program::Source;
 use crate::run::{ending_text, record, tell_ending};
 use crate::slice;
 use crate::{Outcome, output, screen, stop};
 
-/// How many steps the run of a program may take before what it implies is explored: nobody lives to see the end of that
-/// with more.
+/// The most steps of the run whose closure is explored; with more, the exploration would not end.
 const STEPS: usize = 1_000_000;
 
 pub(crate) fn run(args: &ExploreArgs) -> Result<Outcome, Failure> {
@@ -63,7 +63,7 @@ enum Explored {
 /// Explores what is in the file. If that is what one run of a program implies, also says how the run ended.
 fn explore(path: &Path, args: &ExploreArgs) -> Result<(Explored, Outcome), Failure> {
     let input = TraceFile::new(path, &args.input);
-    if !is_program(path) {
+    if !Language::is_cimp(path) {
         return Ok((closure(&input, &input.load("reads")?, None, args)?, Outcome::Clean));
     }
     let source = Source::load(path)?;

@@ -1,18 +1,24 @@
 //! Front ends: how the programs of a language are recorded, examined, and driven along a schedule.
 //!
-//! There are two, for CIMP programs and for native ones. [`Language::of`] is the one place that tells them apart. What a
-//! front end knows beside that, it hands to the engine: untaken branches (`UntakenBranches`), the lines of the program
-//! (`Excerpts`), and what schedules are for (`Origin`). docs/design/front-ends.md says what a third one would need.
+//! [`Cimp`] and [`Native`] implement [`FrontEnd`], and [`Language::of`] decides which of them a program needs.
+//! docs/design/front-ends.md describes what a third one would need.
+
+mod cimp;
+mod drive_cimp;
+mod native;
 
 use std::ffi::OsString;
 use std::path::Path;
+use std::time::Duration;
 
 use foretell_report::{Confirmation, Shown, Steering};
 use foretell_schedule::Name;
 use foretell_wire::schedule::Draft;
 
+pub(crate) use self::cimp::Cimp;
+pub(crate) use self::native::Native;
+use crate::args::HuntArgs;
 use crate::error::Failure;
-use crate::program::is_program;
 
 /// What a program is written in, as far as that decides how it is run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +32,13 @@ pub(crate) enum Language {
 impl Language {
     /// The language of this program.
     pub(crate) fn of(program: &Path) -> Language {
-        if is_program(program) { Language::Cimp } else { Language::Native }
+        let is_cimp = program.extension().is_some_and(|extension| extension == "cimp");
+        if is_cimp { Language::Cimp } else { Language::Native }
+    }
+
+    /// Whether the name says that the file holds a program that the virtual machine runs, not a trace.
+    pub(crate) fn is_cimp(file: &Path) -> bool {
+        Language::of(file) == Language::Cimp
     }
 
     /// Refuses arguments that a program of this language cannot have.
@@ -41,23 +53,34 @@ impl Language {
     }
 }
 
-/// A program that can be run again and again.
+/// A program, and what can be done with it.
+///
+/// What a front end knows of a recorded run it hands to the engine when it examines the run: untaken branches
+/// (`UntakenBranches`), the lines of the program (`Excerpts`), and how to run it again (`Origin`).
 pub(crate) trait FrontEnd: Sync {
     /// What a run leaves behind.
     type Artifacts: Send;
 
-    /// Runs the program once under the strategy and seed of the plan. Several runs may go on at the same time.
-    fn record(&self, plan: &RunPlan) -> Result<RunOutcome<Self::Artifacts>, Failure>;
+    /// Runs the program once under the strategy and seed of the plan. Several runs may take place at the same time.
+    fn record(&self, plan: &RunPlan, args: &HuntArgs) -> Result<RunOutcome<Self::Artifacts>, Failure>;
 
     /// Finds races in what a run has left behind.
-    fn examine(&self, artifacts: Self::Artifacts, plan: &RunPlan) -> Result<Shown, Failure>;
+    fn examine(&self, artifacts: Self::Artifacts, plan: &RunPlan, args: &HuntArgs) -> Result<Shown, Failure>;
+
+    /// Drives the program along this schedule into its race. The schedule is improved if it turns out where a thread
+    /// has to be held.
+    fn drive(&self, draft: &mut Draft, how: DrivePlan) -> Result<Confirmation, Failure>;
 }
 
-/// A program that can be driven along a schedule.
-pub(crate) trait Driver {
-    /// Drives the program into the race of this schedule, which is made better if it turns out where a thread has to be
-    /// held.
-    fn drive(&self, draft: &mut Draft) -> Result<Confirmation, Failure>;
+/// How a program is driven along a schedule. The virtual machine, which runs in this process, needs none of this.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DrivePlan {
+    /// How long the program may run.
+    pub(crate) stop_after: Option<Duration>,
+    /// It continues after the race.
+    pub(crate) go_on: bool,
+    /// A debugger is attached at the race.
+    pub(crate) gdb: bool,
 }
 
 /// How one run is to go.

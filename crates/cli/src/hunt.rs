@@ -1,10 +1,7 @@
 //! `foretell hunt`: runs a program many times in different ways, and tells what all runs together have shown.
 //!
-//! * [`run_plans`]: how each run is steered, and what it knows of those before
-//! * [`native`], [`cimp`]: the front ends: native programs and those of the virtual machine
+//! [`run_plans`]: how each run is steered, and what it has learnt from earlier ones.
 
-mod cimp;
-mod native;
 mod run_plans;
 
 use std::thread;
@@ -15,13 +12,11 @@ use foretell_engine::{Choice, Plan};
 use foretell_predict::Technique;
 use foretell_report::{Hunt, HuntRun, Shown, Stopped, Union};
 
-use self::cimp::Cimp;
-use self::native::Native;
 use self::run_plans::RunPlans;
 use crate::analysis::outcome;
 use crate::args::{HuntArgs, InputArgs, Strategy, jobs};
 use crate::error::Failure;
-use crate::front_end::{FrontEnd, Language, RunOutcome, RunPlan};
+use crate::front_end::{Cimp, FrontEnd, Language, Native, RunOutcome, RunPlan};
 use crate::input::TraceFile;
 use crate::output;
 use crate::progress::Progress;
@@ -38,8 +33,8 @@ pub(crate) fn run(args: &HuntArgs) -> Result<Outcome, Failure> {
     let language = Language::of(&args.program);
     language.check_arguments(&args.arguments)?;
     match language {
-        Language::Cimp => hunt(args, &Cimp::new(args)?),
-        Language::Native => hunt(args, &Native::new(args)?),
+        Language::Cimp => hunt(args, &Cimp::new(&args.program)?),
+        Language::Native => hunt(args, &Native::new(&args.program, &args.arguments)?),
     }
 }
 
@@ -87,7 +82,7 @@ fn run_all(args: &HuntArgs, target: &impl FrontEnd, union: &mut Union) -> Result
             return Ok(Stopped::NothingNew);
         }
         let plans_now = plans.next(at_once.min(args.runs - union.runs()));
-        for (plan, (outcome, seconds)) in plans_now.iter().zip(run_together(target, &plans_now)) {
+        for (plan, (outcome, seconds)) in plans_now.iter().zip(run_together(target, &plans_now, args)) {
             let mut run = HuntRun {
                 run: plan.run,
                 strategy: plan.strategy.text().to_string(),
@@ -95,7 +90,7 @@ fn run_all(args: &HuntArgs, target: &impl FrontEnd, union: &mut Union) -> Result
                 seconds,
                 ..HuntRun::default()
             };
-            let shown = outcome.and_then(|outcome| look(target, outcome, plan, &mut plans, &mut run));
+            let shown = outcome.and_then(|outcome| look(target, args, outcome, plan, &mut plans, &mut run));
             let shown = match shown {
                 Ok(shown) => shown,
                 // What cannot be run at all is told soon; what other runs have shown is not lost by one that fails.
@@ -119,6 +114,7 @@ fn run_all(args: &HuntArgs, target: &impl FrontEnd, union: &mut Union) -> Result
 /// Looks at what a run has left behind.
 fn look<T: FrontEnd>(
     target: &T,
+    args: &HuntArgs,
     outcome: RunOutcome<T::Artifacts>,
     plan: &RunPlan,
     plans: &mut RunPlans<'_>,
@@ -127,7 +123,7 @@ fn look<T: FrontEnd>(
     let begin = Instant::now();
     plans.learn(&outcome.learnt);
     (run.ending, run.steering) = (outcome.ending, outcome.learnt.steering);
-    let shown = target.examine(outcome.artifacts, plan)?;
+    let shown = target.examine(outcome.artifacts, plan, args)?;
     run.seconds += begin.elapsed().as_secs_f64();
     Ok(shown)
 }
@@ -136,10 +132,10 @@ fn look<T: FrontEnd>(
 type Timed<T> = (Result<RunOutcome<T>, Failure>, f64);
 
 /// Makes some runs at the same time.
-fn run_together<T: FrontEnd>(target: &T, plans: &[RunPlan]) -> Vec<Timed<T::Artifacts>> {
+fn run_together<T: FrontEnd>(target: &T, plans: &[RunPlan], args: &HuntArgs) -> Vec<Timed<T::Artifacts>> {
     let timed = |plan| {
         let begin = Instant::now();
-        let outcome = target.record(plan);
+        let outcome = target.record(plan, args);
         (outcome, begin.elapsed().as_secs_f64())
     };
     let died = || (Err(Failure::Internal("a run could not be looked after".to_string())), 0.0);
@@ -160,14 +156,14 @@ fn tell_news(union: &Union) {
 }
 
 impl HuntArgs {
-    /// Whether only what runs themselves show is wanted, and nobody has said how to find it.
-    fn only_shows(&self) -> bool {
+    /// Whether only races of the runs themselves are wanted, by the default technique.
+    pub(crate) fn only_shows(&self) -> bool {
         self.wanted.technique == [Choice::Auto] && self.strategy != Strategy::Predict
     }
 
-    /// What is done with each run. To look at what a run itself has shown is what strategies are compared by; only who asks for
-    /// predictions gets what it implies.
-    fn plans(&self) -> impl Iterator<Item = Plan> {
+    /// What is done with each run. To look at what a run itself has shown is what strategies are compared by; only who
+    /// asks for predictions gets what it implies.
+    pub(crate) fn plans(&self) -> impl Iterator<Item = Plan> {
         let choices =
             if self.only_shows() { vec![Choice::One(Technique::Hb)] } else { self.wanted.technique.clone() };
         choices.into_iter().map(|choice| self.wanted.plan(choice))

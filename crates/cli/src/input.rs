@@ -15,7 +15,7 @@ use foretell_trace::{Batch, Dependence, Ending, Names, Source, Steps, Trace, Tra
 
 use crate::args::{Following, InputArgs};
 use crate::error::Failure;
-use crate::program::is_program;
+use crate::front_end::Language;
 use crate::progress::Progress;
 use crate::stop::Watch;
 
@@ -82,7 +82,7 @@ impl TraceFile {
 
     /// The program, if the trace is what a program of one file did.
     pub(crate) fn program(&self) -> Option<String> {
-        is_program(&self.path).then(|| self.name())
+        Language::is_cimp(&self.path).then(|| self.name())
     }
 
     /// Whether reading this and writing to `path` would meet in one file.
@@ -117,7 +117,7 @@ impl TraceFile {
     }
 
     fn reader(&self, doing: &str) -> Result<Opened, Failure> {
-        if self.format.is_none() && is_program(&self.path) {
+        if self.format.is_none() && Language::is_cimp(&self.path) {
             return Err(Failure::Usage(format!(
                 "{} is a program, not a trace; `foretell run` runs it and looks for races, `--trace` of it records the run",
                 self.name()

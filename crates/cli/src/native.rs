@@ -1,4 +1,5 @@
-//! Programs in C, C++ and Rust: built with the compiler pass, run with the recorder inside, and looked at like any other trace.
+//! Programs in C, C++ and Rust: built with the compiler pass, run with the recorder inside, and looked at like any
+//! other trace.
 
 mod cargo;
 mod command_line;
@@ -22,20 +23,18 @@ use foretell_engine::schedule::Origin;
 use foretell_engine::untaken::Branches;
 use foretell_engine::{Description, Input, Plan, UntakenBranches};
 use foretell_native::{DetourLimits, Follow};
-use foretell_report::{Confirmation, Report, repeats};
+use foretell_report::{Report, repeats};
 use foretell_schedule::Name;
-use foretell_wire::schedule::Draft;
 
 pub(crate) use cargo::run as cargo;
 pub(crate) use compiler::Language;
 pub(crate) use guard::become_guard;
-pub(crate) use replay::Drive;
+pub(crate) use replay::{Drive, drive};
 pub(crate) use rust::become_compiler;
 
 use crate::analysis::{Measured, outcome};
 use crate::args::{CompilerArgs, InputArgs, RecordArgs, RunArgs, WantedArgs};
 use crate::error::Failure;
-use crate::front_end::Driver;
 use crate::input::TraceFile;
 use crate::render::tell;
 use crate::stop::{TimeLimit, Watch};
@@ -177,15 +176,6 @@ fn confirm(args: &RunArgs, program: &Path, reports: &mut [Report]) -> Result<(),
         }
     }
     Ok(())
-}
-
-impl Driver for Drive<'_> {
-    /// A source file is built first.
-    fn drive(&self, draft: &mut Draft) -> Result<Confirmation, Failure> {
-        let folder = Folder::new()?;
-        let program = build(self.program, &folder)?;
-        replay::drive(Drive { program: &program, ..*self }, draft)
-    }
 }
 
 /// How it is looked at what a process did.

@@ -8,14 +8,6 @@ use foretell_cimp::{Diagnostic, compile};
 
 use crate::error::Failure;
 
-/// The ending of files that hold such programs.
-const ENDING: &str = "cimp";
-
-/// Whether the name says that the file holds a program, not a trace.
-pub(crate) fn is_program(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending == ENDING)
-}
-
 /// A program with its text.
 pub(crate) struct Source {
     path: PathBuf,

@@ -1,6 +1,4 @@
-//! `foretell replay`: drives a program into a race of a report, or of a schedule that somebody has saved.
-
-mod machine;
+//! `foretell replay`: drives a program into a race of a report, or of a saved schedule.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,8 +11,7 @@ use foretell_wire::schedule::{Draft, HEADING, Schedule};
 use crate::args::ReplayArgs;
 use crate::error::Failure;
 use crate::explain::{self, quoted};
-use crate::front_end::{Driver, Language};
-use crate::native::Drive;
+use crate::front_end::{Cimp, DrivePlan, FrontEnd as _, Language, Native};
 use crate::{Outcome, output, screen, stop};
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<Outcome, Failure> {
@@ -23,20 +20,11 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Outcome, Failure> {
     let is_saved = text.starts_with(HEADING.trim_end_matches(char::is_numeric));
     let mut draft = if is_saved { parse(&args.file.display().to_string(), &text)? } else { of_report(args)? };
     let (program, arguments) = command(args, &draft)?;
-    let driver: Box<dyn Driver> = match Language::of(&program) {
-        Language::Cimp => Box::new(machine::Cimp { program: &program }),
-        Language::Native => Box::new(Drive {
-            program: &program,
-            name: &program,
-            arguments: &arguments,
-            stop_after: args.stop_after,
-            limit: None,
-            go_on: args.go_on,
-            gdb: args.gdb,
-            quietly: false,
-        }),
+    let how = DrivePlan { stop_after: args.stop_after, go_on: args.go_on, gdb: args.gdb };
+    let confirmation = match Language::of(&program) {
+        Language::Cimp => Cimp::new(&program)?.drive(&mut draft, how)?,
+        Language::Native => Native::new(&program, &arguments)?.drive(&mut draft, how)?,
     };
-    let confirmation = driver.drive(&mut draft)?;
     let detail = screen::detail(args.color, None);
     output::write(None, &confirmation_text::render(&confirmation, detail))?;
     if confirmation.confirmed {

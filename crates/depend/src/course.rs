@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The state of locks, semaphores, conditions, barriers, memory and threads.
 #[derive(Debug, Default)]
 pub struct Course {
-    /// Who holds each lock that is held, how, and how often.
+    /// The holders of each held lock, how, and how often.
     locks: FxHashMap<LockId, Vec<Hold>>,
     permits: FxHashMap<SemId, u32>,
     waiting: FxHashMap<ThreadId, Waiting>,
@@ -41,11 +41,11 @@ struct Waiting {
     since: usize,
     /// How often the lock was held.
     depth: u32,
-    /// All who waited were notified.
+    /// All waiting threads were notified.
     is_woken: bool,
 }
 
-/// One of those who wait may return.
+/// One of the waiting threads may return.
 #[derive(Clone, Copy, Debug)]
 struct Notification {
     condition: CondId,

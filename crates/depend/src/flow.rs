@@ -49,7 +49,7 @@ pub enum Node {
 }
 
 impl Node {
-    /// What it is made of. All of these came about before it.
+    /// Its operands, which are earlier nodes.
     pub fn parts(self) -> impl Iterator<Item = NodeId> {
         let parts = match self {
             Node::Constant(_) | Node::Read(_) => [None, None],

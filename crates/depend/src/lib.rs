@@ -1,9 +1,9 @@
-//! Who depends on which read.
+//! Dependence: which events and values depend on which reads.
 //!
-//! * [`course`]: what of a run can still happen when something is missing; [`detour`]: a run with another way in it
+//! * [`course`]: which events of a run remain possible when some are missing; [`detour`]: a run with an untaken branch
 //! * [`flow`]: where each value of a recorded run comes from, and which decisions led to each event
 //! * [`mod@listing`]: the same for people to read
-//! * [`mod@necessary`]: which reads matter to what comes after them
+//! * [`mod@necessary`]: necessary reads
 //! * [`mod@partial`]: dependence as ReconP's partial simulation finds it
 //! * [`mod@slice`]: which events of a trace matter to a property
 //! * [`track`]: reads followed through registers and memory, for recorders that see both

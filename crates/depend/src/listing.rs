@@ -45,7 +45,7 @@ impl Listing<'_> {
         self.defined.get(id.index()).copied().unwrap_or(false)
     }
 
-    /// Writes down how the value comes about, what it is made of first. Without recursion: a sum in a loop is deep.
+    /// Lists how the value is computed, its operands first. Without recursion: a sum in a loop is deep.
     fn define(&mut self, value: Option<NodeId>) {
         let mut open: Vec<NodeId> = value.into_iter().collect();
         while let Some(&id) = open.last() {

@@ -1,4 +1,4 @@
-//! Which reads matter to what comes after them, by the flow of a recorded run.
+//! Necessary reads: which reads later events depend on, by the flow of a recorded run.
 //!
 //! Paper: *Reduce Dependence for Sound Concurrency Bug Prediction* (ReconP): the necessary consistent reads of an event
 //! are those that must see what they saw for the event to happen as it did. A read steers the first decision or address
@@ -11,8 +11,8 @@
 //!
 //! **Guarantee.** A thread some of whose reads see something else does what it did up to the first event that one of
 //! these steers, and each write before that writes what it wrote unless its value depends on one of these. That holds
-//! if the flow is right: whatever a thread does because of what it read follows a recorded decision or address,
-//! and what it tells a thread that it starts is decided on before that starts.
+//! if the flow is right: whatever a thread does because of what it read follows a recorded decision or address, and
+//! what it passes to a thread that it starts is decided before that starts.
 //!
 //! **May miss** that a decision would have gone the same way, or that its ways meet again: a decision matters to
 //! everything after it.
@@ -55,7 +55,7 @@ fn steer_by_flow(trace: &Trace, flow: &Flow, dependence: &mut Dependence) {
             first[node.index()].get_or_insert(id);
         }
     }
-    // What a value is made of came about before it.
+    // The operands of a value come before it.
     for node in flow.nodes().rev() {
         let Some(steered) = first[node.index()] else { continue };
         if let Node::Read(read) = flow.node(node) {
@@ -101,7 +101,7 @@ fn set_values(trace: &Trace, flow: &Flow, dependence: &mut Dependence) {
     }
 }
 
-/// Which nodes these values are made of.
+/// The operands of these values.
 fn with_parts(flow: &Flow, values: impl Iterator<Item = NodeId>) -> Vec<bool> {
     let mut wanted = vec![false; flow.node_count()];
     for value in values {

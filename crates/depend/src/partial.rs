@@ -8,7 +8,7 @@
 
 use foretell_trace::{Dependence, EventId, ThreadId, Trace};
 
-/// The same trace with what the partial simulation knows, where the full one knows what this one tells.
+/// The same trace with the dependence of the partial simulation, from that of the full one.
 pub fn to_partial(trace: Trace) -> Trace {
     match partial(&trace) {
         // Every read still steers events of its own thread that come after it, so this fits.

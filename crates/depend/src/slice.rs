@@ -7,9 +7,9 @@
 //! dependence, and whether that is enough is left as a conjecture. It is not ([`Rule::Published`]). [`Rule::Sound`],
 //! the default, also keeps what could interfere had it gone another way. SOUNDNESS.md has the argument.
 //!
-//! **Guarantee** of [`Rule::Sound`]. A schedule of the sliced trace in which every read that its thread goes on after
-//! sees the same value is the restriction of a run of the program, in which the property's events happen as in the
-//! schedule.
+//! **Guarantee** of [`Rule::Sound`]. A schedule of the sliced trace in which every read that is not the last event of
+//! its thread sees the same value is the restriction of a run of the program, in which the property's events happen as
+//! in the schedule.
 //!
 //! **May miss** what would need another value of a read that is kept, but would do no harm.
 
@@ -119,7 +119,7 @@ impl Slice {
     }
 
     /// The sliced trace. All names and locations are those of the original one, which must be that of the slice; its
-    /// events are numbered anew.
+    /// events get new numbers.
     pub fn trace(&self, original: &Trace) -> Result<Trace, TraceError> {
         let kept = self.events.iter().filter_map(|&id| Some((id, original.events().get(id.index())?)));
         let events =

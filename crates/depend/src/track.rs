@@ -26,7 +26,7 @@ pub struct Tracker {
 struct Thread {
     /// The reads that steer whatever it does next.
     steering: Vec<EventId>,
-    /// All its reads since everything was given up, spent or not.
+    /// All its reads since the follower last lost track, spent or not.
     reads: Vec<EventId>,
     /// So many unions were made before that.
     given_up: usize,

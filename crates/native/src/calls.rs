@@ -1,5 +1,4 @@
-//! The calls that a thread is in: as the log tells them, by the sites of the calls, and as the trace does, by the
-//! functions.
+//! The calls that a thread is in: in the log by the sites of the calls, in the trace by the functions.
 
 use foretell_trace::{LabelId, Loc};
 use foretell_wire::site::Language;
@@ -33,7 +32,7 @@ pub(crate) struct Spot {
 #[derive(Clone, Copy, Debug)]
 struct Call {
     site: u64,
-    /// How many functions the trace tells up to the one that makes this call, if it does so already.
+    /// How many functions the trace has entered up to the one that makes this call, if it has entered that.
     told: Option<usize>,
 }
 
@@ -62,7 +61,7 @@ impl Calls {
         self.calls.truncate(left);
     }
 
-    /// What the trace has to tell before something that happens at this site.
+    /// The calls and returns that the trace needs before an event at this site.
     pub(crate) fn changes(
         &mut self,
         site: u64,

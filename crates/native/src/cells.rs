@@ -1,4 +1,4 @@
-//! The first pass: into which pieces does memory fall, and who touches them?
+//! The first pass: divides memory into cells, and finds the threads that access each.
 //!
 //! An access is a set of bytes. A *cell* is a run of bytes within a word such that every access has either all of
 //! them or none; so cells are to accesses what variables are to events. A part of an atomic access alone would be an
@@ -24,7 +24,7 @@ const SHARED: u32 = u32::MAX;
 /// What is known of eight bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Word {
-    /// Who has touched each byte.
+    /// The threads that have accessed each byte.
     owners: [u32; 8],
     /// The bytes that were touched at all.
     touched: u8,
@@ -77,8 +77,7 @@ impl Extent {
 /// Which bytes of a word are accessed atomically at once, where accesses of different sizes race, and by whom.
 pub(crate) type Sizes = Vec<(Extent, Vec<u32>)>;
 
-/// Of so many threads it is remembered that they access some bytes at once; races of all others among each other are
-/// missed.
+/// For so many threads the sizes of their atomic accesses are kept; races between further threads are missed.
 const MOST_USERS: usize = 16;
 
 /// What a thread finds in some bytes of a word.
@@ -92,7 +91,7 @@ pub(crate) enum Standing {
     Constant,
     /// What no thread has touched.
     Untouched,
-    /// What others have touched, in another way.
+    /// Bytes that other threads access, in cells of other sizes.
     Others,
     /// Parts of a word that is also accessed as a whole, by atomics.
     Mixed,
@@ -226,28 +225,27 @@ pub(crate) struct Survey {
     words: FxHashMap<(Era, u64), Word>,
     /// The words of each era that were touched, sorted.
     by_era: FxHashMap<Era, Vec<u64>>,
-    /// Who has given the memory of an era back, and whether there was a second thread by then.
+    /// The thread that freed the memory of an era, and whether there was a second thread by then.
     given_back: FxHashMap<Era, (u32, bool)>,
     /// The eras whose memory another thread has taken over than the one that gave it back.
     handed_on: FxHashSet<Era>,
-    /// The eras that have taken over memory that was not seen to be given back.
+    /// The eras in memory that was reused without a recorded free.
     taken: FxHashSet<Era>,
     /// The eras that were still used after that.
     used_after: FxHashSet<Era>,
-    /// Who has allocated each block of the heap.
+    /// The thread that allocated each block of the heap.
     allocators: FxHashMap<Era, u32>,
     /// Which bytes are accessed atomically at once, by the address of the word.
     sizes: FxHashMap<(Era, u64), Sizes>,
-    /// Whether anything happened that the recorder does not understand, as far as can be told before the events are
-    /// made.
+    /// Whether there was an unmodelled operation, as far as that is known before the events are made.
     pub(crate) has_opaque: bool,
-    /// How many accesses were to memory that others may see, by threads that were not alone.
+    /// How many accesses were to shared memory while there was more than one thread.
     pub(crate) shared: u64,
     /// The locks that the first thread holds from the beginning.
     pub(crate) held: Vec<u64>,
-    /// The barriers at which a thread is told whether it is the one that tells the others.
+    /// The barriers whose return value is used (`PTHREAD_BARRIER_SERIAL_THREAD`).
     pub(crate) led: FxHashSet<(u64, u64)>,
-    /// The locks that are not given up by their holders.
+    /// The locks that other threads than their holders release.
     pub(crate) handed: HandedOver,
     /// Names of variables.
     pub(crate) places: Places,
@@ -289,7 +287,7 @@ impl Survey {
         self.has_opaque || self.words.values().any(is_kept)
     }
 
-    /// Whether the era was still used after its memory had been given back.
+    /// Whether the era was still used after its memory was freed.
     pub(crate) fn is_used_after(&self, era: Era) -> bool {
         self.used_after.contains(&era)
     }
@@ -299,12 +297,12 @@ impl Survey {
         self.handed_on.contains(&era)
     }
 
-    /// Whether the era has taken over memory that was not seen to be given back.
+    /// Whether the era is in memory that was reused without a recorded free.
     pub(crate) fn is_taken(&self, era: Era) -> bool {
         self.taken.contains(&era)
     }
 
-    /// A thread begins to use memory anew.
+    /// A thread begins to reuse memory.
     fn take_over(&mut self, memory: &Memory, era: Era, thread: u32) {
         for &old in memory.replaced() {
             let last = match memory.about(old).purpose {

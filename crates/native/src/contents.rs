@@ -1,9 +1,9 @@
 //! What static memory held when the program started its first thread.
 //!
-//! Most of memory shows what it holds when it is read first. But if its first access is a write, it is not known what
-//! a read would have seen before that. The runtime looks at that moment, at which there is one thread
-//! (`runtime/src/statics.rs`), so whatever loaders, constructors and uninstrumented code have made of it by then is
-//! in it.
+//! The first read of most variables shows their initial value. But if the first access is a write, the value that a
+//! read would have seen before it is unknown. So the runtime copies static memory while there is one thread
+//! (`runtime/src/statics.rs`), which includes all that loaders, constructors and uninstrumented code have written by
+//! then.
 
 use std::collections::BTreeMap;
 
@@ -20,14 +20,14 @@ pub(crate) struct Contents<'a> {
 }
 
 impl<'a> Contents<'a> {
-    /// What the log tells of it.
+    /// The content by the log.
     pub(crate) fn read(log: &'a [u8], go_on: &dyn Fn() -> bool) -> Result<Contents<'a>, LogError> {
         let (mut chunks, mut contents) = (Chunks::new(log)?, Contents::default());
         let mut passing = Passing::new(go_on);
         while let Some(chunk) = chunks.next_chunk()? {
             passing.chunk();
             if let Content::Memory(mut content) = chunk.content {
-                // An attempt to start a thread may have failed, and what it told is old by now.
+                // An earlier attempt to start a thread may have failed; its copy is outdated.
                 contents.runs.clear();
                 while let Some(run) = Run::take(&mut content)? {
                     contents.runs.insert(run.address, run);

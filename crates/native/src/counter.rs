@@ -14,8 +14,8 @@ pub(crate) struct Counter {
 struct Thread {
     /// Steps that were made since its last event.
     since: u64,
-    /// The record that is being told is a step, and none of its events was told yet that is more than a decision or a
-    /// call on the way to it: these belong to the step before, for one may be led to them without making this one.
+    /// The current record is a step, and none of its events was written yet except branches and calls before it: these
+    /// belong to the step before, as a schedule can run them without this step.
     begins: bool,
 }
 
@@ -28,12 +28,12 @@ impl Counter {
         &mut self.threads[index]
     }
 
-    /// How many steps the thread has made since its last event, without the one that is being told.
+    /// How many steps the thread has made since its last event, without the current one.
     pub(crate) fn since(&self, thread: u32) -> u64 {
         self.threads.get(thread as usize).map_or(0, |thread| thread.since)
     }
 
-    /// The record is told next.
+    /// The events of this record are written next.
     pub(crate) fn record(&mut self, thread: u32, record: &Record<'_>) {
         let thread = self.thread(thread);
         // A step without an event is over when the next record comes.
@@ -41,7 +41,7 @@ impl Counter {
         thread.begins = record.is_step();
     }
 
-    /// An event of the thread was told.
+    /// An event of the thread was written.
     pub(crate) fn event(&mut self, thread: u32, op: Op) {
         let thread = self.thread(thread);
         if !matches!(op, Op::Branch | Op::Enter(_) | Op::Exit(_)) {

@@ -1,9 +1,9 @@
-//! What the threads of a recorded program would have done where they decided otherwise, as traces.
+//! Untaken branches of a recorded program, as traces.
 //!
-//! [`foretell_symbolic`] goes such ways and says what is done there. Memory that only one thread touches is no part
-//! of a trace; but on another way a second thread may touch it, and that is what is looked for. So ways are gone
-//! twice: first to see what they touch, and then, with a trace that tells of that memory as well, to write them down.
-//! [`splice`] makes a trace of a way and of what the others can still do.
+//! [`foretell_symbolic`] executes the untaken side of a branch. Memory that only one thread accesses is not part of a
+//! trace; but on an untaken branch a second thread may access it, and such races are wanted. So untaken branches are
+//! executed twice: first to find the memory that they access, then with a trace that contains that memory. [`splice`]
+//! makes a trace of an untaken branch and of what the other threads can still do.
 //!
 //! After Huang and Luo's RECIPE, which follows untaken branches whose effects it can model.
 
@@ -19,8 +19,8 @@ use crate::events::{Question, Ways, explore};
 use crate::merge::Until;
 use splice::Users;
 
-/// All detours of the run behind a log, one after the other: each is made when it is asked for. None if `go_on` says
-/// that there is no time left, or if there is too much to tell.
+/// All detours of the run behind a log, one after the other: each is made on demand. None if `go_on` says that there is
+/// no time left, or if the log is too large.
 pub fn detours(log: &[u8], limits: &Limits, go_on: &dyn Fn() -> bool) -> Result<Option<Detours>, LogError> {
     if !foretell_wire::log::is_begun(log) {
         return Err(LogError::Empty);

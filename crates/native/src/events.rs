@@ -97,7 +97,7 @@ pub(crate) struct Question<'a> {
 
 /// The answer.
 pub(crate) enum Ways {
-    /// There was no time, or there is too much to tell.
+    /// There was no time, or the log is too large.
     TooMuch,
     /// A fence is needed, as with [`write`].
     LacksFence,
@@ -346,12 +346,12 @@ impl<'a> Writer<'a> {
         self.follow(Follower::event);
     }
 
-    /// The event that was told last.
+    /// The last event.
     fn last(&self) -> Option<EventId> {
         EventId::from_index(self.events.len().checked_sub(1)?)
     }
 
-    /// Tells of a read that the program did not make.
+    /// Writes an event for a read that the program did not make.
     fn push_invented_read(&mut self, op: Op) -> Done {
         let before = self.events.len();
         self.push(op)?;
@@ -361,7 +361,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Tells of a write that the program did not make.
+    /// Writes an event for a write that the program did not make.
     fn push_invented_write(&mut self, op: Op) -> Done {
         let before = self.events.len();
         self.push(op)?;
@@ -393,7 +393,7 @@ impl<'a> Writer<'a> {
         self.naming.variable(&self.memory, era, word, cell)
     }
 
-    /// Tells which functions the thread has left and entered until it came here.
+    /// Writes events for the functions that the thread has left and entered since its last event.
     fn tell_calls(&mut self, thread: ThreadId) -> Done {
         if self.here.site == 0 {
             return Ok(());

@@ -1,8 +1,8 @@
-//! Locks that one thread takes and another gives up, and locks that a thread still holds when it ends.
+//! Locks that one thread acquires and another releases, and locks that a thread still holds when it ends.
 //!
-//! A lock that any thread may give up is not a lock to a trace, where only the holder releases; it is a semaphore
-//! with one permit, and told as such. Where that does not describe it (readers, conditions, repeated acquires), the
-//! trace has the holder release it, between two fences. A holder that has ended must have done so before its end.
+//! A lock that any thread may release is not a lock to a trace, where only the holder releases; it is modelled as a
+//! semaphore with one permit. Where that does not describe it (readers, conditions, repeated acquires), the trace has
+//! the holder release it, between two fences. A holder that has ended must have done so before its end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,16 +16,16 @@ use crate::memory::{Era, Memory};
 /// A lock, by the memory that it is in.
 type Lock = (Era, u64);
 
-/// Follows who takes and who gives up each lock.
+/// Tracks the threads that acquire and release each lock.
 #[derive(Debug, Default)]
 pub(crate) struct Following {
     holders: Holders<Lock>,
-    /// Locks that were given up by another thread than the holder.
+    /// Locks that another thread than the holder released.
     handed: BTreeSet<Lock>,
     /// Locks with which something was done that no semaphore does.
     others: FxHashSet<Lock>,
     ended: FxHashSet<u32>,
-    /// The locks of each thread that had ended when they were given up for it.
+    /// The locks of each thread that were released after its end.
     abandoned: BTreeMap<u32, BTreeSet<Lock>>,
 }
 
@@ -116,7 +116,7 @@ pub(crate) struct HandedOver {
 }
 
 impl HandedOver {
-    /// Whether the lock is given up by other threads than its holder.
+    /// Whether other threads than its holder release the lock.
     pub(crate) fn is_semaphore(&self, era: Era, lock: u64) -> bool {
         !self.semaphores.is_empty() && self.semaphores.contains(&(era, lock))
     }
@@ -126,7 +126,7 @@ impl HandedOver {
         self.by_era.get(&era).map_or(&[], Vec::as_slice)
     }
 
-    /// The locks that the thread holds at its end, and that were given up later all the same.
+    /// The locks that the thread holds at its end, and that were released later.
     pub(crate) fn abandoned_by(&self, thread: u32) -> &[u64] {
         self.abandoned.get(&thread).map_or(&[], Vec::as_slice)
     }

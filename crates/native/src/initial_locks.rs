@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use foretell_wire::record::SyncOp;
 
-/// Follows who holds what.
+/// Tracks the locks that each thread holds.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     /// How often each thread holds each lock, in whatever way.

@@ -1,9 +1,9 @@
-//! From what a recorded program logged to a trace.
+//! From the log of a recorded program to a trace.
 //!
-//! The log tells of bytes at addresses; a trace tells of variables. Two passes over the log: the first finds out into
-//! which pieces memory falls and who touches them ([`cells`]), the second writes the events ([`events`]).
+//! The log has bytes at addresses; a trace has variables. There are two passes over the log: the first divides memory
+//! into cells and finds the threads that access them ([`cells`]), the second writes the events ([`events`]).
 //!
-//! * [`merge`]: the log, in the order in which things happened; [`records`]: what it tells
+//! * [`merge`]: the records of all threads in one order; [`records`]: their meaning
 //! * [`contents`]: what static memory held at the first fork; [`initial_locks`]: which locks the first thread holds
 //!   from the beginning
 //! * [`memory`]: which allocation an address belongs to at each moment
@@ -11,9 +11,9 @@
 //! * [`Program`]: the code behind the log, to follow values through it
 //! * [`calls`]: which calls a thread is in; [`counter`]: how many steps it has made
 //! * [`races`]: what online detection has found
-//! * [`mod@detours`]: what threads would have done where they decided otherwise
+//! * [`mod@detours`]: untaken branches
 //!
-//! What values are computed from is found out by [`foretell_symbolic`], which is fed with what the second pass sees.
+//! [`foretell_symbolic`] finds what values are computed from; the second pass feeds it.
 //!
 //! **What is left out, and why that is sound.** A cell that only one thread ever touches: whatever the schedule, its
 //! reads see what this thread wrote, which is determined by what it read before; and the decisions that depend on it
@@ -59,7 +59,7 @@ pub enum LogError {
     /// It was not written by a recorder of this version, or it is damaged.
     #[error("the log of the recorded program is damaged, or from another version")]
     Malformed,
-    /// It tells of a run that no trace can be made of.
+    /// It describes a run that no trace can be made of.
     #[error(transparent)]
     NoTrace(#[from] foretell_trace::TraceError),
     /// More of something than can be counted.
@@ -73,7 +73,7 @@ impl From<foretell_wire::Malformed> for LogError {
     }
 }
 
-/// The trace behind the log of a program, which tells also which reads matter to what comes after them.
+/// The trace behind the log of a program, with dependence information.
 pub fn convert(log: &[u8]) -> Result<Listed, LogError> {
     write(log, Follow::Reads, &|_| true).map(|written| written.events)
 }
@@ -88,7 +88,7 @@ pub fn convert_events(log: &[u8]) -> Result<Listed, LogError> {
 pub struct Valued {
     /// The events, with which reads matter to what.
     pub events: Listed,
-    /// How values are computed; none if that is more than can be told.
+    /// Symbolic values; none if there are too many.
     pub values: Option<(Values, ValueCounts)>,
     /// What was not read of the log, if anything.
     pub unread: Option<Unread>,
@@ -97,7 +97,7 @@ pub struct Valued {
     pub shared: u64,
 }
 
-/// What is being done with a log, for the caller that says whether to go on.
+/// The current phase of the conversion, for the caller that decides whether to continue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pass {
     /// The first pass: into which pieces does memory fall?

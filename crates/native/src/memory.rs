@@ -1,7 +1,7 @@
 //! Which allocation an address belongs to at each moment.
 //!
-//! Memory that was given back and is used again is other memory: each allocation, and the stack of each thread, is an
-//! era of its own. Everything that is not known to be allocated belongs to [`Era::STATIC`].
+//! Memory that was freed and allocated again is other memory: each allocation, and the stack of each thread, is an era
+//! of its own. Everything that is not known to be allocated belongs to [`Era::STATIC`].
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(crate) enum Purpose {
     Heap(u32),
     /// The stack of a thread.
     Stack(u32),
-    /// Memory that was mapped anew.
+    /// Memory that was mapped again.
     Mapped,
     /// Memory that has other addresses as well, or is seen by other processes. Nothing is known of what happens
     /// there.
@@ -37,8 +37,8 @@ pub(crate) enum Purpose {
 pub(crate) struct About {
     pub(crate) start: u64,
     pub(crate) purpose: Purpose,
-    /// Its memory was given back. Until it is used anew, the thread that touches it still means this era: that is a
-    /// bug of the program, and one that we look for.
+    /// Its memory was freed. Until it is allocated again, an access to it belongs to this era: a use after free, which
+    /// is to be found.
     pub(crate) given_back: bool,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct About {
 pub(crate) enum Change {
     /// The era begins.
     Begins(Era),
-    /// The era ends: its memory was given back.
+    /// The era ends: its memory was freed.
     Ends(Era),
 }
 
@@ -120,7 +120,7 @@ impl Memory {
         }
     }
 
-    /// The block that begins here is given back, unless it already was.
+    /// The block that begins here is freed, unless it already was.
     fn give_back(&mut self, start: u64) -> Option<Change> {
         let (_, era) = *self.live.get(&start)?;
         let about = self.eras.get_mut(era.0 as usize)?;
@@ -128,7 +128,7 @@ impl Memory {
         first_time.then_some(Change::Ends(era))
     }
 
-    /// A range is used anew; what was there before is cut away.
+    /// A range is reused; what was there before is cut away.
     fn begin(&mut self, start: u64, end: u64, purpose: Purpose) -> Era {
         let overlapping: Vec<u64> = self
             .live

@@ -1,4 +1,4 @@
-//! What the threads have logged, each for itself, in the one order that their clocks tell.
+//! The records of all threads, merged by their clocks.
 //!
 //! Whatever two threads did to the same memory or object, the later one has the larger clock; equal clocks belong to
 //! things that do not touch each other, and which of these comes first does not matter, as long as it is always the
@@ -14,7 +14,7 @@ use foretell_wire::record::{Context, Record, SyncOp};
 use crate::LogError;
 use crate::records::Entry;
 
-/// No program has more threads than this: who says so is wrong.
+/// A log with more threads than this is malformed.
 const MOST_THREADS: u32 = 1 << 22;
 
 /// The chunks of one thread, or a module, and how far they have been read.
@@ -24,7 +24,7 @@ struct Stream<'a> {
     chunks: Vec<(u64, Content<'a>)>,
     records: &'a [u8],
     context: Context,
-    /// The clock of the next record, if it is not told.
+    /// The clock of the next record, if it has none of its own.
     clock: u64,
     next: Option<Entry<'a>>,
 }
@@ -76,7 +76,7 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// The last one to come to a barrier tells for all that they leave.
+/// The record of the last thread at a barrier counts for all that leave it.
 fn done_by(thread: u32, record: &Record<'_>) -> u32 {
     match *record {
         Record::Sync { op: SyncOp::Depart, other, .. } => {
@@ -113,13 +113,13 @@ fn streams<'a>(chunks: &mut Chunks<'a>, go_on: &dyn Fn() -> bool) -> Result<Vec<
     Ok(streams)
 }
 
-/// The caller is asked after so many entries whether to go on.
+/// The caller is asked after so many entries whether to continue.
 const LOOKS: u64 = 1 << 12;
 /// And after so many chunks.
 const CHUNK_LOOKS: u64 = 8;
 
-/// Looks at the beginnings of chunks alone. That is quick, and a part of them would be worth nothing: so the caller
-/// that says whether to go on hears of it, but is not heeded.
+/// Looks at the beginnings of chunks alone. That is quick, and a part of them would be worth nothing: so the caller is
+/// notified, but cannot stop it.
 pub(crate) struct Passing<'a> {
     go_on: &'a dyn Fn() -> bool,
     chunks: u64,
@@ -143,7 +143,7 @@ impl<'a> Passing<'a> {
 pub(crate) struct Until<'a> {
     /// How many entries are looked at, at most.
     pub(crate) entries: u64,
-    /// Whether to go on.
+    /// Whether to continue.
     pub(crate) go_on: &'a dyn Fn() -> bool,
 }
 

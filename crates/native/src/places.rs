@@ -27,7 +27,7 @@ pub(crate) struct Place {
     pub(crate) language: Language,
 }
 
-/// What the modules of the program tell about themselves.
+/// The site tables of the program's modules.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     /// The site tables, by their addresses.

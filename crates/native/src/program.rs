@@ -161,7 +161,7 @@ impl<'a> Definition<'a> {
         })
     }
 
-    /// What its operands do not tell, see [`Instruction::numbers`].
+    /// Its numbers beside the operands, see [`Instruction::numbers`].
     pub fn numbers(&self) -> &'a [i64] {
         self.function.numbers_of(self.instruction)
     }

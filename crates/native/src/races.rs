@@ -32,7 +32,7 @@ pub struct OnlineRace {
     pub first: OnlineAccess,
     /// What came second.
     pub second: OnlineAccess,
-    /// How often accesses at these two places were seen to race; 1 if the program did not come to tell.
+    /// How often accesses at these two places raced; 1 if the program ended before it could count.
     pub count: u64,
 }
 
@@ -43,7 +43,7 @@ pub struct OnlineAccess {
     pub kind: Kind,
     /// How many bytes at once.
     pub bytes: u64,
-    /// Who, and where.
+    /// The thread, and its location.
     pub place: OnlinePlace,
 }
 
@@ -72,8 +72,8 @@ pub struct OnlineFrame {
     pub location: String,
 }
 
-/// What a program has found in itself, by the log that it left (`PID.ftraw`), which tells of its modules, and the
-/// file of its races (`PID.races`).
+/// The findings of online detection, from the log of the process (`PID.ftraw`), which has its modules, and the file of
+/// its races (`PID.races`).
 pub fn races(log: &[u8], races: &[u8]) -> Result<OnlineRaces, LogError> {
     if !is_begun(log) || races.is_empty() {
         return Err(LogError::Empty);

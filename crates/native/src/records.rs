@@ -1,9 +1,9 @@
-//! What the log tells, and which memory that touches.
+//! The meaning of records, and the memory that they access.
 
 use foretell_wire::log::module::Module;
 use foretell_wire::record::Record;
 
-/// What the log tells next.
+/// The next record.
 pub(crate) enum Entry<'a> {
     /// A module was loaded.
     Module(Module<'a>),
@@ -50,7 +50,7 @@ pub(crate) fn touches(record: &Record<'_>) -> [Option<Touch>; 2] {
     }
 }
 
-/// The site that a record tells; 0 if it tells none.
+/// The site of a record; 0 if it has none.
 pub(crate) fn site_of(record: &Record<'_>) -> u64 {
     match *record {
         Record::Read { site, .. }

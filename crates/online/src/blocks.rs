@@ -1,9 +1,8 @@
 //! Which block of memory an address belongs to, and since when.
 //!
-//! No thread can touch a block before it is there, so the thread that does comes after its allocation; and only once
-//! a block was given back can the allocator hand its memory out again. Both are order that the language promises or
-//! that every run keeps, and both are remembered here. Memory that was given back belongs to its last block until it
-//! is used anew: who touches it then, means that block.
+//! An access to a block comes after its allocation, and the allocator hands memory out again only after it was freed.
+//! The language guarantees both orders, and both are kept here. Freed memory belongs to its last block until it is
+//! allocated again: an access to it is one to that block.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -22,7 +21,7 @@ pub(crate) enum Purpose {
     Heap,
     /// The stack of a thread.
     Stack(u32),
-    /// Memory that was mapped anew.
+    /// Memory that was mapped again.
     Mapped,
     /// Memory that has other addresses as well, or is seen by other processes.
     Outside,
@@ -50,7 +49,7 @@ pub(crate) struct Block {
     pub(crate) place: Place,
     /// What came before that.
     pub(crate) known: Arc<Clock>,
-    /// It was given back, or is the stack of a thread that has ended.
+    /// It was freed, or is the stack of a thread that has ended.
     pub(crate) end: Option<End>,
 }
 
@@ -66,7 +65,7 @@ impl Block {
         Block { first: range.start, bytes, purpose, birth, place, known, end: None }
     }
 
-    /// The block as it is told.
+    /// The block as it is reported.
     pub(crate) fn told(&self, calls: &Calls) -> races::Memory {
         match self.purpose {
             Purpose::Heap => races::Memory::Heap {
@@ -123,7 +122,7 @@ impl Blocks {
         })
     }
 
-    /// A range is used anew: what was there before is cut away, and what these blocks were is returned.
+    /// A range is allocated again: cuts away what was there before, and returns those blocks.
     pub(crate) fn cut(&mut self, range: &Range<u64>) -> Vec<Block> {
         let overlaps = self.live.range(..range.end).rev().take_while(|(_, (end, _))| *end > range.start);
         let starts: Vec<u64> = overlaps.map(|(&start, _)| start).collect();

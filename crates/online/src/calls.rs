@@ -1,12 +1,10 @@
-//! The calls that threads are in, as a tree: calls that were made in the same way share a place in
-//! it.
+//! The call stacks of threads, as a tree: equal stacks share a node.
 //!
-//! So what is remembered of an access is one number, and the whole stack can be told of it whenever it turns out to
-//! be one side of a race.
+//! So one number stands for the stack of an access, and the whole stack can be reported if the access races.
 
 use rustc_hash::FxHashMap;
 
-/// So many ways to be called are told apart. Beyond these, an access is told to be in the calls that are known.
+/// The most nodes of the tree. Beyond that, an access is reported with the outer part of its stack.
 const MOST: usize = 1 << 22;
 /// Of so many calls it is remembered at hand where they led.
 const RECENT: usize = 4;
@@ -42,7 +40,7 @@ pub(crate) struct Calls {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Position {
     pub(crate) context: Context,
-    /// How many calls it is in beyond what is told apart.
+    /// How many further calls it is in, without nodes.
     beyond: u32,
 }
 

@@ -119,7 +119,7 @@ impl Cell {
         self.plain.record(writes, scene);
     }
 
-    /// An atomic access, whose order others know of.
+    /// An atomic access, whose order is tracked.
     pub(crate) fn note_atomic(&mut self, writes: bool, addr: u64, scene: &mut Scene<'_>) {
         self.plain.compare(writes, addr, scene);
         self.atomic.get_or_insert_default().accesses.record_atomic(writes, scene);

@@ -1,4 +1,4 @@
-//! Vector clocks, and moments of threads in one number.
+//! Vector clocks, and epochs: a thread and its time in one number.
 
 /// Local time of a thread. All threads take their times from one counter, so a later time of any thread is a larger
 /// number.
@@ -14,7 +14,7 @@ pub(crate) const LAST_TIME: Time = (1 << TIME) - 1;
 /// Threads have smaller numbers.
 pub(crate) const MOST_THREADS: u32 = 0xFFF0;
 
-/// A moment of a thread; and, where it is that of an access, which bytes of a word it touched, as bits. Thread, time
+/// An epoch of a thread; and, where it is that of an access, which bytes of a word it touched, as bits. Thread, time
 /// and bytes in one number, so that it takes one comparison to see that an access only repeats another. The default
 /// is before everything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -23,9 +23,9 @@ pub(crate) struct Epoch(u64);
 impl Epoch {
     /// Before everything.
     pub(crate) const NONE: Epoch = Epoch(0);
-    /// No moment at all: there is more to know of the word than fits here.
+    /// No epoch: the state of the word does not fit here.
     pub(crate) const ELSEWHERE: Epoch = Epoch(0xFFFE << (TIME + BYTES));
-    /// No moment at all: the word is seen by other processes, or at other addresses.
+    /// No epoch at all: the word is seen by other processes, or at other addresses.
     pub(crate) const OUTSIDE: Epoch = Epoch(0xFFFF << (TIME + BYTES));
 
     /// The thread has a number below [`MOST_THREADS`], and the time is at most [`LAST_TIME`].
@@ -33,7 +33,7 @@ impl Epoch {
         Epoch(u64::from(thread) << (TIME + BYTES) | time << BYTES)
     }
 
-    /// The same moment, for an access to these bytes.
+    /// The same epoch, for an access to these bytes.
     #[inline(always)]
     pub(crate) fn with(self, bytes: u8) -> Epoch {
         Epoch(self.0 & !0xFF | u64::from(bytes))
@@ -46,7 +46,7 @@ impl Epoch {
         self.0 as u8
     }
 
-    /// Whose moment it is.
+    /// Whose epoch it is.
     #[inline(always)]
     pub(crate) fn thread(self) -> u32 {
         (self.0 >> (TIME + BYTES)) as u32
@@ -58,9 +58,9 @@ impl Epoch {
         self.0 >> BYTES & LAST_TIME
     }
 
-    /// Whether it is a moment.
+    /// Whether it is an epoch.
     #[inline(always)]
-    pub(crate) fn is_moment(self) -> bool {
+    pub(crate) fn is_epoch(self) -> bool {
         self.0 < Epoch::ELSEWHERE.0
     }
 }
@@ -125,12 +125,12 @@ mod tests {
     fn epochs_keep_what_they_are_made_of() {
         for (thread, time) in [(0, 0), (7, 9), (MOST_THREADS - 1, LAST_TIME)] {
             let epoch = Epoch::new(thread, time);
-            assert!(epoch.is_moment());
+            assert!(epoch.is_epoch());
             assert_eq!((epoch.thread(), epoch.time(), epoch.bytes()), (thread, time, 0));
             let access = epoch.with(0xF0);
             assert_eq!((access.thread(), access.time(), access.bytes()), (thread, time, 0xF0));
             assert_eq!(access.with(0), epoch);
         }
-        assert!(!Epoch::ELSEWHERE.is_moment() && !Epoch::OUTSIDE.is_moment());
+        assert!(!Epoch::ELSEWHERE.is_epoch() && !Epoch::OUTSIDE.is_epoch());
     }
 }

@@ -25,7 +25,7 @@ pub struct Detector {
     state: State,
 }
 
-/// A plain access or a call, in the form in which a program tells most of what it does.
+/// A plain access or a call: the most frequent records, in a short form.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
     /// A plain access to 1, 2, 4 or 8 bytes.
@@ -62,7 +62,7 @@ struct State {
     reports: Reports,
     /// Where each thread is that is not looked at now.
     positions: Vec<Position>,
-    /// Who does what is looked at, and its present moment.
+    /// The thread of the current record, and its epoch.
     thread: u32,
     now: Epoch,
     /// The calls that it is in.
@@ -82,9 +82,9 @@ impl Detector {
         detector
     }
 
-    /// Looks at what the thread did next. All that other threads did so far was looked at before. Says whether it
-    /// would be nothing new if the thread did the last of these again, as long as nothing else is told: neither
-    /// another thread does anything, nor this one more than plain accesses and calls.
+    /// Processes the next record of the thread, after all records of other threads so far. Returns whether the same
+    /// record again would change nothing, as long as the only records in between are plain accesses and calls of this
+    /// thread.
     pub fn steps(&mut self, thread: u32, steps: &[Step]) -> bool {
         let mut is_known = false;
         if self.may_look_at(thread) {
@@ -357,7 +357,7 @@ impl State {
         let place = Place { site, context: self.position.context, bytes: 0, kind: Kind::Free };
         match op {
             SyncOp::Begin => self.begin(place, object..other),
-            // Who has called `exit` still uses its stack.
+            // The thread that called `exit` still uses its stack.
             SyncOp::End if object == EXIT => {}
             SyncOp::End => self.end_stack(place),
             SyncOp::Fork => self.order.fork(thread, small(object)),
@@ -375,7 +375,7 @@ impl State {
             SyncOp::SemWait => self.order.take_permit(thread, object),
             SyncOp::SemPost => self.order.post(thread, object),
             SyncOp::Arrive => self.order.arrive(thread, object),
-            // The last one to come tells for all that they leave.
+            // The record of the last thread at a barrier counts for all that leave it.
             SyncOp::Depart => {
                 let who = small(other);
                 self.order.now(who);
@@ -413,12 +413,12 @@ impl State {
         }
     }
 
-    /// Memory is used anew.
+    /// Memory is allocated again.
     fn allocate(&mut self, place: Place, range: Range<u64>, purpose: Purpose) {
         for old in self.blocks.cut(&range) {
             match (old.end, old.purpose) {
                 (Some(end), _) => self.order.learn(self.thread, &end.known),
-                // It must have been given back externally.
+                // It must have been freed by uninstrumented code.
                 (None, Purpose::Heap | Purpose::Stack(_)) => self.order.fence(self.thread),
                 (None, Purpose::Mapped | Purpose::Outside) => {}
             }
@@ -434,7 +434,7 @@ impl State {
         self.blocks.add(&range, Block::new(&range, purpose, birth, place, known));
     }
 
-    /// The block that begins here is given back, unless it already was.
+    /// The block that begins here is freed, unless it already was.
     fn give_back(&mut self, place: Place, start: u64) {
         let known = self.order.copy(self.thread);
         self.order.advance_if_seen(self.thread);

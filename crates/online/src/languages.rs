@@ -1,4 +1,4 @@
-//! Which language rules where: what modules told of themselves.
+//! The source language at each site, by the site tables of the modules.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

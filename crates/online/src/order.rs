@@ -25,7 +25,7 @@ struct Known {
     seen: Clock,
     /// The clock as it is, if a thread has asked for it.
     copy: Option<Arc<Clock>>,
-    /// An unmodelled operation happened while it waited. It takes effect when it goes on.
+    /// An unmodelled operation happened while it waited. It takes effect when the thread continues.
     owes_fence: bool,
 }
 
@@ -80,7 +80,7 @@ impl Ends {
     }
 }
 
-/// What comes before the present moment of a thread.
+/// What comes before the current epoch of a thread.
 pub(crate) struct Past<'a> {
     thread: u32,
     floor: Time,
@@ -88,7 +88,7 @@ pub(crate) struct Past<'a> {
 }
 
 impl Past<'_> {
-    /// Whether the moment comes before. The thread's own do.
+    /// Whether the epoch comes before. The thread's own do.
     #[inline(always)]
     pub(crate) fn has(&self, epoch: Epoch) -> bool {
         epoch.thread() == self.thread
@@ -97,7 +97,7 @@ impl Past<'_> {
     }
 }
 
-/// What all threads know of each other.
+/// Happens-before: the vector clocks of threads, locks and other objects.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
     threads: Vec<Known>,
@@ -117,7 +117,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// The present moment of the thread.
+    /// The current epoch of the thread.
     pub(crate) fn now(&mut self, thread: u32) -> Epoch {
         let time = self.of(thread).clock.get(thread);
         if time > self.floor {
@@ -137,7 +137,7 @@ impl Order {
         self.latest >= LAST_TIME || self.threads.len() >= MOST_THREADS as usize
     }
 
-    /// Whether the moment comes before what the thread does now.
+    /// Whether the epoch comes before what the thread does now.
     #[inline(always)]
     pub(crate) fn is_before(&self, epoch: Epoch, thread: u32) -> bool {
         epoch.time() <= self.floor
@@ -165,7 +165,7 @@ impl Order {
         self.of(thread).learn(clock);
     }
 
-    /// What the thread did so far may be known to others: what it does from now on is told apart.
+    /// Advances the thread's clock after a release, so that later accesses have another epoch.
     pub(crate) fn advance(&mut self, thread: u32) {
         self.latest = (self.latest + 1).min(LAST_TIME);
         let latest = self.latest;
@@ -174,14 +174,14 @@ impl Order {
         known.clock.set(thread, latest);
     }
 
-    /// As [`Order::advance`], but there is nothing to tell apart as long as there is one thread.
+    /// As [`Order::advance`], but does nothing as long as there is one thread.
     pub(crate) fn advance_if_seen(&mut self, thread: u32) {
         if self.has_forked {
             self.advance(thread);
         }
     }
 
-    /// Everything so far comes before everything from now on. For a thread that waits, it does once it goes on.
+    /// A fence: everything so far happens before everything from here on; for a blocked thread, once it continues.
     pub(crate) fn fence(&mut self, thread: u32) {
         if self.is_waiting(thread) {
             self.of(thread).owes_fence = true;
@@ -221,7 +221,7 @@ impl Order {
         self.begin_section(thread, lock, mode);
     }
 
-    /// Any other thread that is still said to hold the lock has released it externally, at an unknown moment.
+    /// Any other thread that is still said to hold the lock has released it externally, at an unknown time.
     fn make_way(&mut self, thread: u32, lock: u64, mode: Mode) {
         if !self.holders.in_the_way(lock, thread, mode).is_empty() {
             self.fence_at_once();
@@ -258,7 +258,7 @@ impl Order {
         }
     }
 
-    /// The thread gives up the lock and waits.
+    /// The thread releases the lock and waits.
     pub(crate) fn wait(&mut self, thread: u32, lock: u64) {
         if self.holders.wait(lock, thread) || self.held_since_the_beginning(thread, lock) {
             self.end_section(thread, lock, Mode::Alone);
@@ -314,7 +314,7 @@ impl Order {
         let permits = state.permits;
         state.permits = permits.map(|permits| permits.saturating_sub(1));
         if permits == Some(0) {
-            // The permit was given externally, at an unknown moment.
+            // The permit was given externally, at an unknown time.
             self.fence_at_once();
         }
         self.meet_at(thread, semaphore);
@@ -387,7 +387,7 @@ impl Order {
         }
     }
 
-    /// The memory of these objects is used anew.
+    /// The memory of these objects is allocated again.
     pub(crate) fn forget(&mut self, range: &Range<u64>) {
         forget(&mut self.locks, range);
         forget(&mut self.conditions, range);
@@ -436,12 +436,12 @@ impl Known {
     }
 }
 
-/// The thread. It was asked for its present moment before, so it is there.
+/// The thread. It was asked for its current epoch before, so it is there.
 fn of(threads: &mut [Known], thread: u32) -> &mut Known {
     &mut threads[thread as usize]
 }
 
-/// The thread learns what those knew who were here before, and adds what it knows.
+/// Acquire and release: the thread's clock joins that of the object, and the object's becomes the result.
 fn meet(here: &mut Clock, known: &mut Known) {
     known.learn(here);
     here.join(&known.clock);

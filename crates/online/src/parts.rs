@@ -1,11 +1,10 @@
-//! A word of which more is to be known than two moments tell: different accesses touch different bytes of it, some
-//! are atomic, or several threads read it at the same time.
+//! A word whose state is more than two epochs: different accesses touch different bytes of it, some are atomic, or
+//! several threads read it concurrently.
 //!
-//! The word falls into cells, such that every access has either all bytes of a cell or none. A part of an atomic
-//! access alone would be an access that the machine cannot make. If cells would split one, the word is *mixed*: from
-//! then on whatever is released by a write to it is learnt by all who acquire any of it, so that there is at least as
-//! much order as there can be. Plain accesses race as everywhere, and where Rust rules, atomic ones of different
-//! sizes do so, too.
+//! The word falls into cells, such that every access has either all bytes of a cell or none. A part of an atomic access
+//! alone would be an access that the machine cannot make. If cells would split one, the word is *mixed*: from then on
+//! an acquire of any of its bytes synchronises with all releases to it, so that the order is never less than the real
+//! one. Plain accesses race as everywhere, and where Rust rules, atomic ones of different sizes do so, too.
 
 use foretell_wire::hook;
 
@@ -21,7 +20,7 @@ const READERS: usize = 4;
 /// What is known of the word.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
-    /// When its memory was allocated, if that may not be known to all who touched it.
+    /// The epoch of its allocation, if that may not happen before all accesses.
     birth: Epoch,
     cells: Vec<Cell>,
     /// The bytes at which some access begins or ends.
@@ -37,7 +36,7 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// A word of which this is known: what its cells tell, and which bytes some accesses had.
+    /// A word with this state in its cells, and these bytes of its accesses.
     pub(crate) fn new(birth: Epoch, cells: impl Iterator<Item = Cell>, accesses: [u8; 4]) -> Parts {
         let bounds = accesses.into_iter().fold(0, |all, bytes| all | bounds(bytes));
         Parts { birth, cells: cells.collect(), bounds, ..Parts::default() }
@@ -85,7 +84,7 @@ impl Parts {
         }
     }
 
-    /// The memory is given back: all of it is written, in whatever parts.
+    /// The memory is freed: all of it is written, whatever its cells.
     pub(crate) fn give_back(&mut self, word: u64, scene: &mut Scene<'_>) {
         (self.rewritten, self.reread) = (Epoch::NONE, [Epoch::NONE; READERS]);
         if !scene.is_before(self.birth) {

@@ -4,7 +4,7 @@ use foretell_wire::races::Kind;
 
 use crate::calls::Context;
 
-/// What is remembered of an access beside its moment.
+/// What is remembered of an access beside its epoch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Place {
     /// Where in the code.

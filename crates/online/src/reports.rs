@@ -3,7 +3,7 @@
 use foretell_wire::races::Race;
 use rustc_hash::FxHashMap;
 
-/// So many pairs are told; a program with more races has enough of them.
+/// The most pairs that are reported.
 const MOST: usize = 1000;
 
 /// Races, and how often they were seen.
@@ -18,7 +18,7 @@ pub(crate) struct Reports {
 }
 
 impl Reports {
-    /// Two accesses at these sites have raced; `tell` says more if that is the first time.
+    /// Two accesses at these sites have raced; `tell` gives the details for the first time.
     pub(crate) fn add(&mut self, one: u64, other: u64, tell: impl FnOnce() -> Race) {
         let pair = (one.min(other), one.max(other));
         if let Some(count) = self.known.get(&pair).and_then(|&number| self.counts.get_mut(number)) {

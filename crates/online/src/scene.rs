@@ -1,4 +1,4 @@
-//! An access that is being made: by whom, where, and against what it is held.
+//! The current access: its thread, its site, and the state to compare it with.
 
 use foretell_wire::races::{self, Race};
 
@@ -13,7 +13,7 @@ use crate::reports::Reports;
 /// The access, and what is known beside the memory that it touches.
 pub(crate) struct Scene<'a> {
     pub(crate) thread: u32,
-    /// The present moment of the thread.
+    /// The current epoch of the thread.
     pub(crate) now: Epoch,
     pub(crate) place: Place,
     /// The access has turned out to order others, whatever it is: to make it again is something new.
@@ -26,7 +26,7 @@ pub(crate) struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// Whether the moment comes before this access.
+    /// Whether the epoch comes before this access.
     #[inline(always)]
     pub(crate) fn is_before(&self, epoch: Epoch) -> bool {
         epoch.thread() == self.thread || self.order.is_before(epoch, self.thread)

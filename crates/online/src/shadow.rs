@@ -1,7 +1,7 @@
 //! What is remembered of each word of memory.
 //!
 //! Nearly all memory is only ever accessed in one way: always the same bytes, never atomically, and read by one
-//! thread at a time. Of each half of such a word two moments are kept, the last write and the last read since, side
+//! thread at a time. Of each half of such a word two epochs are kept, the last write and the last read since, side
 //! by side; and, further away, where they were made. So an access that only repeats what its thread did before,
 //! unseen by others, takes one look at a few bytes. Whatever is more complicated is kept elsewhere ([`Parts`]).
 
@@ -28,19 +28,19 @@ const HALF: [u8; 2] = [0x0F, 0xF0];
 /// For so many pages it is remembered where they are; those with the same remainder share a place.
 const RECENT: usize = 1 << 8;
 
-/// The last accesses to a half of a word, by when they were made. Each tells all the bytes of the word that it
-/// touched.
+/// The last accesses to a half of a word, as epochs, each with the bytes of the word that it touched.
 ///
-/// The write has no bytes as long as no thread has written: then it is when the memory was allocated. It is no moment
-/// if the word is kept elsewhere, and then the read tells where. If both have bytes, then the same ones of this half.
+/// The write has no bytes as long as no thread has written: then it is the epoch of the allocation. It is no epoch if
+/// the state of the word is kept elsewhere, and then the read has its index. If both have bytes, then the same ones of
+/// this half.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-struct Moments {
+struct Epochs {
     write: Epoch,
     read: Epoch,
 }
 
-impl Moments {
-    /// Whether an access at this moment is nothing new. Without a branch: whether the next access writes is what the
+impl Epochs {
+    /// Whether an access at this epoch is nothing new. Without a branch: whether the next access writes is what the
     /// processor cannot guess.
     #[inline(always)]
     fn are_repeated(self, writes: bool, now: Epoch) -> bool {
@@ -52,7 +52,7 @@ impl Moments {
     #[inline(always)]
     fn can_take(self, bytes: u8, half: u8, how: How, scene: &Scene<'_>) -> bool {
         let same = |epoch: Epoch| epoch.bytes() == 0 || epoch.bytes() & half == bytes;
-        self.write.is_moment()
+        self.write.is_epoch()
             && same(self.write)
             && same(self.read)
             && (how.writes() || scene.is_before(self.read))
@@ -75,7 +75,7 @@ struct Places {
 }
 
 struct Page {
-    moments: Box<[Moments; HALVES]>,
+    epochs: Box<[Epochs; HALVES]>,
     places: Box<[Places; HALVES]>,
 }
 
@@ -83,34 +83,34 @@ impl Page {
     /// Whether any thread has touched the word that begins with this half.
     fn is_touched(&self, first: usize) -> bool {
         [first, first | 1].into_iter().any(|half| {
-            let Moments { write, read } = self.moments[half];
-            !write.is_moment() || write.bytes() != 0 || read.bytes() != 0
+            let Epochs { write, read } = self.epochs[half];
+            !write.is_epoch() || write.bytes() != 0 || read.bytes() != 0
         })
     }
 
-    /// Tells whether anything races with a plain access to a half of a word, whose first byte is at this address.
+    /// Checks a plain access to a half of a word, whose first byte is at this address, for races.
     #[inline(always)]
     fn compare(&self, half: usize, addr: u64, how: How, scene: &mut Scene<'_>) {
-        let (moments, places) = (self.moments[half], &self.places[half]);
-        if moments.write.bytes() != 0 {
-            scene.compare(moments.write, &places.write, addr);
-        } else if !scene.is_before(moments.write) {
+        let (epochs, places) = (self.epochs[half], &self.places[half]);
+        if epochs.write.bytes() != 0 {
+            scene.compare(epochs.write, &places.write, addr);
+        } else if !scene.is_before(epochs.write) {
             scene.meet_birth(addr);
         }
         if how.writes() {
-            scene.compare(moments.read, &places.read, addr);
+            scene.compare(epochs.read, &places.read, addr);
         }
     }
 
-    /// Keeps a plain access to a half of a word, by its moment, which tells all bytes of the word that it touches.
+    /// Stores a plain access to a half of a word, as an epoch with the bytes of the word that it touches.
     #[inline(always)]
     fn put(&mut self, half: usize, writes: bool, now: Epoch, place: Place) {
-        let (moments, places) = (&mut self.moments[half], &mut self.places[half]);
+        let (epochs, places) = (&mut self.epochs[half], &mut self.places[half]);
         if writes {
-            *moments = Moments { write: now, read: Epoch::NONE };
+            *epochs = Epochs { write: now, read: Epoch::NONE };
             places.write = place;
         } else {
-            (moments.read, places.read) = (now, place);
+            (epochs.read, places.read) = (now, place);
         }
     }
 }
@@ -160,20 +160,20 @@ fn half_of(addr: u64) -> usize {
 }
 
 impl Shadow {
-    /// Whether the thread whose moment this is has just done the same to these bytes, the first of which is at this
-    /// address, unseen by others. If in doubt, it has not.
+    /// Whether the last access to these bytes, the first of which is at this address, was the same one in the same
+    /// epoch. If in doubt, it was not.
     ///
-    /// If an access has bytes of both halves, the first half tells: another thread can only have come between at the
-    /// other one by a race with the same access, which was told then.
+    /// If an access has bytes of both halves, the first half decides: another thread can only have accessed the other
+    /// half in between by a race with the same access, which was reported then.
     #[inline(always)]
     pub(crate) fn is_repeated(&self, addr: u64, bytes: u8, writes: bool, now: Epoch) -> bool {
         let (known, number) = self.recent[remainder(addr / PAGE, RECENT)];
         let Some(page) = self.pages.get(number).filter(|_| known == addr / PAGE) else { return false };
-        page.moments[half_of(addr)].are_repeated(writes, now.with(bytes))
+        page.epochs[half_of(addr)].are_repeated(writes, now.with(bytes))
     }
 
     /// Keeps a plain access to these bytes, the first of which is at this address, if that is quick: it only repeats
-    /// what the thread whose moment this is has just done, or all that is remembered of its bytes is known to come
+    /// what the thread whose epoch this is has just done, or all that is remembered of its bytes is known to come
     /// before it and can be forgotten. Says whether it is kept.
     #[inline(always)]
     pub(crate) fn is_kept(
@@ -188,19 +188,19 @@ impl Shadow {
         let (known, number) = self.recent[remainder(addr / PAGE, RECENT)];
         let Some(page) = self.pages.get_mut(number).filter(|_| known == addr / PAGE) else { return false };
         let (half, now) = (half_of(addr), now.with(bytes));
-        let moments = page.moments[half];
-        if moments.are_repeated(writes, now) {
+        let epochs = page.epochs[half];
+        if epochs.are_repeated(writes, now) {
             return true;
         }
         let has_both = bytes & !HALF[half % 2] != 0;
         let here = if has_both { u8::MAX } else { HALF[half % 2] };
         let is_same = |epoch: Epoch| epoch.bytes() == 0 || epoch.bytes() & here == bytes;
-        let is_quick = moments.write.is_moment()
-            && is_same(moments.write)
-            && is_same(moments.read)
-            && past.has(moments.write)
-            && past.has(moments.read)
-            && (!has_both || page.moments[half | 1] == moments);
+        let is_quick = epochs.write.is_epoch()
+            && is_same(epochs.write)
+            && is_same(epochs.read)
+            && past.has(epochs.write)
+            && past.has(epochs.read)
+            && (!has_both || page.epochs[half | 1] == epochs);
         if is_quick {
             page.put(half, writes, now, place);
             if has_both {
@@ -210,7 +210,7 @@ impl Shadow {
         is_quick
     }
 
-    /// An access to bytes of one word. It is told which bytes as bits.
+    /// An access to bytes of one word, which are given as bits.
     pub(crate) fn access(&mut self, word: u64, bytes: u8, how: How, scene: &mut Scene<'_>) {
         let page = self.page(word, scene.blocks);
         self.access_in(page, word, bytes, how, scene);
@@ -220,12 +220,12 @@ impl Shadow {
         let Some(found) = self.pages.get_mut(page) else { return };
         let (low, high) = (bytes & HALF[0], bytes & HALF[1]);
         let (first, second) = (half_of(word), half_of(word) + 1);
-        let is_simple = (low == 0 || found.moments[first].can_take(low, HALF[0], how, scene))
-            && (high == 0 || found.moments[second].can_take(high, HALF[1], how, scene));
+        let is_simple = (low == 0 || found.epochs[first].can_take(low, HALF[0], how, scene))
+            && (high == 0 || found.epochs[second].can_take(high, HALF[1], how, scene));
         if !is_simple || how.is_atomic() {
             return self.access_parts(page, word, bytes, how, scene);
         }
-        let are_same = low != 0 && found.moments[first] == found.moments[second];
+        let are_same = low != 0 && found.epochs[first] == found.epochs[second];
         if low != 0 {
             found.compare(first, first_byte(word, low), how, scene);
             found.put(first, how.writes(), scene.now.with(bytes), scene.place);
@@ -242,25 +242,25 @@ impl Shadow {
     fn access_parts(&mut self, page: usize, word: u64, bytes: u8, how: How, scene: &mut Scene<'_>) {
         let Some(found) = self.pages.get_mut(page) else { return };
         let first = half_of(word);
-        if found.moments[first].write == Epoch::OUTSIDE {
+        if found.epochs[first].write == Epoch::OUTSIDE {
             return scene.fence();
         }
-        if found.moments[first].write != Epoch::ELSEWHERE {
+        if found.epochs[first].write != Epoch::ELSEWHERE {
             let parts = parts_of(found, first);
             let index = self.free_parts.pop().unwrap_or(self.parts.len());
             match self.parts.get_mut(index) {
                 Some(place) => *place = parts,
                 None => self.parts.push(parts),
             }
-            found.moments[first] = Moments { write: Epoch::ELSEWHERE, read: number(index) };
-            found.moments[first | 1] = found.moments[first];
+            found.epochs[first] = Epochs { write: Epoch::ELSEWHERE, read: number(index) };
+            found.epochs[first | 1] = found.epochs[first];
         }
-        if let Some(parts) = self.parts.get_mut(index(found.moments[first].read)) {
+        if let Some(parts) = self.parts.get_mut(index(found.epochs[first].read)) {
             parts.access(word, bytes, how, scene);
         }
     }
 
-    /// The memory is given back, which conflicts with every access to it; also with those that come too late.
+    /// The memory is freed, which conflicts with every access to it, also with later ones.
     pub(crate) fn give_back(&mut self, range: &Range<u64>, scene: &mut Scene<'_>) {
         for page in self.pages_within(range) {
             let Some(&number) = self.numbers.get(&page) else { continue };
@@ -285,27 +285,27 @@ impl Shadow {
     fn give_word_back(&mut self, page: usize, word: u64, scene: &mut Scene<'_>) {
         let Some(found) = self.pages.get(page) else { return };
         let first = half_of(word);
-        let moments = found.moments[first];
-        match moments.write {
+        let epochs = found.epochs[first];
+        match epochs.write {
             Epoch::OUTSIDE => {}
             Epoch::ELSEWHERE => {
-                if let Some(parts) = self.parts.get_mut(index(moments.read)) {
+                if let Some(parts) = self.parts.get_mut(index(epochs.read)) {
                     parts.give_back(word, scene);
                 }
             }
             _ => {
-                let bytes = moments.touched(HALF[0]) | found.moments[first | 1].touched(HALF[1]);
+                let bytes = epochs.touched(HALF[0]) | found.epochs[first | 1].touched(HALF[1]);
                 self.access_in(page, word, bytes, How::Write, scene);
             }
         }
     }
 
-    /// The memory is used anew from this moment on, or seen by others: nothing is known of it.
-    pub(crate) fn renew(&mut self, range: &Range<u64>, moment: Epoch) {
+    /// The memory is allocated again at this epoch, or was accessed by uninstrumented code: clears its state.
+    pub(crate) fn renew(&mut self, range: &Range<u64>, epoch: Epoch) {
         for page in self.pages_within(range) {
             let Some(&number) = self.numbers.get(&page) else { continue };
             for word in words_within(page, range) {
-                self.renew_word(number, word, moment);
+                self.renew_word(number, word, epoch);
             }
             if range.start <= page * PAGE && (page + 1) * PAGE <= range.end {
                 self.unuse(page);
@@ -313,22 +313,22 @@ impl Shadow {
         }
     }
 
-    fn renew_word(&mut self, page: usize, word: u64, moment: Epoch) {
+    fn renew_word(&mut self, page: usize, word: u64, epoch: Epoch) {
         let Some(found) = self.pages.get_mut(page) else { return };
         let first = half_of(word);
-        let moments = found.moments[first];
-        if moments.write == Epoch::ELSEWHERE {
-            let freed = index(moments.read);
+        let epochs = found.epochs[first];
+        if epochs.write == Epoch::ELSEWHERE {
+            let freed = index(epochs.read);
             if let Some(parts) = self.parts.get_mut(freed) {
                 *parts = Parts::default();
             }
             self.free_parts.push(freed);
         }
-        found.moments[first] = Moments { write: moment, read: Epoch::NONE };
-        found.moments[first | 1] = found.moments[first];
+        found.epochs[first] = Epochs { write: epoch, read: Epoch::NONE };
+        found.epochs[first | 1] = found.epochs[first];
     }
 
-    /// There is nothing to know of the page but what is known of its blocks.
+    /// The page has no state beside that of its blocks.
     fn unuse(&mut self, page: u64) {
         if let Some(number) = self.numbers.remove(&page) {
             self.unused.push(number);
@@ -366,7 +366,7 @@ impl Shadow {
     #[cold]
     fn make(&mut self, page: u64, blocks: &Blocks) -> usize {
         let mut made = Page {
-            moments: Box::new([Moments::default(); HALVES]),
+            epochs: Box::new([Epochs::default(); HALVES]),
             places: Box::new([Places::default(); HALVES]),
         };
         let start = page.saturating_mul(PAGE);
@@ -378,7 +378,7 @@ impl Shadow {
             };
             let place = block.end.as_ref().map(|end| end.place).unwrap_or_default();
             for half in words_within(page, &part).flat_map(|word| [half_of(word), half_of(word) | 1]) {
-                made.moments[half].write = write;
+                made.epochs[half].write = write;
                 made.places[half].write = place;
             }
         }
@@ -392,24 +392,22 @@ impl Shadow {
     }
 }
 
-/// A word that cannot be told by moments any more.
+/// A word whose state does not fit into epochs any more.
 fn parts_of(page: &Page, first: usize) -> Parts {
-    let (low, high) = (page.moments[first], page.moments[first | 1]);
+    let (low, high) = (page.epochs[first], page.epochs[first | 1]);
     let cell = |half: usize, bytes: u8| {
-        let (moments, places) = (page.moments[first | half], page.places[first | half]);
+        let (epochs, places) = (page.epochs[first | half], page.places[first | half]);
         let access = |epoch: Epoch, place| {
             let is_there = epoch.bytes() != 0;
             Vec::from_iter(is_there.then_some(Access { epoch: epoch.with(0), place }))
         };
-        let plain = Accesses {
-            writes: access(moments.write, places.write),
-            reads: access(moments.read, places.read),
-        };
-        Cell::new((moments.write.bytes() | moments.read.bytes()) & bytes, plain)
+        let plain =
+            Accesses { writes: access(epochs.write, places.write), reads: access(epochs.read, places.read) };
+        Cell::new((epochs.write.bytes() | epochs.read.bytes()) & bytes, plain)
     };
     let cells = if low == high { vec![cell(0, u8::MAX)] } else { vec![cell(0, HALF[0]), cell(1, HALF[1])] };
-    let is_born = |moments: &Moments| moments.write.bytes() == 0;
-    let birth = [low, high].into_iter().find(is_born).map_or(Epoch::NONE, |moments| moments.write);
+    let is_born = |epochs: &Epochs| epochs.write.bytes() == 0;
+    let birth = [low, high].into_iter().find(is_born).map_or(Epoch::NONE, |epochs| epochs.write);
     let accesses = [low.write, low.read, high.write, high.read];
     Parts::new(birth, cells.into_iter().filter(|cell| cell.bytes != 0), accesses.map(Epoch::bytes))
 }
@@ -426,7 +424,7 @@ fn words_within(page: u64, range: &Range<u64>) -> impl Iterator<Item = u64> + us
     (start..end).map(|number| number * WORD)
 }
 
-/// Where a word is kept, written as a moment.
+/// Where a word is kept, written as an epoch.
 fn number(index: usize) -> Epoch {
     Epoch::new(0, index as u64)
 }

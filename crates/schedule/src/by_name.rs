@@ -51,7 +51,7 @@ impl FromStr for Name {
     }
 }
 
-/// What a strategy is told before the run.
+/// The parameters of a strategy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
     /// Which one.

@@ -1,9 +1,8 @@
 //! Noise, as ConTest makes it (Edelstein, Farchi, Nir, Ratsaby and Ur, IBM Systems Journal 2002): a thread that is
 //! about to synchronise is now and then held back for a little while.
 //!
-//! Apart from that all threads advance alike: any of them goes on, each as likely as the others. The delays are
-//! short. They turn round what happens at nearly the same time, and nothing that is far apart; that is the nature of
-//! noise.
+//! Apart from that, each ready thread is as likely to run as the others. The delays are short: they reverse operations
+//! at nearly the same time, and none that are far apart; that is the nature of noise.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,9 +17,9 @@ const LONGEST: u64 = 10;
 #[derive(Clone, Debug)]
 pub struct Contest {
     dice: Dice,
-    /// Who is held back, and for how many picks.
+    /// The delayed threads, and for how many picks.
     held: BTreeMap<u32, u64>,
-    /// Who has been held back before what it is about to do, and is not again.
+    /// Threads that were delayed before their next operation, and are not again.
     delayed: BTreeSet<u32>,
 }
 
@@ -37,7 +36,7 @@ impl Contest {
         });
     }
 
-    /// The thread whose delay is over first, where all who could go on are held back.
+    /// The thread whose delay is over first, where all ready threads are delayed.
     fn first_of_held(&self, ready: &[Ready]) -> Option<Ready> {
         ready.iter().copied().min_by_key(|ready| self.held.get(&ready.thread).copied().unwrap_or(0))
     }

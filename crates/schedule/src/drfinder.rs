@@ -4,32 +4,33 @@
 //! The order in which two threads took a lock hides races from happens-before. Each run collects which functions may
 //! take which kinds of locks, directly or by what they call, up to [`DEPTH`] calls deep: the may-trigger relation
 //! (Algorithm 1). The next run uses it. When a thread is about to take a lock of some kind, and another one is in a
-//! function that may come to take one of the same kind, the first is held back, and the other one is escorted: it
-//! goes on alone until it has taken such a lock (Algorithms 2 and 3). Otherwise any thread goes on. With an empty
-//! relation no thread is held back: that is the first run.
+//! function that may come to take one of the same kind, the first is suspended, and the other one is escorted: it runs
+//! alone until it has taken such a lock (Algorithms 2 and 3). Otherwise any thread runs. With an empty relation no
+//! thread is suspended: that is the first run.
 //!
-//! **Changed**, as the published algorithm 3 would hang or hold the wrong threads:
+//! **Changed**, as the published algorithm 3 would hang or suspend the wrong threads:
 //! * line 17 leaves `allowedLK` at the lock that was just taken, where it is to be forgotten together with
 //!   `allowedTH`;
-//! * line 33 takes any thread, which may not be about to take anything; here only who is about to is ever held back;
+//! * line 33 takes any thread, which may not be about to take anything; here only a thread that is about to is ever
+//!   suspended;
 //! * lines 43 and 55 ask what the wrong thread waits for, the second one after it was forgotten: the escorted thread
 //!   is expected to take what the held one wants, so that kind is kept from the start;
-//! * line 48 waits for the escorted thread for ever, though it may end, wait for a thread, or never take the lock.
-//!   When it has ended, or after a while, the held thread goes on, and in the second case the function and the kind
-//!   are not believed for the rest of the run. While it waits for a thread, another candidate is escorted, or others
-//!   go on, at a cost;
-//! * line 54 has the held thread be the only one who may take a lock, though it may have to wait for it; here it goes
-//!   on like all others.
+//! * line 48 waits for the escorted thread for ever, though it may end, wait for a thread, or never take the lock. When
+//!   it has ended, or after a while, the suspended thread continues, and in the second case the function and the kind
+//!   are ignored for the rest of the run. While it waits for a thread, another candidate is escorted, or others run, at
+//!   a cost;
+//! * line 54 lets only the suspended thread take a lock, though it may have to wait for it; here it continues like all
+//!   others.
 //!
 //! **Added**, each by the toss of a coin, so that some runs are as published:
 //! * the calls of the innermost function may be asked as well ([`REACH`](crate::REACH)): a thread that is in a small
 //!   helper now may be on its way to the lock all the same;
-//! * the escort may go on until the same lock was taken, not just one of the same kind;
-//! * after a reversal the thread may be held back before the same lock again: some races need a thread to pass a lock
+//! * the escort may continue until the same lock was taken, not just one of the same kind;
+//! * after a reversal the thread may be suspended before the same lock again: some races need a thread to pass a lock
 //!   several times.
 //!
-//! One thread is held back at a time, and is let go when no other thread can go on (thrashing, which is counted). So
-//! holding back is never what makes a deadlock.
+//! One thread is suspended at a time, and is resumed when no other thread can run (thrashing, which is counted). So a
+//! suspension never causes a deadlock.
 //!
 //! **Guarantee:** none but that: every run is a run of the program.
 //!
@@ -40,8 +41,7 @@ use std::collections::BTreeMap;
 
 use crate::{Dice, Operation, Ready, Relation, Strategy};
 
-/// How many calls up from where a lock is taken functions are said to take it, unless told otherwise; as in the
-/// paper.
+/// How many callers of an acquire are said to take the lock by default; as in the paper.
 pub const DEPTH: u32 = 12;
 
 /// How much may be spent on one escort.
@@ -58,7 +58,7 @@ pub struct DrFinder {
     /// Which functions may take which kinds of locks, according to the run before. Shrinks.
     relation: Relation,
     escort: Option<Escort>,
-    /// Who is not held back before this lock, until it has it: it was before.
+    /// The thread that is not suspended before this lock again, until it has it.
     excused: BTreeMap<u32, u64>,
     learnt: Learnt,
 }
@@ -81,12 +81,12 @@ pub struct Statistics {
     pub suspensions: u64,
     /// How often another one then took a lock of the same kind first.
     pub reversals: u64,
-    /// How often no thread could go on but the one who was held back.
+    /// How often only the suspended thread could run.
     pub thrashings: u64,
 }
 
 impl Statistics {
-    /// How many of the suspensions ended because no other thread could go on, from 0 to 1.
+    /// The share of suspensions that ended because no other thread could run, from 0 to 1.
     #[expect(clippy::cast_precision_loss, reason = "a rate, for people")]
     pub fn thrashing_rate(&self) -> f64 {
         if self.suspensions == 0 { 0.0 } else { self.thrashings as f64 / self.suspensions as f64 }
@@ -104,7 +104,7 @@ impl Statistics {
     }
 }
 
-/// A thread that goes on alone, for the sake of another one that is held back.
+/// A thread that is escorted: it runs alone while another one is suspended.
 #[derive(Clone, Copy, Debug)]
 struct Escort {
     thread: u32,
@@ -112,7 +112,7 @@ struct Escort {
     function: u32,
     /// What it is expected to take: what the held thread is about to.
     kind: u32,
-    /// Who is held back,
+    /// The suspended thread,
     held: u32,
     /// and before what.
     lock: u64,
@@ -138,7 +138,7 @@ impl DrFinder {
         }
     }
 
-    /// Who goes on while a thread is held back; no thread if that is over.
+    /// The thread that runs while another one is suspended; none if that is over.
     fn go_on_with_escort(&mut self, ready: &[Ready]) -> Option<Ready> {
         let mut escort = self.escort?;
         let is_ready = ready.iter().any(|ready| ready.thread == escort.thread);
@@ -162,7 +162,7 @@ impl DrFinder {
         Some(picked)
     }
 
-    /// Any thread but the one who is held back. If there is no other thread, that one is let go.
+    /// Any thread but the suspended one. If there is no other thread, that one is resumed.
     fn anybody_but(&mut self, held: u32, ready: &[Ready]) -> Option<Ready> {
         let others: Vec<Ready> = ready.iter().copied().filter(|ready| ready.thread != held).collect();
         let picked = self.dice.one_of(&others);
@@ -173,14 +173,14 @@ impl DrFinder {
         picked
     }
 
-    /// The held thread may go on; if it is excused, it is not held back again before the same lock.
+    /// Resumes the suspended thread; if it is excused, it is not suspended again before the same lock.
     fn end_escort(&mut self, is_excused: bool) {
         if let Some(escort) = self.escort.take().filter(|_| is_excused) {
             self.excused.insert(escort.held, escort.lock);
         }
     }
 
-    /// Holds the thread back if another one may come to take a lock of the same kind first; says who that is.
+    /// Suspends the thread if another one may take a lock of the same kind first; returns that one.
     fn hold_back(&mut self, held: u32, lock: u64, kind: u32, ready: &[Ready]) -> Option<u32> {
         let (thread, function) = self.candidate(held, kind, ready)?;
         let is_strict = self.dice.below(2) == 0;
@@ -190,7 +190,7 @@ impl DrFinder {
         Some(thread)
     }
 
-    /// Another thread who may come to take a lock of this kind, and in which function it is.
+    /// Another thread that may take a lock of this kind, and the function that it is in.
     fn candidate(&mut self, held: u32, kind: u32, ready: &[Ready]) -> Option<(u32, u32)> {
         let reach = self.draw_reach();
         let may_trigger = |other: &Ready| {

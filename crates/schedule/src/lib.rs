@@ -1,19 +1,18 @@
-//! Who goes on? Strategies that run a program so that what is hidden in its usual runs comes to light.
+//! Scheduling strategies: they choose the next thread so that bugs show that usual runs hide.
 //!
 //! * [`Strategy`]: picks one of the threads that are ready
 //! * [`random`]: any of them
 //! * [`contest`]: noise at synchronisation
-//! * [`pct`]: priorities that change in few places, with a known probability to find a bug
+//! * [`pct`]: priorities that change in few places, with a known probability of finding a bug
 //! * [`pos`]: a random order of what conflicts
 //! * [`drfinder`]: takes locks in another order than the runs before
 //! * [`relation`]: what a run of `drfinder` teaches the next one
 //! * [`by_name`]: all of them, by name
 //! * [`Dice`]: where the random numbers come from
 //!
-//! Strategies know threads, locks and functions as numbers, which their user gives out. They know nothing of the
-//! program but what they are told, so the same ones serve the virtual machine and programs that really run. A
-//! strategy only ever picks a thread that can go on: it slows threads down, but never stops them, and no deadlock is
-//! of its making.
+//! Strategies know threads, locks and functions by numbers only, so the same ones serve the virtual machine and native
+//! programs. A strategy only ever picks a ready thread: it delays threads, but never blocks them, and causes no
+//! deadlock.
 
 pub mod by_name;
 pub mod contest;
@@ -96,7 +95,7 @@ impl Operation {
     }
 }
 
-/// A thread that can go on.
+/// A ready thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ready {
     /// Its number.
@@ -122,7 +121,7 @@ pub fn innermost(calls: impl IntoIterator<Item = u32>) -> Functions {
     functions
 }
 
-/// Decides who goes on.
+/// Picks the next thread.
 pub trait Strategy {
     /// One of the threads that are ready. There always is one, and they come in the order of their numbers.
     fn pick(&mut self, ready: &[Ready]) -> u32;
@@ -133,11 +132,11 @@ pub trait Strategy {
     /// The thread has ended.
     fn ended(&mut self, _thread: u32) {}
 
-    /// What all choices are drawn from. The thread that has more to choose than a thread draws from here, too: then
-    /// the seed tells the whole run.
+    /// The random numbers of all choices. A caller with further choices draws from here, too: then the seed determines
+    /// the whole run.
     fn dice(&mut self) -> &mut Dice;
 
-    /// What the run has taught, for those who learn.
+    /// What the run has taught, for strategies that learn.
     fn learnt(&self) -> Option<&Learnt> {
         None
     }

@@ -6,8 +6,8 @@
 //! k steps.
 //!
 //! **Changed:** a thread that has been preferred to others for very long may wait for them in a loop: it gets a
-//! priority below all others, too. The bound holds for executions in which no thread goes on for that long while
-//! others could.
+//! priority below all others, too. The bound holds for executions in which no thread runs for that long while others
+//! are ready.
 
 use crate::{Dice, Operation, REACH, Ready, Strategy};
 
@@ -26,7 +26,7 @@ pub struct Pct {
     steps: u64,
     /// The next priority below all others; falls.
     lowest: u64,
-    /// Who went on last, and what it has spent in a row while others were ready.
+    /// The last thread, and how long it ran in a row while others were ready.
     run: (u32, u32),
 }
 

@@ -2,10 +2,10 @@
 //! matter.
 //!
 //! What a thread is about to do gets a random priority when it is first seen, and the highest one happens. Then the
-//! priorities of all that conflicts with it are drawn again: so the thread that comes late has the same chance as who
-//! waited. Every partial order has a chance, and mostly a better one than under a random walk, as nothing is spent on
-//! the order of what does not conflict. The less of what a thread does is a known operation, the nearer this comes to
-//! a random walk.
+//! priorities of all that conflicts with it are drawn again: so a late thread has the same chance as one that waited.
+//! Every partial order has a chance, and mostly a better one than under a random walk, as nothing is spent on the order
+//! of what does not conflict. The less of what a thread does is a known operation, the nearer this comes to a random
+//! walk.
 //!
 //! **Changed:** what is not known is taken to conflict with everything; so no thread waits in a loop for ever.
 

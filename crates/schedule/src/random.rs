@@ -1,4 +1,4 @@
-//! Any thread that can go on, each as likely as the others.
+//! A random walk: each ready thread is equally likely.
 
 use crate::{Dice, Ready, Strategy};
 

@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// The first line of the text.
 const HEADER: &str = "foretell triggers 1";
 
-/// The number that a note of a text tells by this name, such as how many `picks` there were.
+/// The number with this name in a note of the text, such as that of `picks`.
 pub fn note(text: &str, name: &str) -> Option<u64> {
     let notes = text.lines().filter_map(|line| line.strip_prefix("# ")?.split_once(' '));
     notes.filter(|(other, _)| *other == name).find_map(|(_, number)| number.parse().ok())

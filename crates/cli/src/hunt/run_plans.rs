@@ -7,8 +7,8 @@ use crate::front_end::{Learnt, RunPlan};
 
 /// About how many choices a run has before anything is known of it.
 const USUAL_STEPS: u64 = 1_000;
-/// The strategies that take turns in finding runs to predict from: one that takes locks as no run before, and one that lets threads get
-/// far ahead of others. The first learns from run to run, so it begins.
+/// The strategies that take turns in finding runs to predict from: one that takes locks as no run before, and one that
+/// lets threads get far ahead of others. The first learns from run to run, so it begins.
 const FOR_PREDICTIONS: [Name; 3] = [Name::DrFinder, Name::DrFinder, Name::Pct];
 
 /// Hands out run plans, and remembers what was learnt.
@@ -24,8 +24,8 @@ impl RunPlans<'_> {
         RunPlans { args, runs: 0, steps: USUAL_STEPS, triggers: None }
     }
 
-    /// The plans of the next runs. Those that run at the same time learn nothing from each other. The first run of all is alone if
-    /// there is something to be learnt from it.
+    /// The plans of the next runs. Those that run at the same time learn nothing from each other. The first run of all
+    /// is alone if there is something to be learnt from it.
     pub(super) fn next(&mut self, count: usize) -> Vec<RunPlan> {
         let count = if self.runs == 0 && self.is_learning() { 1 } else { count };
         (0..count).map(|_| self.one()).collect()

@@ -99,7 +99,7 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// Who wrote what no recorded write explains may have looked at anything before, so all of that must be as
+    /// The writer of a value that no recorded write explains may have read anything before, so all of that must be as
     /// observed.
     fn keep_all_before_unexplained(&mut self) {
         let Some(last) = self.index.last_unexplained else { return };
@@ -111,7 +111,7 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// A decision that could have stopped its thread must go as observed for the thread to go on.
+    /// A branch that could have stopped its thread must go as observed for the thread to continue.
     fn keep_what_may_stop(&mut self) {
         for &branch in self.index.stopping.iter().flatten() {
             if self.may_run(branch) {

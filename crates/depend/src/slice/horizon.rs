@@ -39,7 +39,7 @@ impl Horizon {
         }
     }
 
-    /// A thread that is started beyond the horizon does nothing; who waits for one that cannot come to its end gets no
+    /// A thread that is started beyond the horizon does nothing; a thread that joins one that cannot end gets no
     /// further.
     fn stop_those_who_need_others(&mut self, trace: &Trace) {
         // Per thread, the number of its last event so far.

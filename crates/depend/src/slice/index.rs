@@ -97,7 +97,7 @@ impl Index {
                 self.always.push(id);
             }
         }
-        // Who waits for a thread waits for all that it does, up to its last event.
+        // A join waits for all events of the joined thread.
         self.always.extend(awaited.into_iter().filter_map(|thread| last[thread.index()]));
     }
 
@@ -134,8 +134,7 @@ impl Index {
     }
 }
 
-/// Whether no slice drops such an operation: it makes other threads wait, or lets them go on, in ways that are not
-/// those of a lock section.
+/// Whether no slice drops such an operation: it blocks or wakes other threads, other than by a critical section.
 fn always_stays(op: Op) -> bool {
     match op {
         Op::Fork(_) | Op::Join(_) | Op::Alloc(_) | Op::Free(_) | Op::Fence { .. } => true,

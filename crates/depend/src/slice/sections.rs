@@ -95,7 +95,7 @@ impl Sections {
     }
 }
 
-/// The lock that a thread takes or gives up once more while it holds it.
+/// The lock that a thread acquires or releases again while it holds it.
 fn repetition(op: Op) -> Option<(LockId, LockMode)> {
     match op {
         Op::AcquireAgain(lock) | Op::ReleaseAgain(lock) => Some((lock, LockMode::Exclusive)),

@@ -1,9 +1,9 @@
-//! A run with another way in it: what happened up to a decision, what its thread does instead, and what the others
+//! A run with an untaken branch: the events up to the branch, those of the untaken side, and those that other threads
 //! can still do.
 //!
-//! What the others do then they did in the run, but what they read may come from writes that are gone, or new. Of
-//! such reads, and of all that may depend on them, no value is shown; and what is known only for the values of the
-//! run, because it is not known how it is computed, has none.
+//! The events of other threads are those of the run, but their reads may see writes that are missing now, or new. Such
+//! reads, and all that may depend on them, have no values; nor have values that are known only for the reads of the
+//! run.
 
 use foretell_depend::{Course, Detour};
 use foretell_symbolic::{UntakenPath, without_value};
@@ -32,8 +32,8 @@ pub(super) fn splice(run: &Trace, seed: &UntakenPath) -> Result<Detour, TraceErr
     Ok(Detour { trace, branch: id(seed.after)?, added, origins })
 }
 
-/// What others can still do after the decision, by the numbers in the run; each with whether its values may be others
-/// than there.
+/// The events of other threads after the branch that are still possible, by their numbers in the run; each with whether
+/// its values may differ from the run.
 fn what_remains(run: &Trace, seed: &UntakenPath) -> Vec<(usize, bool)> {
     let forked = |event: &Event| if let Op::Fork(child) = event.op { Some(child) } else { None };
     let mut course = Course::new(run.events().iter().filter_map(forked));
@@ -264,7 +264,7 @@ struct Terms<'a> {
 }
 
 impl Terms<'_> {
-    /// What is said of an event of the run is said of it by its new number.
+    /// Translates the information on an event of the run to its new number.
     fn say(
         &mut self,
         values: &mut Values,
@@ -285,7 +285,7 @@ impl Terms<'_> {
         Some(())
     }
 
-    /// The new number of a term of the run, which is taken up with all that it is made of.
+    /// The new number of a term of the run, which is copied with all its operands.
     fn adopt(&mut self, values: &mut Values, zero: TermId, term: TermId) -> Option<TermId> {
         let mut open = vec![term];
         while let Some(&next) = open.last() {
@@ -307,7 +307,7 @@ impl Terms<'_> {
         if term.index() < self.spliced.seed.base { Some(term) } else { self.numbers.get(&term).copied() }
     }
 
-    /// A term from before the decision: all that it is made of is there.
+    /// A term from before the branch: all its operands are there.
     fn before(&self, term: Term) -> Term {
         match term {
             Term::Frozen { value, reads } => {
@@ -354,11 +354,11 @@ impl Terms<'_> {
     }
 }
 
-/// Who accesses what in the run.
+/// The threads that access each variable in the run.
 pub(super) struct Users(FxHashMap<VarId, [Option<ThreadId>; 2]>, FxHashMap<VarId, [Option<ThreadId>; 2]>);
 
 impl Users {
-    /// Of each variable two who access it, and two who write.
+    /// For each variable two threads that access it, and two that write.
     pub(super) fn of(run: &Trace) -> Users {
         let mut users = Users(FxHashMap::default(), FxHashMap::default());
         for event in run.events() {
@@ -371,7 +371,7 @@ impl Users {
         users
     }
 
-    /// Whether the way accesses what others write, or writes what they access.
+    /// Whether the untaken branch conflicts with an access of another thread.
     pub(super) fn notice(&self, seed: &UntakenPath) -> bool {
         seed.events.iter().filter_map(|event| event.op.access()).any(|access| {
             let users = if access.kind.writes() { &self.0 } else { &self.1 };

@@ -8,7 +8,7 @@ use super::{Done, Writer};
 use crate::LogError;
 use crate::memory::Era;
 
-/// How an access to a cell is to be told.
+/// The event of an access to a cell.
 #[derive(Clone, Copy)]
 pub(super) enum Access {
     Read,
@@ -34,7 +34,7 @@ impl Access {
 }
 
 impl Writer<'_> {
-    /// A plain access, with the decisions that its site tells of.
+    /// A plain access, with the branches that its site implies.
     pub(super) fn among_decisions(&mut self, access: impl FnOnce(&mut Self) -> Done) -> Done {
         let spot = self.naming.spot(self.here.site)?;
         if spot.is_decided {
@@ -58,8 +58,8 @@ impl Writer<'_> {
         self.access(addr, access, bytes, bytes)
     }
 
-    /// What was read decides whether there is more to read, so a branch follows on every piece. Pieces are words, or
-    /// what others have made of them: no thread can have written only a part of a cell.
+    /// What was read decides whether there is more to read, so a branch follows on every piece. Pieces are cells, so no
+    /// thread can have written only a part of one.
     pub(super) fn scan(&mut self, addr: u64, bytes: &[u8]) -> Done {
         if self.memory.is_shared(addr) {
             return self.opaque();

@@ -13,12 +13,12 @@ pub(super) struct Generations {
     count: u64,
     /// The threads that came have left.
     is_over: bool,
-    /// A thread is told that it is the serial one.
+    /// A thread got `PTHREAD_BARRIER_SERIAL_THREAD`.
     is_led: bool,
 }
 
 impl Generations {
-    /// A thread comes to the barrier with this number.
+    /// A thread arrives at the barrier with this number.
     pub(super) fn arrive(&mut self, number: u64, is_led: bool) {
         let is_next = self.is_over && (self.is_led || number != self.number);
         self.count += u64::from(is_next);

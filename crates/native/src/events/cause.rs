@@ -14,19 +14,19 @@ use super::Writer;
 use crate::LogError;
 use crate::cells::is_torn_atomic;
 
-/// What is not understood, as far as its record tells.
+/// An unmodelled operation, as far as its record describes it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) enum Cause {
-    /// The instruction at its site tells: mostly it calls something that is not instrumented.
+    /// The instruction at its site names the cause: mostly a call of uninstrumented code.
     #[default]
     Instruction,
     /// A word is accessed atomically that is not one piece.
     Torn,
-    /// More memory is filled at once than is told apart.
+    /// A fill of more memory than is tracked byte by byte.
     Vague,
     /// Memory that another process may change.
     Shared,
-    /// Memory that was not seen to be given back.
+    /// Memory that was reused without a recorded free.
     Taken,
     /// An operation on a lock, a condition or a semaphore does not fit those that were recorded.
     Synchronisation,
@@ -51,7 +51,7 @@ impl Cause {
 /// The code of the modules, to look up what is called where.
 #[derive(Default)]
 pub(super) struct Modules<'a> {
-    /// What each module tells about itself, by its address.
+    /// The site tables of the modules, by their addresses.
     tables: BTreeMap<u64, &'a [u8]>,
     /// The code of those where there is a fence.
     read: FxHashMap<u64, Option<Code>>,
@@ -96,7 +96,7 @@ fn callee(function: &Function, instruction: u32) -> Option<Operand> {
 }
 
 impl Writer<'_> {
-    /// The location of a fence at the record that is being told, which names the cause.
+    /// The location of a fence at the current record, which names the cause.
     pub(super) fn fence_location(&mut self, cause: Cause) -> Result<Loc, LogError> {
         let key = (self.here.record_site, cause);
         if let Some(&loc) = self.modules.known.get(&key) {

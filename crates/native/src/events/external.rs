@@ -1,7 +1,7 @@
 //! External writes: uninstrumented code may read and write any memory where it is called.
 //!
-//! An unmodelled operation is told as a fence, with reads of what was written before it, and writes of unknown values
-//! that stand for what it may have written. Whether it has written a variable shows when that is read next.
+//! An unmodelled operation is a fence, with reads of what was written before it, and writes of unknown values that
+//! stand for what it may have written. Whether it has written a variable shows when that is read next.
 
 use std::collections::BTreeSet;
 

@@ -18,9 +18,9 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Memory is given back that another thread will have next. Its address is the same, and so would be a pointer to
-    /// it; but only once it was given back can the allocator hand it out again. That is told as a word that the one
-    /// writes and the other reads, and it orders the two, as the allocators of C and C++ promise.
+    /// Memory is freed that another thread will get next. The allocator hands it out again only after it was freed.
+    /// That is modelled by an atomic variable that `free` writes and the allocation reads; it orders the two, as the
+    /// allocators of C and C++ guarantee.
     pub(super) fn hand_on(&mut self, era: Era) -> Done {
         if !self.survey.is_handed_on(era) {
             return Ok(());
@@ -43,8 +43,8 @@ impl Writer<'_> {
         if self.survey.is_taken(era) { self.opaque() } else { Ok(()) }
     }
 
-    /// To give memory back that is still used afterwards is told as what it conflicts like, a write of an unknown
-    /// value: nothing can follow the end of a variable in a trace.
+    /// A free of memory that is still used afterwards is modelled as a write of an unknown value, which conflicts
+    /// alike: no event can follow the end of a variable in a trace.
     pub(super) fn give_back(&mut self, era: Era) -> Done {
         self.hand_on(era)?;
         if self.survey.is_used_after(era) {
@@ -54,9 +54,9 @@ impl Writer<'_> {
         }
     }
 
-    /// Memory that was allocated by one thread and touched by another before any thread wrote to it. Nothing in the
-    /// trace would tell if the other one came too early, so that is told as a write of an unknown value, by who
-    /// allocates.
+    /// Memory that was allocated by one thread and touched by another before any thread wrote to it. No event of the
+    /// trace would conflict if the other thread came too early, so the allocation is modelled as a write of an unknown
+    /// value.
     pub(super) fn write_for_allocator(&mut self, era: Era) -> Done {
         let survey = self.survey;
         for (address, cell) in survey.kept(era) {
@@ -69,8 +69,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Whether anything is told of the end of this memory. If not, the thread need not be followed there: the
-    /// code has no instruction that would say where it is.
+    /// Whether the end of this memory has events. If not, the thread need not be followed there, as no instruction of
+    /// the code belongs to it.
     pub(super) fn ends_something(&self, addr: u64, bytes: u64) -> bool {
         let era = self.memory.era(addr);
         parts(addr, bytes.min(LARGEST_LOCAL)).any(|part| {
@@ -79,8 +79,8 @@ impl Writer<'_> {
         })
     }
 
-    /// A local variable is no more. Its memory is its thread's own again, and the next variable there has the same
-    /// name in the trace; so that is told as a write.
+    /// The end of a local variable. Its memory is thread-local again, and the next variable there has the same name in
+    /// the trace; so this is modelled as a write.
     pub(super) fn end_local(&mut self, addr: u64, bytes: u64) -> Done {
         let (survey, era) = (self.survey, self.memory.era(addr));
         for part in parts(addr, bytes.min(LARGEST_LOCAL)) {

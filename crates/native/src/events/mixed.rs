@@ -1,9 +1,9 @@
-//! Words that atomics access as a whole and others in parts.
+//! Words that atomic accesses use as a whole, and other accesses in parts.
 //!
 //! A part of an atomic access alone would be an access that the machine cannot make, so the word is one variable, the
-//! *whole*. Whatever writes a part leaves the rest, so it counts as an update of the whole; whose values are not
-//! told, so that each read keeps to the write that it saw. It keeps the memory orders of its accesses, and as it is
-//! only ever updated, no release sequence ends: more order than the languages promise.
+//! *whole*. Whatever writes a part leaves the rest, so it counts as an update of the whole; its values are left out, so
+//! that each read is pinned to its write. It keeps the memory orders of its accesses, and as it is only ever updated,
+//! no release sequence ends: more order than the languages promise.
 //!
 //! The whole never races but with the end of its memory. Beside it stand variables that do nothing else:
 //!
@@ -16,7 +16,7 @@
 //!   acquires itself does not make up for its size.
 //!
 //! A thread that has come to one of these and not to the next is still about to make its access: it has published
-//! nothing. What is written to them is told: a write of an unknown value stands for the end of memory.
+//! nothing. Their writes have values: a write of an unknown value stands for the end of memory.
 
 use foretell_symbolic::{Kept, Part};
 use foretell_trace::{MemOrder, Op, VarId};

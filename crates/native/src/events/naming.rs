@@ -22,7 +22,7 @@ pub(super) struct Naming<'a> {
     spots: FxHashMap<u64, Spot>,
 }
 
-/// The variables beside words that atomics access as a whole and others in parts, see [`super::mixed`].
+/// The variables beside mixed words, see [`super::mixed`].
 #[derive(Default)]
 struct MixedVars {
     /// By the address of the bytes.
@@ -119,7 +119,7 @@ impl<'a> Naming<'a> {
         Ok(var)
     }
 
-    /// The variable that tells whether the memory of an era was given back.
+    /// The variable that stands for the free of an era's memory.
     pub(super) fn given_back(&mut self, memory: &Memory, era: Era) -> Result<VarId, LogError> {
         let name = format!("{} given back", self.address_in(memory, era, memory.about(era).start));
         Ok(self.names.vars.intern(name.as_bytes())?)

@@ -1,8 +1,8 @@
 //! Static memory at the first fork.
 //!
-//! Until the first thread starts another one, it is alone: static memory holds what it holds then, whichever code
-//! wrote it. Variables whose contents no event tells are read there. That races with nothing, as all other threads
-//! are started later.
+//! Until the first thread starts another one, it is alone: static memory holds what it holds then, whichever code wrote
+//! it. Variables whose initial values no event shows are read there. That races with nothing, as all other threads are
+//! started later.
 
 use foretell_trace::{EventId, MemOrder, Op, VarId};
 use rustc_hash::FxHashMap;
@@ -11,7 +11,7 @@ use super::{Done, Writer};
 use crate::contents::Contents;
 use crate::memory::Era;
 
-/// What static memory holds at the first fork, and what the trace tells of that.
+/// The content of static memory at the first fork, and what the trace shows of it.
 pub(super) struct StaticContents<'a> {
     /// What it holds.
     pub(super) contents: Contents<'a>,
@@ -31,8 +31,7 @@ impl<'a> StaticContents<'a> {
         self.seen.insert(var, holds);
     }
 
-    /// Uninstrumented code may have written a variable. Should it still hold what was seen there, that has to be
-    /// told.
+    /// Uninstrumented code may have written a variable. If it still holds the same value, that needs an event.
     pub(super) fn doubt(&mut self, var: VarId) {
         self.seen.entry(var).and_modify(|seen| *seen = None);
     }
@@ -46,8 +45,8 @@ impl<'a> StaticContents<'a> {
 }
 
 impl Writer<'_> {
-    /// The first thread is about to start another one. Variables are read here whose contents no access tells, or
-    /// that do not hold what was seen there last.
+    /// The first thread is about to start another one. Reads the variables whose values no access shows, or whose
+    /// values differ from the last one seen.
     pub(super) fn show_contents(&mut self) -> Done {
         let (survey, here) = (self.survey, (self.here.site, self.here.loc));
         (self.here.site, self.here.loc) = (0, self.naming.spot(0)?.loc);
@@ -56,7 +55,7 @@ impl Writer<'_> {
             let word = survey.word(Era::STATIC, address).unwrap_or_default();
             let number = self.statics.contents.number(first, cell.end - cell.first);
             let Some(number) = number else { continue };
-            // The values of mixed words are not told, and memory may have been allocated in the meantime.
+            // Mixed words have no values, and memory may have been allocated in the meantime.
             if word.is_mixed() || self.memory.era(first) != Era::STATIC {
                 continue;
             }

@@ -94,9 +94,9 @@ impl Surroundings<'_, '_, '_> {
         Some(Footprint::Variables(spots))
     }
 
-    /// Whether no thread can have changed the memory without a record. Libraries write without a record what belongs
-    /// to them, such as `errno`: it lies among the thread-local variables, and these on the stack or where no thread
-    /// has told of anything. What the program has given them to write to is told.
+    /// Whether no thread can have changed the memory without a record. Libraries write without a record what belongs to
+    /// them, such as `errno`: it lies among the thread-local variables, and these on the stack or where no thread has
+    /// records. Writes to buffers that the program passes have records.
     fn is_up_to_date(&self, era: Era, part: Part, is_named: bool) -> bool {
         match self.writer.memory.about(era).purpose {
             Purpose::Heap(_) => true,

@@ -16,13 +16,13 @@ use crate::memory::Era;
 /// What is known of locks, semaphores, barriers and stacks at the record that is converted.
 #[derive(Default)]
 pub(super) struct SyncState {
-    /// Who holds each lock.
+    /// The holder of each lock.
     pub(super) holders: Holders<LockId>,
-    /// Threads that met an unmodelled operation while they waited. It is told when they go on.
+    /// Threads that met an unmodelled operation while they waited. Its fence is written when they continue.
     pub(super) owed: BTreeSet<u32>,
     /// The stack of each thread.
     pub(super) stacks: FxHashMap<u32, Era>,
-    /// Where each thread has come to its last barrier: that is where it leaves it, whichever thread tells so.
+    /// The site where each thread arrived at its last barrier: it leaves it there, whichever thread has the record.
     arrivals: FxHashMap<u32, u64>,
     /// The barriers at each address.
     barriers: FxHashMap<u64, Generations>,
@@ -92,10 +92,9 @@ impl Writer<'_> {
         }
     }
 
-    /// The first thread also brings what was there before it. What static memory holds at first is not known
-    /// before it is read, be it at the first fork (see [`Writer::show_contents`]), so it is told as memory that
-    /// becomes usable. And a branch that depends on nothing tells that branches are recorded, even if there is no
-    /// other.
+    /// The first thread also brings what was there before it. What static memory holds at first is not known before it
+    /// is read, be it at the first fork (see [`Writer::show_contents`]), so it is modelled as memory that becomes
+    /// usable. And a branch that depends on nothing shows that branches are recorded, even if there is no other.
     fn begin(&mut self) -> Done {
         self.push(Op::Begin)?;
         if self.here.thread > 0 {
@@ -116,7 +115,7 @@ impl Writer<'_> {
         self.create_handed_over(Era::STATIC)
     }
 
-    /// The process has ended, and with it who has called `exit`.
+    /// The process has ended, and with it the thread that called `exit`.
     pub(super) fn finish(&mut self) -> Done {
         let Some(thread) = self.sync.exiting.take() else { return Ok(()) };
         self.here.thread = thread;
@@ -133,7 +132,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// An operation on a lock that threads hand over. A failed attempt tells about all that had it.
+    /// An operation on a lock that threads hand over. All but acquire and release are unmodelled: a failed attempt
+    /// depends on every holder.
     fn handed_over_op(&mut self, op: SyncOp, object: u64) -> Done {
         match op {
             SyncOp::Lock => self.semaphore_op(SyncOp::SemWait, object, 0),
@@ -142,7 +142,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The thread ends with locks that are given up for it later. Nothing is reordered around its end, nor around
+    /// The thread ends with locks that another thread releases later. Nothing is reordered around its end, nor around
     /// that.
     fn abandon_locks(&mut self) -> Done {
         let survey = self.survey;

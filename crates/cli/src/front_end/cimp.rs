@@ -1,26 +1,28 @@
-//! Programs of the virtual machine.
+//! CIMP programs: the virtual machine runs them.
+
+use std::path::Path;
 
 use foretell_cimp::machine::{Blocked, Wanted};
 use foretell_cimp::record::{self, Ending, Limits, Run};
-use foretell_report::{Deadlock, Shown, Steering, WaitingThread};
+use foretell_report::{Confirmation, Deadlock, Shown, Steering, WaitingThread};
 use foretell_schedule::{Plan as StrategyPlan, Relation};
+use foretell_wire::schedule::Draft;
 
+use super::{DrivePlan, FrontEnd, Learnt, RunOutcome, RunPlan, drive_cimp};
 use crate::args::{HuntArgs, InputArgs};
 use crate::error::Failure;
-use crate::front_end::{FrontEnd, Learnt, RunOutcome, RunPlan};
 use crate::input::TraceFile;
 use crate::program::Source;
 use crate::run::{Recorded, bounds, ending_text};
 
 /// A program that the virtual machine runs.
-pub(super) struct Cimp<'a> {
-    args: &'a HuntArgs,
+pub(crate) struct Cimp {
     source: Source,
 }
 
-impl Cimp<'_> {
-    pub(super) fn new(args: &HuntArgs) -> Result<Cimp<'_>, Failure> {
-        Ok(Cimp { args, source: Source::load(&args.program)? })
+impl Cimp {
+    pub(crate) fn new(program: &Path) -> Result<Cimp, Failure> {
+        Ok(Cimp { source: Source::load(program)? })
     }
 
     /// What is known of the relation between functions and locks.
@@ -30,10 +32,10 @@ impl Cimp<'_> {
     }
 }
 
-impl FrontEnd for Cimp<'_> {
+impl FrontEnd for Cimp {
     type Artifacts = Run;
 
-    fn record(&self, plan: &RunPlan) -> Result<RunOutcome<Run>, Failure> {
+    fn record(&self, plan: &RunPlan, args: &HuntArgs) -> Result<RunOutcome<Run>, Failure> {
         let mut strategy = StrategyPlan {
             name: plan.strategy,
             seed: plan.seed,
@@ -42,7 +44,7 @@ impl FrontEnd for Cimp<'_> {
             relation: self.relation(plan),
         }
         .strategy();
-        let limits = Limits { steps: self.args.max_steps, bounds: bounds(None) };
+        let limits = Limits { steps: args.max_steps, bounds: bounds(None) };
         let run = record::run(&self.source.program, &mut strategy, &limits)
             .map_err(|error| Failure::Trace { file: self.source.name(), error })?;
         let learnt = strategy.learnt();
@@ -61,20 +63,24 @@ impl FrontEnd for Cimp<'_> {
         Ok(RunOutcome { artifacts: run, ending, learnt })
     }
 
-    fn examine(&self, mut run: Run, plan: &RunPlan) -> Result<Shown, Failure> {
-        let wanted = &self.args.wanted;
+    fn examine(&self, mut run: Run, plan: &RunPlan, args: &HuntArgs) -> Result<Shown, Failure> {
+        let wanted = &args.wanted;
         let deadlock = deadlock(&run.ending, plan);
         let is_incomplete = run.ending != Ending::Finished && deadlock.is_none();
         run.trace = wanted.search.dependence.apply(run.trace);
-        let file = TraceFile::new(&self.args.program, &InputArgs { from_format: None, no_progress: true });
+        let file = TraceFile::new(&args.program, &InputArgs { from_format: None, no_progress: true });
         let recorded = Recorded { source: &self.source, run: &run, bounds: bounds(None), file: &file };
         let on = |plan| recorded.report(&plan, wanted);
-        let reports = self.args.plans().map(on).collect::<Result<_, _>>()?;
+        let reports = args.plans().map(on).collect::<Result<_, _>>()?;
         Ok(Shown { reports, deadlock, is_incomplete, ..Shown::default() })
+    }
+
+    fn drive(&self, draft: &mut Draft, _: DrivePlan) -> Result<Confirmation, Failure> {
+        Ok(drive_cimp::drive(&self.source.program, draft))
     }
 }
 
-/// Who waits for what, if that is how the run has ended.
+/// The blocked threads and what they wait for, if the run ended in a deadlock.
 fn deadlock(ending: &Ending, plan: &RunPlan) -> Option<Deadlock> {
     let Ending::Deadlock(blocked) = ending else { return None };
     let waiting = |blocked: &Blocked| {

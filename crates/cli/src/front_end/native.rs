@@ -1,52 +1,65 @@
 //! Programs in C, C++ and Rust: each run is a process, or several.
 //!
-//! Where only what runs show is wanted, the program looks for races itself while it runs, and nothing is recorded. That is quick, but
-//! proves nothing: so a run that has shown something new is made again with a recording, and the referee has its word on that.
+//! Where only races of the runs themselves are wanted, online detection finds them, and nothing is recorded. That is
+//! quick, but proves nothing: so a run that has shown something new is repeated with a recording, and the referee
+//! checks its races.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{PoisonError, RwLock};
 
 use foretell_native::Follow;
-use foretell_report::{Deadlock, Race, Report, Shown, Steering};
+use foretell_report::{Confirmation, Deadlock, Race, Report, Shown, Steering};
+use foretell_wire::schedule::Draft;
 use foretell_wire::settings;
 
+use super::{DrivePlan, FrontEnd, Learnt, RunOutcome, RunPlan};
 use crate::args::{HuntArgs, Order};
 use crate::error::Failure;
-use crate::front_end::{FrontEnd, Learnt, RunOutcome, RunPlan};
 use crate::native::processes::end_left;
 use crate::native::record::{self, Ended, Folder, Hunting, Manner, Recording, Seen};
-use crate::native::{Look, build, watch};
+use crate::native::{self, Drive, Look, build, watch};
 use crate::stop;
 
 /// Two places in the program, in order.
 type Pair = [String; 2];
 
-/// The file that tells a run what an earlier one has taught.
+/// The file in which a run finds what an earlier one has learnt.
 const EARLIER: &str = "earlier";
 
 /// A program that is run for real.
-pub(super) struct Native<'a> {
-    args: &'a HuntArgs,
+pub(crate) struct Native<'a> {
+    /// What the user calls the program.
+    name: &'a Path,
+    arguments: &'a [OsString],
+    /// The file to run.
     program: PathBuf,
     /// Races that were seen in runs which were then recorded: whatever could be proven of them is.
     looked_at: RwLock<HashSet<Pair>>,
-    /// Where the program is, if it was built for the hunt.
+    /// Where the program is, if it was built.
     _built: Folder,
 }
 
 impl Native<'_> {
-    pub(super) fn new(args: &HuntArgs) -> Result<Native<'_>, Failure> {
+    /// The program, which is built first if this is a source file.
+    pub(crate) fn new<'a>(name: &'a Path, arguments: &'a [OsString]) -> Result<Native<'a>, Failure> {
         let folder = Folder::new()?;
-        let program = build(&args.program, &folder)?;
-        Ok(Native { args, program, looked_at: RwLock::default(), _built: folder })
+        let program = build(name, &folder)?;
+        Ok(Native { name, arguments, program, looked_at: RwLock::default(), _built: folder })
     }
 
-    /// Runs the program as the plan says, and has it look for races itself or record what it does. What it prints goes nowhere unless
-    /// somebody wants to see it.
-    fn start(&self, plan: &RunPlan, folder: &Folder, looks: bool) -> Result<Ended, Failure> {
+    /// Runs the program as the plan says, with online detection or with a recording. Its output is discarded unless it
+    /// is wanted.
+    fn start(
+        &self,
+        plan: &RunPlan,
+        args: &HuntArgs,
+        folder: &Folder,
+        detects: bool,
+    ) -> Result<Ended, Failure> {
         let triggers = self.write_triggers(plan, folder)?;
         let hunting = Hunting {
             strategy: Some(plan.strategy),
@@ -54,18 +67,18 @@ impl Native<'_> {
             steps: Some(plan.steps),
             triggers: triggers.as_deref(),
         };
-        let (name, stop_after) = (self.args.program.as_path(), Some(self.args.stop_after));
-        let log_limit = self.args.log.log_limit;
+        let (name, stop_after) = (self.name, Some(args.stop_after));
+        let log_limit = args.log.log_limit;
         let manner = Manner { name, seed: plan.seed, order: Order::Serial, stop_after, log_limit, hunting };
         let mut command = record::command(&self.program, manner, folder);
-        command.args(&self.args.arguments).stdin(Stdio::null());
-        if looks {
+        command.args(self.arguments).stdin(Stdio::null());
+        if detects {
             command.env(settings::DETECT.text(), "1");
         }
-        if !self.args.show_output {
+        if !args.show_output {
             command.stdout(Stdio::null()).stderr(Stdio::null());
         }
-        let name = self.args.program.display();
+        let name = self.name.display();
         let failed = |error| Failure::Environment(format!("cannot run {name}: {error}"));
         let child = command.spawn().map_err(failed)?;
         let process = child.id();
@@ -86,7 +99,7 @@ impl Native<'_> {
 }
 
 /// What a run leaves behind.
-pub(super) struct Artifacts {
+pub(crate) struct Artifacts {
     /// The races that it has seen itself.
     seen: Vec<Pair>,
     /// It has stopped to look at some moment.
@@ -99,24 +112,24 @@ pub(super) struct Artifacts {
 
 impl Native<'_> {
     /// A run that is not recorded.
-    fn watch(&self, plan: &RunPlan) -> Result<(RunOutcome<Artifacts>, bool), Failure> {
+    fn watch(&self, plan: &RunPlan, args: &HuntArgs) -> Result<(RunOutcome<Artifacts>, bool), Failure> {
         let folder = Folder::new()?;
-        let ended = self.start(plan, &folder, true)?;
-        let Seen { pairs: seen, is_blind, is_deadlock } = record::seen(&self.args.program, &folder)?;
+        let ended = self.start(plan, args, &folder, true)?;
+        let Seen { pairs: seen, is_blind, is_deadlock } = record::seen(self.name, &folder)?;
         let ending = record::ending(ended.status, ended.by);
-        // Of a run that is recorded, the recording tells.
+        // For a recorded run, the recording says it.
         let is_cut = !is_deadlock && ended.is_cut();
         let artifacts = Artifacts { seen, is_blind, is_cut, recordings: Vec::new() };
         Ok((RunOutcome { artifacts, ending, learnt: learnt(&folder, ended.process)? }, is_deadlock))
     }
 
     /// A run that is recorded.
-    fn record_run(&self, plan: &RunPlan) -> Result<RunOutcome<Artifacts>, Failure> {
+    fn record_run(&self, plan: &RunPlan, args: &HuntArgs) -> Result<RunOutcome<Artifacts>, Failure> {
         // What a run itself shows has nothing to do with which reads matter.
-        let follow = if self.args.only_shows() { Follow::Nothing } else { self.args.wanted.follow() };
-        let folder = Folder::new()?.following(follow).within(self.args.wanted.search.time_limit.0);
-        let ended = self.start(plan, &folder, false)?;
-        let recordings = record::collect(&self.args.program, &folder, ended)?;
+        let follow = if args.only_shows() { Follow::Nothing } else { args.wanted.follow() };
+        let folder = Folder::new()?.following(follow).within(args.wanted.search.time_limit.0);
+        let ended = self.start(plan, args, &folder, false)?;
+        let recordings = record::collect(self.name, &folder, ended)?;
         let is_stuck = recordings.iter().any(|recording| recording.is_deadlock);
         let ending = record::ending(ended.status, ended.by).filter(|_| !is_stuck);
         let artifacts = Artifacts { seen: Vec::new(), is_blind: false, is_cut: false, recordings };
@@ -127,7 +140,7 @@ impl Native<'_> {
         self.looked_at.read().unwrap_or_else(PoisonError::into_inner).contains(pair)
     }
 
-    /// Nothing is passed over in silence: a race that a run has seen, and that its repetition does not show, is told.
+    /// A note for each race that online detection has seen, and that the repetition does not show.
     fn unproven(&self, seen: &[Pair], reports: &[Report], plan: &RunPlan) -> Vec<String> {
         let proven: HashSet<Pair> = reports.iter().flat_map(|report| &report.races).map(pair_of).collect();
         let open = seen.iter().filter(|pair| !self.is_known(pair) && !proven.contains(*pair));
@@ -141,31 +154,37 @@ impl Native<'_> {
     }
 
     /// What is to be found in the recording of a process.
-    fn reports(&self, recording: Recording, process: usize, plan: &RunPlan) -> Result<Vec<Report>, Failure> {
-        let HuntArgs { program, arguments, wanted, .. } = self.args;
-        let look = Look { name: program, program, arguments, seed: plan.seed, wanted, no_progress: true };
-        look.at(recording, process, self.args.plans())
+    fn reports(
+        &self,
+        recording: Recording,
+        process: usize,
+        seed: u64,
+        args: &HuntArgs,
+    ) -> Result<Vec<Report>, Failure> {
+        let (name, arguments) = (self.name, self.arguments);
+        let look = Look { name, program: name, arguments, seed, wanted: &args.wanted, no_progress: true };
+        look.at(recording, process, args.plans())
     }
 }
 
 impl FrontEnd for Native<'_> {
     type Artifacts = Artifacts;
 
-    fn record(&self, plan: &RunPlan) -> Result<RunOutcome<Artifacts>, Failure> {
-        if !self.args.only_shows() {
-            return self.record_run(plan);
+    fn record(&self, plan: &RunPlan, args: &HuntArgs) -> Result<RunOutcome<Artifacts>, Failure> {
+        if !args.only_shows() {
+            return self.record_run(plan, args);
         }
-        let (watched, is_deadlock) = self.watch(plan)?;
+        let (watched, is_deadlock) = self.watch(plan, args)?;
         if !is_deadlock && watched.artifacts.seen.iter().all(|pair| self.is_known(pair)) {
             return Ok(watched);
         }
-        let mut recorded = self.record_run(plan)?;
+        let mut recorded = self.record_run(plan, args)?;
         (recorded.artifacts.seen, recorded.artifacts.is_blind) =
             (watched.artifacts.seen, watched.artifacts.is_blind);
         Ok(recorded)
     }
 
-    fn examine(&self, artifacts: Artifacts, plan: &RunPlan) -> Result<Shown, Failure> {
+    fn examine(&self, artifacts: Artifacts, plan: &RunPlan, args: &HuntArgs) -> Result<Shown, Failure> {
         let Artifacts { seen, is_blind, is_cut, recordings } = artifacts;
         let stuck = recordings.iter().find(|recording| recording.is_deadlock);
         let deadlock = stuck.map(|recording| Deadlock::at_end_of(&recording.trace, plan.run, plan.seed));
@@ -174,9 +193,9 @@ impl FrontEnd for Native<'_> {
             if let (true, Some(why)) = (recording.is_full, &recording.cut_because) {
                 full.push(format!("run {} was recorded only in part: {why}", plan.run));
             }
-            // How a run has ended is told once, for the run.
+            // How a run has ended is reported once, for the run.
             recording.cut_because = None;
-            reports.extend(self.reports(recording, process, plan)?);
+            reports.extend(self.reports(recording, process, plan.seed, args)?);
         }
         let mut notes = self.unproven(&seen, &reports, plan);
         notes.extend(full);
@@ -185,6 +204,13 @@ impl FrontEnd for Native<'_> {
         );
         self.looked_at.write().unwrap_or_else(PoisonError::into_inner).extend(seen.iter().cloned());
         Ok(Shown { reports, again: seen, deadlock, notes, is_incomplete: is_cut })
+    }
+
+    fn drive(&self, draft: &mut Draft, how: DrivePlan) -> Result<Confirmation, Failure> {
+        let DrivePlan { stop_after, go_on, gdb } = how;
+        let (program, name, arguments) = (&self.program, self.name, self.arguments);
+        let drive = Drive { program, name, arguments, stop_after, limit: None, go_on, gdb, quietly: false };
+        native::drive(drive, draft)
     }
 }
 

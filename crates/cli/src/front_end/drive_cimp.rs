@@ -1,44 +1,34 @@
 //! Driving a CIMP program into a race: its virtual machine follows the schedule.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use foretell_cimp::machine::{Bounds, Machine, Turn};
+use foretell_cimp::program::Program;
 use foretell_cimp::value::ThreadRef;
 use foretell_report::Confirmation;
 use foretell_wire::schedule::Draft;
 
-use crate::error::Failure;
-use crate::front_end::Driver;
-use crate::program::Source;
 use crate::stop;
 
-/// A CIMP program that is to be driven.
-pub(crate) struct Cimp<'a> {
-    pub(crate) program: &'a Path,
-}
-
-impl Driver for Cimp<'_> {
-    fn drive(&self, draft: &mut Draft) -> Result<Confirmation, Failure> {
-        let source = Source::load(self.program)?;
-        let machine = Machine::new(&source.program, Bounds::default());
-        let mut way = Way { machine, draft, made: BTreeMap::new() };
-        Ok(match way.follow() {
-            Ok(()) => Confirmation::of_machine(),
-            Err(why) => Confirmation::not(format!("the program goes another way: {why}")),
-        })
+/// Drives the program into the race of this schedule.
+pub(super) fn drive(program: &Program, draft: &Draft) -> Confirmation {
+    let machine = Machine::new(program, Bounds::default());
+    let mut path = Path { machine, draft, made: BTreeMap::new() };
+    match path.follow() {
+        Ok(()) => Confirmation::of_machine(),
+        Err(why) => Confirmation::not(format!("the program goes another way: {why}")),
     }
 }
 
 /// How far the machine has come.
-struct Way<'a> {
+struct Path<'a> {
     machine: Machine<'a>,
     draft: &'a Draft,
     /// How many steps each thread has made.
     made: BTreeMap<String, u64>,
 }
 
-impl Way<'_> {
+impl Path<'_> {
     fn follow(&mut self) -> Result<(), String> {
         let draft = self.draft;
         for (index, (thread, steps, place)) in draft.turns.iter().enumerate() {
@@ -84,7 +74,7 @@ impl Way<'_> {
         self.machine.failure().map_or(Ok(()), |failure| Err(failure.to_string()))
     }
 
-    /// A notification wakes the one of those who wait whose turn comes first.
+    /// A notification wakes the waiting thread that the schedule runs first.
     fn whom_to_wake(&self, thread: ThreadRef, turn: usize) -> Option<ThreadRef> {
         let choices: Vec<ThreadRef> = self.machine.choices(thread).into_iter().flatten().collect();
         let later = self.draft.turns.iter().skip(turn).map(|turn| &turn.0);
