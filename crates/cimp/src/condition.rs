@@ -30,7 +30,7 @@ enum Term {
     Variable(String, Option<Box<Term>>),
     Unary(Unary, Box<Term>),
     Binary(Binary, Box<Term>, Box<Term>),
-    /// The right side counts only if the left one does not tell the result.
+    /// The right side counts only if the left one does not decide the result.
     Logic(Logic, Box<Term>, Box<Term>),
 }
 
@@ -57,8 +57,8 @@ impl Condition {
         self.names.iter().map(|(name, indexed)| (name.as_str(), *indexed))
     }
 
-    /// Whether it holds, where `content` tells what a variable holds by its name (`x`, `a[3]`). `None` if that is not
-    /// known of some variable that matters, or if there is a division by zero.
+    /// Whether it holds, where `content` gives the content of a variable by its name (`x`, `a[3]`). `None` if that is
+    /// not known of some variable that matters, or if there is a division by zero.
     pub fn holds(&self, content: &impl Fn(&str) -> Option<i64>) -> Option<bool> {
         value(&self.root, content).map(Value::is_true)
     }

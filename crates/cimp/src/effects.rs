@@ -197,7 +197,7 @@ impl Analysis {
     }
 }
 
-/// Who calls whom, or starts whom; by instructions of this kind.
+/// The call graph, or which function starts which; by instructions of this kind.
 fn called(drafts: &[Draft], counts: impl Fn(&Instr) -> bool) -> Components {
     let callees = |draft: &Draft| {
         let callee = |instr: &Instr| match instr {

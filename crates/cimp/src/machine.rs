@@ -83,7 +83,7 @@ struct Cell<T> {
 }
 
 struct Thread<S: Shadow> {
-    /// Who started it; `None` if it runs from the beginning.
+    /// Its parent; `None` if it runs from the beginning.
     parent: Option<ThreadRef>,
     /// Which of the threads that run from the beginning it is, or its number among those that its parent started.
     number: u32,
@@ -218,7 +218,7 @@ impl<'p, S: Shadow> Machine<'p, S> {
             }
     }
 
-    /// Those who wait for the condition and were not notified yet.
+    /// The threads that wait for the condition and were not notified yet.
     pub fn waiting(&self, condition: u32) -> impl Iterator<Item = ThreadRef> {
         self.threads().filter(move |&thread| self.waits_for(thread, condition))
     }
@@ -229,7 +229,7 @@ impl<'p, S: Shadow> Machine<'p, S> {
             && matches!(state.next, Action::Woken { condition: awaited, .. } if awaited == condition)
     }
 
-    /// Whom the thread's next step could wake: one entry for each possible turn of the thread.
+    /// The threads that the thread's next step could wake: one entry for each possible turn of the thread.
     pub fn choices(&self, thread: ThreadRef) -> Vec<Option<ThreadRef>> {
         let mut turns = Vec::new();
         self.add_turns(thread, &mut turns);

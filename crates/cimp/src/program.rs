@@ -180,18 +180,18 @@ pub enum Instr {
     SemWait(usize),
     /// *Step.* Gives a permit.
     SemPost(usize),
-    /// *Step, twice.* Gives up the lock entirely and waits for a notification of the condition; when notified, takes
+    /// *Step, twice.* Releases the lock entirely and waits for a notification of the condition; when notified, takes
     /// the lock again as often as before. Fails if the thread does not hold the lock. Pops the index of the lock, then
     /// that of the condition.
     Wait {
         /// What to wait for.
         condition: usize,
-        /// What to give up.
+        /// What to release.
         lock: usize,
     },
-    /// *Step.* Wakes one of those who wait for the condition, any one, if there is any.
+    /// *Step.* Wakes one of the threads that wait for the condition, any one, if there is any.
     Notify(usize),
-    /// *Step.* Wakes all who wait for the condition.
+    /// *Step.* Wakes all threads that wait for the condition.
     NotifyAll(usize),
     /// *Step.* Pops the arguments, the last one first, and starts a thread that runs the function; pushes a handle.
     Fork(usize),

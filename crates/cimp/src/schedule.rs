@@ -1,4 +1,4 @@
-//! Who takes the next step.
+//! Schedulers: which thread takes the next step.
 //!
 //! * [`Scheduler`]: picks one of the turns that are possible
 //! * [`simple`]: one thread after the other, in turns
@@ -26,9 +26,9 @@ use crate::value::ThreadRef;
 /// A turn by name, so that it means the same in every run of the program.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Choice {
-    /// Who takes a step.
+    /// The thread that takes a step.
     pub thread: Arc<str>,
-    /// Who is woken by it, if it is a notification.
+    /// The thread that it wakes, if it is a notification.
     pub wake: Option<Arc<str>>,
 }
 
@@ -39,7 +39,7 @@ pub struct Moment<'a> {
     pub turns: &'a [Turn],
     /// The names of all threads.
     pub names: &'a [Arc<str>],
-    /// Who can go on, and what they are about to do, in the same order.
+    /// The ready threads, and their next operations, in the same order.
     pub ready: &'a [Ready],
 }
 
@@ -50,7 +50,7 @@ impl Moment<'_> {
         Choice { thread: name(turn.thread), wake: turn.wake.map(name) }
     }
 
-    /// The first turn of the first thread that can go on, beginning with `thread` and going round.
+    /// The first turn of the first ready thread, beginning with `thread` and going round.
     fn from(&self, thread: ThreadRef) -> Turn {
         let turns = self.turns;
         turns.iter().find(|turn| turn.thread >= thread).or(turns.first()).copied().unwrap_or(NOBODY)
@@ -60,7 +60,7 @@ impl Moment<'_> {
 /// There always is a turn to pick; this one would be refused.
 const NOBODY: Turn = Turn { thread: ThreadRef(u32::MAX), wake: None };
 
-/// Decides who takes the next step.
+/// Picks the thread that takes the next step.
 pub trait Scheduler {
     /// One of the turns of the moment.
     fn pick(&mut self, moment: &Moment<'_>) -> Turn;

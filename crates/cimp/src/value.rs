@@ -15,8 +15,8 @@ impl ThreadRef {
     }
 }
 
-/// A heap cell: who allocated it, and how many the same thread had allocated before. That does not depend on what other
-/// threads do.
+/// A heap cell: the thread that allocated it, and how many the same thread had allocated before. That does not depend
+/// on what other threads do.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct CellRef {
     /// The thread that allocated it.

@@ -228,7 +228,7 @@ impl Found {
         }
     }
 
-    /// How far the witness may stray from the recorded run; none if the proof is that nothing orders the two.
+    /// How far the witness may deviate from the recorded run; none if the proof is that nothing orders the two.
     pub fn model(&self) -> Option<Model> {
         match self.finding.proof() {
             Proof::Adjacent { model, .. } => Some(*model),

@@ -23,7 +23,7 @@ const LOOKED_AT: usize = 20_000_000;
 const LOOKED_AT_LATE: usize = 2_000_000;
 /// After so many events it is asked whether there is time left.
 const LOOKS: usize = 1 << 16;
-/// How many races of a report have a story: nobody reads more.
+/// How many races of a report have a story; more would hardly be read.
 const STORIES: usize = 1_000;
 /// How many places of pictures are shown with the lines of the program.
 const PLACES: usize = 5_000;
@@ -272,7 +272,7 @@ pub fn describe_decision(
     told.look_around(input, excerpts, control)
 }
 
-/// All that is told of events of a trace.
+/// What a report describes of the events of a trace.
 #[derive(Default)]
 struct Told<'a> {
     accesses: Vec<&'a mut Access>,
@@ -325,7 +325,7 @@ impl<'a> Told<'a> {
             }
             self.enter(walk, trace.names(), excerpts);
         } else {
-            // Whoever wants everything to stop does not wait for this.
+            // A stop does not wait for this.
             let mut reading = input.open("looks up")?;
             while !walk.is_done() && !control.is_urgent() {
                 let Some((first, events)) = reading.next()? else { break };
@@ -364,7 +364,7 @@ fn tell_stories(trace: &Trace, races: &mut [Race], telling: Telling, control: &d
         }
         let witness = race.witness.as_ref();
         race.story = witness.and_then(|witness| Story::new(trace, &recorded, witness, telling));
-        // A trace that was kept in a file does not tell what the report may have been told before.
+        // A trace in a file lacks what the report may already have.
         let reads = witness.and_then(|witness| NeededReads::new(trace, &recorded, witness));
         race.reads = reads.or(race.reads.take());
         let (Some(first), Some(second)) = (trace.id(race.first.event), trace.id(race.second.event)) else {

@@ -19,7 +19,7 @@ pub enum Error {
         /// The trace.
         file: String,
     },
-    /// The input cannot be opened, or cannot tell its untaken branches; the input says why.
+    /// The input cannot be opened, or its untaken branches cannot be computed; the input says why.
     #[error(transparent)]
     Input(Box<dyn std::error::Error + Send + Sync>),
     /// The plan asks for something that does not fit together, or that there are no means for.

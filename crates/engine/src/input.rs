@@ -29,10 +29,10 @@ pub trait TraceSource {
     /// The name as people know it.
     fn name(&self) -> String;
 
-    /// Begins to read at the first event. `doing` says what for, for those who show the progress.
+    /// Begins to read at the first event. `doing` is the text beside the progress.
     fn open(&self, doing: &str) -> Result<Opened, Box<dyn std::error::Error + Send + Sync>>;
 
-    /// What the analysis is to know of a trace that was read into memory.
+    /// Prepares a trace that was read into memory.
     fn prepare(&self, trace: Trace) -> Trace {
         trace
     }
@@ -204,7 +204,7 @@ impl<'a> Input<'a> {
         }))
     }
 
-    /// What is to be said of a trace that is not kept.
+    /// What is reported about a trace that is not kept in memory.
     pub(crate) fn count(&self, doing: &str, control: &dyn Control) -> Result<TraceInfo, Error> {
         let mut reading = self.open(doing)?;
         while reading.next()?.is_some() {
@@ -322,7 +322,7 @@ impl Reading {
         self.source.into_names()
     }
 
-    /// What is to be said of what was read. To be asked once, at the end.
+    /// What is reported about the trace. To be called once, at the end.
     pub fn info(&mut self) -> TraceInfo {
         let coverage = std::mem::take(&mut self.coverage).finish(self.names());
         TraceInfo {
@@ -356,17 +356,17 @@ impl Reading {
         self.ending() == Ending::CutShort
     }
 
-    /// Which reads matter, if the trace tells; to be asked once, at the end.
+    /// The dependence information, if the trace has any; to be called once, at the end.
     pub fn dependence(&mut self) -> Result<Option<Dependence>, TraceError> {
         self.source.dependence()
     }
 
-    /// How values are computed, if the trace tells; to be asked once, after [`Reading::dependence`].
+    /// The symbolic values, if the trace has any; to be called once, after [`Reading::dependence`].
     pub fn values(&mut self) -> Result<Option<Values>, TraceError> {
         self.source.values()
     }
 
-    /// How far threads have come, if the trace tells; to be asked once, at the end.
+    /// The step counts, if the trace has any; to be called once, at the end.
     pub fn steps(&mut self) -> Option<Steps> {
         self.source.steps()
     }

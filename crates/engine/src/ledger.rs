@@ -38,7 +38,7 @@ pub(crate) struct Ledger {
     open: BTreeMap<Key, Open>,
     /// How many pairs are no race.
     pub(crate) refuted: u64,
-    /// How many pairs nobody has looked at.
+    /// How many pairs were not examined.
     not_examined: u64,
     /// How many more races there is room for. Only shrinks.
     room: usize,

@@ -42,7 +42,7 @@ pub(crate) fn is_anything_left(
     Ok(control.is_stopped() || uses.is_anything_left())
 }
 
-/// What accesses have in common that are not told apart.
+/// The key of accesses that are treated alike.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Use {
     loc: Loc,
@@ -59,7 +59,7 @@ impl Use {
 
 /// How the variables of a trace are used.
 struct Uses {
-    /// Who makes accesses of each kind: a thread, or several.
+    /// The threads that make accesses of each kind: one, or several.
     by_var: FxHashMap<(VarId, Use), Option<ThreadId>>,
     /// The races that are known, as pairs of events,
     races: Vec<(EventId, EventId)>,
@@ -69,7 +69,7 @@ struct Uses {
     wanted: HashSet<EventId>,
     /// The threads that can run, in the order in which they came.
     threads: FxHashSet<ThreadId>,
-    /// A thread runs that nobody has started: it may have been there from the beginning.
+    /// A thread without a fork event may have run from the beginning.
     is_unclear: bool,
 }
 

@@ -66,7 +66,7 @@ pub struct Plan {
 }
 
 impl Default for Plan {
-    /// What `foretell predict` does unless told otherwise, on one processor and without a limit of time.
+    /// The defaults of `foretell predict`, but with one job and without a time limit.
     fn default() -> Plan {
         Plan {
             choice: Choice::Auto,

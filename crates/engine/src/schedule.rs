@@ -51,7 +51,7 @@ fn own_names(trace: &Trace) -> Vec<Option<String>> {
     trace.threads().map(|thread| Some(trace.names().threads.name(thread).to_string())).collect()
 }
 
-/// What each thread is called by descent. Nobody knows that of threads whose start was not seen.
+/// The name of each thread by descent. Unknown for threads without a fork event.
 pub fn descents(trace: &Trace) -> Vec<Option<String>> {
     let forks = |event: &Event| matches!(event.op, Op::Fork(_));
     let mut names = vec![None; trace.thread_count()];
@@ -99,8 +99,8 @@ impl Way<'_> {
         self.trace.names().loc_text(event.loc).into_owned()
     }
 
-    /// Who goes on until when. Events that follow each other make one turn, and those that are no step of their own
-    /// make none.
+    /// Which thread runs until which step. Consecutive events of a thread make one turn; events that are no steps make
+    /// none.
     fn turns(&self, witness: &[u32]) -> Option<Vec<(String, u64, String)>> {
         let mut reached = vec![0; self.names.len()];
         let mut turns: Vec<(String, u64, String)> = Vec::new();
@@ -130,8 +130,8 @@ impl Way<'_> {
     }
 }
 
-/// What an access does. Memory that is given back while others still use it is told as a write of who knows what; of
-/// one whose value depends on the schedule, terms tell how.
+/// What an access does. A free of memory that is still in use is a write of an unknown value; a write whose value
+/// depends on the schedule has a term.
 pub fn kind_of(trace: &Trace, id: EventId) -> Option<Kind> {
     let has_term = trace.values().is_some_and(|values| values.written(id).is_some());
     match trace.event(id).op {

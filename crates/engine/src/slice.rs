@@ -44,7 +44,7 @@ impl Sliced {
 
     fn original(&self, number: u32) -> u32 {
         let original = EventId::from_number(number).and_then(|event| self.slice.original(event));
-        // What is found in the slice is made of its events.
+        // Findings in the slice consist of its events.
         original.map_or(number, EventId::number)
     }
 

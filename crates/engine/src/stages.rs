@@ -117,7 +117,7 @@ impl Run<'_> {
     fn decide(&mut self, technique: Technique) -> Result<(), Error> {
         let (input, plan, control) = (self.input, self.plan, self.control);
         match input.load_within(&format!("{} reads", technique.name()), plan.memory, control)? {
-            // A trace that was not read to its end tells less than an earlier stage did.
+            // A trace that was not read to its end has less than an earlier stage has seen.
             Ok(_) if control.is_stopped() && self.analysis.trace.events > 0 => {}
             Ok(trace) => {
                 self.analysis.trace = TraceInfo::of(trace, input.name());

@@ -89,7 +89,7 @@ impl<'a> Fuel<'a> {
 }
 
 impl Drop for Fuel<'_> {
-    /// What is not used is given back, so that the number of steps is right in the end.
+    /// What is not used is returned, so that the number of steps is right in the end.
     fn drop(&mut self) {
         self.progress.steps.fetch_sub(self.left, Ordering::Relaxed);
     }

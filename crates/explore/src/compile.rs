@@ -29,8 +29,8 @@ pub(crate) fn is_silent(op: Op) -> bool {
     }
 }
 
-/// The program of a trace whose states tell what the `watched` variables hold. `None` if there are too many events or
-/// variables to be numbered.
+/// The program of a trace whose states include the contents of the `watched` variables. `None` if there are too many
+/// events or variables to be numbered.
 pub(crate) fn compile(trace: &Trace, watched: &[VarId]) -> Option<Program> {
     let memory = Memory::new(trace);
     let sync = Sync::new(trace);
@@ -66,7 +66,7 @@ fn contents(trace: &Trace, memory: &Memory, cells: &Cells) -> Vec<Contents> {
     vars.map(|var| Contents { cell: cells.var(var), values: memory.values()[var.index()].clone() }).collect()
 }
 
-/// Tells each step which walls it lifts, and puts these next to each other.
+/// Assigns to each step the walls that it lifts, next to each other.
 fn link(compiled: &mut Compiled, cells: &Cells) -> Option<Vec<Lift>> {
     let mut lifted_by: FxHashMap<usize, Vec<Wall>> = FxHashMap::default();
     for wall in &compiled.walls {
@@ -97,7 +97,7 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// What a key must tell. Cells that follow from the positions of the threads are part of it all the same: so a
+    /// What a key must contain. Cells that follow from the positions of the threads are part of it all the same: so a
     /// state can be entered from its key without looking at what has run.
     fn layout(&self, watched: &[VarId]) -> Layout {
         let mut layout = Layout::default();

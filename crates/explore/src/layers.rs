@@ -129,7 +129,7 @@ impl AddAssign for Expanded {
     }
 }
 
-/// A state from which others go on.
+/// A state from which the exploration continues.
 pub(crate) struct Node {
     pub(crate) key: Box<[u64]>,
     /// Its rank in the last layer of the history.
@@ -145,7 +145,7 @@ pub(crate) struct Node {
 /// Where the layers end.
 pub(crate) struct Frontier {
     pub(crate) history: History,
-    /// From where to go on; empty if everything is done.
+    /// The states to continue from; empty if everything is done.
     pub(crate) nodes: Vec<Node>,
     pub(crate) is_stopped: bool,
 }
@@ -220,7 +220,7 @@ impl<'a, S: System, O: Observer<S>> Layers<'a, S, O> {
         table.add(&key, hash(&key), entry, &self.room).then(|| Layer::new(vec![table]))
     }
 
-    /// The first state as a place from where to go on.
+    /// The initial state to continue from.
     fn root(&self) -> Node {
         Node { key: self.system.key(), rank: 0, since: Vec::new(), runs: Count::ONE, part: 1.0 }
     }
@@ -242,7 +242,7 @@ impl<'a, S: System, O: Observer<S>> Layers<'a, S, O> {
     }
 }
 
-/// Who works on some states of a layer.
+/// A worker on some states of a layer.
 struct Worker<'w, 'a, S, O> {
     layers: &'w Layers<'a, S, O>,
     system: S,

@@ -96,8 +96,8 @@ impl<'t> Closure<'t> {
         Some(Closure { trace, program, properties, events })
     }
 
-    /// The barriers of which the trace does not tell how many cross them together: those who met in the trace are taken
-    /// to meet in all runs, so there may be others.
+    /// The barriers without a recorded number of threads: the threads that met in the trace are assumed to meet in all
+    /// runs, so there may be more runs.
     pub fn barriers_as_recorded(&self) -> &[BarrierId] {
         &self.program.as_recorded
     }

@@ -10,7 +10,7 @@ use crate::run::Run;
 
 /// Something that should hold in every state that can be reached.
 pub trait Property: Send + Sync {
-    /// The variables whose contents the answer depends on. Only of these does [`State::value`] tell.
+    /// The variables whose contents the answer depends on. [`State::value`] has only these.
     fn variables(&self) -> Vec<VarId>;
 
     /// Whether it holds in this state.

@@ -13,7 +13,7 @@ use crate::system::Sight;
 pub(crate) type Path = Vec<u32>;
 
 /// Everything that was seen so far, and for each the shortest path; of several, the one that comes first in the order
-/// of threads. So the answer depends neither on who looks where first, nor on how much memory there is.
+/// of threads. So the answer depends neither on the order of the search, nor on the available memory.
 ///
 /// Of too many sights the greatest are left out, for the same reason.
 #[derive(Debug)]

@@ -16,7 +16,7 @@ pub(crate) enum Special {
     Wait { own: u32 },
     /// It returns; these are the cells of the condition, and what they hold if all were woken.
     Return { own: u32, waiters: Waiters },
-    /// One of those who wait is woken.
+    /// One of the waiting threads is woken.
     NotifyOne(Waiters),
     /// All of them are.
     NotifyAll(Waiters),
@@ -26,7 +26,7 @@ pub(crate) enum Special {
     Depart { own: u32, barrier: u32 },
 }
 
-/// The cells of all who ever wait on one condition: so many from the first on.
+/// The cells of all threads that ever wait on one condition: so many from the first on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiters {
     pub(crate) first: u32,

@@ -56,7 +56,7 @@ pub(crate) enum Sight {
     Race(u32, u32),
 }
 
-/// Who looks at every state.
+/// What looks at every state.
 pub(crate) trait Observer<S: System>: Sync {
     /// Calls `seen` for everything that there is to see in the present state. Where `moved` tells which step has led
     /// here, what could be seen before that step may be left out.

@@ -30,8 +30,8 @@ fn put(out: &mut Vec<u8>, chunk: &Chunk<'_>, content: &[u8]) {
     out.resize(end, 0);
 }
 
-/// A log of what the first thread does alone, what it does once it has started another one, and what that one does then. Before the fork
-/// memory held 7 in `X`, and zeros around it.
+/// A log of what the first thread does alone, what it does once it has started another one, and what that one does
+/// then. Before the fork memory held 7 in `X`, and zeros around it.
 fn log(alone: &[Record<'_>], first: &[Record<'_>], second: &[Record<'_>]) -> Vec<u8> {
     let runs = [
         Run { address: X - 0x100, length: 0x100, bytes: None },

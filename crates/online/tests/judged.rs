@@ -1,5 +1,5 @@
-//! Random records, judged by a graph: two accesses race if neither can be reached from the other. Nothing of the detector is used for
-//! that, neither clocks nor epochs.
+//! Random records, judged by a graph: two accesses race if neither can be reached from the other. Nothing of the
+//! detector is used for that, neither clocks nor epochs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -155,8 +155,8 @@ fn releases(record: &Record<'_>) -> bool {
     matches!(order_of(record), Some(Order::Release | Order::AcqRel | Order::SeqCst))
 }
 
-/// The heads of the release sequences that a load at this step sees: stores, read from directly or through updates; and by the
-/// rules of C11, also through stores of the same thread.
+/// The heads of the release sequences that a load at this step sees: stores, read from directly or through updates; and
+/// by the rules of C11, also through stores of the same thread.
 fn heads(steps: &[Step], load: usize) -> Vec<usize> {
     let Some((addr, ..)) = touched(&steps[load].1) else { return Vec::new() };
     let same =
@@ -292,8 +292,8 @@ fn races(steps: &[Step]) -> BTreeMap<(u64, u64), BTreeSet<u64>> {
 /// The two sites of a race, and where in memory it is.
 type Found = ((u64, u64), u64);
 
-/// The races that the detector finds, in order. As a program does, it is not told of a plain access that its thread has just made, if the
-/// detector said that this would be nothing new; and how many of these there were.
+/// The races that the detector finds, in order. As a program does, it is not told of a plain access that its thread has
+/// just made, if the detector said that this would be nothing new; and how many of these there were.
 fn found(steps: &[Step]) -> (Vec<Found>, u32) {
     let mut detector = Detector::new();
     detector.module(&CPP, Language::Cpp);

@@ -107,7 +107,7 @@ pub fn many_threads(threads: usize, seed: u64) -> Script {
         script.fork(0, child);
     }
     let mut rounds = vec![ROUNDS; threads];
-    // Threads are drawn at random, so that their rounds interleave; who has done its work leaves.
+    // Threads are drawn at random, so that their rounds interleave; a thread that has done its work leaves.
     let mut working: Vec<usize> = (0..threads).collect();
     while !working.is_empty() {
         let place = random.below(working.len());

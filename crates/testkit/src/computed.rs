@@ -13,8 +13,8 @@ pub struct Computed<'a> {
 }
 
 impl<'a> Computed<'a> {
-    /// The run in which all reads see what they saw, but for one that sees this. None if the trace does not tell how
-    /// values are computed.
+    /// The run in which all reads see what they saw, but for one that sees this. None if the trace has no symbolic
+    /// values.
     pub fn of(trace: &'a Trace, changed: Option<(EventId, u64)>) -> Option<Computed<'a>> {
         let (values, dependence) = (trace.values()?, trace.dependence()?);
         let is_changed = |read: EventId| changed.is_some_and(|(changed, _)| changed == read);

@@ -49,7 +49,7 @@ pub struct LockedTrace {
     random: Random,
     names: Names,
     threads: Vec<Worker>,
-    /// Who holds each lock.
+    /// The holder of each lock.
     owners: Vec<Option<usize>>,
     /// The last value written to each variable.
     memory: Vec<u32>,

@@ -69,7 +69,7 @@ impl Script {
         self.push(thread, LockId::from_index(lock).map(Op::Acquire));
     }
 
-    /// Gives up a lock, which the thread must hold.
+    /// Releases a lock, which the thread must hold.
     pub fn release(&mut self, thread: usize, lock: usize) {
         self.push(thread, LockId::from_index(lock).map(Op::Release));
     }

@@ -1,8 +1,8 @@
 //! Random well-formed traces of a few events, as text: small enough for exhaustive search, varied enough to find what a
 //! person would not think of.
 //!
-//! Threads that take random steps are simulated. A step that cannot be taken in the present state is left out; what
-//! no thread waits for in vain stays open at the end: sections, waits, barriers.
+//! Threads that take random steps are simulated. A step that cannot be taken in the present state is left out; critical
+//! sections, waits and barriers may stay open at the end.
 
 mod locks;
 mod memory;
@@ -114,7 +114,7 @@ impl World {
         if state.waiting.is_some() {
             return self.return_from_wait(thread);
         }
-        // Who has arrived may do other things before it departs.
+        // A thread that has arrived may do other things before it departs.
         if state.inside.is_some() && !self.random.once_in(4) {
             return self.depart(thread);
         }

@@ -32,7 +32,7 @@ const SLICE: usize = 1 << 15;
 /// How many jumps can be taken back.
 const HISTORY: usize = 1000;
 
-/// Whether to go on.
+/// Whether to continue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flow {
     /// Show what has changed, and wait for the next key.
@@ -223,7 +223,7 @@ impl<'a> Browser<'a> {
         &self.mode
     }
 
-    /// What is to be said of the last key.
+    /// The message about the last key.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -364,7 +364,7 @@ impl<'a> Browser<'a> {
         self.lane = self.lane.min(self.lanes().len().saturating_sub(layout.lanes));
     }
 
-    /// The rows have to be chosen anew; the cursor stays at this position, or goes to what is shown after it.
+    /// The rows have to be selected again; the cursor stays at this position, or goes to what is shown after it.
     fn choose_rows(&mut self, position: Option<usize>) {
         let all = !self.only_found && self.hidden_count() == 0;
         self.rows = if all { Rows::All(self.order().len()) } else { Rows::none_yet() };

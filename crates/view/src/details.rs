@@ -14,7 +14,7 @@ const CALLS: usize = 12;
 pub struct Details {
     /// Which event of how many.
     pub number: String,
-    /// Who does what.
+    /// Thread and operation.
     pub deed: String,
     /// Where.
     pub location: String,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use foretell_report::{Access, Race as Told, Report, json};
 use foretell_trace::{EventId, Names, Trace};
 
-/// A race that a report tells of.
+/// A race of a report.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Race {
     /// The access that comes first in the trace.

@@ -18,7 +18,7 @@ pub enum Direction {
 /// What the walk has to say of one event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Look {
-    /// Go on.
+    /// Continue.
     On,
     /// This is it.
     Here,
@@ -47,7 +47,7 @@ pub struct Seek<'a> {
     left: usize,
     /// How many positions there are to be looked at in all.
     all: usize,
-    /// Whether to go on from the other end.
+    /// Whether to continue from the other end.
     around: bool,
     wrapped: bool,
     what: String,
@@ -76,7 +76,7 @@ impl<'a> Seek<'a> {
         Seek { look: Box::new(look), direction, next, left, all: left, around: false, wrapped: false, what }
     }
 
-    /// Goes on from the other end, up to where it began.
+    /// Continues from the other end, up to where it began.
     pub fn around(mut self, length: usize) -> Seek<'a> {
         self.around = true;
         self.left = length;
@@ -116,7 +116,7 @@ impl<'a> Seek<'a> {
         Progress::Going
     }
 
-    /// The position to look at, if the way goes on there.
+    /// The position to look at, if the search continues there.
     fn position(&mut self, length: usize) -> Option<usize> {
         if self.next < length {
             return Some(self.next);

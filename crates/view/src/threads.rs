@@ -29,8 +29,8 @@ pub struct Section {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Doing {
     calls: Vec<Call>,
-    /// A lock keeps its slot for as long as it is held, so that it can be drawn as a straight line whatever is taken
-    /// and given up beside it. The last slot is never empty.
+    /// A lock keeps its slot for as long as it is held, so that it can be drawn as a straight line whatever is acquired
+    /// and released beside it. The last slot is never empty.
     slots: Vec<Option<Section>>,
 }
 
@@ -101,7 +101,7 @@ pub enum Change {
     Left(usize),
     /// A lock is taken and held in this slot.
     Taken(usize),
-    /// The lock in this slot is given up.
+    /// The lock in this slot is released.
     Given(usize),
 }
 

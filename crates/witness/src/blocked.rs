@@ -27,7 +27,7 @@ pub enum Blocked {
     OtherWrite(VarId, Option<EventId>),
     /// The variable's memory is not allocated yet.
     NotAllocated(VarId),
-    /// The variable's memory was given back.
+    /// The variable's memory was freed.
     Freed(VarId),
     /// Another thread holds the lock.
     Held(LockId, ThreadId),

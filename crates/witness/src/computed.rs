@@ -1,4 +1,4 @@
-//! What the values of a replay are, where the trace tells how they are computed ([`crate::Model::Values`]).
+//! The values of a replay, where the trace has symbolic values ([`crate::Model::Values`]).
 //!
 //! [`foretell_trace::values`] says what that means. What it leaves to us:
 //! * A write whose term has no value stores what was observed if its thread has seen nothing else than observed, as a
@@ -40,8 +40,8 @@ pub(crate) struct Computed<'t> {
     written: BTreeMap<VarId, Content>,
     /// What each read that has run has seen. Only grows.
     seen: BTreeMap<EventId, Content>,
-    /// What terms are that were asked for by this thread. Does not change: all that they are made of has run. Which
-    /// reads *everything* stands for depends on who asks.
+    /// The values of terms that this thread has evaluated. They do not change: all reads that they depend on have run.
+    /// Which reads *everything* stands for depends on the thread.
     settled: HashMap<(ThreadId, Node), Outcome>,
 }
 
@@ -66,8 +66,7 @@ impl<'t> Computed<'t> {
         self.trace.names().value_number(value).map_or(Known::Name(value), Known::Number)
     }
 
-    /// What a read of something that holds this sees; `same_write` tells whether that is of the same write as in the
-    /// trace.
+    /// What a read of something that holds this sees; `same_write` is whether it is of the same write as in the trace.
     pub(crate) fn sees(&self, event: &Event, held: Content, same_write: bool) -> Content {
         let shown = event.op.value_read().map(|value| self.shown(value));
         if event.unexplained {

@@ -1,5 +1,5 @@
-//! The reads of a replay that have seen something else than observed, and what they matter to, where the trace tells
-//! what each read matters to ([`crate::Model::Necessary`]).
+//! The deviating reads of a replay and what depends on them, where the trace has dependence information
+//! ([`crate::Model::Necessary`]).
 
 use std::collections::{BTreeSet, HashMap};
 

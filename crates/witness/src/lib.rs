@@ -1,10 +1,11 @@
 //! Who finds may not check. This crate decides whether a claimed race is one, and shares no code with any finder.
 //!
 //! * [`model`]: what a read must see for its thread to go on as observed
-//! * [`observed`]: what the observed run says beyond its events: who read from whom, who woke whom, and so on
+//! * [`observed`]: what the observed run says beyond its events: reads-from, which notification woke which wait, and so
+//!   on
 //! * [`machine`]: the operational semantics: which event can run next, and what it does
 //! * `deviations`: the reads that saw something else than observed, and what they matter to
-//! * `computed`: the values of a replay, where the trace tells how they are computed
+//! * `computed`: the values of a replay, where the trace has symbolic values
 //! * [`blocked`]: why an event cannot run, for people
 //! * [`referee`]: replays a claimed schedule; the only place where a [`Finding`] comes into being
 //! * [`unordered`]: the other proof: the language's happens-before leaves the two accesses of the observed run

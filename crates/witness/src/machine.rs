@@ -7,8 +7,8 @@
 //! What [`foretell_trace::event`] leaves to us:
 //! * An event that no recorded write explains stands for an external write, too, by code that may have looked at
 //!   anything before: it can run only once everything before it in the trace has run, as observed.
-//! * An update that deviates leaves a content that equals nothing observed, unless the trace tells that what it
-//!   writes does not depend on what it read.
+//! * An update that deviates leaves a content that equals nothing observed, unless the trace shows that what it writes
+//!   does not depend on what it read.
 //! * Memory whose allocation the trace shows holds something unknown, not 0, unless a read shows what.
 
 mod meetings;
@@ -38,11 +38,11 @@ pub struct Machine<'t> {
     threads: Vec<Thread>,
     /// What each variable holds.
     vars: Vec<Cell>,
-    /// Who holds each lock.
+    /// The holders of each lock.
     locks: Vec<Lock>,
     /// The permits of each semaphore; `None` until its creation has run.
     sems: Vec<Option<u64>>,
-    /// Who waits for a notification of each condition. Short: searched linearly.
+    /// The threads that wait for a notification of each condition. Short: searched linearly.
     waiting: Vec<Vec<ThreadId>>,
     /// How far each barrier is.
     barriers: Vec<Barrier>,
@@ -84,7 +84,7 @@ enum Content {
     Known(Value),
     /// The trace does not show the value. The same write still means the same value.
     Hidden,
-    /// Made of something else than what was observed: equals nothing that was.
+    /// It depends on a deviating read: equals nothing that was observed.
     Foreign,
 }
 
@@ -97,9 +97,9 @@ enum Life {
 
 #[derive(Clone, Debug, Default)]
 struct Lock {
-    /// Who holds it exclusively.
+    /// The exclusive holder.
     writer: Option<ThreadId>,
-    /// Who holds it shared. Short: searched linearly.
+    /// The shared holders. Short: searched linearly.
     readers: Vec<ThreadId>,
 }
 
@@ -275,9 +275,9 @@ impl<'t> Machine<'t> {
 
     /// The state as far as it is not a function of itself: what can happen from here on depends on this alone.
     ///
-    /// How far the threads are tells who holds which lock, the permits, the arrivals, and what is allocated or freed,
-    /// because each of these is a count or a set over the events that have run. Memory, deviations, notifications and
-    /// who meets whom depend on the order, too.
+    /// The positions of the threads determine the holders of locks, the permits, the arrivals, and what is allocated or
+    /// freed, because each of these is a count or a set over the events that have run. Memory, deviations,
+    /// notifications and the meetings at barriers depend on the order, too.
     pub fn key(&self) -> Box<[u32]> {
         let threads = self.threads.iter().flat_map(|thread| {
             [thread.next, u32::from(thread.deviated) | u32::from(thread.notified) << 1, thread.signals]
@@ -339,7 +339,7 @@ impl<'t> Machine<'t> {
                 let state = &self.threads[child.index()];
                 require(state.next == NONE && !state.unborn, Blocked::StillRuns(child))
             }
-            // Where the trace tells what each read decides, a branch is an event like any other.
+            // Where the trace has dependence information, a branch is an event like any other.
             Op::Branch => {
                 let as_observed = !self.threads[thread.index()].deviated
                     || self.deviating.is_some()

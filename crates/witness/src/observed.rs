@@ -1,5 +1,5 @@
-//! What the observed run says beyond its events: who read from whom, who woke whom, which crossing of a barrier an
-//! arrival belongs to, what was there at the beginning. Found once per trace; a replay only looks it up.
+//! What follows from the observed run: reads-from, which notification woke which wait, which crossing of a barrier an
+//! arrival belongs to, initial values. Found once per trace; a replay only looks it up.
 
 use foretell_trace::{CondId, Event, EventId, Op, ThreadId, Trace, Value, ops};
 
@@ -22,11 +22,11 @@ pub struct Observed<'t> {
     pub(crate) permits: Vec<Option<u64>>,
     /// Per barrier and generation, how many arrive.
     pub(crate) arrivals: Vec<Vec<u32>>,
-    /// Per barrier, how many cross it together, if the trace tells; otherwise those who did cross it together.
+    /// Per barrier, how many threads cross it together, if the trace has that; otherwise those that did.
     pub(crate) sizes: Vec<Option<u32>>,
     /// The indices of the events that no recorded write explains. Sorted.
     pub(crate) unexplained: Vec<u32>,
-    /// Per term, the last of the reads that it is made of.
+    /// Per term, the last read that it depends on.
     pub(crate) newest: Vec<Option<EventId>>,
 }
 

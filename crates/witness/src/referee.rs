@@ -196,7 +196,7 @@ impl<'t> Referee<'t> {
     }
 
     /// What the steps of a schedule that holds read and write, as far as that is something else than in the trace, and
-    /// known because the trace tells how values are computed. The two that race take place one after the other.
+    /// computed from symbolic values. The two that race take place one after the other.
     pub fn new_values(&mut self, proof: &Proof) -> Vec<NewValues> {
         let Proof::Adjacent { model, schedule } = proof else { return Vec::new() };
         self.machine.rewind(&[], *model);

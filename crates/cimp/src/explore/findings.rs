@@ -35,16 +35,16 @@ pub struct Race {
 /// Something that goes wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FoundFailure {
-    /// What, where, and who.
+    /// The operation, its location, and its thread.
     pub failure: Failure,
     /// Leads there.
     pub schedule: Schedule,
 }
 
-/// A state in which no thread can go on although not all have ended.
+/// A deadlock: no thread can run although not all have ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Deadlock {
-    /// Who waits for what.
+    /// The blocked threads.
     pub blocked: Vec<Blocked>,
     /// Leads there.
     pub schedule: Schedule,

@@ -49,7 +49,7 @@ pub enum Action {
     /// The function that the new thread runs.
     Fork(u32),
     Join(ThreadRef),
-    /// Something goes wrong: the end of everything. Others may go on until then.
+    /// A failure, which ends the execution. Other threads may run until then.
     Fail,
 }
 

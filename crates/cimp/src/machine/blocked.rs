@@ -1,4 +1,4 @@
-//! Who waits for what.
+//! Blocked threads.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::{Action, Machine, Shadow};
 use crate::program::Position;
 use crate::value::ThreadRef;
 
-/// A thread that cannot go on.
+/// A blocked thread.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Blocked {
     /// The name of the thread.
@@ -24,7 +24,7 @@ pub enum Wanted {
     Lock {
         /// The lock.
         lock: String,
-        /// Who holds it.
+        /// Its holder.
         owner: String,
     },
     /// A permit of a semaphore.
@@ -48,12 +48,12 @@ impl fmt::Display for Blocked {
 }
 
 impl<S: Shadow> Machine<'_, S> {
-    /// Whether some thread has not ended, but none can go on.
+    /// Whether some thread has not ended, but none can run.
     pub fn is_deadlocked(&self) -> bool {
         self.failure.is_none() && !self.is_finished() && self.threads().all(|thread| !self.enabled(thread))
     }
 
-    /// All threads that cannot go on now, and what for.
+    /// All threads that are blocked now, and what they wait for.
     pub fn blocked(&self) -> Vec<Blocked> {
         self.threads().filter_map(|thread| self.blocked_thread(thread)).collect()
     }

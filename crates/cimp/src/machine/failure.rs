@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::program::Position;
 
-/// Why an execution cannot go on.
+/// Why an execution cannot continue.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Fault {
     /// An assertion does not hold.
@@ -32,13 +32,13 @@ pub enum Fault {
     NotANumber,
     /// A join of something that is no thread handle.
     NotAThread,
-    /// A lock that is given up, or waited with, by a thread that does not hold it.
+    /// A thread releases a lock, or waits with it, without holding it.
     NotHeld(String),
     /// More calls within calls than allowed.
     StackOverflow,
     /// A loop runs more often than allowed.
     LoopBound(u32),
-    /// A thread goes on forever without doing anything that others could notice.
+    /// A thread loops forever without any visible operation.
     TooManySilentSteps,
     /// More threads than allowed.
     TooManyThreads,

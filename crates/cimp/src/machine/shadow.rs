@@ -21,7 +21,7 @@ pub struct Slot<T> {
     pub tag: T,
 }
 
-/// Who does something, and where in the program.
+/// A thread, and its location in the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct At {
     /// Who.
@@ -30,7 +30,7 @@ pub struct At {
     pub position: Position,
 }
 
-/// What must be so for a thread to go on as it does.
+/// What must hold for a thread to continue as it does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Guard {
     /// The value is not 0: of an assertion, or a divisor.
@@ -103,7 +103,7 @@ pub trait Shadow: Sized {
     /// [`Instr::Unmark`](crate::program::Instr::Unmark).
     fn unmark(&mut self, control: &mut Self::Control) {}
 
-    /// The thread can go on only because this value is as the guard says (or fails because it is not).
+    /// The thread can continue only because this value is as the guard says (or fails because it is not).
     fn guard(&mut self, at: At, control: &mut Self::Control, guard: Guard, on: Slot<Self::Tag>) {}
 
     /// A function is called.

@@ -92,7 +92,7 @@ impl Replay<'_> {
         same_target && names.loc_text(event.loc) == step.position.to_string()
     }
 
-    /// A notification wakes the one of those who wait that returns first.
+    /// A notification wakes the waiting thread that returns first.
     fn whom_to_wake(&self, thread: ThreadRef, later: &[EventId]) -> Option<ThreadRef> {
         let choices: Vec<ThreadRef> = self.machine.choices(thread).into_iter().flatten().collect();
         let names = self.trace.names();

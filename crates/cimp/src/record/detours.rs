@@ -2,8 +2,8 @@
 //! way there.
 //!
 //! A run shows one way of each decision only, and what lies on the other one may race as well. Here the program is
-//! known, so the other way can be walked: by the thread alone, from the very state in which it decided, with everybody
-//! else standing still. What the thread then reads is not what it will have read in an execution that really takes this
+//! known, so the other way can be walked: by the thread alone, from the very state in which it decided, while all other
+//! threads stand still. What the thread then reads is not what it will have read in an execution that really takes this
 //! way; therefore nothing is made of it but terms. Decisions on the detour that depend on reads are taken both ways,
 //! each with the demand that it goes so, and what was accessed is demanded to be accessed again. So whenever all
 //! demands hold, the thread does exactly what the detour shows.

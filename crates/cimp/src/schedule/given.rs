@@ -4,7 +4,7 @@ use super::{Choice, Moment, Schedule, Scheduler, Serial};
 use crate::machine::{Action, Bounds, Machine, Shadow, Turn};
 use crate::program::Program;
 
-/// Does what a schedule says, and goes on one thread after the other when that is over, or cannot be followed.
+/// Follows a schedule, and continues with one thread after the other when that is over, or cannot be followed.
 #[derive(Clone, Debug)]
 pub struct Given {
     choices: Vec<Choice>,
@@ -79,7 +79,7 @@ pub fn replay<'p>(program: &'p Program, bounds: Bounds, schedule: &Schedule) -> 
 }
 
 impl<S: Shadow> Machine<'_, S> {
-    /// What the choice means in this state. If it does not say who is woken, the first one who waits is.
+    /// What the choice means in this state. If it does not name the woken thread, the first waiting one is woken.
     pub fn turn(&self, choice: &Choice) -> Option<Turn> {
         let thread = self.thread_named(&choice.thread)?;
         let wake = match (&choice.wake, self.next(thread)?.action) {

@@ -4,7 +4,8 @@ use super::{Moment, Scheduler};
 use crate::machine::Turn;
 use crate::value::ThreadRef;
 
-/// Runs a thread until it blocks or ends, then the next one. Notifications wake who waits in the order of the threads.
+/// Runs a thread until it blocks or ends, then the next one. Notifications wake waiting threads in the order of their
+/// numbers.
 #[derive(Clone, Debug)]
 pub struct Serial {
     current: ThreadRef,

@@ -29,7 +29,7 @@ impl<S: Strategy> Scheduler for S {
     }
 }
 
-/// Replaces `ready` by those who can take these turns.
+/// Replaces `ready` by the threads that can take these turns.
 pub(crate) fn ready<S: Shadow>(machine: &Machine<'_, S>, turns: &[Turn], ready: &mut Vec<Ready>) {
     ready.clear();
     ready.extend(turns.chunk_by(|a, b| a.thread == b.thread).filter_map(|turns| turns.first()).map(|turn| {

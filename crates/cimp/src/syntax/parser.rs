@@ -165,7 +165,7 @@ impl<'s, 't> Parser<'s, 't> {
 
     // Recovery.
 
-    /// Reads one of several things; if that fails, goes on where the next one may begin.
+    /// Parses one of several items; if that fails, continues where the next one may begin.
     pub(super) fn recovering(&mut self, starts: &[&str], read: impl FnOnce(&mut Self) -> Parsed<()>) {
         let (depth, deepest, names) = (self.depth, self.deepest, self.names.len());
         let start = self.at;

@@ -161,7 +161,7 @@ pub(crate) enum ExpressionKind<'s> {
     ForkBlock(Body<'s>),
     Unary(Unary, Box<Expression<'s>>),
     Binary(Binary, Box<Expression<'s>>, Box<Expression<'s>>),
-    /// `&&` or `||`, whose right side is only computed if the left one does not tell the result.
+    /// `&&` or `||`, whose right side is only computed if the left one does not decide the result.
     Logic(Logic, Box<Expression<'s>>, Box<Expression<'s>>),
 }
 

@@ -17,17 +17,17 @@ pub(super) struct Cells {
     locks: u32,
     sems: u32,
     barriers: u32,
-    /// Per variable, the cell that tells whether it is usable, or [`NONE`] if it always is.
+    /// Per variable, the cell for whether it is usable, or [`NONE`] if it always is.
     lives: Vec<u32>,
     /// Per variable, whether the trace shows its allocation.
     allocated: Vec<bool>,
     /// Per lock, what exclusive ownership adds to its cell; shared ownership adds 1 for each owner.
     exclusive: Vec<u32>,
-    /// Per condition, the first of the cells of those who ever wait on it for a notification.
+    /// Per condition, the first of the cells of the threads that ever wait on it for a notification.
     waiters: Vec<u32>,
-    /// Who they are.
+    /// These threads.
     waiting: Vec<Vec<ThreadId>>,
-    /// The cells of those who come to barriers that any may cross together.
+    /// The cells of threads at barriers that any threads may cross together.
     meeting: FxHashMap<(BarrierId, ThreadId), u32>,
     count: usize,
 }
@@ -109,7 +109,7 @@ impl Cells {
         })
     }
 
-    /// The cells of those who ever wait on the condition for one of `signals` notifications, or for one of all.
+    /// The cells of the threads that ever wait on the condition for one of `signals` notifications, or for one of all.
     pub(super) fn waiters(&self, cond: CondId, signals: u32) -> Waiters {
         let count = u32::try_from(self.waiting[cond.index()].len()).unwrap_or(0);
         Waiters { first: self.waiters[cond.index()], count, woken: signals.saturating_add(2) }
@@ -173,7 +173,7 @@ impl Cells {
         nth(self.barriers, barrier.index())
     }
 
-    /// The cell that tells whether the variable is usable, where that changes.
+    /// The cell for whether the variable is usable, where that changes.
     pub(super) fn life(&self, var: VarId) -> Option<u32> {
         Some(self.lives[var.index()]).filter(|&cell| cell != NONE)
     }

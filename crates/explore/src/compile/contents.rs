@@ -1,7 +1,7 @@
 //! What variables can hold, and what reads ask of it.
 //!
 //! Each write leaves an *outcome*; so does whatever a variable holds at the beginning, and a read that no recorded
-//! write explains. Two outcomes that no read can tell apart get the same number. A read that shows its value, from a
+//! write explains. Two outcomes that no read distinguishes get the same number. A read that shows its value, from a
 //! write that shows its value, asks for the value; the outcomes with one value have successive numbers, so that is a
 //! range. Any other read asks for the outcome that it saw, which then has a number of its own.
 
@@ -83,7 +83,7 @@ impl Memory {
         let is_initial = seen == self.outcomes[seen].var;
         let outcome = &mut self.outcomes[seen];
         if is_initial && outcome.value.is_none() {
-            // The first read of it that shows a value tells what was there.
+            // The first read of it that shows a value shows the initial one.
             outcome.value = value;
         }
         match (outcome.value, value) {

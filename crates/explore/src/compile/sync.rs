@@ -15,7 +15,7 @@ pub(super) struct Sync {
     pub(super) arrivals: Vec<u32>,
     /// By arrival or departure: how many arrivals must have come before.
     pub(super) gathered: FxHashMap<usize, u32>,
-    /// Per barrier: how many cross it together, if any may; `None` if those do who did.
+    /// Per barrier: how many threads cross it together, if any may; `None` if the same ones do as observed.
     pub(super) sizes: Vec<Option<u32>>,
     /// Per barrier: whether any thread departs from it.
     crossed: Vec<bool>,
@@ -66,7 +66,7 @@ impl Sync {
     fn barriers(&mut self, trace: &Trace) {
         // Per barrier: how many arrived before the generation that gathers.
         let mut before = vec![0; self.arrivals.len()];
-        // Who is inside, and how many arrived before his generation.
+        // The threads inside, and how many arrived before their generation.
         let mut inside = FxHashMap::default();
         // Departures, by the number that arrived before their generation: how many arrived with it is known later.
         let mut departures = Vec::new();

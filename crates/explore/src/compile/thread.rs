@@ -20,7 +20,7 @@ pub(super) struct Compiled {
     /// Per thread, its positions.
     pub(super) blocks: Vec<Block>,
     pub(super) specials: Vec<Special>,
-    /// Who waits for the end of which thread: the position of the join, and the thread.
+    /// The joins: their positions, and the joined threads.
     joins: Vec<(usize, ThreadId)>,
     /// By variable and thread, the last position at which the thread asks what the variable holds.
     pub(super) last_reads: Vec<LastRead>,
@@ -142,7 +142,7 @@ impl<'a> Compiler<'a> {
         Some(())
     }
 
-    /// All threads; who waits for the end of another now knows where that is.
+    /// All threads, with the targets of joins resolved.
     pub(super) fn finish(mut self) -> Compiled {
         for (position, child) in std::mem::take(&mut self.compiled.joins) {
             self.compiled.steps[position].guard = self.compiled.blocks[child.index()].done;
@@ -262,7 +262,7 @@ impl<'a> Compiler<'a> {
         let (cells, thread) = (self.cells, event.thread);
         let waiters = |cond: CondId| cells.waiters(cond, self.sync.signals[cond.index()]);
         Some(match event.op {
-            // Who returns for another reason does not care for notifications.
+            // A thread that returns for another reason needs no notification.
             Op::Wait { cond, .. } if next.is_some_and(|back| self.sync.notified.contains(back)) => {
                 Special::Wait { own: cells.waiter(cond, thread)? }
             }

@@ -1,7 +1,8 @@
 //! What is said to matter to what, against what happens if a read sees something else.
 //!
-//! Random programs are run by a small machine that writes a log. Then they are run again, each time with one read that sees something
-//! else, while all others see what they saw. Where that run is not as the first one, the read must have been said to matter.
+//! Random programs are run by a small machine that writes a log. Then they are run again, each time with one read that
+//! sees something else, while all others see what they saw. Where that run is not as the first one, the read must have
+//! been said to matter.
 
 mod computed;
 mod machine;
@@ -114,8 +115,8 @@ fn what_the_machine_has_computed_is_computed_again() {
     assert!(known.iter().all(|&known| known > 1000), "{known:?}");
 }
 
-/// What was computed in the run is what the terms say, and so is what is computed if a read sees something else, as far as the thread then does
-/// what it did.
+/// What was computed in the run is what the terms say, and so is what is computed if a read sees something else, as far
+/// as the thread then does what it did.
 #[test]
 fn terms_tell_what_happens_if_a_read_sees_something_else() {
     let mut seen = computed::Seen::default();

@@ -514,7 +514,8 @@ impl Maker<'_> {
         self.put(28, INT, vec![value, place], Hook::Told);
     }
 
-    /// Something is kept in one of two arrays while a word of the other is copied to there, maybe over it, and fetched again.
+    /// Something is kept in one of two arrays while a word of the other is copied to there, maybe over it, and fetched
+    /// again.
     fn through_the_array(&mut self) {
         let (arrays, local) = (self.arrays, self.local());
         let place = |maker: &mut Self, array: usize| {
@@ -530,7 +531,8 @@ impl Maker<'_> {
         self.put(28, INT, vec![value, local], Hook::None);
     }
 
-    /// Two values that change places, several times; or one goes to the other, and something that was read comes in its place.
+    /// Two values that change places, several times; or one goes to the other, and something that was read comes in its
+    /// place.
     fn exchange(&mut self) {
         let (one, other, bound) = (self.value(), self.value(), self.value());
         let bound = self.put(23, INT, vec![bound, Use::number(3)], Hook::None);

@@ -74,7 +74,7 @@ pub struct Shape {
     pub threads: usize,
     /// Whether there are many branches, so that most reads decide something; otherwise there are few, if any.
     pub decisive: bool,
-    /// How many events; fewer only if no thread is left that could go on.
+    /// How many events; fewer only if no thread can run any more.
     pub events: usize,
     /// How many locks at most. A thread may hold as many at once, and a few in any case.
     pub locks: usize,

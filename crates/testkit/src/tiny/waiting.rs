@@ -38,7 +38,7 @@ impl World {
         }
     }
 
-    /// Gives up a lock that is held exclusively, however often.
+    /// Releases a lock that is held exclusively, however often.
     pub(super) fn wait(&mut self, thread: usize) {
         if self.shape.features.crowds && self.threads[thread].held.is_empty() {
             self.acquire(thread);

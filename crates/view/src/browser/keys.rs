@@ -31,7 +31,7 @@ const WHEEL: isize = 3;
 /// What can be typed at most.
 const LONGEST: usize = 200;
 
-/// A part of the help: its title, and keys with what they do. A line without keys goes on with the one above.
+/// A part of the help: its title, and keys with what they do. A line without keys continues the one above.
 pub type Chapter = (&'static str, &'static [(&'static str, &'static str)]);
 
 /// All keys, for people.
@@ -122,7 +122,7 @@ impl Browser<'_> {
         if key == Key::Control('c') {
             return Flow::Quit;
         }
-        // Whoever presses a key does not wait any longer.
+        // A key press ends the wait.
         let searched = self.seek.take().is_some();
         let flow = match self.mode.clone() {
             Mode::Browse if searched && key == Key::Escape => {

@@ -146,7 +146,7 @@ impl Browser<'_> {
         !self.races.all.is_empty()
     }
 
-    /// What is to be said of the race that an event is part of.
+    /// The message about the race that an event is part of.
     pub(super) fn race_in_words(&self, here: EventId) -> Option<String> {
         let current = self.races.current.filter(|_| self.is_in_current_race(here));
         let index = current.or(self.races.of_event.get(&here).copied())?;

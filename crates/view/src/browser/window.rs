@@ -12,9 +12,9 @@ pub enum Bar {
     Begin(Section),
     /// It is held.
     Held(Section),
-    /// It is taken once more, or given up once while it is still held.
+    /// A repeated acquire, or the release of one.
     Again(Section),
-    /// It is given up here.
+    /// It is released here.
     End(Section),
 }
 

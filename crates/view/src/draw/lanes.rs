@@ -135,7 +135,7 @@ impl Canvas<'_, '_> {
         let x = lane_at(self.layout, lane) + self.bars + 1;
         let room = self.free_until(lane, row).saturating_sub(x);
         let used = pen.put(x, line, room, &text, self.style(row.event, in_sight.is_some(), is_current));
-        // What is across another lane must not seem to go on with the sign there.
+        // Text across another lane must not run into the sign there.
         if x + used >= lane_at(self.layout, lane + 1) {
             pen.put(x + used, line, room - used.min(room), " ", Theme::plain());
         }

@@ -51,8 +51,8 @@ impl Theme {
         self.colour(OF_LOCKS[lock.index() % OF_LOCKS.len()])
     }
 
-    /// Of an operation: what belongs to a lock has its colour, what writes stands out from what reads, and what nobody
-    /// else sees steps back.
+    /// Of an operation: what belongs to a lock has its colour, what writes stands out from what reads, and thread-local
+    /// operations are dimmed.
     pub(super) fn operation(self, op: Op) -> Style {
         if let Some((lock, _)) = op.section_begin().or(op.section_end()) {
             return self.lock(lock);
@@ -92,7 +92,7 @@ impl<'b> Pen<'b> {
         usize::from(self.area.height)
     }
 
-    /// Writes `text` into at most `width` columns from there on, and tells how many it took.
+    /// Writes `text` into at most `width` columns from there on, and returns how many it took.
     pub(super) fn put(&mut self, x: usize, y: usize, width: usize, text: &str, style: Style) -> usize {
         self.put_cut(x, y, width, text, style, Cut::Back)
     }

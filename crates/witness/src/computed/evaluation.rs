@@ -25,7 +25,7 @@ pub(super) enum Outcome {
     Is(Known),
     /// Unknown, for good.
     Nothing,
-    /// A read that this is made of has not run.
+    /// A read that this depends on has not run.
     Pending,
 }
 
@@ -85,7 +85,7 @@ impl<'c, 't> Evaluation<'c, 't> {
         self.found.into_iter().filter(|&(_, outcome)| outcome != Outcome::Pending).collect()
     }
 
-    /// What the term is. Values can travel far, so the way to what they are made of is not for recursion.
+    /// The value of the term. Without recursion, as terms can be deep.
     pub(super) fn value(&mut self, term: TermId) -> Option<Known> {
         let root = Node::Term(term);
         let mut open = vec![root];

@@ -1,13 +1,13 @@
-//! What terms are made of, as far as that matters: the last read.
+//! The last read that each term depends on.
 //!
-//! What an event demands is made of nothing that is read after it. So it is made of what the event reads itself if and
-//! only if that is the last of the reads.
+//! A path constraint of an event depends on no later read. So it depends on the event's own read if and only if that is
+//! the last of its reads.
 
 use foretell_trace::dependence::{Part, Reads};
 use foretell_trace::values::Term;
 use foretell_trace::{Dependence, EventId, Trace};
 
-/// For each term of the trace, the last of the reads that it is made of.
+/// For each term of the trace, the last read that it depends on.
 pub(crate) fn newest_reads(trace: &Trace) -> Vec<Option<EventId>> {
     let Some(values) = trace.values() else { return Vec::new() };
     let sets = trace.dependence().map(newest_of_unions).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Conditions and barriers: who is woken, and who meets whom.
+//! Condition variables and barriers: which threads are woken, and which meet.
 
 use foretell_trace::{BarrierId, CondId, ThreadId};
 
@@ -12,7 +12,7 @@ pub(super) struct Barrier {
     pub(super) generation: u32,
     /// How many have arrived for it.
     pub(super) arrived: u32,
-    /// Who has arrived and not departed, and with which generation. Short: searched linearly.
+    /// The threads that have arrived and not departed, each with its generation. Short: searched linearly.
     pub(super) inside: Vec<(ThreadId, u32)>,
 }
 
@@ -45,14 +45,14 @@ impl Machine<'_> {
         state.generation == generation && needed == Some(state.arrived)
     }
 
-    /// Does something to all who wait for a notification of the condition.
+    /// Changes all threads that wait for a notification of the condition.
     pub(super) fn notify(&mut self, cond: CondId, act: impl Fn(&mut Thread)) {
         for &waiter in &self.waiting[cond.index()] {
             act(&mut self.threads[waiter.index()]);
         }
     }
 
-    /// Who will not return because of a notification does not care for any.
+    /// A thread that returns for another reason needs no notification.
     pub(super) fn wait(&mut self, index: u32, thread: ThreadId, cond: CondId) {
         let back = self.observed.link(index).next;
         if back != NONE && self.observed.is_notified(back) {
@@ -60,9 +60,9 @@ impl Machine<'_> {
         }
     }
 
-    /// The thread returns because of a notification. Which of those since its wait that was need not be said before:
-    /// the first is the best, since all who could return by it could return by each later one. So it is one less for
-    /// those who have waited at least as long.
+    /// The thread returns because of a notification. It uses up the first notification since its wait: that is the best
+    /// choice, since all that could return by it could return by each later one. So one less is left for those that
+    /// have waited at least as long.
     pub(super) fn return_woken(&mut self, index: u32, thread: ThreadId, cond: CondId) {
         if !self.observed.is_notified(index) {
             return;

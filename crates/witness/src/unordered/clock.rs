@@ -31,7 +31,7 @@ impl Clock {
         }
     }
 
-    /// Learns all that `other` knows; tells whether anything was new.
+    /// Joins `other`; returns whether anything changed.
     pub(crate) fn join(&mut self, other: &Clock) -> bool {
         if self.times.len() < other.times.len() {
             self.times.resize(other.times.len(), 0);
@@ -78,8 +78,8 @@ impl Clock {
         self.times[thread] = self.times[thread].max(time);
     }
 
-    /// Lets the local time of `thread`, whose clock this is, go on. At the end of time it stands still: later events
-    /// then seem to be known to threads that know earlier ones, which can only hide a race.
+    /// Advances the local time of `thread`, whose clock this is. At its maximum it stands still: later events then seem
+    /// ordered like earlier ones, which can only hide a race.
     pub(crate) fn tick(&mut self, thread: usize) {
         let time = self.time(thread).saturating_add(1);
         self.raise(thread, time);
@@ -151,7 +151,7 @@ impl Snapshots {
         }
     }
 
-    /// Lets `clock` learn what was known at the publication; tells whether anything was new.
+    /// Joins the publication into `clock`; returns whether anything changed.
     pub(crate) fn learn(&self, clock: &mut Clock, publication: Publication) -> bool {
         let thread = publication.thread as usize;
         if clock.time(thread) >= publication.time {

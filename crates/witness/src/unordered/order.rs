@@ -1,7 +1,7 @@
 //! Happens-before of C11, C++20 and Rust among the events so far, by vector clocks.
 //!
 //! Exactly as the languages say: thread order, fork and join, locks (a shared release orders later exclusive acquires
-//! only), release/acquire atomics with release sequences, fences. Where the languages differ, the trace tells whose
+//! only), release/acquire atomics with release sequences, fences. Where the languages differ, the trace says which
 //! rules hold: a release sequence is continued by read-modify-writes, and by those stores of the thread that heads it
 //! that are made by the rules of C11 ([`MemOrder::RelaxedC11`]). More order than any of them says, to be careful: all
 //! operations on one semaphore are chained, and all notifications on one condition; an arrival comes after the earlier
@@ -27,15 +27,15 @@ pub(crate) struct HappensBefore {
     conds: Vec<Clock>,
     barriers: Vec<Barrier>,
     snapshots: Snapshots,
-    /// What everybody knows since the last event that no recorded write explains, also threads yet to come.
+    /// What happens before every later event since the last unexplained one, also in threads yet to come.
     known_to_all: Clock,
 }
 
 #[derive(Debug, Default)]
 struct Thread {
-    /// What it knows. Its own entry is its local time, which goes on after each publication.
+    /// Its vector clock. Its own entry is its local time, which advances after each publication.
     clock: Clock,
-    /// A snapshot of the clock, valid but for the own entry. Given up when the thread learns something.
+    /// A snapshot of the clock, valid but for the own entry. Dropped when the clock changes.
     snapshot: Option<u32>,
     /// What it knew at its last release fence.
     release_fence: Clock,
@@ -65,7 +65,7 @@ struct Lock {
 
 #[derive(Debug, Default)]
 struct Barrier {
-    /// Who has arrived and not departed yet, with the generation.
+    /// The threads that have arrived and not departed yet, with the generation.
     inside: Vec<(ThreadId, u32)>,
     /// The generation that the next arrival joins.
     open: u32,
@@ -102,7 +102,7 @@ impl HappensBefore {
         }
     }
 
-    /// The event takes effect: who learns of it, and what does its thread know from here on?
+    /// Applies the event: updates the clocks of its thread and of the objects that it uses.
     pub(crate) fn perform(&mut self, event: &Event) {
         let thread = event.thread;
         match event.op {

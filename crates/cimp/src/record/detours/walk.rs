@@ -76,7 +76,7 @@ fn next_turn(machine: &Machine<'_, Recorder>, thread: ThreadRef) -> Option<Turn>
     machine.choices(thread).first().map(|&wake| Turn { thread, wake })
 }
 
-/// Who accesses what in the run.
+/// The threads that access each variable in the run.
 pub(super) struct Others(FxHashMap<Place, Users>);
 
 #[derive(Clone, Copy)]
@@ -109,8 +109,7 @@ impl Others {
         Others(places)
     }
 
-    /// Whether others than the thread may notice that it does this, or it what they do: it accesses what they access,
-    /// or lets them go on.
+    /// Whether the operation is visible to other threads: it conflicts with an access of theirs, or wakes them.
     pub(super) fn notice(&self, thread: ThreadRef, added: &[Happening]) -> bool {
         added.iter().any(|happening| {
             let What::Step { action, .. } = happening.what else { return false };
