@@ -1,5 +1,5 @@
-//! Builds the C++ part of the plugin if LLVM 22 is installed. Without it the crate is empty, so that a machine without LLVM
-//! can still build and test everything else.
+//! Builds the C++ part of the plugin if LLVM 22 is installed. Without it the crate is empty, so that a machine without
+//! LLVM can still build and test everything else.
 
 use std::process::Command;
 

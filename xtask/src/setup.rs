@@ -48,7 +48,7 @@ pub fn install() -> Result<(), String> {
     Ok(())
 }
 
-/// Reports for browsers are tested in one. Whoever cannot install it is told so, and can do everything else.
+/// Reports for browsers are tested in one. Without one, setup says so, and everything else works.
 fn install_browser() -> Result<(), String> {
     const PACKAGE: &str = "chromium";
     if [PACKAGE, "chromium-browser", "google-chrome"].into_iter().any(is_there) {

@@ -1,5 +1,5 @@
-//! Memory, counted: where the limit comes near everything is asked to stop, so that what is known can still be told; and where there is
-//! none left at all, the end is a message and no crash.
+//! Memory, counted: where the limit comes near everything is asked to stop, so that what is known can still be told;
+//! and where there is none left at all, the end is a message and no crash.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -37,8 +37,8 @@ pub(crate) struct Counting;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// From now on no more than this is to be used; whoever looks at the flag is asked to stop at three quarters of it, as there must be room
-/// for what he does then.
+/// Limits the memory in use; the stop flag is set at three quarters of the limit, as there must be room for what he
+/// does then.
 pub(crate) fn limit(bytes: u64) {
     let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
     ENOUGH.store(bytes / 4 * 3, Ordering::Relaxed);
@@ -93,7 +93,7 @@ fn tell(bytes: i64) {
 #[cold]
 #[expect(unsafe_code, reason = "destructors would need memory")]
 fn end() -> ! {
-    // There is nobody to tell that the user cannot be told.
+    // If standard error is closed, nothing can be reported.
     let _ = std::io::stderr().write_all(
         b"foretell: error: out of memory; --memory allows more where the system has it, a smaller trace needs less\n",
     );

@@ -39,7 +39,7 @@ impl Failure {
         Failure::Environment(format!("cannot write the report: {error}"))
     }
 
-    /// Whoever reads our output has seen enough: not an error.
+    /// The reader of our output has closed the pipe: not an error.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         match self {
             Failure::File { error, .. } | Failure::Trace { error: TraceError::Io(error), .. } => {
@@ -110,7 +110,7 @@ fn write_excerpt(f: &mut fmt::Formatter<'_>, line: u32, column: u32, text: &str)
     Ok(())
 }
 
-/// What went wrong with some of several traces. The others are still looked at: nobody wants to lose their reports.
+/// What went wrong with some of several traces. The others are still analysed, and their reports are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
     last: Option<Failure>,

@@ -65,7 +65,7 @@ impl Explanation<'_> {
 
     fn detail(&self) -> Detail {
         let detail = screen::detail(self.args.color, self.args.output.as_deref());
-        // Whoever wants every step has it even where there is no trace to make a story of.
+        // `--witness all` lists every step even without a trace.
         Detail { steps: if self.args.witness == Steps::All { usize::MAX } else { detail.steps }, ..detail }
     }
 
@@ -154,7 +154,8 @@ impl Explanation<'_> {
         }
     }
 
-    /// Looks up the lines of the program that the report has not, notes what has changed since, and says how to see more.
+    /// Looks up the lines of the program that the report has not, notes what has changed since, and says how to see
+    /// more.
     fn beside(&self, accesses: [&mut Access; 2], which: &str) -> Beside {
         let written = self.args.file.metadata().and_then(|data| data.modified()).ok();
         let mut sources = Sources::since(written, self.report.program().map(String::from));

@@ -29,8 +29,8 @@
 //! With `default-features = false` this is the library alone; the feature `cli` adds the programs `foretell` and
 //! `cargo-foretell`, and what only they need.
 //!
-//! Traces are read as docs/trace-format.md describes them, in any of the formats and compressions. Programs that stop an
-//! analysis themselves, follow its progress, or have the trace stream through memory use [`engine`].
+//! Traces are read as docs/trace-format.md describes them, in any of the formats and compressions. Programs that stop
+//! an analysis themselves, follow its progress, or have the trace stream through memory use [`engine`].
 
 use std::fs::File;
 use std::io::{self, Read};

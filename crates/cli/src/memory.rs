@@ -13,7 +13,7 @@ const LEAST: u64 = 96 << 20;
 /// The size of a page.
 const PAGE: u64 = 4096;
 
-/// What was allowed, and whether somebody has said so.
+/// The limit, and whether the user has set it.
 static ALLOWED: OnceLock<(u64, bool)> = OnceLock::new();
 
 /// From now on no more than this is used, or than the system has to give.
@@ -36,8 +36,8 @@ pub(crate) fn note() -> Option<String> {
     reached_limit().map(|(bytes, is_set)| Note::Memory { bytes, is_set }.to_string())
 }
 
-/// Whether one part of so many is in use of what lets everything stop. A trace that is being made should end there: whoever works on it needs
-/// memory, too.
+/// Whether one part of so many is in use of what lets everything stop. A trace that is being made should end there: its
+/// analysis needs memory, too.
 pub(crate) fn is_taken(parts: i64) -> bool {
     allocator::is_taken(parts)
 }

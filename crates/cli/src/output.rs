@@ -24,8 +24,8 @@ pub(crate) fn write(path: Option<&Path>, text: &str) -> Result<(), Failure> {
     write_while(path, &|| true, |sink| sink.write_all(text.as_bytes())).map(drop)
 }
 
-/// Has something written to the file, or to standard output, as long as `go_on` says so. If that is not to the end, nothing is
-/// written: whether that is so is returned.
+/// Has something written to the file, or to standard output, as long as `go_on` says so. If that is not to the end,
+/// nothing is written: whether that is so is returned.
 pub(crate) fn write_while(
     path: Option<&Path>,
     go_on: &dyn Fn() -> bool,

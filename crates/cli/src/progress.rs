@@ -27,7 +27,7 @@ impl Progress {
         Progress::with_template(what, Some(0), wanted, "{prefix} {bar:30} {pos} of {len}, {elapsed}")
     }
 
-    /// A bar for the exploration of something whose size nobody knows.
+    /// A bar for an exploration of unknown size.
     pub(crate) fn of_steps(what: &str, wanted: bool) -> Progress {
         Progress::with_template(what, None, wanted, "{prefix} {spinner} {msg}, {elapsed}")
     }
@@ -76,7 +76,7 @@ impl Progress {
         }
     }
 
-    /// Whether nobody sees it.
+    /// Whether it is hidden.
     pub(crate) fn is_hidden(&self) -> bool {
         self.bar.is_hidden()
     }

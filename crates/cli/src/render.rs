@@ -64,8 +64,8 @@ impl ReportFormat {
     }
 }
 
-/// Writes the reports in all forms that are wanted. That there are none is worth telling to programs alone. Where there is no time to
-/// write all of a report, it is written in little.
+/// Writes the reports in all forms that are wanted. That there are none is worth telling to programs alone. Where there
+/// is no time to write all of a report, it is written in little.
 pub(crate) fn tell(reports: &[Report], wanted: &WantedArgs) -> Result<(), Failure> {
     let targets = wanted.targets();
     let saved = targets.iter().find(|target| target.format == ReportFormat::Json);

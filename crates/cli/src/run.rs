@@ -102,7 +102,8 @@ pub(crate) fn bounds(loops: Option<Bound>) -> Bounds {
     Bounds { loop_bound, ..Bounds::default() }
 }
 
-/// Runs the program by what another run has taught: the one whose lessons are in the file, or one that is made for that.
+/// Runs the program by what another run has taught: the one whose lessons are in the file, or one that is made for
+/// that.
 fn reverse_locks(
     source: &Source,
     args: &ScheduleArgs,

@@ -10,7 +10,7 @@ use terminal_size::{Width, terminal_size_of};
 
 use crate::args::Color;
 
-/// How wide text is where nobody says so.
+/// The default width of text.
 const USUAL: usize = 80;
 /// Narrower text cannot be read, and wider text is not.
 const NARROWEST: usize = 60;

@@ -10,11 +10,11 @@ use foretell_report::{Doubt, Excerpt, Place};
 
 use crate::input::TraceFile;
 
-/// No source file that somebody wrote is larger.
+/// Larger source files are not read.
 const LARGEST: u64 = 16 << 20;
 /// So many lines before and after a place are shown with it,
 const AROUND: usize = 3;
-/// and of each so many characters: lines that somebody wrote are shorter.
+/// and of each so many characters: longer lines are cut.
 const LONGEST: usize = 400;
 
 /// What source files are called. A trace may come from anywhere and name any file: what is no program is not shown.

@@ -1,11 +1,13 @@
 //! When to stop early: Ctrl-C, signals that ask to end, the time limit, and the end of the memory.
 //!
-//! All of them raise one flag, and everything that may take long looks at it: reading, converting, deciding. What then makes results
-//! readable has [`PATIENCE`] left, after which [`is_urgent`] says so: it leaves out the rest, and says how much that is.
+//! All of them raise one flag, and everything that may take long looks at it: reading, converting, deciding. What then
+//! makes results readable has [`PATIENCE`] left, after which [`is_urgent`] says so: it leaves out the rest, and says
+//! how much that is.
 //!
-//! `SIGTERM` and `SIGHUP` count as Ctrl-C, so that no program outlives us that is being recorded; what it did is then looked at for
-//! a moment only. The first press of Ctrl-C asks for what is known so far, the second one kills. While a program is being recorded, Ctrl-C
-//! is meant for that program alone. A time limit asks for the same, but only of the work that it is set for.
+//! `SIGTERM` and `SIGHUP` count as Ctrl-C, so that no program outlives us that is being recorded; what it did is then
+//! looked at for a moment only. The first press of Ctrl-C asks for what is known so far, the second one kills. While a
+//! program is being recorded, Ctrl-C is meant for that program alone. A time limit asks for the same, but only of the
+//! work that it is set for.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -33,11 +35,11 @@ static SINCE: AtomicU64 = AtomicU64::new(0);
 static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
 /// So long results may be put in order once everything is to stop.
 const PATIENCE: Duration = Duration::from_millis(700);
-/// What all limits of time so far have given together, and what of it was used, in milliseconds. If one of them was none, the first
-/// is the largest number.
+/// What all limits of time so far have given together, and what of it was used, in milliseconds. If one of them was
+/// none, the first is the largest number.
 static GIVEN: AtomicU64 = AtomicU64::new(0);
 static USED: AtomicU64 = AtomicU64::new(0);
-/// What comes after work within a limit has at least so long: whoever has used up the time is still to be told.
+/// What comes after work within a limit has at least so long: the results found by then are still reported.
 const MOMENT: Duration = Duration::from_millis(200);
 /// Whether the user has pressed Ctrl-C. Once set, it stays.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -78,7 +80,7 @@ pub(crate) fn listen() -> Result<(), Failure> {
     listen_for_signals(pressed).map_err(|error| failed(&error))
 }
 
-/// Takes signals that ask to end for presses of Ctrl-C. Whoever was started by `nohup` does not hear of terminals that go away.
+/// Takes signals that ask to end for presses of Ctrl-C. Under `nohup`, a terminal that goes away is ignored.
 fn listen_for_signals(pressed: impl Fn() + Send + 'static) -> io::Result<()> {
     let asking = [SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal));
     let mut signals = Signals::new(asking)?;
@@ -100,7 +102,7 @@ fn is_ignored(signal: i32) -> bool {
     ignored >> (signal - 1) & 1 == 1
 }
 
-/// Somebody wants us to end, and not only the program that we run: what it did is looked at for a moment only.
+/// The user wants foretell to end, and not only the recorded program: its recording is analysed for a moment only.
 fn hurry() {
     let wait = || {
         let (begin, used) = (Instant::now(), processor_time());
@@ -259,8 +261,8 @@ impl Control for Watch<'_> {
     }
 }
 
-/// Asks everything to stop after some time, unless it is dropped before. What comes after it is not stopped by it. There
-/// is only one at a time.
+/// Asks everything to stop after some time, unless it is dropped before. What comes after it is not stopped by it.
+/// There is only one at a time.
 pub(crate) struct TimeLimit {
     /// Until when it lasts, if there is one.
     end: Option<Instant>,

@@ -1,4 +1,4 @@
-//! What somebody does not want to hear of: files with rules about races, and reports that have told of them before.
+//! Suppressions: files with rules about races, and baselines, which are earlier reports.
 
 use std::env;
 use std::fs;
@@ -29,7 +29,7 @@ impl Rules {
         Ok(Rules { suppressions: suppressions(wanted)?, baseline: baseline::load(&wanted.baseline)? })
     }
 
-    /// Takes out of the reports what nobody wants to hear of, and says what was good for nothing.
+    /// Suppresses races in the reports, and notes unused rules.
     pub(crate) fn apply(self, reports: &mut [Report]) {
         if let Some(rules) = self.suppressions {
             suppress(rules, reports);

@@ -17,7 +17,7 @@ use crate::args::{TraceArgs, TraceCommand};
 use crate::error::Failure;
 use crate::input::TraceFile;
 
-/// How many events are printed unless somebody wants more.
+/// How many events are printed by default.
 const LISTED: usize = 1000;
 
 pub(crate) fn run(args: &TraceArgs) -> Result<Outcome, Failure> {

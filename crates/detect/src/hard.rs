@@ -86,7 +86,7 @@ pub(crate) enum Learners {
     None,
     /// A thread that begins.
     Child(ThreadId),
-    /// Everybody: the event is a fence.
+    /// All threads: the event is a fence.
     AllThreads,
 }
 

@@ -1,6 +1,6 @@
 //! Two searches side by side: the clause-learning one of [`crate::encode`] and the explicit-state one of
-//! [`crate::states`]. Each is quick where the other takes exponential time, and nothing tells in advance which is which.
-//! So they take turns, with more room each time, until one of them knows.
+//! [`crate::states`]. Each is quick where the other takes exponential time, and nothing tells in advance which is
+//! which. So they take turns, with more room each time, until one of them knows.
 
 use foretell_arithmetic::Solver;
 use foretell_solve::Limits;

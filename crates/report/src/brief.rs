@@ -1,4 +1,5 @@
-//! A report in little, for when there is no time or memory to write all of it: who races with whom, and what was left out.
+//! A report in little, for when there is no time or memory to write all of it: who races with whom, and what was left
+//! out.
 
 use crate::baseline::Known;
 use crate::confirmation::Confirmation;

@@ -7,7 +7,7 @@ use crate::report::{Race, TraceInfo};
 /// The exploration of one trace.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClosureReport {
-    /// Who says so.
+    /// The name of the tool.
     pub tool: &'static str,
     /// What was explored.
     pub trace: TraceInfo,

@@ -9,7 +9,7 @@ use crate::story::Story;
 /// What a technique says about one pair.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Decision {
-    /// Who says so.
+    /// The name of the tool.
     pub tool: String,
     /// The technique, by its name on the command line.
     pub technique: String,
@@ -60,6 +60,6 @@ pub enum Answer {
     NoRace,
     /// No schedule does that leaves the trace as it is outside one window.
     NotInWindow,
-    /// Nobody knows.
+    /// Unknown.
     Undecided,
 }

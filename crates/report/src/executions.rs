@@ -7,7 +7,7 @@ use crate::closure::PropertyVerdict;
 /// The exploration of one program.
 #[derive(Clone, Debug, Serialize)]
 pub struct ProgramReport {
-    /// Who says so.
+    /// The name of the tool.
     pub tool: &'static str,
     /// The file that the program is in.
     pub program: String,

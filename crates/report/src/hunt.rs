@@ -46,7 +46,7 @@ pub enum Stopped {
     AllRuns,
     /// Nothing new was found for as many runs in a row as there is patience for.
     NothingNew,
-    /// Somebody did not want to wait any longer.
+    /// The user stopped it.
     Interrupted,
 }
 

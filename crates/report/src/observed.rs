@@ -70,8 +70,8 @@ impl Observed {
     }
 }
 
-/// Whether the witness takes the second event without the first before it. Whoever is started or waited for comes first
-/// in every run.
+/// Whether the witness takes the second event without the first before it. A thread that is started or joined comes
+/// first in every run.
 fn is_reordered(trace: &Trace, witness: &[u32], from: EventId, to: EventId) -> bool {
     if matches!(trace.event(to).op, Op::Begin | Op::Join(_)) {
         return false;
@@ -119,7 +119,7 @@ enum Meeting {
     Thread(ThreadId),
     /// Memory that is accessed atomically, allocated or freed.
     Memory(VarId),
-    /// Somebody outside the recording.
+    /// A thread outside the recording.
     Outside,
 }
 
@@ -196,7 +196,7 @@ fn chain(trace: &Trace, first: EventId, second: EventId) -> Option<Vec<(EventId,
             }
         }
         if let Op::Store { var, .. } = event.op {
-            // Whoever reads this sees nothing of what was published before.
+            // A read of this write does not synchronise with earlier releases.
             tokens.remove(&Token::Published(var));
         }
         if let (true, Some(token)) = (links.contains_key(&event.thread), gives(&event)) {

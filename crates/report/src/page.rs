@@ -148,7 +148,7 @@ impl Page {
         self.out.push('\n');
     }
 
-    /// Writes one line, however long it is. Nobody sees spaces at its end.
+    /// Writes one line, however long it is. Spaces at its end are dropped.
     pub(crate) fn line(&mut self, text: impl Into<Text>) {
         let mut pieces = text.into().0;
         while let Some((_, last)) = pieces.last_mut() {

@@ -297,7 +297,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Whoever sees one end of a section wants to see the other one, too.
+/// Both ends of a critical section are shown together.
 fn complete_sections(events: &mut [Shown]) {
     let mut open: FxHashMap<(usize, String), usize> = FxHashMap::default();
     let mut pairs = Vec::new();

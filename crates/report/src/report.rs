@@ -27,7 +27,7 @@ pub const SCHEMA: u32 = 1;
 /// the races: what they do not say is not known.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
-    /// Who says so.
+    /// The name of the tool.
     pub tool: String,
     /// Which version of it; empty in reports of versions that did not say.
     #[serde(default)]

@@ -43,7 +43,7 @@ enum Rule {
 /// What is known about a result from elsewhere.
 #[derive(Clone, Copy, Debug)]
 enum Standing<'a> {
-    /// Nobody has said anything.
+    /// There is no statement about it.
     Plain,
     /// There are earlier reports, and none has it.
     New,

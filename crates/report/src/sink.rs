@@ -1,4 +1,5 @@
-//! Where a report is written, piece by piece. A report can be very large, so whoever renders it is stopped between two pieces.
+//! Where a report is written, piece by piece. A report can be very large, so a renderer can be stopped between two
+//! pieces.
 
 use std::fmt;
 use std::io::{self, Write};

@@ -27,7 +27,7 @@ const MOST: usize = 32;
 static ASKED: [AtomicUsize; MOST] = [const { AtomicUsize::new(0) }; MOST];
 /// Some function is not ours.
 static IS_FOREIGN: AtomicBool = AtomicBool::new(false);
-/// Those that everybody calls were asked.
+/// The functions that all code calls were checked.
 static IS_SURE: AtomicBool = AtomicBool::new(false);
 
 /// Addresses are asked as such, whatever bit is lowest.

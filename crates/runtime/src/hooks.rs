@@ -254,7 +254,7 @@ unsafe extern "C-unwind" fn __foretell_fill(site: u64, addr: *mut u8, byte: u32,
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_local_end(site: u64, addr: usize, bytes: usize) {
-    // Without a thread that was started and never waited for, everybody else comes before or after.
+    // Without a thread that was started and never joined, all other threads come before or after.
     if !thread::has_unjoined() {
         return;
     }

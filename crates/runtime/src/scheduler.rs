@@ -134,7 +134,7 @@ struct Scheduler {
     seen: Option<overtake::Seen>,
     /// Who may help that we do not see, as far as was known when a thread last looked.
     external: external::External,
-    /// Who says whose turn it is, if that is not by chance.
+    /// The scheduling strategy, if it is not the random one.
     hunt: Option<strategy::Hunt>,
     /// The schedule that is to be followed, if there is one.
     given: Option<replay::Given>,
@@ -305,9 +305,9 @@ pub(crate) fn wake_waiters(on: usize, count: usize) -> Vec<u32> {
     without_signals(|| SCHEDULER.with(|scheduler| scheduler.wake_waiters(on, count)))
 }
 
-/// Wakes one of the threads that wait on this address, any of them: what they wait for only one can have. If all
-/// came, all but one would come in vain. Where threads run in parallel, all come: who is slow would never have it;
-/// and where a schedule is given or a strategy says who goes on, all come, for these tell who is first.
+/// Wakes one of the threads that wait on this address, any of them, as only one can get what they wait for. Where
+/// threads run in parallel, all are woken, since a slow one would starve; and under a schedule or a strategy all are
+/// woken, since these choose which is first.
 pub(crate) fn wake_any(on: usize) {
     if WAITING.load(Ordering::SeqCst) == 0 {
         return;

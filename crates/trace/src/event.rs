@@ -126,8 +126,8 @@ pub enum Op {
     /// the thread was woken since the wait, by whichever notification.
     ///
     /// A return that no notification of the trace explains counts as [`Op::WaitTimeout`]. Which these are: each
-    /// [`Op::Notify`] of the trace is taken to explain the return that comes first in the trace among those whose thread
-    /// waits there and which nothing explains yet, each [`Op::NotifyAll`] all returns whose thread waits there.
+    /// [`Op::Notify`] of the trace is taken to explain the return that comes first in the trace among those whose
+    /// thread waits there and which nothing explains yet, each [`Op::NotifyAll`] all returns whose thread waits there.
     Woken { cond: CondId, lock: LockId },
     /// Returns from the wait without a notification (timeout or spurious); can run if the lock is free, whether the
     /// thread was woken or not.

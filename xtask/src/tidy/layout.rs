@@ -4,9 +4,6 @@
 const LINES: usize = 700;
 /// A comment line has at most so many columns. rustfmt sees to the code.
 const COLUMNS: usize = 120;
-/// Crates with wide comments that are still to be wrapped.
-const UNWRAPPED: [&str; 9] =
-    ["cli", "llvm", "native", "online", "report", "runtime", "schedule", "symbolic", "wire"];
 /// Files that may be longer, each with its reason.
 const LONGER: [(&str, &str); 0] = [];
 
@@ -21,9 +18,6 @@ pub(super) fn too_long(path: &str, text: &str) -> Option<String> {
 
 /// Comment lines that are too wide. Tables and words without a blank cannot be broken.
 pub(super) fn wide_comments(path: &str, text: &str) -> Vec<String> {
-    if UNWRAPPED.iter().any(|name| path.starts_with(&format!("crates/{name}/"))) {
-        return Vec::new();
-    }
     let is_wide = |line: &str| {
         let comment =
             line.trim_start().strip_prefix("//").map(|rest| rest.trim_start_matches(['/', '!', ' ']));

@@ -1,7 +1,7 @@
 //! The words of the project: documents, help and messages use the terms of the field, in British spelling.
 //!
-//! Checked are the documents, without code, and all string literals of shipped sources that are prose. Comments are
-//! not.
+//! Checked are the documents, without code, all string literals of shipped sources that are prose, and, by a list of
+//! their own, the comments of shipped sources.
 
 use std::fs;
 use std::path::Path;
@@ -58,6 +58,19 @@ const BANNED: [Banned; 46] = [
     ("color", "colour (the option is `--color`)"),
 ];
 
+/// What comments avoid, too: the subject of a sentence is the thing that acts.
+const BANNED_IN_COMMENTS: [Banned; 9] = [
+    ("nobody", "no thread, unknown, …"),
+    ("somebody", "the user, a thread, …"),
+    ("anybody", "the user, a thread, …"),
+    ("everybody", "all threads, …"),
+    ("whoever", "the thread that …"),
+    ("who says", "scheduling strategy"),
+    ("in vain", "without effect"),
+    ("quarry", "target"),
+    ("unfaithful", "inconsistent"),
+];
+
 /// Titles of papers keep their spelling.
 const EXCEPTIONS: [&str; 1] = ["synchronization-preserving"];
 
@@ -82,12 +95,12 @@ pub(super) fn in_documents(root: &Path) -> Result<Vec<String>, String> {
     for path in documents(root)? {
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-        broken.extend(complaints(&shown, &prose(&text), 1));
+        broken.extend(complaints(&BANNED, &shown, &prose(&text), 1));
     }
     Ok(broken)
 }
 
-/// All banned phrases in the messages of a source file.
+/// All banned phrases in the messages and comments of a source file.
 pub(super) fn in_source(path: &str, text: &str) -> Vec<String> {
     let is_shipped = path.starts_with("crates/")
         && path.contains("/src/")
@@ -98,7 +111,15 @@ pub(super) fn in_source(path: &str, text: &str) -> Vec<String> {
     }
     let shipped = text.split("#[cfg(test)]").next().unwrap_or_default();
     let messages = literals(shipped).into_iter().filter(|(_, literal)| literal.contains(' '));
-    messages.flat_map(|(line, literal)| complaints(path, &literal, line)).collect()
+    let messages = messages.flat_map(|(line, literal)| complaints(&BANNED, path, &literal, line));
+    messages.chain(complaints(&BANNED_IN_COMMENTS, path, &comments(text), 1)).collect()
+}
+
+/// The comments that have lines of their own, without code. Lines keep their numbers.
+fn comments(source: &str) -> String {
+    let lines = source.lines().map(|line| line.trim_start().strip_prefix("//").unwrap_or_default());
+    let lines: Vec<&str> = lines.map(|line| line.trim_start_matches(['/', '!'])).collect();
+    prose(&lines.join("\n"))
 }
 
 fn documents(root: &Path) -> Result<Vec<std::path::PathBuf>, String> {
@@ -138,13 +159,13 @@ fn prose(text: &str) -> String {
 }
 
 /// The banned phrases of a text that begins on this line.
-fn complaints(path: &str, text: &str, first_line: usize) -> Vec<String> {
+fn complaints(banned: &[Banned], path: &str, text: &str, first_line: usize) -> Vec<String> {
     let words = words(text);
     let at = |index: usize, (phrase, better): Banned| {
         let line = first_line + words[index].line;
         matches(&words[index..], phrase).then(|| format!("{path}:{line}: `{phrase}`: write {better}"))
     };
-    (0..words.len()).flat_map(|index| BANNED.iter().filter_map(move |&banned| at(index, banned))).collect()
+    (0..words.len()).flat_map(|index| banned.iter().filter_map(move |&banned| at(index, banned))).collect()
 }
 
 /// Whether the words begin with the phrase.
@@ -219,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_banned_phrase_is_found_across_lines_and_in_any_case() {
-        let broken = complaints("a.md", "The lock is\nGiven\n  up. Nobody knows.", 1);
+        let broken = complaints(&BANNED, "a.md", "The lock is\nGiven\n  up. Nobody knows.", 1);
         assert_eq!(
             broken,
             ["a.md:2: `given up`: write released", "a.md:3: `nobody`: write no thread, unknown, …"]
@@ -231,26 +252,33 @@ mod tests {
         for fine in
             ["untold", "unseen_read.c", "--go-on", "they go. On the way", "was given, up to 3", "colours"]
         {
-            assert!(complaints("a.md", fine, 1).is_empty(), "{fine}");
+            assert!(complaints(&BANNED, "a.md", fine, 1).is_empty(), "{fine}");
         }
-        assert!(complaints("a.md", "*Synchronization-preserving races*", 1).is_empty());
-        assert_eq!(complaints("a.md", "synchronizes", 1).len(), 1);
+        assert!(complaints(&BANNED, "a.md", "*Synchronization-preserving races*", 1).is_empty());
+        assert_eq!(complaints(&BANNED, "a.md", "synchronizes", 1).len(), 1);
     }
 
     #[test]
     fn code_in_documents_is_not_prose_but_output_is() {
         let text = "`mend` and\n```sh\nnobody\n```\n```text\nnobody\n```\nnobody";
-        let lines: Vec<String> = complaints("a.md", &prose(text), 1);
+        let lines: Vec<String> = complaints(&BANNED, "a.md", &prose(text), 1);
         assert_eq!(lines.len(), 2, "{lines:?}");
         assert!(lines[0].starts_with("a.md:6:") && lines[1].starts_with("a.md:8:"), "{lines:?}");
     }
 
     #[test]
-    fn messages_are_found_and_comments_and_tests_are_not() {
-        let source = "// \"nobody is here\"\nfn a() { b('\"', \"who \\\" is\", \"the lock \\\n  given up\") }\n\
+    fn messages_are_found_and_tests_are_not() {
+        let source = "// \"given up\"\nfn a() { b('\"', \"who \\\" is\", \"the lock \\\n  given up\") }\n\
                       #[cfg(test)]\nmod tests { const A: &str = \"nobody is here\"; }";
         let broken = in_source("crates/report/src/a.rs", source);
         assert_eq!(broken, ["crates/report/src/a.rs:3: `given up`: write released"]);
         assert!(in_source("crates/lab/src/a.rs", "\"nobody is here\"").is_empty());
+    }
+
+    #[test]
+    fn comments_have_a_list_of_their_own() {
+        let source = "/// It is told\n    // in\n    // vain by `nobody`.\nfn nobody() {}\n";
+        let broken = in_source("crates/report/src/a.rs", source);
+        assert_eq!(broken, ["crates/report/src/a.rs:2: `in vain`: write without effect"]);
     }
 }

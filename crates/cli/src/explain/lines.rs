@@ -78,7 +78,7 @@ fn by_variable(trace: &Trace, events: Vec<EventId>) -> HashMap<VarId, Vec<EventI
     variables
 }
 
-/// Whether a location is on the line that somebody names: exactly it, or with the last parts of the path alone, and the
+/// Whether a location is on the line that the user names: exactly it, or with the last parts of the path alone, and the
 /// column only if it is named.
 fn is_on(location: &str, line: &str) -> bool {
     let (Some(place), Some(named)) = (Place::parse(location), Place::parse(line)) else {

@@ -191,7 +191,7 @@ fn enter(
     }
 }
 
-/// Where it is not known how many meet, there may be runs that nobody has looked at.
+/// Where the number of threads of a barrier is unknown, there may be unexplored runs.
 fn note_barriers(report: &mut ClosureReport, trace: &Trace, as_recorded: &[BarrierId]) {
     report.notes.extend(as_recorded.iter().map(|&barrier| {
         let name = trace.names().barriers.name(barrier);

@@ -154,7 +154,7 @@ fn forget_other_pass(tools: &Tools, target: &Path) -> Result<(), Failure> {
     let about = fs::metadata(tools.pass()).map_err(|error| Failure::file(&tools.pass(), "read", error))?;
     let stamp = format!("{} {:?}", about.len(), about.modified().ok());
     let path = target.join("pass");
-    // Somebody else may be about to do the same.
+    // Another process may do the same now.
     let lock = target.with_extension("lock");
     if let Some(folder) = target.parent() {
         fs::create_dir_all(folder).map_err(|error| Failure::file(folder, "make", error))?;

@@ -2,7 +2,7 @@
 //! the run ends, or when a later run finds that one was killed.
 //!
 //! A run holds a lock on a file in its folder, and a recorded process one on its log: as long as either is held,
-//! somebody is there.
+//! the folder is in use.
 
 use std::env;
 use std::fs::{self, File, Permissions, TryLockError};
@@ -52,7 +52,7 @@ impl Private {
         let new = made.path().join(LOCK_TO_BE);
         let lock = File::options().write(true).create_new(true).mode(PRIVATE_FILE).open(&new)?;
         lock.set_permissions(Permissions::from_mode(PRIVATE_FILE))?;
-        // Where there are no locks, nobody will take the folder for stale either.
+        // Without file locks, no process removes the folder as stale either.
         let _ = lock.try_lock();
         fs::rename(new, made.path().join(LOCK))?;
         Ok(Private { made, _lock: lock })
@@ -95,14 +95,14 @@ fn remove_if_stale(folder: &Path) {
     }
 }
 
-/// The logs in the folder that somebody still writes to.
+/// The logs in the folder that a process still writes to.
 pub(super) fn recorders(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let logs = entries.filter(|path| path.extension().is_some_and(|ending| ending == LOG_ENDING));
     logs.filter(|log| is_in_use(log)).collect()
 }
 
-/// The file, locked, if nobody else has locked it.
+/// The file, locked, if no other process has locked it.
 fn unused(path: &Path) -> Option<File> {
     let file = File::open(path).ok()?;
     file.try_lock().ok().map(|()| file)

@@ -55,7 +55,7 @@ fn tell(what: u8, folder: &Path) {
         *guard = start().ok();
     }
     let message = [&[what], folder.as_os_str().as_bytes(), &[END]].concat();
-    // Without a guard there is nobody to tell.
+    // There may be no guard.
     let _ = guard.as_mut().map(|pipe| pipe.write_all(&message));
 }
 
@@ -93,6 +93,6 @@ fn clean(folder: &Path) {
         }
         thread::sleep(PAUSE);
     }
-    // Somebody else may have removed it.
+    // Another process may have removed it.
     let _ = fs::remove_dir_all(folder);
 }

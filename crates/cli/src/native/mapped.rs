@@ -1,4 +1,5 @@
-//! A log in memory, page by page: what was read is given back to the system, so that a long log takes no more room than a short one.
+//! A log in memory, page by page: what was read is given back to the system, so that a long log takes no more room than
+//! a short one.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -10,10 +11,11 @@ use std::ptr;
 
 use nix::libc;
 
-/// So often somebody passes by before what was read is given back.
+/// How many calls of `pass_by` it takes until pages that were read are released.
 const PASSES: u32 = 32;
 
-/// A file whose pages are there when they are looked at. Nobody makes it shorter: it is in a folder of ours, and who writes to it only appends.
+/// A file whose pages are there when they are looked at. It never shrinks: it is in a folder of ours, and its writer
+/// only appends.
 pub(crate) struct Mapped {
     start: *mut libc::c_void,
     length: usize,
@@ -28,12 +30,13 @@ impl Mapped {
         Ok(Mapped { start, length, passes: Cell::new(0) })
     }
 
-    /// Somebody who reads it from the beginning to the end is still at it.
+    /// A sequential reader makes progress.
     #[expect(unsafe_code, reason = "there is no other way to give pages back")]
     pub(crate) fn pass_by(&self) {
         self.passes.set(self.passes.get() % PASSES + 1);
         if self.passes.get() == PASSES && self.length > 0 {
-            // SAFETY: the range is mapped, and nothing was written to it. The pages are those of the file, and come back when they are looked at. If that fails, they stay.
+            // SAFETY: the range is mapped, and nothing was written to it. The pages are those of the file, and come
+            // back when they are looked at. If that fails, they stay.
             unsafe { libc::madvise(self.start, self.length, libc::MADV_DONTNEED) };
         }
     }
@@ -56,7 +59,8 @@ impl Deref for Mapped {
         if self.length == 0 {
             &[]
         } else {
-            // SAFETY: so many bytes are mapped for as long as this lives. The folder is ours alone, so nothing truncates the file.
+            // SAFETY: so many bytes are mapped for as long as this lives. The folder is ours alone, so nothing
+            // truncates the file.
             unsafe { std::slice::from_raw_parts(self.start.cast(), self.length) }
         }
     }

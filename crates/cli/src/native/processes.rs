@@ -26,8 +26,8 @@ pub(super) fn descendants(root: u32) -> Vec<u32> {
     found
 }
 
-/// Ends whatever a run has left behind: all processes that were told to record into this folder, wherever they are in the family.
-/// Says how many there were.
+/// Ends whatever a run has left behind: all processes that were told to record into this folder, wherever they are in
+/// the family. Says how many there were.
 pub(crate) fn end_left(folder: &Path) -> usize {
     let left = of_run(folder).filter(|&process| is_alive(process));
     left.inspect(|&process| send(process, Signal::SIGKILL)).count()
@@ -43,7 +43,7 @@ pub(super) fn of_run(folder: &Path) -> impl Iterator<Item = u32> {
     all().filter(is_of_run)
 }
 
-/// Whether the process still does something: the dead whom nobody has asked for do not.
+/// Whether the process still runs: zombies do not.
 pub(super) fn is_alive(process: u32) -> bool {
     stat(process).is_some_and(|(state, _)| state != 'Z' && state != 'X')
 }

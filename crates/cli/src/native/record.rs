@@ -43,7 +43,7 @@ pub(crate) struct Folder {
     made: Private,
     /// How far threads are followed.
     follow: Follow,
-    /// If we are killed, somebody else cleans up.
+    /// If this process is killed, the guard cleans up.
     _guarded: Guarded,
     /// How long one trace may take in all.
     time_limit: Option<Duration>,
@@ -61,7 +61,7 @@ impl Folder {
             .map_err(|error| Failure::file(&env::temp_dir(), "make a folder in", error))
     }
 
-    /// The same for logs of which nobody will ask for more than this.
+    /// The same for logs that are followed only so far.
     pub(crate) fn following(self, follow: Follow) -> Folder {
         Folder { follow, ..self }
     }
@@ -109,7 +109,7 @@ pub(crate) struct Manner<'a> {
     pub(crate) stop_after: Option<Duration>,
     /// How many bytes the logs of all its processes together may have.
     pub(crate) log_limit: u64,
-    /// Who says whose turn it is.
+    /// The scheduling strategy.
     pub(crate) hunting: Hunting<'a>,
 }
 
@@ -347,7 +347,8 @@ fn signal_text(signal: i32) -> String {
     format!("signal {signal} ({name})")
 }
 
-/// Why what a process has written down is not complete. It knows some reasons itself; others only who has waited for it.
+/// Why what a process has written down is not complete. It knows some reasons itself; others only who has waited for
+/// it.
 fn why_cut(log: &Path, told: Option<Why>, ended: Ended) -> String {
     match told {
         Some(Why::Deadlock) => return "the program was in a deadlock".to_string(),

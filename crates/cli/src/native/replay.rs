@@ -76,7 +76,8 @@ impl Drive<'_> {
     }
 }
 
-/// Drives the program into the race of this schedule, which is made better if it turns out where a thread has to be held.
+/// Drives the program into the race of this schedule, which is made better if it turns out where a thread has to be
+/// held.
 pub(crate) fn drive(how: Drive<'_>, draft: &mut Draft) -> Result<Confirmation, Failure> {
     Ok(drive_unless_stopped(how, draft)?.unwrap_or_else(Confirmation::not))
 }
@@ -230,7 +231,8 @@ fn pair(trace: &Trace, draft: &Draft) -> Result<[EventId; 2], String> {
             ));
         }
     }
-    // Between the two there may be the rest of the first operation, and what the second thread does on its way without a step.
+    // Between the two there may be the rest of the first operation, and what the second thread does on its way without
+    // a step.
     let [(_, _, first_step, ..), (_, held, second_step, ..)] = &draft.accesses;
     let is_part = |(event, made): (&Event, &u64)| {
         let of_first = event.thread == one.thread && (made == first_step || event.loc == one.loc);
@@ -268,7 +270,7 @@ impl Debugging {
             if held.exists() {
                 debug(&held, process);
             }
-            // Whoever is held goes on when the file is gone; it goes with its folder anyway.
+            // The held threads continue when the file is gone; it goes with its folder anyway.
             let _ = fs::remove_file(hold);
         });
         Debugging { is_over, waiter }
@@ -301,8 +303,8 @@ fn debug(held: &Path, process: u32) {
     }
 }
 
-/// Drives the program into each race of a report that is to be told, and says of each how that went. Only the first process of a
-/// command can be driven. Says whether there is a race that the program did not follow.
+/// Drives the program into each race of a report that is to be told, and says of each how that went. Only the first
+/// process of a command can be driven. Says whether there is a race that the program did not follow.
 pub(crate) fn confirm_all(how: Drive<'_>, report: &mut Report) -> Result<bool, Failure> {
     let is_first = !report.trace.file.contains(" (process ");
     let (mut confirmed, mut is_unfollowed) = (0, false);

@@ -55,7 +55,7 @@ fn options(tools: &Tools, given: &[OsString]) -> Vec<OsString> {
     options
 }
 
-/// The compiler, if nobody names another.
+/// The default compiler.
 const RUSTC: &str = "rustc";
 
 /// Lets this compiler have the options of the unstable one.
@@ -73,8 +73,8 @@ fn is_optimised(given: &[OsString]) -> bool {
     given.iter().rev().find_map(level).is_some_and(|level| level != "0")
 }
 
-/// Whether cargo wants a crate to be compiled for the program. What runs while it is being built (build scripts, macros)
-/// is compiled for the machine itself, without naming a target.
+/// Whether cargo wants a crate to be compiled for the program. What runs while it is being built (build scripts,
+/// macros) is compiled for the machine itself, without naming a target.
 fn is_for_program(arguments: &[OsString]) -> bool {
     let has = |wanted: &str| arguments.iter().any(|argument| argument == wanted);
     // Cargo asks what the compiler can do by way of a crate with this name.

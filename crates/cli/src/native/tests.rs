@@ -149,7 +149,8 @@ fn run_test(
     Ok(reports)
 }
 
-/// What was found in a test, in a few words. That there is no race is worth something only where there could have been one.
+/// What was found in a test, in a few words. That there is no race is worth something only where there could have been
+/// one.
 fn races_text(found: Outcome, reports: &[Report]) -> String {
     let is_blind = reports.iter().any(Report::is_blind);
     let reasons: Option<BTreeSet<_>> =

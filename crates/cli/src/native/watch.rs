@@ -1,4 +1,4 @@
-//! Waiting for a program that is being recorded, and ending it when somebody wants that.
+//! Waits for a recorded program, and terminates it on request.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -15,7 +15,7 @@ use super::processes::{descendants, is_alive, of_run, send};
 use crate::output::note;
 use crate::stop::Presses;
 
-/// How often to look whether somebody wants the program to end.
+/// How often to check whether the program is to be terminated.
 const TICK: Duration = Duration::from_millis(50);
 /// A terminal tells the program of Ctrl-C itself. So long it has to end by that; not every program hears of it.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -43,9 +43,9 @@ pub(crate) fn wait(
     wait_unless(child, limit, folder, || presses.count())
 }
 
-/// Waits for the program, at most as long as it may run, and until somebody has pressed Ctrl-C so often. A program
-/// that goes on in the background after its first process has ended, as daemons do, runs for as long as one of its
-/// processes records into the folder.
+/// Waits for the program, at most as long as it may run, and until Ctrl-C was pressed so often. A program that goes on
+/// in the background after its first process has ended, as daemons do, runs for as long as one of its processes records
+/// into the folder.
 pub(crate) fn wait_unless(
     child: Child,
     limit: Option<Duration>,
@@ -61,7 +61,7 @@ pub(crate) fn wait_unless(
     };
     let (sender, receiver) = mpsc::channel();
     let mut child = child;
-    // Nobody is left to tell only if this function has returned.
+    // The receiver is gone only if this function has returned.
     let waiter = move || drop(sender.send(child.wait()));
     thread::Builder::new().name("waits for the program".to_string()).spawn(waiter)?;
     let begin = Instant::now();
@@ -161,7 +161,7 @@ impl Ending<'_> {
         }
     }
 
-    /// Ends processes that were asked and have had their time, or that somebody is tired of.
+    /// Ends processes that were asked and have had their time, or after repeated requests.
     fn insist(&mut self, is_urgent: bool) {
         if self.asked.is_some_and(|asked| is_urgent || asked.elapsed() > GRACE) {
             self.send(Signal::SIGKILL);

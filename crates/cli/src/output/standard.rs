@@ -1,4 +1,4 @@
-//! Standard output, which somebody may have stopped to read.
+//! Standard output, whose reader may have stopped reading.
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use crate::stop;
 
 /// So much is written at a time.
 const PIECE: usize = 1 << 16;
-/// So long nobody may take anything once we are to end.
+/// After a signal, a write may block for this long.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How often to look.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Writes all of it. If we are to end, and nobody reads, the process ends.
+/// Writes all of it. After a signal, if the reader does not read, the process ends.
 pub(super) fn write(bytes: &[u8]) -> io::Result<()> {
     let written = Arc::new(AtomicU64::new(0));
     if bytes.len() > PIECE {

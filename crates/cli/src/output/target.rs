@@ -1,5 +1,5 @@
-//! Where an output is written. A file has another name until it is complete: what was there before survives a failure, and nothing looks
-//! whole that is not.
+//! Where an output is written. A file has another name until it is complete: what was there before survives a failure,
+//! and nothing looks whole that is not.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};

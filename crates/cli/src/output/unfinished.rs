@@ -12,7 +12,7 @@ use nix::unistd::Uid;
 
 /// How such names end.
 const ENDING: &str = ".part";
-/// Between its last byte and its own name, a file is as if nobody wrote to it.
+/// Between its last byte and its renaming, a file looks abandoned.
 const COMPLETED_BY_NOW: Duration = Duration::from_secs(10);
 
 /// What the file is called until it is complete.
@@ -53,7 +53,7 @@ fn is_running(process: u32) -> bool {
     Path::new(&format!("/proc/{process}")).exists()
 }
 
-/// Whether the file is the user's, nobody has written to it for a while, and nobody is about to.
+/// Whether the file is the user's, was not written for a while, and is not locked by a writer.
 fn is_stale(path: &Path) -> bool {
     let Ok(about) = fs::symlink_metadata(path) else { return false };
     let is_old = about.modified().is_ok_and(|time| time.elapsed().is_ok_and(|age| age > COMPLETED_BY_NOW));

@@ -29,9 +29,9 @@ use crate::input::TraceFile;
 use crate::sources::Sources;
 use crate::{Outcome, output};
 
-/// How long to wait for a key before looking whether somebody wants us to end.
+/// How long to wait for a key before checking for signals.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// How long whoever is to end may take for it.
+/// How long the process may take to end.
 const GRACE: Duration = Duration::from_secs(1);
 /// How long to work before the screen is drawn again.
 const PIECE: Duration = Duration::from_millis(40);
@@ -74,7 +74,7 @@ fn with_advice(failure: Failure) -> Failure {
     }
 }
 
-/// Shows the browser until the user, or somebody else, has had enough.
+/// Shows the browser until the user quits, or a signal comes.
 fn browse(browser: &mut Browser<'_>, theme: Theme, screen: &mut Screen) -> io::Result<()> {
     loop {
         screen.show(browser, theme)?;
@@ -148,7 +148,7 @@ impl Drop for Screen {
     }
 }
 
-/// Ends the process if it is to end and does not: whoever waits for keys of a terminal that is gone waits for ever.
+/// Ends the process if a signal asks for that and it does not end: a read from a terminal that is gone blocks for ever.
 fn watch(end: Arc<AtomicBool>) {
     thread::spawn(move || {
         while !end.load(Ordering::SeqCst) && io::stdout().is_terminal() {

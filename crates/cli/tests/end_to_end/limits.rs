@@ -104,7 +104,8 @@ fn signals_are_heeded_while_reading_deciding_and_exploring() {
     }
 }
 
-/// Two threads whose writes all race with each other: so many pairs that a report of all of them takes seconds to write.
+/// Two threads whose writes all race with each other: so many pairs that a report of all of them takes seconds to
+/// write.
 fn many_races(name: &str, writes: usize) -> String {
     let text: String = (0..writes).map(|number| format!("T{}|w(x)|{number}\n", number % 2)).collect();
     file(&folder(name), "races.std", text)

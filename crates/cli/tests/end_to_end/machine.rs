@@ -1,4 +1,5 @@
-//! Reports for machines: JSON by its schema, SARIF by the standard, JUnit's XML; and what is known from earlier reports.
+//! Reports for machines: JSON by its schema, SARIF by the standard, JUnit's XML; and what is known from earlier
+//! reports.
 
 use std::fs;
 use std::path::Path;
@@ -177,7 +178,8 @@ fn hostile_names_do_no_harm() {
     assert!(!xml.contains(['\u{1b}', '\u{7}']) && !xml.contains("<b>"), "{xml}");
 }
 
-/// Lines come and go above the races, the schedule is another one, and a thread has a name: nothing is new. Then something is.
+/// Lines come and go above the races, the schedule is another one, and a thread has a name: nothing is new. Then
+/// something is.
 #[test]
 fn what_is_known_is_not_told_again() {
     let folder = folder("what_is_known");

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::{Ran, example, folder, foretell, said};
 
-/// The write of `p[x]` and that of `p[0]` in Figure 2 of the `ReconP` paper, and the reads whose writes its Table I keeps for them:
-/// events 3 and 22, and 2, 8, 11 and 18 of the paper.
+/// The write of `p[x]` and that of `p[0]` in Figure 2 of the `ReconP` paper, and the reads whose writes its Table I
+/// keeps for them: events 3 and 22, and 2, 8, 11 and 18 of the paper.
 const PAIR: [u64; 2] = [4, 21];
 const KEPT: [u64; 4] = [2, 9, 11, 18];
 /// The reads of `y`, events 6, 16 and 21 of the paper.

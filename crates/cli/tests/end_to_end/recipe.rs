@@ -1,4 +1,5 @@
-//! The figures of the RECIPE paper: races for which a read sees another value, and races on ways that the run did not go.
+//! The figures of the RECIPE paper: races for which a read sees another value, and races on ways that the run did not
+//! go.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -37,7 +38,8 @@ fn line_of(name: &str, text: &str) -> u64 {
     index as u64 + 1
 }
 
-/// Lines 2 and 5 of the paper race because 3 is as good as 5 for the decision; lines 2 and 7 only on the way that was not taken.
+/// Lines 2 and 5 of the paper race because 3 is as good as 5 for the decision; lines 2 and 7 only on the way that was
+/// not taken.
 #[test]
 fn figure_1_has_a_race_on_each_way() {
     let name = "recipe_figure1";
@@ -91,8 +93,8 @@ fn figure_5_has_a_race_behind_the_decision() {
     assert!(lines(&races(name, "recipe", &[])).contains(&pair));
 }
 
-/// The child that found no entry left in the run raises the number of threads if it finds one, while a third thread reads it: on a
-/// way that the run did not go, with a number that its thread did not see.
+/// The child that found no entry left in the run raises the number of threads if it finds one, while a third thread
+/// reads it: on a way that the run did not go, with a number that its thread did not see.
 #[test]
 fn figure_6_has_a_race_on_the_way_of_who_finds_the_last_entry() {
     let name = "recipe_figure6";
@@ -150,8 +152,8 @@ fn a_recording_is_enough_for_values() {
     }
 }
 
-/// A program in which the writes of `x` race only if a sum comes out with `c` unset. It never does, whatever the three others are: thousands of
-/// choices, of which a solver need not look at each.
+/// A program in which the writes of `x` race only if a sum comes out with `c` unset. It never does, whatever the three
+/// others are: thousands of choices, of which a solver need not look at each.
 fn many_sums() -> String {
     let counts = ["a", "b", "d"].map(|name| {
         format!("{{ local i = 1; while (i <= 20) {{ sync (m) {{ {name} := i; }} i := i + 1; }} }}\n||\n")
@@ -173,7 +175,8 @@ fn solved_by(solver: &str, budget: &str, program: &str) -> Ran {
     Ran::from(output.expect("the command"))
 }
 
-/// Without a solver, or with one that does not know, what takes too long without is undecided and said to be, and nothing else changes.
+/// Without a solver, or with one that does not know, what takes too long without is undecided and said to be, and
+/// nothing else changes.
 #[test]
 fn a_solver_that_is_missing_or_ignorant_leaves_pairs_undecided() {
     let folder = folder("solvers");

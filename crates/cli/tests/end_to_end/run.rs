@@ -233,7 +233,8 @@ fn a_race_is_replayed_from_its_report() {
     assert_eq!(missing.code, 2, "{}", missing.err);
 }
 
-/// What was recorded is a trace like any other, but for what each read is good for: files do not tell that, and `rv` does not ask.
+/// What was recorded is a trace like any other, but for what each read is good for: files do not tell that, and `rv`
+/// does not ask.
 #[test]
 fn the_recording_gives_the_same_answer_again() {
     let folder = folder("run_trace");

@@ -1,4 +1,5 @@
-//! `--slice`: only what matters to a property is looked at, and what is found is told in the numbers of the whole trace.
+//! `--slice`: only what matters to a property is looked at, and what is found is told in the numbers of the whole
+//! trace.
 
 use serde_json::{Value, json};
 
@@ -13,7 +14,8 @@ fn first_pair(report: &Value) -> [&Value; 2] {
     [&report["races"][0]["first"]["event"], &report["races"][0]["second"]["event"]]
 }
 
-/// The sections of Figure 6 hide the race of x from whoever looks at the whole trace, and does not know which reads matter.
+/// The sections of Figure 6 hide the race of x from whoever looks at the whole trace, and does not know which reads
+/// matter.
 #[test]
 fn a_slice_of_a_run_shows_more_than_the_whole() {
     let program = example("mcm_figure6");

@@ -1,11 +1,12 @@
-//! The documents are true: every command that they show is run, and prints what they say; every link leads somewhere; every
-//! page is in the table of contents, and every technique has one.
+//! The documents are true: every command that they show is run, and prints what they say; every link leads somewhere;
+//! every page is in the table of contents, and every technique has one.
 //!
-//! Blocks that are marked `console` have commands, which begin with `$ `, and what each prints. In that, `[..]` stands for any text within a line,
-//! and a line `...` for any lines. The commands of a page are run one after the other by a shell, in a folder of their own where
-//! `examples` and `corpus` are those of the repository. Blocks that are marked `sh` have commands without what they print, and
-//! names such as `TRACE` in place of files; they must only be accepted. (`trace view` takes a terminal, and is tested in one elsewhere.) What is not run has a comment before it which says why:
-//! `<!-- not run: … -->`. Set `FORETELL_UPDATE_DOCUMENTS` to write down what the commands print now.
+//! Blocks that are marked `console` have commands, which begin with `$ `, and what each prints. In that, `[..]` stands
+//! for any text within a line, and a line `...` for any lines. The commands of a page are run one after the other by a
+//! shell, in a folder of their own where `examples` and `corpus` are those of the repository. Blocks that are marked
+//! `sh` have commands without what they print, and names such as `TRACE` in place of files; they must only be accepted.
+//! (`trace view` takes a terminal, and is tested in one elsewhere.) What is not run has a comment before it which says
+//! why: `<!-- not run: … -->`. Set `FORETELL_UPDATE_DOCUMENTS` to write down what the commands print now.
 
 mod pages;
 mod session;

@@ -1,5 +1,5 @@
-//! Every program of the corpus gives the races that it says, and no other. `cargo xtask native-corpus` tries more seeds. What it logs agrees
-//! with its code, and what it finds in itself with what it logs.
+//! Every program of the corpus gives the races that it says, and no other. `cargo xtask native-corpus` tries more
+//! seeds. What it logs agrees with its code, and what it finds in itself with what it logs.
 
 use foretell_testkit::native::{Program, programs};
 

@@ -130,7 +130,8 @@ fn races_of_lines(trace: &str, options: &[&str], lines: [u32; 2]) -> usize {
     report["races"].as_array().expect("races").iter().filter(of_lines).count()
 }
 
-/// Figure 2 of ReconP's paper, once the threads have taken turns as there: the third one has found what the second one wrote.
+/// Figure 2 of ReconP's paper, once the threads have taken turns as there: the third one has found what the second one
+/// wrote.
 #[test]
 fn a_race_behind_reads_that_do_not_matter_is_found_by_who_knows_them() {
     if !is_ready() {
@@ -149,7 +150,8 @@ fn a_race_behind_reads_that_do_not_matter_is_found_by_who_knows_them() {
     panic!("the threads never took turns as in the figure");
 }
 
-/// Figure 3 of ReconP's paper, once the first thread has come before the second: that `m` is read again matters to `n` only.
+/// Figure 3 of ReconP's paper, once the first thread has come before the second: that `m` is read again matters to `n`
+/// only.
 #[test]
 fn a_race_behind_a_read_of_the_own_thread_is_found_unless_such_reads_are_all_kept() {
     if !is_ready() {

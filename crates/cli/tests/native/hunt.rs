@@ -103,8 +103,8 @@ fn a_program_that_was_not_built_for_it_is_named() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("foretell cc"));
 }
 
-/// Whatever a strategy does, the program could have done: who keeps to the rules has no race under any. A thread that parks may get its token
-/// just before it would wait.
+/// Whatever a strategy does, the program could have done: who keeps to the rules has no race under any. A thread that
+/// parks may get its token just before it would wait.
 #[test]
 fn no_strategy_shows_races_that_are_none() {
     if !is_ready() {

@@ -1,4 +1,5 @@
-//! Programs in C, C++ and Rust, from their source to the report: compiled, recorded, predicted, each over several seeds.
+//! Programs in C, C++ and Rust, from their source to the report: compiled, recorded, predicted, each over several
+//! seeds.
 
 mod behaviour;
 mod calls;

@@ -1,4 +1,5 @@
-//! Programs that look for races in themselves while they run: what they find, and that they run as if they were recorded.
+//! Programs that look for races in themselves while they run: what they find, and that they run as if they were
+//! recorded.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -73,8 +74,8 @@ fn found_offline(folder: &Path) -> BTreeSet<Locations> {
     found
 }
 
-/// Whatever a program finds in itself races by happens-before in the same run, recorded; and everything that races there is a side of a
-/// race that it finds.
+/// Whatever a program finds in itself races by happens-before in the same run, recorded; and everything that races
+/// there is a side of a race that it finds.
 pub(crate) fn agrees(program: &str, seed: u64) {
     let (_, detected) = run(program, seed, "1");
     let (_, recorded) = run(program, seed, "0");

@@ -1,5 +1,5 @@
-//! Tests in safe Rust of all that threads synchronise with, run under libtest as `cargo foretell test` does: none has a race. Those that
-//! are there to have one show it. `cargo xtask native-corpus` tries more seeds, and optimised code.
+//! Tests in safe Rust of all that threads synchronise with, run under libtest as `cargo foretell test` does: none has a
+//! race. Those that are there to have one show it. `cargo xtask native-corpus` tries more seeds, and optimised code.
 
 use std::path::Path;
 use std::process::{Command, Output};

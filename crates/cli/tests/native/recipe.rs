@@ -1,5 +1,5 @@
-//! The figures of the RECIPE paper as C programs: races for which a read sees another value than it saw, be it the one that memory held at
-//! first. And when that one is not to be trusted.
+//! The figures of the RECIPE paper as C programs: races for which a read sees another value than it saw, be it the one
+//! that memory held at first. And when that one is not to be trusted.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -35,7 +35,8 @@ impl Figure {
         text.rsplit_once("// ").map_or("", |(_, words)| words)
     }
 
-    /// The races that a technique proves from a run on the way that it went, by what is said of their lines, the smaller text first.
+    /// The races that a technique proves from a run on the way that it went, by what is said of their lines, the
+    /// smaller text first.
     fn told(&self, technique: &str, seed: u32) -> Vec<((&str, &str), Value)> {
         self.told_with(&[technique, "--no-unexplored"], seed)
     }
@@ -121,7 +122,8 @@ fn figure_5_has_a_race_behind_the_decision() {
     assert!(figure.races("rv", 1).contains(&("291", "400")));
 }
 
-/// The race lies on a way that the run did not go, behind a lock that is taken there: nobody finds it who stays on the way that was gone.
+/// The race lies on a way that the run did not go, behind a lock that is taken there: nobody finds it who stays on the
+/// way that was gone.
 #[test]
 fn figure_6_has_a_race_on_the_way_that_was_not_gone() {
     if !is_ready() {
@@ -152,7 +154,8 @@ fn a_pool_may_be_full_or_not_and_is_counted_all_the_same() {
     }
 }
 
-/// Whether `recipe` proves the race of `data` in a run of the program that is compiled with these options, one part of it without hooks.
+/// Whether `recipe` proves the race of `data` in a run of the program that is compiled with these options, one part of
+/// it without hooks.
 fn data_races(options: &[&str]) -> bool {
     static BUILT: AtomicU32 = AtomicU32::new(0);
     let number = BUILT.fetch_add(1, Ordering::Relaxed);
@@ -180,7 +183,8 @@ fn data_races(options: &[&str]) -> bool {
     found[0]
 }
 
-/// The worker may find the flag as it was before the first thread wrote it, and then comes to the data at the same time.
+/// The worker may find the flag as it was before the first thread wrote it, and then comes to the data at the same
+/// time.
 #[test]
 fn what_memory_holds_at_first_is_what_it_held_when_threads_began() {
     if !is_ready() {
@@ -194,8 +198,8 @@ fn what_memory_holds_at_first_is_what_it_held_when_threads_began() {
     assert!(data_races(&["-DIN_A_CONSTRUCTOR"]));
 }
 
-/// Code without hooks has written the flag, so what it held before helps nobody. (That it could be found out by how the run would go on is not
-/// looked at.)
+/// Code without hooks has written the flag, so what it held before helps nobody. (That it could be found out by how the
+/// run would go on is not looked at.)
 #[test]
 fn what_may_have_been_overwritten_unseen_is_unknown() {
     if !is_ready() {
@@ -205,7 +209,8 @@ fn what_may_have_been_overwritten_unseen_is_unknown() {
     assert!(!data_races(&["-DFIRST=7", "-DAMONG_THREADS=3"]));
 }
 
-/// What is not computed of a run of the program that has this in it, by reason; in a trace file just as of the run itself.
+/// What is not computed of a run of the program that has this in it, by reason; in a trace file just as of the run
+/// itself.
 fn not_computed(what: &str) -> Value {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let program = folder.join(format!("obstacles-{what}")).display().to_string();

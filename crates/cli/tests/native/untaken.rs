@@ -1,4 +1,5 @@
-//! Races on ways that a recorded run did not go, by programs that say which there are: `recipe` and `auto` find them, and the program is driven into them.
+//! Races on ways that a recorded run did not go, by programs that say which there are: `recipe` and `auto` find them,
+//! and the program is driven into them.
 
 use std::collections::BTreeSet;
 use std::fs;

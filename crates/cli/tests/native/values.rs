@@ -45,8 +45,8 @@ impl Agreement {
         *known += counts.known_ways;
     }
 
-    /// Who knows nothing never disagrees: there must be so many of each, and two out of three must have been computed again. What comes
-    /// from libraries is not known.
+    /// Who knows nothing never disagrees: there must be so many of each, and two out of three must have been computed
+    /// again. What comes from libraries is not known.
     pub(crate) fn is_about(&self, least: u64) {
         for (kind, tally) in
             [("stores", self.stores), ("addresses", self.addresses), ("decisions", self.decisions)]

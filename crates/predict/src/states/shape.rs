@@ -186,7 +186,7 @@ struct Interference<'w> {
     subjects: &'w Subjects,
     /// For each variable, whether its accesses cannot interfere with each other.
     quiet: Vec<bool>,
-    /// For each lock, whether anybody fails to take it, and how many threads use it.
+    /// For each lock, whether any attempt to take it fails, and how many threads use it.
     attempted: Vec<bool>,
     shared: Vec<bool>,
 }
@@ -229,7 +229,7 @@ impl<'w> Interference<'w> {
                 let lock = window.sections[number as usize].lock as usize;
                 !self.attempted[lock] && !self.shared[lock]
             }
-            // A post takes nothing from anybody.
+            // A post takes no permit.
             Subject::Semaphore(_) => !matches!(window.op(event), Op::SemWait(_)),
             Subject::Attempt(_) => false,
         }

@@ -235,7 +235,7 @@ impl Data {
     }
 }
 
-/// Each of many, as long as nobody wants to stop.
+/// Serialises each element, unless the rendering is stopped.
 fn each<T, D>(
     all: impl Iterator<Item = T>,
     sink: &Sink<'_>,

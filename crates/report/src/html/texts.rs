@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::context::{Frame, Place};
 use crate::visible::{place, visible};
 
-/// Nobody reads names that are longer.
+/// Longer names are cut.
 const LONGEST: usize = 600;
 
 /// The position of a text.

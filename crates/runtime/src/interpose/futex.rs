@@ -1,4 +1,4 @@
-//! Futexes, what everybody builds synchronisation on, and other direct calls into the kernel.
+//! Futexes, on which synchronisation is built, and other direct system calls.
 //!
 //! Waiting would block the thread whose turn it is, so it is done by the scheduler. To instrumented code a futex that
 //! is waited for is a word that is read; to be woken orders nothing, as it may happen without a reason. What a
