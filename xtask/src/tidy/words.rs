@@ -148,10 +148,9 @@ fn prose(text: &str) -> String {
             is_block = !is_block;
             is_code = is_block && !kind.starts_with("text") && !kind.starts_with("console");
         } else if !is_code {
-            let pieces = line.split('`').enumerate();
-            pieces
-                .filter(|(index, _)| is_block || index % 2 == 0)
-                .for_each(|(_, piece)| prose.push_str(&format!("{piece}`")));
+            let pieces = line.split('`').enumerate().filter(|(index, _)| is_block || index % 2 == 0);
+            let pieces: Vec<&str> = pieces.map(|(_, piece)| piece).collect();
+            prose.push_str(&pieces.join("`"));
         }
         prose.push('\n');
     }
