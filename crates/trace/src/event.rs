@@ -168,7 +168,7 @@ pub enum Op {
 /// operation. Add the operation to a family here only after all these places have been visited; until then, list it by
 /// itself or in a family of its own.
 ///
-/// `memory` includes `accesses`; `locks` includes `sections`, `reentries` and `attempts`.
+/// `memory` includes `accesses` and `atomics`; `locks` includes `sections`, `reentries`, `shared` and `attempts`.
 #[macro_export]
 macro_rules! ops {
     (accesses) => {
@@ -177,6 +177,12 @@ macro_rules! ops {
             | $crate::Op::Load { .. }
             | $crate::Op::Store { .. }
             | $crate::Op::Rmw { .. }
+    };
+    (atomics) => {
+        $crate::Op::Load { .. }
+            | $crate::Op::Store { .. }
+            | $crate::Op::Rmw { .. }
+            | $crate::Op::Fence { .. }
     };
     (memory) => {
         $crate::ops!(accesses) | $crate::Op::Fence { .. } | $crate::Op::Alloc(_) | $crate::Op::Free(_)
@@ -190,6 +196,12 @@ macro_rules! ops {
     (reentries) => {
         $crate::Op::AcquireAgain(_)
             | $crate::Op::ReleaseAgain(_)
+            | $crate::Op::AcquireSharedAgain(_)
+            | $crate::Op::ReleaseSharedAgain(_)
+    };
+    (shared) => {
+        $crate::Op::AcquireShared(_)
+            | $crate::Op::ReleaseShared(_)
             | $crate::Op::AcquireSharedAgain(_)
             | $crate::Op::ReleaseSharedAgain(_)
     };

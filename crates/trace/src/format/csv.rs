@@ -204,22 +204,12 @@ impl<W: Write> CsvWriter<W> {
             Op::Enter(id) => label("enter", id),
             Op::Exit(id) => label("exit", id),
             Op::Dummy(id) => label("dummy", id),
-            Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Rmw { .. }
-            | Op::Fence { .. }
-            | Op::AcquireShared(_)
-            | Op::ReleaseShared(_)
-            | Op::AcquireSharedAgain(_)
-            | Op::ReleaseSharedAgain(_)
+            ops!(atomics | shared | attempts | semaphores | conditions | barriers)
             | Op::Begin
             | Op::End
             | Op::Branch
             | Op::Alloc(_)
-            | Op::Free(_)
-            | ops!(semaphores | conditions | barriers | attempts) => {
-                Err(format!("`{}`", crate::format::text::op_text(op, names)))
-            }
+            | Op::Free(_) => Err(format!("`{}`", crate::format::text::op_text(op, names))),
         }
     }
 

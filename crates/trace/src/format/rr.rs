@@ -212,20 +212,12 @@ impl<W: Write> RoadRunnerWriter<W> {
             Op::Enter(label) => Ok(("Enter", names.labels.name(label))),
             Op::Exit(label) => Ok(("Exit", names.labels.name(label))),
             Op::Dummy(label) => Ok(("Dummy", names.labels.name(label))),
-            Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Rmw { .. }
-            | Op::Fence { .. }
-            | Op::AcquireShared(_)
-            | Op::ReleaseShared(_)
-            | Op::AcquireSharedAgain(_)
-            | Op::ReleaseSharedAgain(_)
+            ops!(atomics | shared | attempts | semaphores | conditions | barriers)
             | Op::Begin
             | Op::End
             | Op::Branch
             | Op::Alloc(_)
-            | Op::Free(_)
-            | ops!(semaphores | conditions | barriers | attempts) => Err(format!("`{}`", op_text(op, names))),
+            | Op::Free(_) => Err(format!("`{}`", op_text(op, names))),
         }
     }
 
