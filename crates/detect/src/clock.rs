@@ -28,11 +28,13 @@ pub struct Clock {
 
 impl Clock {
     /// Up to when `thread` is known.
+    #[inline]
     pub fn get(&self, thread: ThreadId) -> Time {
         self.at(thread.index())
     }
 
     /// Up to when the thread with this index is known.
+    #[inline]
     pub fn at(&self, index: usize) -> Time {
         match self.near.get(index) {
             Some(&time) => time,
@@ -47,11 +49,13 @@ impl Clock {
     }
 
     /// Sets what is known of `thread`.
+    #[inline]
     pub fn set(&mut self, thread: ThreadId, time: Time) {
         self.set_at(thread.index(), time);
     }
 
     /// Sets what is known of the thread with this index.
+    #[inline]
     pub fn set_at(&mut self, index: usize, time: Time) {
         if index >= NEAR {
             return self.set_far(index, time);
@@ -69,6 +73,7 @@ impl Clock {
     }
 
     /// Raises what is known of `thread` to at least `time`.
+    #[inline]
     pub fn raise(&mut self, thread: ThreadId, time: Time) {
         if time > self.get(thread) {
             self.set(thread, time);
@@ -76,11 +81,13 @@ impl Clock {
     }
 
     /// Lets the time of `thread` go on.
+    #[inline]
     pub fn advance(&mut self, thread: ThreadId) {
         self.set(thread, self.get(thread) + 1);
     }
 
     /// Learns all that `other` knows.
+    #[inline]
     pub fn join(&mut self, other: &Clock) {
         if other.near.len() > self.near.len() {
             self.near.resize(other.near.len(), 0);
@@ -223,6 +230,7 @@ pub struct Clocks {
 
 impl Clocks {
     /// The clock of `thread`, which begins at time 1.
+    #[inline]
     pub fn of(&mut self, thread: ThreadId) -> &mut Clock {
         if thread.index() >= self.threads.len() {
             self.add(thread);
@@ -231,11 +239,13 @@ impl Clocks {
     }
 
     /// The clock of a thread that has been seen before.
+    #[inline]
     pub fn seen(&self, thread: ThreadId) -> &Clock {
         &self.threads[thread.index()]
     }
 
     /// `to` learns all that `from` knows.
+    #[inline]
     pub fn join(&mut self, to: ThreadId, from: ThreadId) {
         if to == from {
             return;
@@ -248,6 +258,7 @@ impl Clocks {
     }
 
     /// What `thread` did so far has been made known to others: its later events have another time.
+    #[inline]
     pub fn advance(&mut self, thread: ThreadId) {
         self.of(thread).advance(thread);
     }

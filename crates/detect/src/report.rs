@@ -52,6 +52,7 @@ impl Reports {
     }
 
     /// Which pairs are wanted.
+    #[inline]
     pub fn wanted(&self) -> Pairs {
         self.wanted
     }
@@ -64,6 +65,7 @@ impl Reports {
 
     /// Whether so many more pairs were reported than are kept that no more are counted. Nothing that is reported from
     /// now on makes a difference.
+    #[inline]
     pub fn is_over_full(&self) -> bool {
         self.beyond >= COUNTED
     }

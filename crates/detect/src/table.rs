@@ -1,6 +1,7 @@
 //! Tables indexed by the ids of a trace. Ids are dense and appear one by one, so tables grow as needed.
 
 /// The entry at `index`, which is created with all before it if need be.
+#[inline]
 pub(crate) fn at<T: Default>(table: &mut Vec<T>, index: usize) -> &mut T {
     if index >= table.len() {
         grow(table, index);

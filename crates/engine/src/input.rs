@@ -24,6 +24,10 @@ use crate::untaken::UntakenBranches;
 /// What an event costs while pairs are decided: itself, the indexes over the trace, and the clocks.
 const BYTES_PER_EVENT: u64 = 150;
 
+/// A trace of no more events than this stays in memory once it was read, if there is room: each further reading would
+/// cost more than what is made of it. Longer ones are read again, so that memory does not grow with them.
+const KEPT_EVENTS: usize = 1 << 20;
+
 /// A trace that can be opened as often as it is needed.
 pub trait TraceSource {
     /// The name as people know it.
@@ -164,14 +168,41 @@ impl<'a> Input<'a> {
         limit: Option<u64>,
         control: &dyn Control,
     ) -> Result<Result<&Trace, usize>, Error> {
-        let bytes = limit.or_else(|| control.available_memory());
-        let room = bytes.map_or(u64::MAX, |bytes| bytes / BYTES_PER_EVENT);
-        let room = usize::try_from(room).unwrap_or(usize::MAX);
+        let room = room(limit, control);
         if self.trace().is_none() {
             let Some(trace) = self.read(doing, room, control.stop_flag())? else { return Ok(Err(room)) };
             self.loaded.get_or_init(|| trace);
         }
         Ok(self.trace().filter(|trace| trace.events().len() <= room).ok_or(room))
+    }
+
+    /// Begins to read a trace that is wanted again, batch by batch. What was read is to be handed to [`Input::keep`].
+    pub(crate) fn open_to_keep(
+        &self,
+        doing: &str,
+        limit: Option<u64>,
+        control: &dyn Control,
+    ) -> Result<Reading, Error> {
+        let room = room(limit, control).min(KEPT_EVENTS);
+        Ok(Reading { kept: Some(Kept { events: Vec::new(), room }), ..self.open(doing)? })
+    }
+
+    /// Keeps what was read to its end, if it is short enough.
+    pub(crate) fn keep(&self, reading: Reading) {
+        let Reading { kept: Some(kept), checker, source, read, .. } = reading else { return };
+        // What is wrong beside the events is for those to report who need it.
+        if kept.events.len() == read
+            && let Ok(trace) = Trace::of_checked(kept.events, &checker, source)
+        {
+            self.loaded.get_or_init(|| self.prepare(trace));
+        }
+    }
+
+    fn prepare(&self, trace: Trace) -> Trace {
+        match self.source {
+            Some(source) => source.prepare(trace),
+            None => trace,
+        }
     }
 
     /// Takes the trace out of the memory, if it was read.
@@ -198,10 +229,7 @@ impl<'a> Input<'a> {
             return Ok(None);
         }
         let trace = trace.map_err(|error| self.bad(error))?;
-        Ok(Some(match self.source {
-            Some(source) => source.prepare(trace),
-            None => trace,
-        }))
+        Ok(Some(self.prepare(trace)))
     }
 
     /// What is reported about a trace that is not kept in memory.
@@ -219,6 +247,13 @@ impl<'a> Input<'a> {
     fn bad(&self, error: TraceError) -> Error {
         Error::Trace { file: self.name.clone(), error }
     }
+}
+
+/// For how many events there is room.
+fn room(limit: Option<u64>, control: &dyn Control) -> usize {
+    let bytes = limit.or_else(|| control.available_memory());
+    let room = bytes.map_or(u64::MAX, |bytes| bytes / BYTES_PER_EVENT);
+    usize::try_from(room).unwrap_or(usize::MAX)
 }
 
 /// Where a reading is, and where it leaves word if it ends early.
@@ -244,6 +279,15 @@ pub struct Reading {
     read: usize,
     coverage: Counter,
     position: Position,
+    /// The events so far, if they are to be kept.
+    kept: Option<Kept>,
+}
+
+/// Events that are kept in memory.
+struct Kept {
+    events: Vec<Event>,
+    /// How many there may be.
+    room: usize,
 }
 
 impl Reading {
@@ -256,6 +300,7 @@ impl Reading {
             read: 0,
             coverage: Counter::default(),
             position,
+            kept: None,
         }
     }
 
@@ -291,7 +336,15 @@ impl Reading {
         check(&mut self.checker, &mut self.batch, self.source.names()).map_err(failed)?;
         self.coverage.batch(&self.batch.events, self.source.names());
         self.read += self.batch.events.len();
+        self.keep_batch();
         Ok(true)
+    }
+
+    fn keep_batch(&mut self) {
+        match &mut self.kept {
+            Some(kept) if self.read <= kept.room => kept.events.extend_from_slice(&self.batch.events),
+            _ => self.kept = None,
+        }
     }
 
     /// The next events as they stand in the input; `false` at the end.

@@ -63,7 +63,7 @@ impl Stage<'_> {
             self.finish(&mut *detector, &mut reports);
             return Ok(Detection { trace: TraceInfo::of(trace, input.name()), reports });
         }
-        let mut reading = input.open(&self.doing("detects"))?;
+        let mut reading = input.open_to_keep(&self.doing("detects"), self.plan.memory, self.control)?;
         let mut detect = |checker: &mut Checker, batch: &mut Batch, names: &Names| {
             if reports.is_over_full() {
                 // More would not be kept, but the rest of the trace is still checked and counted.
@@ -78,7 +78,11 @@ impl Stage<'_> {
             }
         }
         self.finish(&mut *detector, &mut reports);
-        Ok(Detection { trace: reading.info(), reports })
+        let trace = reading.info();
+        if !self.control.is_stopped() {
+            input.keep(reading);
+        }
+        Ok(Detection { trace, reports })
     }
 
     /// Detects, and has the referee look at what was reported.

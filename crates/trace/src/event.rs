@@ -27,6 +27,7 @@ pub struct Event {
 
 impl Event {
     /// An event as a reader finds it, before any check.
+    #[inline]
     pub fn new(thread: ThreadId, op: Op, loc: Loc) -> Event {
         Event { thread, loc, op, unexplained: false }
     }
@@ -52,11 +53,13 @@ pub enum MemOrder {
 
 impl MemOrder {
     /// Whether the reading side synchronises.
+    #[inline]
     pub fn acquires(self) -> bool {
         matches!(self, MemOrder::Acquire | MemOrder::AcqRel | MemOrder::SeqCst)
     }
 
     /// Whether the writing side synchronises.
+    #[inline]
     pub fn releases(self) -> bool {
         matches!(self, MemOrder::Release | MemOrder::AcqRel | MemOrder::SeqCst)
     }
@@ -252,11 +255,13 @@ pub enum AccessKind {
 
 impl AccessKind {
     /// Whether the access observes the variable.
+    #[inline]
     pub fn reads(self) -> bool {
         self != AccessKind::Write
     }
 
     /// Whether the access changes the variable.
+    #[inline]
     pub fn writes(self) -> bool {
         self != AccessKind::Read
     }
@@ -276,6 +281,7 @@ pub struct Access {
 impl Access {
     /// Whether two accesses of different threads would be a data race if nothing ordered them: the same variable, at
     /// least one of them writes, and not both are atomic.
+    #[inline]
     pub fn conflicts_with(self, other: Access) -> bool {
         self.var == other.var && (self.kind.writes() || other.kind.writes()) && !(self.atomic && other.atomic)
     }
@@ -292,6 +298,7 @@ pub enum LockMode {
 
 impl LockMode {
     /// Whether two threads cannot hold one lock in these modes at the same time.
+    #[inline]
     pub fn excludes(self, other: LockMode) -> bool {
         self == LockMode::Exclusive || other == LockMode::Exclusive
     }
@@ -300,6 +307,7 @@ impl LockMode {
 impl Op {
     /// The variable that the operation touches, and how. [`Op::Free`] counts as a plain write, [`Op::Alloc`] does not
     /// count.
+    #[inline]
     pub fn access(self) -> Option<Access> {
         let (var, kind, atomic) = match self {
             Op::Read { var, .. } => (var, AccessKind::Read, false),
@@ -315,6 +323,7 @@ impl Op {
     }
 
     /// The value that the operation observed, if it reads and the trace shows it.
+    #[inline]
     pub fn value_read(self) -> Option<Value> {
         match self {
             Op::Read { value, .. } | Op::Load { value, .. } => value,
@@ -329,6 +338,7 @@ impl Op {
     }
 
     /// The value that the operation stored, if it writes and the trace shows it.
+    #[inline]
     pub fn value_written(self) -> Option<Value> {
         match self {
             Op::Write { value, .. } | Op::Store { value, .. } => value,
@@ -343,6 +353,7 @@ impl Op {
     }
 
     /// The lock that the thread holds from here on, and how: a section begins. Repeated acquires do not count.
+    #[inline]
     pub fn section_begin(self) -> Option<(LockId, LockMode)> {
         match self {
             Op::Acquire(lock) | Op::Woken { lock, .. } | Op::WaitTimeout { lock, .. } => {
@@ -359,6 +370,7 @@ impl Op {
     }
 
     /// The lock that the thread no longer holds from here on: a section ends.
+    #[inline]
     pub fn section_end(self) -> Option<(LockId, LockMode)> {
         match self {
             Op::Release(lock) | Op::Wait { lock, .. } => Some((lock, LockMode::Exclusive)),

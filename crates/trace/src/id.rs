@@ -14,26 +14,31 @@ impl EventId {
     pub const FIRST: EventId = EventId(NonZeroU32::MIN);
 
     /// The id of the event at `index`, counted from 0, if it can be counted at all.
+    #[inline]
     pub fn from_index(index: usize) -> Option<EventId> {
         u32::try_from(index).ok()?.checked_add(1).and_then(EventId::from_number)
     }
 
     /// The id of the event with this number, counted from 1.
+    #[inline]
     pub fn from_number(number: u32) -> Option<EventId> {
         NonZeroU32::new(number).map(EventId)
     }
 
     /// The position counted from 0, as slices want it.
+    #[inline]
     pub fn index(self) -> usize {
         self.0.get() as usize - 1
     }
 
     /// The position counted from 1, as people and reports want it.
+    #[inline]
     pub fn number(self) -> u32 {
         self.0.get()
     }
 
     /// The event after this one, unless the trace would grow past what can be counted.
+    #[inline]
     pub fn next(self) -> Option<EventId> {
         self.0.checked_add(1).map(EventId)
     }
@@ -67,21 +72,25 @@ macro_rules! ids {
 
         impl $name {
             /// The id at `index`, or `None` where the table would be too large.
+            #[inline]
             pub fn from_index(index: usize) -> Option<Self> {
                 u32::try_from(index).ok().map(Self)
             }
 
             /// The position in the table that this id belongs to.
+            #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
             }
         }
 
         impl Id for $name {
+            #[inline]
             fn from_index(index: usize) -> Option<Self> {
                 Self::from_index(index)
             }
 
+            #[inline]
             fn index(self) -> usize {
                 self.index()
             }

@@ -20,6 +20,7 @@ impl Symbol {
     pub const ZERO: Symbol = Symbol(NonZeroU32::MIN);
 
     /// The symbol of a small natural number.
+    #[inline]
     pub fn number(number: u32) -> Option<Symbol> {
         if number < Self::NUMBERS { NonZeroU32::new(number + 1).map(Symbol) } else { None }
     }
@@ -37,6 +38,7 @@ impl Symbol {
     }
 
     /// What the symbol stands for.
+    #[inline]
     pub fn content(self) -> SymbolContent {
         let raw = self.0.get() - 1;
         if raw < Self::NUMBERS {

@@ -35,9 +35,17 @@ impl Trace {
             checker.check_batch(&mut batch, source.names())?;
             events.extend_from_slice(&batch.events);
         }
-        let ending = source.ending();
-        checker.finish(ending)?;
-        let has_branches = checker.has_branches();
+        checker.finish(source.ending())?;
+        Trace::of_checked(events, &checker, source)
+    }
+
+    /// The trace of all events of `source`, which have been read and have passed the checker.
+    pub fn of_checked(
+        events: Vec<Event>,
+        checker: &Checker,
+        mut source: Box<dyn Source + '_>,
+    ) -> Result<Trace, TraceError> {
+        let (ending, has_branches) = (source.ending(), checker.has_branches());
         let (dependence, values, steps) = (source.dependence()?, source.values()?, source.steps());
         if let Some(dependence) = &dependence {
             dependence.check(&events).map_err(|misfit| source.blame(misfit))?;
@@ -77,11 +85,13 @@ impl Trace {
     }
 
     /// All events in the order of the trace.
+    #[inline]
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
     /// The event with this id, which must be one of this trace.
+    #[inline]
     pub fn event(&self, id: EventId) -> Event {
         self.events[id.index()]
     }

@@ -6,6 +6,7 @@
 //! * [`machine`]: the operational semantics: which event can run next, and what it does
 //! * `deviations`: the reads that saw something else than observed, and what they matter to
 //! * `computed`: the values of a replay, where the trace has symbolic values
+//! * `checkpoints`: states of the recorded run, from which replays that begin as recorded go on
 //! * [`blocked`]: why an event cannot run, for people
 //! * [`referee`]: replays a claimed schedule; the only place where a [`Finding`] comes into being
 //! * [`unordered`]: the other proof: the language's happens-before leaves the two accesses of the observed run
@@ -16,6 +17,7 @@
 //! as you like.
 
 pub mod blocked;
+mod checkpoints;
 mod computed;
 mod deviations;
 pub mod machine;

@@ -142,10 +142,7 @@ impl<'t> Machine<'t> {
         }
         let trace = self.observed.trace();
         self.model = crate::model::supported(model, trace);
-        self.deviating = trace
-            .dependence()
-            .filter(|_| self.model == Model::Necessary)
-            .map(|dependence| DeviatingReads::new(dependence, trace.thread_count()));
+        self.deviating = self.deviating_reads();
         let values = trace.values().filter(|_| self.model == Model::Values);
         self.computed = values.map(|values| Computed::new(trace, values));
         self.threads.clear();
@@ -188,6 +185,47 @@ impl<'t> Machine<'t> {
             | Op::Depart(_)
             | ops!(control | labels | reentries | attempts) => {}
         }
+    }
+
+    /// From here on another model is in force. That makes no difference to what has run if it ran as recorded, and no
+    /// values are computed; otherwise the answer is no.
+    pub(crate) fn go_on_by(&mut self, model: Model) -> bool {
+        let trace = self.observed.trace();
+        self.model = crate::model::supported(model, trace);
+        self.deviating = self.deviating_reads();
+        self.model != Model::Values && self.computed.is_none() && self.deviated == 0
+    }
+
+    /// Runs the next events of the recorded run, of which only its first ones have run. Says whether all could.
+    pub(crate) fn run_as_recorded(&mut self, count: usize) -> bool {
+        let next = self.observed.trace().events().iter().skip(self.ran).take(count);
+        let threads: Vec<ThreadId> = next.map(|event| event.thread).collect();
+        threads.into_iter().all(|thread| {
+            let is_next = self.threads[thread.index()].next as usize == self.ran;
+            is_next && self.step(thread).is_ok()
+        })
+    }
+
+    /// About how many bytes a copy takes.
+    pub(crate) fn size(&self) -> usize {
+        self.threads.len() * size_of::<Thread>()
+            + self.vars.len() * size_of::<Cell>()
+            + self.locks.len() * size_of::<Lock>()
+            + self.sems.len() * size_of::<Option<u64>>()
+            + self.waiting.len() * size_of::<Vec<ThreadId>>()
+            + self.barriers.len() * size_of::<Barrier>()
+    }
+
+    /// How many events the trace has.
+    pub(crate) fn event_count(&self) -> usize {
+        self.observed.trace().events().len()
+    }
+
+    /// None so far, where it matters which they are.
+    fn deviating_reads(&self) -> Option<DeviatingReads<'t>> {
+        let trace = self.observed.trace();
+        let dependence = trace.dependence().filter(|_| self.model == Model::Necessary);
+        dependence.map(|dependence| DeviatingReads::new(dependence, trace.thread_count()))
     }
 
     /// The thread's next event, if it has one left.

@@ -85,16 +85,19 @@ impl<'t> Observed<'t> {
     }
 
     /// The trace that this is about.
+    #[inline]
     pub fn trace(&self) -> &'t Trace {
         self.trace
     }
 
     /// The event at an index of the trace.
+    #[inline]
     pub(crate) fn event(&self, index: u32) -> &'t Event {
         &self.trace.events()[index as usize]
     }
 
     /// What ties the event at this index to others.
+    #[inline]
     pub(crate) fn link(&self, index: u32) -> Link {
         self.links[index as usize]
     }
@@ -271,6 +274,7 @@ impl Default for LastWrite {
 }
 
 /// The id of the event at an index that is known to be one of the trace.
+#[inline]
 pub(crate) fn id(index: u32) -> EventId {
     EventId::from_index(index as usize).unwrap_or(EventId::FIRST)
 }

@@ -11,6 +11,7 @@ use foretell_trace::values::{Values, number_text};
 use foretell_trace::{Event, EventId, Model, ThreadId, Trace};
 
 use crate::blocked::Blocked;
+use crate::checkpoints::Checkpoints;
 use crate::computed::{Content, Known};
 use crate::machine::Machine;
 use crate::observed::Observed;
@@ -166,21 +167,23 @@ pub struct NewValues {
 
 /// Checks claims about one trace.
 ///
-/// The set-up goes through the trace once; afterwards a claim costs as much as its schedule is long (but for
-/// [`Proof::Unordered`], which looks at the whole trace: use [`UnorderedReferee`] for many of these). A clone shares
+/// The set-up goes through the trace once; afterwards a claim costs as much as its schedule is long after it has left
+/// the recorded run (but for [`Proof::Unordered`], which looks at the whole trace: use [`UnorderedReferee`] for many of these). A clone shares
 /// the set-up.
 #[derive(Clone, Debug)]
 pub struct Referee<'t> {
     trace: &'t Trace,
     /// Always rewound between two claims.
     machine: Machine<'t>,
+    pub(crate) checkpoints: Checkpoints<'t>,
 }
 
 impl<'t> Referee<'t> {
     /// A referee for this trace.
     pub fn new(trace: &'t Trace) -> Referee<'t> {
         let machine = Machine::new(Arc::new(Observed::new(trace)), Model::SameWrite);
-        Referee { trace, machine }
+        let checkpoints = Checkpoints::new(&machine);
+        Referee { trace, machine, checkpoints }
     }
 
     /// Makes a finding of the claim if its proof holds.
@@ -265,18 +268,26 @@ impl<'t> Referee<'t> {
         if (a, b) != (first, second) {
             return Err(Rejection::of_claim(second, Reason::WrongEnding));
         }
-        self.machine.rewind(&[], model);
+        self.machine.rewind(&[], Model::SameWrite);
+        let checkpoint = self.checkpoints.before_leaving(prefix, model, &self.machine);
+        let rewound = checkpoint.map(|machine| std::mem::replace(&mut self.machine, machine));
+        if rewound.is_none() {
+            self.machine.rewind(&[], model);
+        }
         let verdict = self
             .run(prefix)
             .and_then(|()| self.racing(prefix.len() + 1, first))
             .and_then(|()| self.racing(prefix.len() + 2, second));
-        let ran = self.machine.ran();
-        self.machine.rewind(&prefix[..ran], model);
+        match rewound {
+            Some(machine) => self.machine = machine,
+            None => self.machine.rewind(&prefix[..self.machine.ran()], model),
+        }
         verdict
     }
 
+    /// Runs what has not run of the schedule.
     fn run(&mut self, prefix: &[EventId]) -> Result<(), Rejection> {
-        for (step, &id) in prefix.iter().enumerate() {
+        for (step, &id) in prefix.iter().enumerate().skip(self.machine.ran()) {
             let thread = self.thread_whose_turn_it_is(step + 1, id)?;
             if let Err(blocked) = self.machine.step(thread) {
                 return Err(self.rejection(step + 1, id, Reason::Blocked(blocked)));

@@ -1,7 +1,9 @@
 //! The ideal of one pair, and the schedule that it gives.
 //!
-//! Written for clearness, and apart from the streaming detector so that each can be tested against the other: it looks
-//! at one pair at a time, keeps nothing between pairs, and compares each acquire with those of all threads.
+//! Written apart from the streaming detector so that each can be tested against the other: it looks at one pair at a
+//! time and keeps nothing between pairs. A section that has ended inside the set demands nothing, so only those are
+//! looked at that a thread is in where its part of the set ends: of these, each that comes before another one of its
+//! lock has to end.
 
 use foretell_trace::{Access, EventId, LockId, LockMode, ThreadId, Trace};
 use rustc_hash::FxHashMap;
@@ -21,12 +23,60 @@ pub struct SyncPreserving<'a> {
     positions: Vec<usize>,
     /// Clocks that steps refer to: what an event needs by thread order, "reads from" and must-order alone.
     clocks: Vec<Clock>,
+    /// The sections of each lock, by thread and mode.
+    locks: FxHashMap<LockId, Vec<SectionsOfThread>>,
+}
+
+/// The sections of one lock that one thread has in one mode, as positions of acquires in the thread, with the acquires.
+#[derive(Debug)]
+struct SectionsOfThread {
+    thread: ThreadId,
+    mode: LockMode,
+    begins: Vec<(usize, EventId)>,
 }
 
 #[derive(Debug, Default)]
 struct ThreadSteps {
     steps: Vec<ThreadEvent>,
+    /// In the order of their acquires.
     sections: Vec<Section>,
+    /// For each section, those that the thread is in after its acquire, itself among them: where they begin in `held`.
+    held_from: Vec<usize>,
+    /// Positions of sections.
+    held: Vec<usize>,
+    /// The sections that the thread is in.
+    open: Vec<usize>,
+}
+
+impl ThreadSteps {
+    /// The sections that the thread is in after so many of its events.
+    fn open_after(&self, length: usize) -> impl Iterator<Item = &Section> {
+        let begun = self.sections.partition_point(|section| section.begin < length);
+        let held = begun.checked_sub(1).map_or(&[][..], |last| {
+            let end = self.held_from.get(begun).copied().unwrap_or(self.held.len());
+            &self.held[self.held_from[last]..end]
+        });
+        held.iter()
+            .map(|&section| &self.sections[section])
+            .filter(move |section| section.end.is_none_or(|end| end >= length))
+    }
+
+    fn begin(&mut self, section: Section) {
+        self.open.push(self.sections.len());
+        self.sections.push(section);
+        self.held_from.push(self.held.len());
+        self.held.extend_from_slice(&self.open);
+    }
+
+    /// The thread leaves the section of this lock and mode that it entered last.
+    fn end(&mut self, lock: LockId, mode: LockMode, position: usize) {
+        let is_ended =
+            |&section: &usize| (self.sections[section].lock, self.sections[section].mode) == (lock, mode);
+        if let Some(place) = self.open.iter().rposition(is_ended) {
+            let section = self.open.remove(place);
+            self.sections[section].end = Some(position);
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -50,12 +100,6 @@ struct Section {
     end: Option<usize>,
 }
 
-impl Section {
-    fn excludes(&self, other: &Section) -> bool {
-        self.thread != other.thread && self.mode.excludes(other.mode)
-    }
-}
-
 impl<'a> SyncPreserving<'a> {
     /// Indexes a trace.
     pub fn new(trace: &'a Trace) -> SyncPreserving<'a> {
@@ -64,20 +108,26 @@ impl<'a> SyncPreserving<'a> {
             indexer.add(trace, id);
         }
         let Indexer { threads, positions, stored, .. } = indexer;
-        SyncPreserving { trace, threads, positions, clocks: stored }
+        let locks = by_lock(&threads);
+        SyncPreserving { trace, threads, positions, clocks: stored, locks }
     }
 
     /// A schedule that ends with the two events, if they are a sync-preserving race: the trace restricted to the ideal
     /// of the pair, then the pair.
     pub fn witness(&self, pair: Pair) -> Option<Vec<EventId>> {
         let prefixes = self.ideal(pair)?;
-        let mut schedule: Vec<EventId> = prefixes
-            .iter()
-            .zip(&self.threads)
-            .flat_map(|(&length, thread)| thread.steps[..length].iter().map(|step| step.id))
-            .collect();
+        let parts = || prefixes.iter().zip(&self.threads);
+        // Up to the first event that is missing it is the trace itself.
+        let missing =
+            parts().filter_map(|(&length, thread)| thread.steps.get(length)).map(|step| step.id).min();
+        let whole = missing.map_or(self.trace.events().len(), EventId::index);
+        let mut schedule: Vec<EventId> = (0..whole).filter_map(EventId::from_index).collect();
+        for (&length, thread) in parts() {
+            let begin = thread.steps[..length].partition_point(|step| step.id.index() < whole);
+            schedule.extend(thread.steps[begin..length].iter().map(|step| step.id));
+        }
         // The stable sort merges the threads' runs, each of which is sorted already.
-        schedule.sort();
+        schedule[whole..].sort();
         schedule.extend([pair.first, pair.second]);
         Some(schedule)
     }
@@ -104,26 +154,30 @@ impl<'a> SyncPreserving<'a> {
     }
 }
 
+/// The sections of each lock, by thread and mode.
+fn by_lock(threads: &[ThreadSteps]) -> FxHashMap<LockId, Vec<SectionsOfThread>> {
+    let mut locks: FxHashMap<LockId, Vec<SectionsOfThread>> = FxHashMap::default();
+    for section in threads.iter().flat_map(|thread| &thread.sections) {
+        let Section { thread, mode, begin, acquire, .. } = *section;
+        let sections = locks.entry(section.lock).or_default();
+        match sections.iter_mut().find(|of| (of.thread, of.mode) == (thread, mode)) {
+            Some(of) => of.begins.push((begin, acquire)),
+            None => sections.push(SectionsOfThread { thread, mode, begins: vec![(begin, acquire)] }),
+        }
+    }
+    locks
+}
+
 /// An ideal that is being computed.
 struct Growing<'a> {
     index: &'a SyncPreserving<'a>,
     /// How many events of each thread are in it.
     lengths: Vec<usize>,
-    /// How many sections of each thread have been compared with others.
-    compared: Vec<usize>,
-    /// The sections in it that have been compared: of each thread and mode the last one, as those before have ended.
-    sections: FxHashMap<LockId, Vec<Section>>,
 }
 
 impl<'a> Growing<'a> {
     fn new(index: &'a SyncPreserving<'a>) -> Growing<'a> {
-        let threads = index.threads.len();
-        Growing {
-            index,
-            lengths: vec![0; threads],
-            compared: vec![0; threads],
-            sections: FxHashMap::default(),
-        }
+        Growing { index, lengths: vec![0; index.threads.len()] }
     }
 
     /// Adds what comes before the event at `position` of its thread.
@@ -148,45 +202,41 @@ impl<'a> Growing<'a> {
         *reached = (*reached).max(position + 1);
     }
 
-    /// Compares sections until no new one has come in.
+    /// Lets sections end until none that is open comes before another one of its lock.
     fn close(&mut self) {
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for thread in 0..self.lengths.len() {
-                let sections = &self.index.threads[thread].sections;
-                while let Some(&section) = sections.get(self.compared[thread])
-                    && section.begin < self.lengths[thread]
-                {
-                    self.compared[thread] += 1;
-                    self.compare(section);
-                    changed = true;
+        let mut thread = 0;
+        let mut closed = 0;
+        while closed < self.lengths.len() {
+            match self.must_end(thread) {
+                Some((of, position)) => {
+                    self.add(of, position);
+                    closed = 0;
+                }
+                None => {
+                    closed += 1;
+                    thread = (thread + 1) % self.lengths.len();
                 }
             }
         }
     }
 
-    /// Adds the end of `section`, or of others of its lock that come before it.
-    fn compare(&mut self, section: Section) {
-        let others = self.sections.entry(section.lock).or_default();
-        let mut missing = Vec::new();
-        for other in others.iter().filter(|other| other.excludes(&section)) {
-            let earlier = if other.acquire < section.acquire { other } else { &section };
-            // Most ends are there already: what a section of the same thread that comes later brought in.
-            missing.extend(
-                earlier
-                    .end
-                    .filter(|&end| end >= self.lengths[earlier.thread.index()])
-                    .map(|end| (earlier.thread, end)),
-            );
-        }
-        match others.iter_mut().find(|other| (other.thread, other.mode) == (section.thread, section.mode)) {
-            Some(last) => *last = section,
-            None => others.push(section),
-        }
-        for (thread, position) in missing {
-            self.add(thread, position);
-        }
+    /// The end of a section that the thread is in and that another one of its lock comes after.
+    fn must_end(&self, thread: usize) -> Option<(ThreadId, usize)> {
+        let open = self.index.threads[thread].open_after(self.lengths[thread]);
+        let mut ending = open.filter_map(|section| Some((section, section.end?)));
+        ending.find(|(section, _)| self.has_a_later_one(section)).map(|(section, end)| (section.thread, end))
+    }
+
+    /// Whether the set has an acquire that comes after the section, and that the section excludes.
+    fn has_a_later_one(&self, section: &Section) -> bool {
+        let sections = self.index.locks.get(&section.lock).into_iter().flatten();
+        let mut excluded =
+            sections.filter(|of| of.thread != section.thread && of.mode.excludes(section.mode));
+        excluded.any(|of| {
+            let length = self.lengths[of.thread.index()];
+            let inside = of.begins.partition_point(|&(begin, _)| begin < length);
+            of.begins[..inside].last().is_some_and(|&(_, acquire)| acquire > section.acquire)
+        })
     }
 }
 
@@ -241,15 +291,11 @@ impl Indexer {
     }
 
     fn section(&mut self, thread: ThreadId, acquire: EventId, op: foretell_trace::Op, position: usize) {
-        let sections = &mut self.threads[thread.index()].sections;
+        let steps = &mut self.threads[thread.index()];
         if let Some((lock, mode)) = op.section_begin() {
-            sections.push(Section { thread, lock, mode, acquire, begin: position, end: None });
-        } else if let Some(ended) = op.section_end() {
-            let open =
-                |section: &&mut Section| section.end.is_none() && (section.lock, section.mode) == ended;
-            if let Some(section) = sections.iter_mut().rev().find(open) {
-                section.end = Some(position);
-            }
+            steps.begin(Section { thread, lock, mode, acquire, begin: position, end: None });
+        } else if let Some((lock, mode)) = op.section_end() {
+            steps.end(lock, mode, position);
         }
     }
 
