@@ -168,8 +168,8 @@ pub struct NewValues {
 /// Checks claims about one trace.
 ///
 /// The set-up goes through the trace once; afterwards a claim costs as much as its schedule is long after it has left
-/// the recorded run (but for [`Proof::Unordered`], which looks at the whole trace: use [`UnorderedReferee`] for many of these). A clone shares
-/// the set-up.
+/// the recorded run (but for [`Proof::Unordered`], which looks at the whole trace: use [`UnorderedReferee`] for many of
+/// these). A clone shares the set-up.
 #[derive(Clone, Debug)]
 pub struct Referee<'t> {
     trace: &'t Trace,
