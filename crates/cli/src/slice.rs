@@ -27,7 +27,7 @@ Keep only the events that PROPERTY depends on, so that fewer reads are pinned:
   race A,B         the race of events A and B
   on X,Y,…         all accesses to these variables
   events A,B,C,…   these events
-The data and control flow of a CIMP program tells what depends on what. A trace alone does not, so little is dropped.";
+The data and control flow of a CIMP program shows what depends on what. A trace alone does not, so little is dropped.";
 
     /// Reads what is written on the command line.
     pub(crate) fn parse(text: &str) -> Result<Purpose, String> {

@@ -105,7 +105,7 @@ techniques! {
         paper: "Mathur, Pavlogiannis, Viswanathan, POPL 2021",
         guarantee: EveryReport,
         method: stream::<SyncP>(Some(SyncPreserving)),
-        summary: "sync-preserving races: skips critical sections that the race does not need; every report is a race",
+        summary: "skips critical sections that the race does not need; every report is a race",
     }
     M2 {
         name: "m2",
@@ -154,14 +154,14 @@ techniques! {
         paper: "ReconP's necessary reads",
         guarantee: EveryReport,
         method: pairs(Pinned::Necessary, Sees::SameWrite, Closure),
-        summary: "like seqcheck, but reads that the race does not depend on are not pinned; closure",
+        summary: "like seqcheck, but pins only reads that the race depends on; closure",
     }
     RvNre {
         name: "rv-nre",
         paper: "ReconP's necessary reads in the model of rv",
         guarantee: EveryReport,
         method: pairs(Pinned::Necessary, Sees::SameValue, Exact),
-        summary: "like rv, but reads that the race does not depend on are not pinned; exact",
+        summary: "like rv, but pins only reads that the race depends on; exact",
     }
     Recipe {
         name: "recipe",

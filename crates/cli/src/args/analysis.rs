@@ -45,7 +45,8 @@ pub(crate) struct CompareArgs {
     pub(crate) traces: Vec<PathBuf>,
     /// Choose the techniques to compare, separated by commas [default: rv,said,cp,hb]
     #[arg(
-        short, long, value_delimiter = ',', value_parser = technique_parser(), long_help = technique_help(),
+        short, long, value_delimiter = ',', value_parser = technique_parser(),
+        long_help = technique_help() + "\n\n[default: rv,said,cp,hb]",
         help_heading = heading::ANALYSIS
     )]
     pub(crate) technique: Vec<Choice>,
@@ -263,7 +264,7 @@ fn technique_help() -> String {
         help.push_str(&format!("  {:<10} {}\n", technique.name(), technique.summary()));
     }
     let stages = Technique::AUTO.map(Technique::name).join(", then ");
-    help.push_str(&format!("  {:<10} {stages}, each on the pairs that are not proven yet", "auto"));
+    help.push_str(&format!("  {:<10} {stages}, each on pairs that are not proven yet", "auto"));
     help
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct ExploreArgs {
     pub(crate) slice: Option<Purpose>,
     /// Set what --slice keeps
     #[arg(
-        long, value_enum, default_value_t = RuleArg::Sound, requires = "slice",
+        long, value_enum, default_value_t = RuleArg::Sound, requires = "slice", value_name = "RULE",
         help_heading = heading::ANALYSIS
     )]
     pub(crate) slice_rule: RuleArg,
