@@ -62,13 +62,13 @@ fn count(bytes: i64) {
         let all = untold.get() + bytes;
         untold.set(if all.abs() < STEP { all } else { 0 });
         if all.abs() >= STEP {
-            tell(all);
+            report(all);
         }
     });
 }
 
 #[cold]
-fn tell(bytes: i64) {
+fn report(bytes: i64) {
     let used = USED.fetch_add(bytes, Ordering::Relaxed) + bytes;
     if bytes <= 0 || used <= ENOUGH.load(Ordering::Relaxed) {
         return;

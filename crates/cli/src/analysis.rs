@@ -2,7 +2,7 @@
 //! they find.
 
 use foretell_engine::{Analysis, Control, Description, Input, Plan, report};
-use foretell_report::{Answer, Decision, Report, Telling};
+use foretell_report::{Answer, Decision, Report, StoryDetail};
 
 use crate::Outcome;
 use crate::args::{ReportFormat, WantedArgs};
@@ -49,14 +49,14 @@ impl Measured {
 impl WantedArgs {
     /// How a report is described.
     pub(crate) fn description<'a>(&self) -> Description<'a> {
-        let (telling, pictures) = (self.telling(), self.wants(ReportFormat::Html));
-        Description { telling, pictures, ..Description::default() }
+        let (detail, pictures) = (self.story_detail(), self.wants(ReportFormat::Html));
+        Description { detail, pictures, ..Description::default() }
     }
 
     /// How much of a story is wanted.
-    pub(crate) fn telling(&self) -> Telling {
+    pub(crate) fn story_detail(&self) -> StoryDetail {
         let is_for_people = self.wants(ReportFormat::Text);
-        if is_for_people && self.witness == usize::MAX { Telling::All } else { Telling::Essence }
+        if is_for_people && self.witness == usize::MAX { StoryDetail::All } else { StoryDetail::Essence }
     }
 }
 

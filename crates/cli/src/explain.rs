@@ -15,7 +15,7 @@ use foretell_engine::{Choice, Excerpts as _, Input, Plan};
 use foretell_predict::Technique;
 use foretell_report::explain_text::{self, Beside, Checked};
 use foretell_report::text::Detail;
-use foretell_report::{Access, Answer, Candidate, Decision, Observed, Race, Report, Telling};
+use foretell_report::{Access, Answer, Candidate, Decision, Observed, Race, Report, StoryDetail};
 use foretell_trace::Trace;
 
 use crate::args::{Asked, ExplainArgs, Steps};
@@ -54,7 +54,7 @@ impl Explanation<'_> {
             (Some(asked), ..) => self.pair(asked),
             (None, Some(number), _) => self.candidate(*number),
             (None, None, Some(number)) => self.race(*number),
-            (None, None, None) if self.report.told_races().next().is_some() => self.race(1),
+            (None, None, None) if self.report.listed_races().next().is_some() => self.race(1),
             (None, None, None) if !self.report.undecided.is_empty() => self.candidate(1),
             (None, None, None) => Err(Failure::Usage(
                 "the report lists neither a race nor an undecided pair; --pair A,B asks about any two events or lines"
@@ -69,24 +69,24 @@ impl Explanation<'_> {
         Detail { steps: if self.args.witness == Steps::All { usize::MAX } else { detail.steps }, ..detail }
     }
 
-    fn telling(&self) -> Telling {
+    fn story_detail(&self) -> StoryDetail {
         match self.args.witness {
-            Steps::Essence => Telling::Essence,
-            Steps::All => Telling::All,
+            Steps::Essence => StoryDetail::Essence,
+            Steps::All => StoryDetail::All,
         }
     }
 
     fn race(&self, number: usize) -> Result<String, Failure> {
-        let found = self.report.told_races().nth(number.saturating_sub(1));
+        let found = self.report.listed_races().nth(number.saturating_sub(1));
         let mut race =
-            found.cloned().ok_or_else(|| no_such("race", number, self.report.told_races().count()))?;
+            found.cloned().ok_or_else(|| no_such("race", number, self.report.listed_races().count()))?;
         let checked = match self.trace {
             Ok(trace) => {
                 // A race on a way that the run did not go was described on that way.
                 if race.path.is_none() {
                     let input = Input::of_trace(&self.file.name(), trace);
                     let sources = &mut Sources::new(self.file);
-                    describe_race(&input, &mut race, self.telling(), sources, &Watch::new(self.file))?;
+                    describe_race(&input, &mut race, self.story_detail(), sources, &Watch::new(self.file))?;
                 }
                 recording::check(trace, self.file.name(), self.report, &race)
             }
@@ -125,7 +125,7 @@ impl Explanation<'_> {
             Asked::Lines(one, other) => decide_lines(&decider, trace, one, other)?,
         };
         let sources = &mut Sources::new(self.file);
-        describe_decision(&input, &mut decision, self.telling(), sources, &control)?;
+        describe_decision(&input, &mut decision, self.story_detail(), sources, &control)?;
         let observed = self.observed(trace, &decision);
         let mut beside = self.beside([&mut decision.first, &mut decision.second], "");
         beside.notes.extend(notes);

@@ -22,7 +22,7 @@ use crate::error::{Failure, Failures};
 use crate::front_end::Language;
 use crate::input::TraceFile;
 use crate::program::Source;
-use crate::run::{ending_text, record, tell_ending};
+use crate::run::{ending_text, record, report_ending};
 use crate::slice;
 use crate::{Outcome, output, screen, stop};
 
@@ -81,7 +81,7 @@ fn explore(path: &Path, args: &ExploreArgs) -> Result<(Explored, Outcome), Failu
         return Ok((Explored::Program(Box::new(program::explore(&source, args)?)), Outcome::Clean));
     }
     let run = record(&source, &args.schedule, STEPS, args.loops)?;
-    let ending = tell_ending(&source, &run.ending);
+    let ending = report_ending(&source, &run.ending);
     let mut explored = closure(&input, &run.trace, Some(&run.flow), args)?;
     if let (Explored::Closure(report), Some(how)) = (&mut explored, ending_text(&run.ending)) {
         report.complete = false;

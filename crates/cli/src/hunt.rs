@@ -20,7 +20,7 @@ use crate::front_end::{Cimp, FrontEnd, Language, Native, RunOutcome, RunPlan};
 use crate::input::TraceFile;
 use crate::output;
 use crate::progress::Progress;
-use crate::render::tell;
+use crate::render::write_reports;
 use crate::sources::Sources;
 use crate::suppress::Rules;
 use crate::{Outcome, stop};
@@ -52,7 +52,7 @@ fn hunt(args: &HuntArgs, target: &impl FrontEnd) -> Result<Outcome, Failure> {
     let by_runs = report.hunt.as_ref().map_or(Outcome::Clean, outcome_of_runs);
     let mut reports = [report];
     rules.apply(&mut reports);
-    tell(&reports, &args.wanted)?;
+    write_reports(&reports, &args.wanted)?;
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean).max(by_runs))
 }
 
@@ -105,7 +105,7 @@ fn run_all(args: &HuntArgs, target: &impl FrontEnd, union: &mut Union) -> Result
             };
             union.add(run, shown);
             progress.worked();
-            tell_news(union);
+            note_news(union);
         }
     }
     Ok(Stopped::AllRuns)
@@ -146,7 +146,7 @@ fn run_together<T: FrontEnd>(target: &T, plans: &[RunPlan], args: &HuntArgs) -> 
 }
 
 /// Says at once if a run has shown something new: who waits at a terminal need not wait for the end.
-fn tell_news(union: &Union) {
+fn note_news(union: &Union) {
     let Some(run) = union.last() else { return };
     let stuck = if run.deadlock { ", and a deadlock" } else { "" };
     if run.new > 0 || run.deadlock {

@@ -36,7 +36,7 @@ use crate::analysis::{Measured, outcome};
 use crate::args::{CompilerArgs, InputArgs, RecordArgs, RunArgs, WantedArgs};
 use crate::error::Failure;
 use crate::input::TraceFile;
-use crate::render::tell;
+use crate::render::write_reports;
 use crate::stop::{TimeLimit, Watch};
 use crate::suppress::Rules;
 use crate::trace::convert;
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     if args.confirm {
         confirm(args, &program, &mut reports)?;
     }
-    tell(&reports, &args.wanted)?;
+    write_reports(&reports, &args.wanted)?;
     if let Some(target) = &args.evidence {
         evidence::pack(target, args, &folder, &reports)?;
     }
@@ -247,14 +247,14 @@ struct LogBranches<'a> {
 impl UntakenBranches for LogBranches<'_> {
     fn branches(
         &self,
-        go_on: &dyn Fn() -> bool,
+        may_continue: &dyn Fn() -> bool,
     ) -> Result<Option<Branches<'_>>, Box<dyn std::error::Error + Send + Sync>> {
         let bytes = Mapped::open(self.log).map_err(|error| Failure::file(self.log, "read", error))?;
-        let go_on = || {
+        let may_continue = || {
             bytes.pass_by();
-            !memory::is_taken(2) && go_on()
+            !memory::is_taken(2) && may_continue()
         };
-        let found = foretell_native::detours(&bytes, &DetourLimits::default(), &go_on)
+        let found = foretell_native::detours(&bytes, &DetourLimits::default(), &may_continue)
             .map_err(|error| Failure::Usage(format!("the recording of {}: {error}", self.program)))?;
         Ok(found.map(|found| Box::new(found) as Branches<'_>))
     }

@@ -24,11 +24,11 @@ pub(crate) fn write(path: Option<&Path>, text: &str) -> Result<(), Failure> {
     write_while(path, &|| true, |sink| sink.write_all(text.as_bytes())).map(drop)
 }
 
-/// Has something written to the file, or to standard output, as long as `go_on` says so. If that is not to the end,
-/// nothing is written: whether that is so is returned.
+/// Has something written to the file, or to standard output, as long as `may_continue` says so. If that is not to the
+/// end, nothing is written: whether that is so is returned.
 pub(crate) fn write_while(
     path: Option<&Path>,
-    go_on: &dyn Fn() -> bool,
+    may_continue: &dyn Fn() -> bool,
     render: impl FnOnce(&mut Sink<'_>) -> io::Result<()>,
 ) -> Result<bool, Failure> {
     let path = path.unwrap_or(Path::new("-"));
@@ -38,13 +38,15 @@ pub(crate) fn write_while(
             |error| error,
             |target| {
                 let mut file = BufWriter::new(target.open()?);
-                render(&mut Sink::new(&mut file, go_on))?;
+                render(&mut Sink::new(&mut file, may_continue))?;
                 file.flush()
             },
         ),
         // What others have seen cannot be taken back.
-        Target::InPlace(_) => render_whole(go_on, render).and_then(|bytes| target.open()?.write_all(&bytes)),
-        Target::Stdout => render_whole(go_on, render).and_then(|bytes| standard::write(&bytes)),
+        Target::InPlace(_) => {
+            render_whole(may_continue, render).and_then(|bytes| target.open()?.write_all(&bytes))
+        }
+        Target::Stdout => render_whole(may_continue, render).and_then(|bytes| standard::write(&bytes)),
     };
     match written {
         Ok(()) => Ok(true),
@@ -54,10 +56,10 @@ pub(crate) fn write_while(
 }
 
 fn render_whole(
-    go_on: &dyn Fn() -> bool,
+    may_continue: &dyn Fn() -> bool,
     render: impl FnOnce(&mut Sink<'_>) -> io::Result<()>,
 ) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    render(&mut Sink::new(&mut bytes, go_on))?;
+    render(&mut Sink::new(&mut bytes, may_continue))?;
     Ok(bytes)
 }

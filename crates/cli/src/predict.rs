@@ -11,7 +11,7 @@ use crate::analysis::{Measured, outcome, outcome_of_decision};
 use crate::args::{PredictArgs, WantedArgs};
 use crate::error::{Failure, Failures};
 use crate::input::TraceFile;
-use crate::render::{self, tell};
+use crate::render::{self, write_reports};
 use crate::slice::{self, Purpose};
 use crate::sources::Sources;
 use crate::stop::{TimeLimit, Watch};
@@ -39,7 +39,7 @@ fn predict(args: &PredictArgs) -> Result<Outcome, Failure> {
         reports.extend(failures.keep(predict_on(path, args)).unwrap_or_default());
     }
     rules.apply(&mut reports);
-    tell(&reports, &args.wanted)?;
+    write_reports(&reports, &args.wanted)?;
     failures.into_result()?;
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
 }
@@ -100,7 +100,7 @@ pub(crate) fn decide_on_slice(
     let decide = |plan| {
         let mut decision = pair::decide(&part, (a, b), &engine::slice::plan(plan)?, &control)?;
         sliced.enter_decision(&mut decision);
-        describe_decision(&whole, &mut decision, wanted.telling(), &mut Sources::new(file), &control)?;
+        describe_decision(&whole, &mut decision, wanted.story_detail(), &mut Sources::new(file), &control)?;
         Ok(decision)
     };
     wanted.plans().map(decide).collect()
@@ -121,16 +121,16 @@ fn decide(args: &PredictArgs, numbers: (u32, u32)) -> Result<Outcome, Failure> {
         let (input, control) = (Input::of_source(&file), Watch::new(&file));
         for plan in args.wanted.plans() {
             let mut decision = pair::decide(&input, numbers, &plan, &control)?;
-            let (telling, sources) = (args.wanted.telling(), &mut Sources::new(&file));
-            describe_decision(&input, &mut decision, telling, sources, &control)?;
+            let (detail, sources) = (args.wanted.story_detail(), &mut Sources::new(&file));
+            describe_decision(&input, &mut decision, detail, sources, &control)?;
             decisions.push(decision);
         }
     }
-    tell_decisions(&decisions, &args.wanted)
+    write_decisions(&decisions, &args.wanted)
 }
 
 /// Writes the decisions where they are wanted.
-pub(crate) fn tell_decisions(decisions: &[Decision], wanted: &WantedArgs) -> Result<Outcome, Failure> {
-    render::tell_decisions(decisions, wanted)?;
+pub(crate) fn write_decisions(decisions: &[Decision], wanted: &WantedArgs) -> Result<Outcome, Failure> {
+    render::write_decisions(decisions, wanted)?;
     Ok(decisions.iter().map(outcome_of_decision).max().unwrap_or(Outcome::Clean))
 }

@@ -66,23 +66,23 @@ impl ReportFormat {
 
 /// Writes the reports in all forms that are wanted. That there are none is worth telling to programs alone. Where there
 /// is no time to write all of a report, it is written in little.
-pub(crate) fn tell(reports: &[Report], wanted: &WantedArgs) -> Result<(), Failure> {
+pub(crate) fn write_reports(reports: &[Report], wanted: &WantedArgs) -> Result<(), Failure> {
     let targets = wanted.targets();
     let saved = targets.iter().find(|target| target.format == ReportFormat::Json);
     let saved = saved.and_then(|target| target.path).map(|path| path.display().to_string());
     let (limit, begin) = (TimeLimit::rest()?, Instant::now());
-    let go_on = || !stop::is_urgent_since(begin);
+    let may_continue = || !stop::is_urgent_since(begin);
     for target in targets {
         let is_for_people = matches!(target.format, ReportFormat::Text | ReportFormat::Html);
         if reports.is_empty() && is_for_people {
             continue;
         }
-        let write = |reports: &[Report], go_on: &dyn Fn() -> bool| {
-            output::write_while(target.path, go_on, |sink| {
+        let write = |reports: &[Report], may_continue: &dyn Fn() -> bool| {
+            output::write_while(target.path, may_continue, |sink| {
                 write_report(reports, target, saved.as_deref(), wanted, sink)
             })
         };
-        if !write(reports, &go_on)? {
+        if !write(reports, &may_continue)? {
             let why = why(&limit);
             let brief: Vec<Report> = reports.iter().map(|report| brief(report, &why)).collect();
             write(&brief, &|| true)?;
@@ -151,7 +151,7 @@ pub(crate) fn print_schema(args: &SchemaArgs) -> Result<Outcome, Failure> {
 }
 
 /// Writes the words on single pairs in all forms that are wanted.
-pub(crate) fn tell_decisions(decisions: &[Decision], wanted: &WantedArgs) -> Result<(), Failure> {
+pub(crate) fn write_decisions(decisions: &[Decision], wanted: &WantedArgs) -> Result<(), Failure> {
     for target in wanted.targets() {
         let rendered = match target.format {
             ReportFormat::Json => json::render(decisions).map_err(Failure::rendering)?,

@@ -46,8 +46,8 @@ fn parse(name: &str, text: &str) -> Result<Draft, Failure> {
 fn of_report(args: &ReplayArgs) -> Result<Draft, Failure> {
     let report = explain::load(&args.file, args.report)?;
     let number = args.race.unwrap_or(1);
-    let race = report.told_races().nth(number.saturating_sub(1));
-    let race = race.ok_or_else(|| explain::no_such("race", number, report.told_races().count()))?;
+    let race = report.listed_races().nth(number.saturating_sub(1));
+    let race = race.ok_or_else(|| explain::no_such("race", number, report.listed_races().count()))?;
     match &race.schedule {
         Some(text) => parse(&format!("what {} says of race {number}", args.file.display()), text),
         None => Err(Failure::Usage(format!("race {number} cannot be replayed: {}", why_no_schedule(race)))),

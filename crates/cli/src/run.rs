@@ -18,9 +18,9 @@ use crate::args::{Bound, InputArgs, RunArgs, ScheduleArgs, WantedArgs};
 use crate::error::Failure;
 use crate::front_end::Language;
 use crate::input::TraceFile;
-use crate::predict::{decide_on_slice, predict_on_slice, tell_decisions};
+use crate::predict::{decide_on_slice, predict_on_slice, write_decisions};
 use crate::program::Source;
-use crate::render::tell;
+use crate::render::write_reports;
 use crate::slice::{self, Purpose};
 use crate::stop::{TimeLimit, Watch};
 use crate::suppress::Rules;
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         output::note(&format!("{}: the program does nothing that others could notice", source.name()));
     }
     let found = predict(args, &source, &run)?;
-    Ok(found.max(tell_ending(&source, &run.ending)))
+    Ok(found.max(report_ending(&source, &run.ending)))
 }
 
 /// Runs the program as told.
@@ -156,7 +156,7 @@ fn predict(args: &RunArgs, source: &Source, run: &Run) -> Result<Outcome, Failur
             let sliced = slice::to_predict(&run.trace, Some(&run.flow), purpose)?;
             if let Purpose::Race(a, b) = purpose {
                 let decisions = decide_on_slice(&file, &run.trace, &sliced, (*a, *b), wanted)?;
-                return tell_decisions(&decisions, wanted);
+                return write_decisions(&decisions, wanted);
             }
             predict_on_slice(&file, &run.trace, &sliced, wanted)?
         }
@@ -166,7 +166,7 @@ fn predict(args: &RunArgs, source: &Source, run: &Run) -> Result<Outcome, Failur
         }
     };
     rules.apply(&mut reports);
-    tell(&reports, wanted)?;
+    write_reports(&reports, wanted)?;
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
 }
 
@@ -259,7 +259,7 @@ pub(crate) fn ending_text(ending: &Ending) -> Option<String> {
 }
 
 /// Says how the run itself ended, if not well.
-pub(crate) fn tell_ending(source: &Source, ending: &Ending) -> Outcome {
+pub(crate) fn report_ending(source: &Source, ending: &Ending) -> Outcome {
     let message = match ending {
         Ending::Finished => return Outcome::Clean,
         Ending::Failed(Failed { fault, thread, position }) => {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use foretell_depend::Detour;
 use foretell_report::{
     Access, Candidate, Decision, Excerpt, NOT_EXECUTED, NeededReads, NewValue, Observed, Picture, Race,
-    Recorded, Report, Room, Story, Telling, Walk, add_places, add_surroundings, fingerprint,
+    Recorded, Report, Room, Story, StoryDetail, Walk, add_places, add_surroundings, fingerprint,
 };
 use foretell_trace::{EventId, Names, Trace};
 
@@ -48,7 +48,7 @@ impl Excerpts for NoExcerpts {
 #[derive(Clone, Copy)]
 pub struct Description<'a> {
     /// How much of the stories is wanted.
-    pub telling: Telling,
+    pub detail: StoryDetail,
     /// Whether races are drawn.
     pub pictures: bool,
     /// What the schedules of races are for; none if there are to be no schedules.
@@ -60,7 +60,7 @@ pub struct Description<'a> {
 impl Default for Description<'_> {
     fn default() -> Self {
         let origin = Some(Origin::default());
-        Description { telling: Telling::Essence, pictures: false, origin, slice: None }
+        Description { detail: StoryDetail::Essence, pictures: false, origin, slice: None }
     }
 }
 
@@ -194,7 +194,7 @@ impl Describer<'_> {
         open: impl Iterator<Item = &'r mut Candidate>,
     ) -> Result<(), Error> {
         if let Some(trace) = input.trace() {
-            let mut left_out = tell_stories(trace, races, self.how.telling, self.control);
+            let mut left_out = add_stories(trace, races, self.how.detail, self.control);
             if self.how.pictures {
                 left_out = left_out.max(draw_pictures(trace, races, self.control));
             }
@@ -227,13 +227,13 @@ pub fn describe_accesses(
 pub fn describe_race(
     input: &Input<'_>,
     race: &mut Race,
-    telling: Telling,
+    detail: StoryDetail,
     excerpts: &mut dyn Excerpts,
     control: &dyn Control,
 ) -> Result<(), Error> {
     let shown = [&race.first, &race.second].map(|access| (access.excerpt.clone(), access.source.clone()));
     if let Some(trace) = input.trace() {
-        tell_stories(trace, std::slice::from_mut(race), telling, control);
+        add_stories(trace, std::slice::from_mut(race), detail, control);
     }
     let mut told = Told::default();
     told.add_race(race);
@@ -256,13 +256,13 @@ pub fn observed(trace: &Trace, decision: &Decision) -> Option<Observed> {
 pub fn describe_decision(
     input: &Input<'_>,
     decision: &mut Decision,
-    telling: Telling,
+    detail: StoryDetail,
     excerpts: &mut dyn Excerpts,
     control: &dyn Control,
 ) -> Result<(), Error> {
     if let (Some(trace), Some(witness)) = (input.trace(), &decision.witness) {
         let recorded = Recorded::new(trace);
-        decision.story = Story::new(trace, &recorded, witness, telling);
+        decision.story = Story::new(trace, &recorded, witness, detail);
         decision.reads = NeededReads::new(trace, &recorded, witness);
     }
     let mut told = Told::default();
@@ -348,7 +348,7 @@ impl<'a> Told<'a> {
 }
 
 /// Says how many are left out for want of time.
-fn tell_stories(trace: &Trace, races: &mut [Race], telling: Telling, control: &dyn Control) -> usize {
+fn add_stories(trace: &Trace, races: &mut [Race], detail: StoryDetail, control: &dyn Control) -> usize {
     if races.is_empty() {
         return 0;
     }
@@ -363,7 +363,7 @@ fn tell_stories(trace: &Trace, races: &mut [Race], telling: Telling, control: &d
             return told - number;
         }
         let witness = race.witness.as_ref();
-        race.story = witness.and_then(|witness| Story::new(trace, &recorded, witness, telling));
+        race.story = witness.and_then(|witness| Story::new(trace, &recorded, witness, detail));
         // A trace in a file lacks what the report may already have.
         let reads = witness.and_then(|witness| NeededReads::new(trace, &recorded, witness));
         race.reads = reads.or(race.reads.take());

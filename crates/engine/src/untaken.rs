@@ -28,11 +28,11 @@ pub type Branches<'a> = Box<dyn Iterator<Item = Result<Detour, TraceError>> + 'a
 
 /// What knows the branches that a recorded run did not take.
 pub trait UntakenBranches {
-    /// The branches, each made when it is asked for. None if `go_on` says that there is no time left, or if there is
-    /// too much to follow.
+    /// The branches, each made when it is asked for. None if `may_continue` says that there is no time left, or if
+    /// there is too much to follow.
     fn branches(
         &self,
-        go_on: &dyn Fn() -> bool,
+        may_continue: &dyn Fn() -> bool,
     ) -> Result<Option<Branches<'_>>, Box<dyn std::error::Error + Send + Sync>>;
 }
 

@@ -384,7 +384,7 @@ impl Survey {
     }
 
     /// To give memory back conflicts with all accesses to it, like a write; also with those that come too late.
-    fn give_back(&mut self, era: Era, thread: u32, forked: bool) {
+    fn free(&mut self, era: Era, thread: u32, forked: bool) {
         self.given_back.insert(era, (thread, forked));
         for &address in self.by_era.get(&era).map_or(&[][..], Vec::as_slice) {
             if let Some(word) = self.words.get_mut(&(era, address)) {
@@ -417,7 +417,7 @@ pub(crate) fn survey(log: &[u8], until: Until<'_>) -> Result<(Survey, Passed), L
         survey.has_opaque |=
             matches!(record, Record::Opaque { .. }) || is_torn_atomic(&record) || record.is_vague();
         match memory.follow(thread, &record) {
-            Some(Change::Ends(era)) => survey.give_back(era, thread, forked),
+            Some(Change::Ends(era)) => survey.free(era, thread, forked),
             Some(Change::Begins(era)) => {
                 survey.take_over(&memory, era, thread);
                 if matches!(memory.about(era).purpose, Purpose::Heap(_)) {

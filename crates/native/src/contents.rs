@@ -21,9 +21,9 @@ pub(crate) struct Contents<'a> {
 
 impl<'a> Contents<'a> {
     /// The content by the log.
-    pub(crate) fn read(log: &'a [u8], go_on: &dyn Fn() -> bool) -> Result<Contents<'a>, LogError> {
+    pub(crate) fn read(log: &'a [u8], may_continue: &dyn Fn() -> bool) -> Result<Contents<'a>, LogError> {
         let (mut chunks, mut contents) = (Chunks::new(log)?, Contents::default());
-        let mut passing = Passing::new(go_on);
+        let mut passing = Passing::new(may_continue);
         while let Some(chunk) = chunks.next_chunk()? {
             passing.chunk();
             if let Content::Memory(mut content) = chunk.content {

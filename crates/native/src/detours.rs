@@ -19,22 +19,26 @@ use crate::events::{Question, Ways, explore};
 use crate::merge::Until;
 use splice::Users;
 
-/// All detours of the run behind a log, one after the other: each is made on demand. None if `go_on` says that there is
-/// no time left, or if the log is too large.
-pub fn detours(log: &[u8], limits: &Limits, go_on: &dyn Fn() -> bool) -> Result<Option<Detours>, LogError> {
+/// All detours of the run behind a log, one after the other: each is made on demand. None if `may_continue` says that
+/// there is no time left, or if the log is too large.
+pub fn detours(
+    log: &[u8],
+    limits: &Limits,
+    may_continue: &dyn Fn() -> bool,
+) -> Result<Option<Detours>, LogError> {
     if !foretell_wire::log::is_begun(log) {
         return Err(LogError::Empty);
     }
-    let (mut survey, passed) = survey(log, Until { go_on, ..Until::END })?;
+    let (mut survey, passed) = survey(log, Until { may_continue, ..Until::END })?;
     if passed.unread.is_some() {
         return Ok(None);
     }
-    let Ways::Touches(touches) = ask(log, &mut survey, limits, true, go_on)? else { return Ok(None) };
+    let Ways::Touches(touches) = ask(log, &mut survey, limits, true, may_continue)? else { return Ok(None) };
     for touch in touches {
         survey.imagine(touch.era, touch.thread, touch.part, touch.writes);
     }
     survey.sort();
-    let Ways::Beside(found) = ask(log, &mut survey, limits, false, go_on)? else { return Ok(None) };
+    let Ways::Beside(found) = ask(log, &mut survey, limits, false, may_continue)? else { return Ok(None) };
     let (events, values, seeds) = *found;
     let trace = Trace::check(events)?.with_values(values).map_err(TraceError::from)?;
     let users = Users::of(&trace);
@@ -47,9 +51,9 @@ fn ask(
     survey: &mut Survey,
     limits: &Limits,
     is_scouting: bool,
-    go_on: &dyn Fn() -> bool,
+    may_continue: &dyn Fn() -> bool,
 ) -> Result<Ways, LogError> {
-    let question = Question { limits, is_scouting, go_on };
+    let question = Question { limits, is_scouting, may_continue };
     match explore(log, survey, question)? {
         Ways::LacksFence => {
             survey.has_opaque = true;

@@ -46,7 +46,7 @@ pub(crate) fn write(
     follow: Follow,
     until: Until<'_>,
 ) -> Result<Option<Written>, LogError> {
-    let mut writer = Writer::new(survey, Contents::read(log, until.go_on)?);
+    let mut writer = Writer::new(survey, Contents::read(log, until.may_continue)?);
     if follow >= Follow::Reads {
         writer.followers.push(Follower::default());
     }
@@ -92,7 +92,7 @@ pub(crate) struct Question<'a> {
     /// Only where they lead is wanted.
     pub(crate) is_scouting: bool,
     /// Whether there is time left.
-    pub(crate) go_on: &'a dyn Fn() -> bool,
+    pub(crate) may_continue: &'a dyn Fn() -> bool,
 }
 
 /// The answer.
@@ -118,10 +118,10 @@ pub(crate) struct Imagination {
 
 /// Goes through the log, and along ways beside it.
 pub(crate) fn explore(log: &[u8], survey: &Survey, question: Question<'_>) -> Result<Ways, LogError> {
-    let mut writer = Writer::new(survey, Contents::read(log, question.go_on)?);
+    let mut writer = Writer::new(survey, Contents::read(log, question.may_continue)?);
     writer.followers.push(Follower::exploring());
     writer.exploring = Some(Box::new(Exploring::new(question)));
-    let until = Until { go_on: question.go_on, ..Until::END };
+    let until = Until { may_continue: question.may_continue, ..Until::END };
     let passed = for_each_until(log, until, |entry| writer.entry(entry))?;
     if passed.unread.is_some() {
         return Ok(Ways::TooMuch);
@@ -264,7 +264,7 @@ impl<'a> Writer<'a> {
         self.look_beside();
         let change = self.memory.follow(thread, record);
         match change {
-            Some(Change::Ends(era)) => self.give_back(era)?,
+            Some(Change::Ends(era)) => self.free(era)?,
             Some(Change::Begins(era)) if self.memory.about(era).purpose == Purpose::Stack(thread) => {
                 self.sync.stacks.insert(thread, era);
             }
@@ -331,7 +331,7 @@ impl<'a> Writer<'a> {
         // A thread that waits does nothing before it is back, not even return from a call.
         let is_back = matches!(op, Op::Woken { .. } | Op::WaitTimeout { .. });
         if has_calls(op) && !is_back {
-            self.tell_calls(thread)?;
+            self.write_calls(thread)?;
         }
         self.external.event(op);
         self.has_forked |= matches!(op, Op::Fork(_));
@@ -394,7 +394,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes events for the functions that the thread has left and entered since its last event.
-    fn tell_calls(&mut self, thread: ThreadId) -> Done {
+    fn write_calls(&mut self, thread: ThreadId) -> Done {
         if self.here.site == 0 {
             return Ok(());
         }

@@ -113,10 +113,14 @@ pub fn convert_with(log: &[u8], follow: Follow) -> Result<Valued, LogError> {
     convert_while(log, follow, &|_| true)
 }
 
-/// The same, as far as there is time: once `go_on` says no, the rest of the log is left unread, as if the program had
-/// been killed there.
-pub fn convert_while(log: &[u8], follow: Follow, go_on: &dyn Fn(Pass) -> bool) -> Result<Valued, LogError> {
-    let written = write(log, follow, go_on)?;
+/// The same, as far as there is time: once `may_continue` says no, the rest of the log is left unread, as if the
+/// program had been killed there.
+pub fn convert_while(
+    log: &[u8],
+    follow: Follow,
+    may_continue: &dyn Fn(Pass) -> bool,
+) -> Result<Valued, LogError> {
+    let written = write(log, follow, may_continue)?;
     let events::Written { events, values, unread, shared, .. } = written;
     Ok(Valued { events, values, unread, shared })
 }
@@ -127,16 +131,20 @@ pub fn given_up(log: &[u8]) -> Result<Vec<GivenUp>, LogError> {
     write(log, Follow::Reads, &|_| true).map(|written| written.given_up)
 }
 
-fn write(log: &[u8], follow: Follow, go_on: &dyn Fn(Pass) -> bool) -> Result<events::Written, LogError> {
+fn write(
+    log: &[u8],
+    follow: Follow,
+    may_continue: &dyn Fn(Pass) -> bool,
+) -> Result<events::Written, LogError> {
     if !foretell_wire::log::is_begun(log) {
         return Err(LogError::Empty);
     }
-    let until = Until { go_on: &|| go_on(Pass::Survey), ..Until::END };
+    let until = Until { may_continue: &|| may_continue(Pass::Survey), ..Until::END };
     let (mut survey, passed) = cells::survey(log, until)?;
     // Where nothing is shared there is nothing to follow.
     let needed = if survey.is_anything_kept() { follow } else { follow.min(Follow::Reads) };
     // What was not surveyed is not known.
-    let until = Until { entries: passed.entries, go_on: &|| go_on(Pass::Events) };
+    let until = Until { entries: passed.entries, may_continue: &|| may_continue(Pass::Events) };
     if let Some(written) = events::write(log, &survey, needed, until)? {
         return Ok(written);
     }

@@ -111,7 +111,7 @@ impl Memory {
                 let end = object.saturating_add(other);
                 Some(Change::Begins(self.begin(object, end, Purpose::Mapped)))
             }
-            SyncOp::Free => self.give_back(object),
+            SyncOp::Free => self.free(object),
             SyncOp::Shared => {
                 let end = object.saturating_add(other);
                 Some(Change::Begins(self.begin(object, end, Purpose::Shared)))
@@ -121,7 +121,7 @@ impl Memory {
     }
 
     /// The block that begins here is freed, unless it already was.
-    fn give_back(&mut self, start: u64) -> Option<Change> {
+    fn free(&mut self, start: u64) -> Option<Change> {
         let (_, era) = *self.live.get(&start)?;
         let about = self.eras.get_mut(era.0 as usize)?;
         let first_time = !std::mem::replace(&mut about.given_back, true);

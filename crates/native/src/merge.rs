@@ -87,9 +87,12 @@ fn done_by(thread: u32, record: &Record<'_>) -> u32 {
 }
 
 /// Modules come first: they are there before what has the same clock.
-fn streams<'a>(chunks: &mut Chunks<'a>, go_on: &dyn Fn() -> bool) -> Result<Vec<Stream<'a>>, LogError> {
+fn streams<'a>(
+    chunks: &mut Chunks<'a>,
+    may_continue: &dyn Fn() -> bool,
+) -> Result<Vec<Stream<'a>>, LogError> {
     let (mut streams, mut by_thread) = (Vec::new(), BTreeMap::<u32, Vec<_>>::new());
-    let mut passing = Passing::new(go_on);
+    let mut passing = Passing::new(may_continue);
     while let Some(chunk) = chunks.next_chunk()? {
         passing.chunk();
         if chunk.thread >= MOST_THREADS {
@@ -121,19 +124,19 @@ const CHUNK_LOOKS: u64 = 8;
 /// Looks at the beginnings of chunks alone. That is quick, and a part of them would be worth nothing: so the caller is
 /// notified, but cannot stop it.
 pub(crate) struct Passing<'a> {
-    go_on: &'a dyn Fn() -> bool,
+    may_continue: &'a dyn Fn() -> bool,
     chunks: u64,
 }
 
 impl<'a> Passing<'a> {
-    pub(crate) fn new(go_on: &'a dyn Fn() -> bool) -> Passing<'a> {
-        Passing { go_on, chunks: 0 }
+    pub(crate) fn new(may_continue: &'a dyn Fn() -> bool) -> Passing<'a> {
+        Passing { may_continue, chunks: 0 }
     }
 
     pub(crate) fn chunk(&mut self) {
         self.chunks += 1;
         if self.chunks.is_multiple_of(CHUNK_LOOKS) {
-            (self.go_on)();
+            (self.may_continue)();
         }
     }
 }
@@ -144,12 +147,12 @@ pub(crate) struct Until<'a> {
     /// How many entries are looked at, at most.
     pub(crate) entries: u64,
     /// Whether to continue.
-    pub(crate) go_on: &'a dyn Fn() -> bool,
+    pub(crate) may_continue: &'a dyn Fn() -> bool,
 }
 
 impl Until<'_> {
     /// To its end.
-    pub(crate) const END: Until<'static> = Until { entries: u64::MAX, go_on: &|| true };
+    pub(crate) const END: Until<'static> = Until { entries: u64::MAX, may_continue: &|| true };
 }
 
 /// How far a log was gone through.
@@ -187,7 +190,7 @@ pub(crate) fn for_each_until<'a>(
     mut look: impl FnMut(Entry<'a>) -> Result<(), LogError>,
 ) -> Result<Passed, LogError> {
     let mut chunks = Chunks::new(log)?;
-    let mut streams = streams(&mut chunks, until.go_on)?;
+    let mut streams = streams(&mut chunks, until.may_continue)?;
     let all: u64 = streams.iter().map(Stream::left).sum();
     let mut entries = 0_u64;
     let cut = chunks.cut.unwrap_or(u64::MAX);
@@ -202,7 +205,7 @@ pub(crate) fn for_each_until<'a>(
         let others = heads.peek().map(|&Reverse(key)| key);
         loop {
             if let Some(entry) = stream.next.take() {
-                if entries >= until.entries || (entries % LOOKS == LOOKS - 1 && !(until.go_on)()) {
+                if entries >= until.entries || (entries % LOOKS == LOOKS - 1 && !(until.may_continue)()) {
                     let left: u64 = streams.iter().map(Stream::left).sum();
                     let unread = Some(Unread { read: all.saturating_sub(left), of: all });
                     return Ok(Passed { is_complete: false, entries, unread });

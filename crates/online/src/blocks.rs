@@ -66,7 +66,7 @@ impl Block {
     }
 
     /// The block as it is reported.
-    pub(crate) fn told(&self, calls: &Calls) -> races::Memory {
+    pub(crate) fn reported(&self, calls: &Calls) -> races::Memory {
         match self.purpose {
             Purpose::Heap => races::Memory::Heap {
                 start: self.first,

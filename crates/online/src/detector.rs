@@ -385,7 +385,7 @@ impl State {
             SyncOp::Free if other > 0 => {
                 self.allocate(place, object..object.saturating_add(other), Purpose::Mapped);
             }
-            SyncOp::Free => self.give_back(place, object),
+            SyncOp::Free => self.free(place, object),
             SyncOp::LocalEnd => {
                 let end = object.saturating_add(other.min(LARGEST_LOCAL));
                 self.end_local(place, object..end);
@@ -435,7 +435,7 @@ impl State {
     }
 
     /// The block that begins here is freed, unless it already was.
-    fn give_back(&mut self, place: Place, start: u64) {
+    fn free(&mut self, place: Place, start: u64) {
         let known = self.order.copy(self.thread);
         self.order.advance_if_seen(self.thread);
         self.look();
@@ -448,7 +448,7 @@ impl State {
         if self.is_ignored {
             return self.shadow.renew(&(start..until), self.now);
         }
-        self.scene(place, |shadow, scene| shadow.give_back(&(start..until), scene));
+        self.scene(place, |shadow, scene| shadow.free(&(start..until), scene));
     }
 
     /// A local variable of the thread is no more; its memory is the thread's own again.

@@ -85,7 +85,7 @@ impl Parts {
     }
 
     /// The memory is freed: all of it is written, whatever its cells.
-    pub(crate) fn give_back(&mut self, word: u64, scene: &mut Scene<'_>) {
+    pub(crate) fn free(&mut self, word: u64, scene: &mut Scene<'_>) {
         (self.rewritten, self.reread) = (Epoch::NONE, [Epoch::NONE; READERS]);
         if !scene.is_before(self.birth) {
             scene.learn_birth(word);

@@ -92,7 +92,7 @@ impl Scene<'_> {
             address: addr,
             first: told(earlier, there),
             second: told(now, &place),
-            memory: blocks.at(addr).map_or(races::Memory::Static, |block| block.told(calls)),
+            memory: blocks.at(addr).map_or(races::Memory::Static, |block| block.reported(calls)),
         });
     }
 }

@@ -261,7 +261,7 @@ impl Shadow {
     }
 
     /// The memory is freed, which conflicts with every access to it, also with later ones.
-    pub(crate) fn give_back(&mut self, range: &Range<u64>, scene: &mut Scene<'_>) {
+    pub(crate) fn free(&mut self, range: &Range<u64>, scene: &mut Scene<'_>) {
         for page in self.pages_within(range) {
             let Some(&number) = self.numbers.get(&page) else { continue };
             for word in words_within(page, range) {
@@ -290,7 +290,7 @@ impl Shadow {
             Epoch::OUTSIDE => {}
             Epoch::ELSEWHERE => {
                 if let Some(parts) = self.parts.get_mut(index(epochs.read)) {
-                    parts.give_back(word, scene);
+                    parts.free(word, scene);
                 }
             }
             _ => {

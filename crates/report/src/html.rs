@@ -95,7 +95,9 @@ mod tests {
     use crate::observed::Deed;
     use crate::report::{Access, Proof, Race};
     use crate::sample;
-    use crate::{Excerpt, Need, NeededRead, NeededReads, Observed, Picture, Recorded, Room, Story, Telling};
+    use crate::{
+        Excerpt, Need, NeededRead, NeededReads, Observed, Picture, Recorded, Room, Story, StoryDetail,
+    };
 
     const BANK: &str = "main|fork(t)|bank.c:1\nmain|fork(a)|bank.c:2\nt|w(note,1)|bank.c:3:5\nt|acq(l)|bank.c:4\nt|rel(l)|bank.c:5\n\
                         a|acq(l)|bank.c:6\na|rel(l)|bank.c:7\na|r(note,1)|bank.c:8\n";
@@ -111,7 +113,7 @@ mod tests {
             proof: Proof::Adjacent,
             model: None,
             witness_length: Some(witness.len()),
-            story: Story::new(&trace, &recorded, &witness, Telling::Essence),
+            story: Story::new(&trace, &recorded, &witness, StoryDetail::Essence),
             observed: Observed::new(&trace, first, second, Some(&witness)),
             witness: Some(witness),
             ..sample::race(access(first), access(second))

@@ -155,7 +155,7 @@ fn properties(report: &Report) -> Vec<(&'static str, String)> {
 /// What a report comes to.
 fn cases(report: &Report, sink: &Sink<'_>) -> io::Result<Vec<Case>> {
     let of_race = |race| sink.look().map(|()| Case::of_race(race));
-    let mut cases = (1..).zip(report.told_races()).map(of_race).collect::<io::Result<Vec<Case>>>()?;
+    let mut cases = (1..).zip(report.listed_races()).map(of_race).collect::<io::Result<Vec<Case>>>()?;
     cases.extend(report.hunt.iter().flat_map(|hunt| &hunt.deadlocks).map(Case::of_deadlock));
     cases.extend(report.undecided.iter().map(Case::of_candidate));
     for pair in report.known.iter().flat_map(|known| &known.pairs) {

@@ -95,6 +95,6 @@ pub use report::{
     Access, Candidate, NOT_EXECUTED, NewValue, Proof, Race, Report, SliceInfo, Stats, TestEnding, TestRun,
     TraceInfo,
 };
-pub use story::{Story, Telling};
+pub use story::{Story, StoryDetail};
 pub use suppressions::{Suppressed, SuppressedPair, Suppressions};
 pub use surroundings::{Surroundings, Walk};

@@ -388,7 +388,8 @@ mod tests {
             proof: if witness.is_some() { Proof::Adjacent } else { Proof::Unordered },
             witness: witness.map(<[u32]>::to_vec),
             witness_length: witness.map(<[u32]>::len),
-            story: witness.and_then(|witness| Story::new(trace, &recorded, witness, crate::Telling::Essence)),
+            story: witness
+                .and_then(|witness| Story::new(trace, &recorded, witness, crate::StoryDetail::Essence)),
             observed: Observed::new(trace, first, second, witness),
             ..sample::race(access(first), access(second))
         }

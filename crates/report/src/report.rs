@@ -407,13 +407,13 @@ impl Report {
 
     /// The races in the order in which they are reported and numbered: those of an earlier process are not reported
     /// again.
-    pub fn told_races(&self) -> impl Iterator<Item = &Race> {
+    pub fn listed_races(&self) -> impl Iterator<Item = &Race> {
         self.races.iter().filter(|race| !race.repeated)
     }
 
     /// The races that the program was to be driven into and was not, for whatever reason.
     pub fn unconfirmed_races(&self) -> impl Iterator<Item = &Race> {
-        self.told_races().filter(|race| race.confirmation.as_ref().is_some_and(|it| !it.confirmed))
+        self.listed_races().filter(|race| race.confirmation.as_ref().is_some_and(|it| !it.confirmed))
     }
 
     /// Whether almost nothing of the trace could be reordered.

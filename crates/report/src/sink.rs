@@ -10,7 +10,7 @@ const LOOK: usize = 1 << 16;
 /// Takes what a renderer writes, and says when to stop.
 pub struct Sink<'a> {
     to: &'a mut dyn Write,
-    go_on: &'a dyn Fn() -> bool,
+    may_continue: &'a dyn Fn() -> bool,
     /// How many bytes were written since it was asked.
     unasked: usize,
 }
@@ -33,14 +33,14 @@ pub fn is_stopped(error: &io::Error) -> bool {
 }
 
 impl<'a> Sink<'a> {
-    /// Writes there as long as `go_on` says so.
-    pub fn new(to: &'a mut dyn Write, go_on: &'a dyn Fn() -> bool) -> Sink<'a> {
-        Sink { to, go_on, unasked: 0 }
+    /// Writes there as long as `may_continue` says so.
+    pub fn new(to: &'a mut dyn Write, may_continue: &'a dyn Fn() -> bool) -> Sink<'a> {
+        Sink { to, may_continue, unasked: 0 }
     }
 
     /// Fails if rendering is to stop; to be asked before each piece that takes a while.
     pub(crate) fn look(&self) -> io::Result<()> {
-        if (self.go_on)() { Ok(()) } else { Err(io::Error::other(Stopped)) }
+        if (self.may_continue)() { Ok(()) } else { Err(io::Error::other(Stopped)) }
     }
 }
 
@@ -76,11 +76,11 @@ mod tests {
     #[test]
     fn what_is_stopped_is_told_from_what_fails() {
         let (mut bytes, looks) = (Vec::new(), Cell::new(0));
-        let go_on = || {
+        let may_continue = || {
             looks.set(looks.get() + 1);
             looks.get() < 3
         };
-        let mut sink = Sink::new(&mut bytes, &go_on);
+        let mut sink = Sink::new(&mut bytes, &may_continue);
         let stopped = sink.write_all(&vec![b'x'; 1 << 20]).unwrap_err();
         assert!(is_stopped(&stopped) && !is_stopped(&io::Error::other("no room")));
         assert_eq!(bytes.len(), 2 * LOOK);

@@ -66,7 +66,7 @@ pub struct Step {
 
 /// How much is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Telling {
+pub enum StoryDetail {
     /// What matters.
     Essence,
     /// Everything.
@@ -91,23 +91,23 @@ impl Story {
     }
 
     /// The story of a witness, which ends with the racing two; none for what is no witness of this trace.
-    pub fn new(trace: &Trace, recorded: &Recorded, witness: &[u32], telling: Telling) -> Option<Story> {
+    pub fn new(trace: &Trace, recorded: &Recorded, witness: &[u32], detail: StoryDetail) -> Option<Story> {
         let events: Option<Vec<EventId>> = witness.iter().map(|&number| trace.id(number)).collect();
         let events = events.filter(|events| events.len() >= 2)?;
-        let mut teller = Teller {
+        let mut builder = Builder {
             trace,
             deeds: FxHashMap::default(),
             columns: FxHashMap::default(),
             threads: Vec::new(),
             rows: Vec::new(),
         };
-        let matters = match telling {
-            Telling::All => vec![true; events.len()],
-            Telling::Essence => what_matters(trace, &events),
+        let matters = match detail {
+            StoryDetail::All => vec![true; events.len()],
+            StoryDetail::Essence => what_matters(trace, &events),
         };
-        teller.deeds = deeds(trace, recorded, &events, &matters);
-        teller.tell(&events, &matters, telling);
-        Some(Story { threads: teller.threads, rows: teller.rows })
+        builder.deeds = deeds(trace, recorded, &events, &matters);
+        builder.add_rows(&events, &matters, detail);
+        Some(Story { threads: builder.threads, rows: builder.rows })
     }
 }
 
@@ -171,7 +171,7 @@ pub(crate) fn is_visible(op: Op) -> bool {
     !matches!(op, Op::Begin | Op::End | Op::Branch | Op::Enter(_) | Op::Exit(_) | Op::Dummy(_))
 }
 
-struct Teller<'a> {
+struct Builder<'a> {
     trace: &'a Trace,
     /// What is done by the steps that are shown.
     deeds: FxHashMap<EventId, Op>,
@@ -181,14 +181,14 @@ struct Teller<'a> {
     rows: Vec<Row>,
 }
 
-impl Teller<'_> {
-    fn tell(&mut self, events: &[EventId], matters: &[bool], telling: Telling) {
+impl Builder<'_> {
+    fn add_rows(&mut self, events: &[EventId], matters: &[bool], detail: StoryDetail) {
         let waits = waits(self.trace, events, matters);
         // Rows are made from the end on, so that invisible rows of a long story cost nothing.
         let mut rows = Vec::new();
         let mut skipped = Skipped::default();
         let mut at = events.len();
-        while at > 0 && (telling == Telling::All || rows.len() < ROWS) {
+        while at > 0 && (detail == StoryDetail::All || rows.len() < ROWS) {
             at -= 1;
             if matters[at] {
                 rows.extend(skipped.take().map(Draft::Skipped));
@@ -342,9 +342,9 @@ mod tests {
     const BANK: &str = "main|fork(t)|1\nmain|fork(a)|2\nt|w(note,1)|3\nt|acq(l)|4\nt|rel(l)|5\na|acq(l)|6\n\
                         a|r(limit,0)|7\na|rel(l)|8\na|r(note,1)|9\n";
 
-    fn rows(text: &str, witness: &[u32], telling: Telling) -> Vec<String> {
+    fn rows(text: &str, witness: &[u32], detail: StoryDetail) -> Vec<String> {
         let trace = foretell_testkit::trace(text);
-        let story = Story::new(&trace, &Recorded::new(&trace), witness, telling).unwrap();
+        let story = Story::new(&trace, &Recorded::new(&trace), witness, detail).unwrap();
         let name = |thread: usize| story.threads[thread].clone();
         let step = |step: &Step| {
             let mark = if step.races { "!" } else { "" };
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn the_story_tells_who_waits_and_ends_with_the_race() {
         assert_eq!(
-            rows(BANK, &[1, 2, 6, 7, 8, 3, 9], Telling::Essence),
+            rows(BANK, &[1, 2, 6, 7, 8, 3, 9], StoryDetail::Essence),
             [
                 "main starts t",
                 "main starts a",
@@ -378,7 +378,7 @@ mod tests {
             rows(
                 "A|r(y,0)|1\nA|r(z,0)|2\nA|w(y,1)|3\nA|w(x,1)|4\nB|r(z,0)|5\nB|branch|6\nB|w(x,2)|7\n",
                 &[1, 2, 3, 5, 6, 4, 7],
-                Telling::Essence
+                StoryDetail::Essence
             ),
             [
                 "A 1",
@@ -395,7 +395,7 @@ mod tests {
     #[test]
     fn what_memory_held_is_no_step() {
         let text = "A|r(x,0)|?\nA|fork(B)|1\nA|w(x,1)|2\nB|w(x,2)|3\n";
-        let told = rows(text, &[1, 2, 3, 4], Telling::Essence);
+        let told = rows(text, &[1, 2, 3, 4], StoryDetail::Essence);
         assert_eq!(told, ["A starts B", "!A writes x = 1", "!B writes x = 2"]);
     }
 
@@ -403,8 +403,8 @@ mod tests {
     fn everything_can_be_told() {
         let text = "A|r(y,0)|1\nA|branch|2\n".repeat(100) + "A|w(x,1)|4\nB|w(x,2)|7\n";
         let witness: Vec<u32> = (1..=202).collect();
-        assert_eq!(rows(&text, &witness, Telling::All).len(), 202);
-        let essence = rows(&text, &witness, Telling::Essence);
+        assert_eq!(rows(&text, &witness, StoryDetail::All).len(), 202);
+        let essence = rows(&text, &witness, StoryDetail::Essence);
         assert!(essence.len() < 8 && essence[0] == "A 98", "{essence:?}");
     }
 
@@ -412,7 +412,7 @@ mod tests {
     fn of_a_hot_variable_the_last_accesses_are_told() {
         let text = "A|r(x,0)|1\nA|w(x,0)|2\n".repeat(100) + "A|w(x,1)|4\nB|w(x,2)|7\n";
         let witness: Vec<u32> = (1..=202).collect();
-        let rows = rows(&text, &witness, Telling::Essence);
+        let rows = rows(&text, &witness, StoryDetail::Essence);
         assert_eq!((rows.len(), rows[0].as_str()), (LAST_ACCESSES + 3, "A 196"));
     }
 
@@ -420,14 +420,14 @@ mod tests {
     fn of_a_long_story_the_end_is_told() {
         let text = "A|acq(l)|1\nA|rel(l)|2\n".repeat(100) + "A|w(x,1)|4\nB|w(x,2)|7\n";
         let witness: Vec<u32> = (1..=202).collect();
-        let rows = rows(&text, &witness, Telling::Essence);
+        let rows = rows(&text, &witness, StoryDetail::Essence);
         assert_eq!((rows.len(), rows[0].as_str()), (ROWS + 1, "A 172"));
     }
 
     #[test]
     fn what_is_no_witness_has_no_story() {
         let trace = foretell_testkit::trace(BANK);
-        assert_eq!(Story::new(&trace, &Recorded::new(&trace), &[1, 99], Telling::All), None);
-        assert_eq!(Story::new(&trace, &Recorded::new(&trace), &[1], Telling::All), None);
+        assert_eq!(Story::new(&trace, &Recorded::new(&trace), &[1, 99], StoryDetail::All), None);
+        assert_eq!(Story::new(&trace, &Recorded::new(&trace), &[1], StoryDetail::All), None);
     }
 }

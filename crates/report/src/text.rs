@@ -42,7 +42,7 @@ pub fn write(report: &Report, detail: Detail, sink: &mut Sink<'_>) -> io::Result
     let mut page = Page::new(detail);
     write_trace(&mut page, &report.trace, &report.technique);
     notes::of_search(report).iter().for_each(|text| note(&mut page, text));
-    for (index, race) in report.told_races().enumerate() {
+    for (index, race) in report.listed_races().enumerate() {
         sink.look()?;
         race_text::write(&mut page, index + 1, race, detail);
         sink.write_all(page.take().as_bytes())?;
@@ -57,7 +57,7 @@ pub fn write(report: &Report, detail: Detail, sink: &mut Sink<'_>) -> io::Result
 
 /// What was found in all, in a few words.
 pub fn summary(reports: &[Report]) -> String {
-    let races = reports.iter().flat_map(Report::told_races).count();
+    let races = reports.iter().flat_map(Report::listed_races).count();
     let open = reports.iter().map(|report| report.undecided.len() as u64 + report.stats.not_listed).sum();
     let pairs = match (races, open) {
         (0, 0) => "no race proven".to_string(),
@@ -85,7 +85,7 @@ fn unconfirmed(reports: &[Report]) -> String {
 
 /// What a reader may do next, if anything was found. With `saved`, a JSON report is there already.
 pub fn next_step(reports: &[Report], saved: Option<&str>, detail: Detail) -> String {
-    let found = |report: &Report| report.told_races().next().is_some();
+    let found = |report: &Report| report.listed_races().next().is_some();
     let at = reports.iter().position(found).map(|at| (at, "--race 1"));
     let open = || reports.iter().position(|report| !report.undecided.is_empty());
     let Some((at, which)) = at.or_else(|| open().map(|at| (at, "--candidate 1"))) else {

@@ -26,7 +26,7 @@ pub(crate) struct Mark {
     /// It has a hook.
     pub(crate) has_site: bool,
     /// A thread that comes here leaves a record; of a call, unless the callee is instrumented.
-    pub(crate) is_told: bool,
+    pub(crate) is_recorded: bool,
     /// It passes on a value without a record.
     pub(crate) is_hidden: bool,
     /// The site of the hook, 0 without one.
@@ -165,10 +165,10 @@ impl Functions {
             let about = self.functions.get_mut(function as usize)?;
             let mark = about.marks.get_mut(position.instruction as usize)?;
             mark.has_site = true;
-            if mark.site == 0 || site.is_told && !mark.is_told {
+            if mark.site == 0 || site.is_told && !mark.is_recorded {
                 mark.site = address;
             }
-            mark.is_told |= site.is_told;
+            mark.is_recorded |= site.is_told;
             mark.is_hidden |= site.is_hidden;
             let is_last = site.is_hidden && about.opcode(position.instruction + 1) == opcode::RET;
             self.replaces |= is_last;

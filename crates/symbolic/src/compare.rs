@@ -27,7 +27,7 @@ impl Comparison<'_> {
     pub(crate) fn access(&mut self, record: &Record<'_>) -> bool {
         // Accesses that are part of a lock, say, have records of another kind, with artificial addresses. A fill of
         // length 0 has no record.
-        if !self.routine.is_told(self.index) && !matches!(record, Record::Fill { .. }) {
+        if !self.routine.is_recorded(self.index) && !matches!(record, Record::Fill { .. }) {
             return false;
         }
         let values: Vec<Operand> = self.machine.values(self.routine, self.index).collect();

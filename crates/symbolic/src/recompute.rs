@@ -213,7 +213,7 @@ impl Recomputation {
             }
             None => frame.begin_anew(),
         }
-        if frame.place == Place::At(spot.instruction) || !routine.is_told(spot.instruction) {
+        if frame.place == Place::At(spot.instruction) || !routine.is_recorded(spot.instruction) {
             self.machine.come_around(&routine, &mut frame, spot.instruction);
         }
         frame.place = Place::At(spot.instruction);

@@ -187,7 +187,7 @@ impl Regions {
 
     /// The effect of an instruction without a record; none if it always leaves one.
     fn effect(&mut self, functions: &Functions, shape: &Shape, index: u32) -> Option<Effect> {
-        let step = shape.step(index).filter(|step| !step.is_told)?;
+        let step = shape.step(index).filter(|step| !step.is_recorded)?;
         let mut effect = Effect {
             is_unknown: step.is_unknown,
             steering: step.steering.clone(),

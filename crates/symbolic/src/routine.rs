@@ -155,8 +155,8 @@ impl Routine {
     }
 
     /// The instruction leaves a record.
-    pub(crate) fn is_told(&self, index: u32) -> bool {
-        self.shape.step(index).is_some_and(|step| step.is_told)
+    pub(crate) fn is_recorded(&self, index: u32) -> bool {
+        self.shape.step(index).is_some_and(|step| step.is_recorded)
     }
 
     /// Whether this is where the function returns.
@@ -180,7 +180,7 @@ impl Routine {
         }
         while let Some(index) = open.pop() {
             for &before in self.before.get(index as usize).into_iter().flatten() {
-                if !self.is_told(before) && mark(&mut reach, before) {
+                if !self.is_recorded(before) && mark(&mut reach, before) {
                     open.push(before);
                 }
             }
@@ -194,7 +194,7 @@ impl Routine {
         let mut open = from.to_vec();
         while let Some(index) = open.pop() {
             // A goal with a record is not executed.
-            let is_passed = reach.contains(index) && (goal != Goal::At(index) || !self.is_told(index));
+            let is_passed = reach.contains(index) && (goal != Goal::At(index) || !self.is_recorded(index));
             if is_passed && mark(&mut seen, index) {
                 found.push(index);
                 open.extend_from_slice(self.shape.next(index));

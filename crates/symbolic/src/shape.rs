@@ -61,7 +61,7 @@ pub(crate) enum End {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Step {
     /// It leaves a record.
-    pub(crate) is_told: bool,
+    pub(crate) is_recorded: bool,
     /// Its effect is unknown.
     pub(crate) is_unknown: bool,
     /// Instrumented functions may be called from here without a record of the call.
@@ -301,7 +301,7 @@ impl Maker<'_> {
 
     fn step(&self, index: u32) -> Step {
         let mark = self.function.mark(index);
-        let told = |step: Step| Step { is_told: mark.is_told, ..step };
+        let told = |step: Step| Step { is_recorded: mark.is_recorded, ..step };
         match self.function.opcode(index) {
             opcode::RET => {
                 let value = self.function.values(index).next().and_then(|value| self.shape.slot(value));
@@ -395,22 +395,22 @@ impl Maker<'_> {
         let mark = self.function.mark(index);
         let name = self.function.callee_name(index);
         if let Some(name) = name.filter(|name| name.starts_with("llvm.")) {
-            return Step { is_told: mark.is_told, ..self.intrinsic(index, name, arguments) };
+            return Step { is_recorded: mark.is_recorded, ..self.intrinsic(index, name, arguments) };
         }
         if callee == Operand::Other {
             // Assembly that does nothing has no hook.
             let defines = vec![self.result(index, self.slots(arguments.iter().copied()))];
-            return Step { is_told: mark.has_site, defines, ..Step::default() };
+            return Step { is_recorded: mark.has_site, defines, ..Step::default() };
         }
         let known = name.and_then(|name| self.functions.known_name(name));
         let beside = known.and_then(|name| self.functions.beside(self.id, name));
-        let silently = match beside.filter(|_| !mark.is_told) {
+        let silently = match beside.filter(|_| !mark.is_recorded) {
             Some(function) => Silently::As(function),
             None => Silently::ByArguments,
         };
         // A library function: its effect on memory is known, or it has a record.
         let is_outside = name.is_some() && known.is_none();
-        let is_unknown = is_outside && !mark.is_told && !name.is_some_and(known::is_plain);
+        let is_unknown = is_outside && !mark.is_recorded && !name.is_some_and(known::is_plain);
         let call = Call {
             name: known,
             is_direct: name.is_some(),
@@ -419,7 +419,7 @@ impl Maker<'_> {
             callee: self.shape.slot(callee),
         };
         Step {
-            is_told: is_outside && mark.is_told,
+            is_recorded: is_outside && mark.is_recorded,
             is_unknown,
             calls_back: is_unknown || mark.is_hidden,
             call: Some(Box::new(call)),

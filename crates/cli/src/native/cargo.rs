@@ -15,7 +15,7 @@ use crate::native::record::{self, Folder, Hunting, Manner};
 use crate::native::rust::AS_COMPILER;
 use crate::native::tools::Tools;
 use crate::native::{Look, tests};
-use crate::render::tell;
+use crate::render::write_reports;
 use crate::suppress::Rules;
 use crate::{Outcome, analysis, output, stop};
 
@@ -88,7 +88,7 @@ fn run_one(args: &CargoArgs, program: &Program) -> Result<Outcome, Failure> {
     }
     repeats::mark(&mut reports);
     rules.apply(&mut reports);
-    tell(&reports, &args.wanted)?;
+    write_reports(&reports, &args.wanted)?;
     Ok(reports.iter().map(analysis::outcome).max().unwrap_or(Outcome::Clean))
 }
 

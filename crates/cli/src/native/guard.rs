@@ -38,18 +38,18 @@ pub(super) struct Guarded(PathBuf);
 impl Guarded {
     /// Has the folder looked after. If there can be no guard, nothing is.
     pub(super) fn new(folder: &Path) -> Guarded {
-        tell(IS_THERE, folder);
+        notify(IS_THERE, folder);
         Guarded(folder.to_path_buf())
     }
 }
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        tell(IS_GONE, &self.0);
+        notify(IS_GONE, &self.0);
     }
 }
 
-fn tell(what: u8, folder: &Path) {
+fn notify(what: u8, folder: &Path) {
     let mut guard = GUARD.lock().unwrap_or_else(PoisonError::into_inner);
     if guard.is_none() {
         *guard = start().ok();

@@ -127,7 +127,7 @@ pub(crate) struct Hunting<'a> {
 }
 
 impl Hunting<'_> {
-    fn tell(&self, command: &mut Command) {
+    fn set_environment(&self, command: &mut Command) {
         let Some(strategy) = self.strategy else { return };
         command.env(settings::STRATEGY.text(), strategy.text());
         if let Some(depth) = self.depth {
@@ -231,7 +231,7 @@ pub(crate) fn command(program: &Path, manner: Manner<'_>, folder: &Folder) -> Co
         .env(settings::LOG_LIMIT.text(), manner.log_limit.to_string())
         .env(settings::ORDER.text(), if is_striped { settings::STRIPED } else { settings::SERIAL })
         .env(settings::DETECT.text(), "0");
-    manner.hunting.tell(&mut command);
+    manner.hunting.set_environment(&mut command);
     command
 }
 
@@ -427,13 +427,13 @@ fn read(log: &Path, program: &Path, folder: &Folder, ended: Ended) -> Result<Opt
     let begin = Instant::now();
     let bytes = Mapped::open(log).map_err(|error| Failure::file(log, "read", error))?;
     let reason = Cell::new(None);
-    let go_on = |pass: Pass| {
+    let may_continue = |pass: Pass| {
         bytes.pass_by();
         let now = folder.why_stop(pass, begin);
         reason.set(now.or(reason.get()));
         now.is_none()
     };
-    let recording = match convert_while(&bytes, folder.follow, &go_on) {
+    let recording = match convert_while(&bytes, folder.follow, &may_continue) {
         Ok(recording) => recording,
         Err(LogError::Empty) => return Ok(None),
         Err(error) => {
@@ -492,11 +492,11 @@ pub(crate) fn driven(folder: &Folder) -> Result<Option<Trace>, Failure> {
     for path in files(folder, LOG_ENDING)? {
         let bytes = Mapped::open(&path).map_err(|error| Failure::file(&path, "read", error))?;
         if matches!(foretell_native::why_cut(&bytes), Some(Why::Raced | Why::Diverged)) {
-            let go_on = |_| {
+            let may_continue = |_| {
                 bytes.pass_by();
                 !stop::is_requested()
             };
-            let log = foretell_native::convert_while(&bytes, Follow::Nothing, &go_on);
+            let log = foretell_native::convert_while(&bytes, Follow::Nothing, &may_continue);
             return Ok(log.ok().and_then(|log| Trace::check(log.events).ok()));
         }
     }

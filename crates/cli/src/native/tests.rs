@@ -19,7 +19,7 @@ use crate::native::cargo::Program;
 use crate::native::record::{self, Ended, Folder, Hunting, Manner};
 use crate::native::watch::{self, EndedBy};
 use crate::output;
-use crate::render::tell;
+use crate::render::write_reports;
 use crate::stop;
 use crate::suppress::Rules;
 
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &CargoArgs, programs: &[Program]) -> Result<Outcome, Fai
     let is_lost = |report: &Report| tally.lost.contains(&report.trace.file);
     let says_something = |report: &Report| outcome(report) != Outcome::Clean && !is_lost(report);
     reports.retain(|report| !is_read_as_it_comes || says_something(report));
-    tell(&reports, &args.wanted)?;
+    write_reports(&reports, &args.wanted)?;
     reports.retain(|report| !is_lost(report));
     Ok(sum_up(&tally, &reports))
 }

@@ -19,7 +19,7 @@ pub(crate) fn run(log: &Path, check: bool) -> Result<Outcome, Failure> {
     let refused = |error| Failure::Usage(format!("{}: {error}", log.display()));
     if check {
         let found = foretell_native::recompute(&bytes).map_err(refused)?;
-        return tell(&found, &foretell_native::given_up(&bytes).map_err(refused)?);
+        return report(&found, &foretell_native::given_up(&bytes).map_err(refused)?);
     }
     let program = Program::read(&bytes).map_err(refused)?;
     let text: String = program.functions().map(|function| listing(&function)).collect();
@@ -28,7 +28,7 @@ pub(crate) fn run(log: &Path, check: bool) -> Result<Outcome, Failure> {
 }
 
 /// How far the log agrees with the code, and where it is not known what became of reads.
-fn tell(found: &Recomputed, given_up: &[GivenUp]) -> Result<Outcome, Failure> {
+fn report(found: &Recomputed, given_up: &[GivenUp]) -> Result<Outcome, Failure> {
     let mut text = String::new();
     for difference in &found.differences {
         // Writing to a string cannot fail.

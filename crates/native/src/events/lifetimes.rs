@@ -45,7 +45,7 @@ impl Writer<'_> {
 
     /// A free of memory that is still used afterwards is modelled as a write of an unknown value, which conflicts
     /// alike: no event can follow the end of a variable in a trace.
-    pub(super) fn give_back(&mut self, era: Era) -> Done {
+    pub(super) fn free(&mut self, era: Era) -> Done {
         self.hand_on(era)?;
         if self.survey.is_used_after(era) {
             self.all_kept(era, |var| Op::Write { var, value: None })

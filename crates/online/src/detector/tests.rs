@@ -255,7 +255,7 @@ fn memory_that_is_used_again_is_another_and_comes_after() {
 
 #[test]
 fn to_give_memory_back_conflicts_with_all_accesses() {
-    let give_back = [
+    let free = [
         (1, sync(Alloc, 0x4000, 64)),
         (1, write(0x4000, 10)),
         (2, Record::Opaque { site: 2 }),
@@ -263,8 +263,8 @@ fn to_give_memory_back_conflicts_with_all_accesses() {
         (1, Record::Sync { site: 12, op: Free, object: 0x4000, other: 0 }),
         (2, read(0x4010, 13)),
     ];
-    assert_eq!(pairs(&give_back), [(11, 12), (12, 13)]);
-    assert!(races(&give_back).iter().any(|race| race.first.kind == Kind::Free));
+    assert_eq!(pairs(&free), [(11, 12), (12, 13)]);
+    assert!(races(&free).iter().any(|race| race.first.kind == Kind::Free));
 }
 
 #[test]

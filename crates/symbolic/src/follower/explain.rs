@@ -245,7 +245,7 @@ impl Follower {
             frame.place = from.map_or(Place::Before(0), Place::After);
             let arrival = machine.walk(routine, frame, Goal::At(to), shadow);
             // An instruction that is not recorded every time may have been executed before.
-            let is_first = routine.is_told(to) || machine.routines.around(routine, to).is_empty();
+            let is_first = routine.is_recorded(to) || machine.routines.around(routine, to).is_empty();
             let is_exact = arrival == Arrival::Exact && !shadow.has_failed && is_first;
             if !is_exact {
                 shadow.take_back(frame, before, obstacles);

@@ -76,7 +76,7 @@ fn kind(functions: &Functions, shape: &Shape, spot: Spot) -> Option<Kind> {
         (opcode, operands) if is_call(opcode) => {
             let name = function.callee_name(spot.instruction).unwrap_or_default();
             let step = shape.step(spot.instruction)?;
-            let is_unknown = step.is_unknown && !step.is_told;
+            let is_unknown = step.is_unknown && !step.is_recorded;
             Kind::Call(Rc::new(CallStop { is_unknown, ..call(shape, name, operands) }))
         }
         _ => return None,

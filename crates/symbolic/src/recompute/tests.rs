@@ -66,9 +66,9 @@ fn half() -> Function {
 
 fn code(globals: Vec<Global>) -> Code {
     let places = [(0, 0, true), (0, 4, false), (0, 7, true), (0, 9, false), (0, 10, true), (1, 0, true)];
-    let site = |(function, instruction, is_told)| {
+    let site = |(function, instruction, is_recorded)| {
         let position = Some(Position { function, instruction });
-        Site { position, is_told, ..Site::default() }
+        Site { position, is_told: is_recorded, ..Site::default() }
     };
     let sites = places.into_iter().map(site).collect();
     let texts = TEXTS.map(str::to_string).to_vec();

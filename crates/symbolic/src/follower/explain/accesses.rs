@@ -20,8 +20,8 @@ impl Follower {
     /// The record is of this instruction. Accesses that are part of a lock, say, have records of another kind, with
     /// artificial addresses.
     pub(in crate::follower) fn explain_instruction(&mut self, instruction: u32) {
-        let is_told = self.again(|_, routine, _, _| routine.is_told(instruction));
-        if is_told != Some(true) {
+        let is_recorded = self.again(|_, routine, _, _| routine.is_recorded(instruction));
+        if is_recorded != Some(true) {
             self.explain_nothing();
         }
     }

@@ -40,7 +40,7 @@ struct Active {
     /// The instruction that has called another function.
     at: u32,
     /// The trace has an event for the call.
-    is_told: bool,
+    is_recorded: bool,
 }
 
 /// A thread on an untaken path.
@@ -115,14 +115,14 @@ impl<'a> Path<'a> {
             routine,
             frame,
             at,
-            is_told: true,
+            is_recorded: true,
         }));
         let (routine, frame) = (Rc::clone(&fork.routine), fork.frame.clone());
-        self.calls.push(Active { routine, frame, at: 0, is_told: true });
+        self.calls.push(Active { routine, frame, at: 0, is_recorded: true });
         let depth = self.calls.len();
         let mut next = self.decide(&fork.routine, fork.index)?;
         let loc = self.environment.loc(self.machine.functions.get(fork.routine.id)?.mark(fork.index).site)?;
-        self.tell(Op::Branch, loc, None);
+        self.emit(Op::Branch, loc, None);
         let mut met = None;
         for _ in 0..MOST_STEPS {
             if self.calls.len() == depth && fork.goal == Some(next) {
@@ -147,7 +147,7 @@ impl<'a> Path<'a> {
     }
 
     /// Adds an event.
-    fn tell(&mut self, op: Op, loc: Loc, written: Option<TermId>) {
+    fn emit(&mut self, op: Op, loc: Loc, written: Option<TermId>) {
         let terms = &*self.shadow.symbolic.terms;
         let mut demands = std::mem::take(&mut self.demands);
         let waiting = self.shadow.waiting.drain(..).filter(|&term| !terms.is_settled(term));
@@ -187,7 +187,7 @@ impl<'a> Path<'a> {
             | (opcode::ATOMICRMW | opcode::CMPXCHG | opcode::FENCE | opcode::VA_ARG, _)
             | (opcode::INDIRECTBR | opcode::LANDINGPAD, _) => return None,
             (opcode::LOAD | opcode::STORE, _) if mark.has_site => {
-                mark.is_told.then_some(())?;
+                mark.is_recorded.then_some(())?;
                 self.access(&routine, index, mark.site)?;
             }
             (code, _) if is_call(code) => {
@@ -199,7 +199,7 @@ impl<'a> Path<'a> {
             _ if routine.shape.next(index).len() > 1 => return self.decide(&routine, index),
             _ => self.perform(&routine, index)?,
         }
-        self.go_on(&routine, index)
+        self.successor(&routine, index)
     }
 
     /// Executes an instruction without a record.
@@ -210,7 +210,7 @@ impl<'a> Path<'a> {
     }
 
     /// The instruction after one that is no branch. Calls return normally.
-    fn go_on(&mut self, routine: &Routine, index: u32) -> Option<u32> {
+    fn successor(&mut self, routine: &Routine, index: u32) -> Option<u32> {
         let &next = routine.shape.next(index).first()?;
         if routine.block(next) == routine.block(index) && next == index + 1 {
             return Some(next);
@@ -280,7 +280,7 @@ impl<'a> Path<'a> {
         }
         let call = step.call.as_deref()?;
         let Silently::As(callee) = call.silently else { return None };
-        let is_plain = !step.is_told && !step.is_unknown && !step.calls_back && !mark.is_hidden;
+        let is_plain = !step.is_recorded && !step.is_unknown && !step.calls_back && !mark.is_hidden;
         // Another function of the same name may be meant.
         let is_the_one = self.machine.functions.named(call.name?).len() == 1;
         (is_plain && is_the_one && self.calls.len() < DEEPEST).then_some(())?;
@@ -293,7 +293,7 @@ impl<'a> Path<'a> {
             self.environment.enter(mark.site);
         }
         let frame = Frame::of(&callee, &given);
-        self.calls.push(Active { routine: callee, frame, at: 0, is_told: mark.has_site });
+        self.calls.push(Active { routine: callee, frame, at: 0, is_recorded: mark.has_site });
         Some(Some(0))
     }
 
@@ -308,7 +308,7 @@ impl<'a> Path<'a> {
         self.shadow.hold(&[mutex]);
         self.is_right()?;
         let loc = self.lead_to(site)?;
-        self.tell(if takes { Op::Acquire(lock) } else { Op::Release(lock) }, loc, None);
+        self.emit(if takes { Op::Acquire(lock) } else { Op::Release(lock) }, loc, None);
         self.locks.insert(lock, becomes);
         self.put(index, [Some(0), None], CONSTANT)
     }
@@ -317,7 +317,7 @@ impl<'a> Path<'a> {
     fn leave(&mut self, index: u32) -> Option<u32> {
         let ended = self.calls.pop()?;
         let returned = self.machine.all_given(&ended.routine, &ended.frame, index).first().copied();
-        if ended.is_told {
+        if ended.is_recorded {
             self.environment.leave();
         }
         let Active { routine, at, .. } = self.calls.last()?;
@@ -327,7 +327,7 @@ impl<'a> Path<'a> {
         // A result of another type than expected cannot be followed.
         (returned.is_none() || of.fit(known) == known).then_some(())?;
         self.put(at, known, origins)?;
-        self.go_on(&routine, at)
+        self.successor(&routine, at)
     }
 
     /// A load or store that leaves a record.
@@ -368,7 +368,7 @@ impl<'a> Path<'a> {
     fn lead_to(&mut self, site: u64) -> Option<Loc> {
         let (before, loc) = self.environment.lead_to(site)?;
         for (op, loc) in before {
-            self.tell(op, loc, None);
+            self.emit(op, loc, None);
         }
         self.since += 1;
         Some(loc)
@@ -387,7 +387,7 @@ impl<'a> Path<'a> {
             for byte in spot.first..spot.end {
                 *sources.get_mut(byte as usize)? = Some((Origin::Term(term), byte - spot.first));
             }
-            self.tell(Op::Read { var: spot.var, value: None }, loc, None);
+            self.emit(Op::Read { var: spot.var, value: None }, loc, None);
         }
         let term = self.shadow.symbolic.assembled(&sources, guess)?;
         self.put_term(index, of, term, guess)
@@ -411,7 +411,7 @@ impl<'a> Path<'a> {
             let part = term.and_then(|term| terms.extract(sets, term, from, bits));
             let guess = part.map_or(0, |part| terms.observed(part));
             self.guesses.insert(spot.var, guess);
-            self.tell(Op::Write { var: spot.var, value: None }, loc, part);
+            self.emit(Op::Write { var: spot.var, value: None }, loc, part);
         }
         Some(())
     }
