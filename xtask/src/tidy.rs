@@ -26,6 +26,7 @@ type Rule = (&'static str, &'static [&'static str]);
 /// In dependency order. The referee knows no finder: its independence is the proof.
 const ROOMS: [Rule; 25] = [
     ("foretell-wire", &[]),
+    ("foretell-models", &[]),
     ("foretell-schedule", &[]),
     ("foretell-online", &["foretell-wire"]),
     ("foretell-trace", &[]),
@@ -40,7 +41,7 @@ const ROOMS: [Rule; 25] = [
     ("foretell-explore", &["foretell-trace"]),
     ("foretell-symbolic", &["foretell-trace", "foretell-wire", "foretell-depend"]),
     ("foretell-native", &["foretell-trace", "foretell-wire", "foretell-depend", "foretell-symbolic"]),
-    ("foretell-llvm", &["foretell-wire"]),
+    ("foretell-llvm", &["foretell-wire", "foretell-models"]),
     ("foretell-runtime", &["foretell-wire", "foretell-schedule", "foretell-online"]),
     ("foretell-report", &["foretell-trace", "foretell-witness"]),
     (
@@ -60,6 +61,7 @@ const ROOMS: [Rule; 25] = [
         "foretell",
         &[
             "foretell-wire",
+            "foretell-models",
             "foretell-schedule",
             "foretell-trace",
             "foretell-witness",
@@ -100,8 +102,9 @@ const ROOMS: [Rule; 25] = [
 ];
 
 /// Rooms that do no input or output: their sources must not name these, and they depend on such rooms only.
-const PURE_ROOMS: [&str; 16] = [
+const PURE_ROOMS: [&str; 17] = [
     "wire",
+    "models",
     "schedule",
     "online",
     "witness",

@@ -4,6 +4,7 @@ mod analysis;
 mod build;
 mod explore;
 mod inspect;
+mod models;
 mod program;
 mod texts;
 mod trace;
@@ -15,6 +16,7 @@ pub(crate) use analysis::{
 pub(crate) use build::{CargoAction, CargoArgs, CompilerArgs};
 pub(crate) use explore::{ExploreArgs, RuleArg};
 pub(crate) use inspect::{Asked, ExplainArgs, SchemaArgs, Steps};
+pub(crate) use models::{ModelsArgs, ModelsCommand};
 pub(crate) use program::{HuntArgs, Order, RecordArgs, ReplayArgs, RunArgs, ScheduleArgs, Strategy};
 pub(crate) use trace::{Form, TraceArgs, TraceCommand};
 pub(crate) use values::{Bound, MaxRaces};
@@ -93,6 +95,8 @@ pub(crate) enum Command {
     Explore(ExploreArgs),
     /// Check, count, convert and browse traces
     Trace(TraceArgs),
+    /// List, check and suggest models of library functions
+    Models(ModelsArgs),
     /// Print the JSON Schema of `--format json`
     Schema(SchemaArgs),
 }

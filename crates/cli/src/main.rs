@@ -12,6 +12,7 @@ mod front_end;
 mod hunt;
 mod input;
 mod memory;
+mod models;
 mod native;
 mod output;
 mod predict;
@@ -90,6 +91,7 @@ fn run(args: Args) -> Result<Outcome, Failure> {
         Command::Cargo(args) => native::cargo(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Trace(args) => trace::run(&args),
+        Command::Models(args) => models::run(&args),
         Command::Schema(args) => render::print_schema(&args),
     }
 }

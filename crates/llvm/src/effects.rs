@@ -2,15 +2,21 @@
 //!
 //! Whatever is not named here counts as unknown: it may read and write everything.
 
-use foretell_wire::library;
-use foretell_wire::threads::{self, Known};
+use std::sync::LazyLock;
 
+use foretell_models::{Effect, Model, Table};
+use foretell_wire::threads::{self, Known};
+use foretell_wire::{library, settings};
+
+use crate::instrument::modelled;
 use crate::ir::{Opcode, Value};
 use crate::rust_name;
 
 /// How a call deals with the program's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Manner {
+    /// It accesses just this memory.
+    Accesses(&'static [Effect]),
     /// Nothing is called at all.
     Nothing,
     /// It touches no memory that the program reads or writes itself, or the runtime tells what it does.
@@ -24,78 +30,6 @@ pub(crate) enum Manner {
     /// Anything.
     Unknown,
 }
-
-/// The runtime stands in for these and tells what they do. Functions that are about threads: see [`threads`].
-const TOLD: &[&str] = &[
-    "_Exit __cxa_end_catch __cxa_guard_abort __cxa_guard_acquire __cxa_guard_release _exit abort accept accept4 aligned_alloc calloc",
-    "clock_nanosleep connect epoll_ctl epoll_pwait epoll_wait fdatasync flock free fsync malloc memalign munmap nanosleep pause poll posix_memalign",
-    "ppoll pread pread64 pselect pwrite pwrite64 read readv realloc reallocarray recv recvfrom recvmsg select send sendmsg sendto",
-    "sigsuspend sigwait sleep syscall usleep wait4 waitpid write writev",
-];
-
-/// These touch at most memory that is theirs: the allocator's, the stream's.
-const HARMLESS: &[&str] = &[
-    "__ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __errno_location getpagesize isalnum isalpha isdigit islower isprint",
-    "ispunct isspace isupper isxdigit malloc_usable_size sysconf tolower toupper",
-    "exit quick_exit getpid getppid gettid putchar",
-    "abs labs llabs acos acosf asin asinf atan atan2 atan2f atanf cbrt cbrtf ceil ceilf cos cosf cosh coshf exp exp2 exp2f expf",
-    "fabs fabsf floor floorf fmax fmaxf fmin fminf fmod fmodf hypot hypotf log log10 log10f log2 log2f logf pow powf round roundf",
-    "sin sinf sinh sinhf sqrt sqrtf tan tanf tanh tanhf trunc truncf __assert_fail __stack_chk_fail",
-    // C++: new and delete in all sizes, exceptions, the beginning and the end of the process, and waking who waits
-    // for a condition.
-    "_Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t _ZnwmSt11align_val_t _ZnamSt11align_val_t _ZdlPv _ZdaPv _ZdlPvm",
-    "_ZdaPvm _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t __cxa_atexit",
-    "__cxa_thread_atexit __clang_call_terminate __cxa_allocate_exception __cxa_begin_catch __cxa_free_exception __cxa_get_exception_ptr __cxa_throw",
-    "_ZSt9terminatev _ZNSt18condition_variable10notify_oneEv _ZNSt18condition_variable10notify_allEv",
-    "_ZNSt18condition_variableC1Ev _ZNSt18condition_variableD1Ev _ZNSt6thread6detachEv _ZNSt6thread6_StateD2Ev",
-];
-
-/// Of those that are quiet, these may give memory of the program back: to the C library, or to C++.
-const GIVING_BACK: &[&str] = &[
-    "free realloc reallocarray __cxa_end_catch __cxa_free_exception _ZNSt6thread6_StateD2Ev",
-    "_ZdlPv _ZdaPv _ZdlPvm _ZdaPvm _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t",
-];
-
-/// And these allocate memory.
-const TAKING: &[&str] = &[
-    "aligned_alloc calloc malloc memalign posix_memalign pvalloc valloc __cxa_allocate_exception",
-    "_Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t _ZnwmSt11align_val_t _ZnamSt11align_val_t",
-];
-
-/// What the names of functions begin with that the compiler calls when a check has failed, or to make sure: they look
-/// at types, and tell the user.
-const CHECKING: &[&str] = &["__ubsan_handle_", "__cfi_"];
-
-/// These write down where the thread is, for it to come back to.
-const TWICE: &[&str] = &["_setjmp setjmp sigsetjmp __sigsetjmp"];
-
-/// Functions of Rust's libraries that touch at most memory that is theirs, or whose effects the runtime sees. Not
-/// what they are instantiated with: that may be anything, and what it does where it is not instrumented may
-/// synchronise.
-const RUST: &[&str] = &[
-    // Memory comes from `malloc` and goes to `free`.
-    "__rustc::__rust_alloc __rustc::__rust_dealloc __rustc::__rust_realloc __rustc::__rust_alloc_zeroed",
-    "__rustc::__rust_no_alloc_shim_is_unstable_v2 alloc::raw_vec::RawVecInner::try_allocate_in",
-    // Threads end by the functions of the C library.
-    "std::sys::thread::unix::Thread::join std::sys::thread::unix::Thread::drop",
-    "std::thread::spawnhook::run_spawn_hooks std::thread::spawnhook::ChildSpawnHooks::run",
-    "std::thread::spawnhook::SpawnHooks::drop std::thread::functions::sleep std::thread::functions::yield_now",
-    // What a thread knows of itself, and how often it is known.
-    "std::thread::current::current std::thread::current::current_or_unnamed std::thread::current::id::get_or_init",
-    "std::thread::thread::Thread::new std::thread::id::ThreadId::new std::panicking::panic_count::is_zero_slow_path",
-    "std::sys::thread_local::destructors::linux_like::register std::sync::mpmc::context::Context::new",
-    "std::panicking::catch_unwind::cleanup",
-    // They call the program's own functions, and what these do is told by them.
-    "std::rt::lang_start_internal test::test_main_static",
-    // The size of a new thread's stack is asked from the environment.
-    "std::env::_var_os",
-];
-
-/// Of these, the ones that only take memory.
-const RUST_TAKING: &[&str] = &[
-    "__rustc::__rust_alloc __rustc::__rust_alloc_zeroed __rustc::__rust_no_alloc_shim_is_unstable_v2",
-    "alloc::raw_vec::RawVecInner::try_allocate_in",
-];
 
 /// The functions by which an allocator of a Rust program is called, and whether memory is given back there.
 const RUST_ALLOCATOR: &[(&str, bool)] = &[
@@ -122,16 +56,6 @@ fn is_panic(function: Value, path: &str) -> bool {
         && ["core::", "alloc::", "std::"].iter().any(|start| path.starts_with(start))
 }
 
-/// These read one word of the program's memory: which thread, which lock, what to run.
-const READING: &[(&str, u32)] = &[
-    ("_ZNSt6thread4joinEv", 0),
-    ("_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE", 1),
-    ("_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE", 1),
-];
-
-/// These write what they are told to; the number is the position of the format.
-const PRINTING: &[(&str, u32)] = &[("printf", 0), ("fprintf", 1), ("puts", 0)];
-
 /// Assembly that does nothing to memory but keep the compiler from moving accesses.
 const IDLE_ASSEMBLY: &[&str] = &["", "nop", "pause", "rep; nop", "rep nop", "yield"];
 
@@ -155,66 +79,122 @@ impl Manner {
             Some(Known::Fence) => return Manner::Unknown,
             None => {}
         }
-        let is_check = CHECKING.iter().any(|start| name.starts_with(start));
-        if is_check || is_listed(TOLD, &name) || is_listed(HARMLESS, &name) {
-            return Manner::Quiet;
-        }
-        if is_listed(TWICE, &name) {
-            return Manner::Twice;
-        }
-        if is_quiet_rust(callee, &name) {
-            return Manner::Quiet;
-        }
-        if let Some(&(_, argument)) = READING.iter().find(|(known, _)| *known == name) {
-            return Manner::Reads(argument);
-        }
-        match PRINTING.iter().find(|(known, _)| *known == name) {
-            Some(&(_, format))
-                if call.arguments().get(format as usize).is_some_and(|&text| prints_numbers(text)) =>
-            {
-                Manner::Quiet
+        match model_of(callee, &name) {
+            Some(Model::Harmless | Model::Recorded | Model::Allocates | Model::Frees(_)) => Manner::Quiet,
+            Some(&Model::RecordedAt(argument)) => Manner::Reads(argument),
+            Some(Model::ReturnsTwice) => Manner::Twice,
+            Some(Model::Accesses(effects)) if can_have(call, effects) => {
+                if prints_only_numbers(call, effects) { Manner::Quiet } else { Manner::Accesses(effects) }
             }
-            _ => Manner::Unknown,
+            Some(Model::Fence | Model::Accesses(_)) | None => Manner::Unknown,
         }
+    }
+
+    /// As [`Manner::of`], of a function that writes to the console, which may be a template that this module has
+    /// instantiated.
+    pub(crate) fn of_console(call: Value) -> Option<Manner> {
+        let callee = call.callee();
+        if !callee.is_function() {
+            return None;
+        }
+        let effects = console_effects(&callee.name())?;
+        can_have(call, effects).then_some(Manner::Accesses(effects))
+    }
+}
+
+/// All models: those of foretell, replaced by those of the user.
+static MODELS: LazyLock<Table> = LazyLock::new(|| {
+    let mut all = Table::default();
+    for (_, table) in foretell_models::shipped() {
+        all.replace_with(table.unwrap_or_default());
+    }
+    let files = std::env::var_os(settings::MODELS.text()).unwrap_or_default();
+    for file in std::env::split_paths(&files).filter(|file| !file.as_os_str().is_empty()) {
+        let text = std::fs::read_to_string(&file).map_err(|error| error.to_string());
+        match text.and_then(|text| Table::parse(&text).map_err(|error| error.to_string())) {
+            Ok(table) => all.replace_with(table),
+            Err(reason) => fail(&format!("{}: {reason}", file.display())),
+        }
+    }
+    all
+});
+
+/// A program that is built with other models than the user wants could show false races.
+fn fail(reason: &str) -> ! {
+    eprintln!("foretell: {reason}");
+    std::process::exit(2)
+}
+
+fn model_of(function: Value, name: &str) -> Option<&'static Model> {
+    if let Some(model) = MODELS.get(name) {
+        return Some(model);
+    }
+    let (text, path) = (rust_name::text(name)?, rust_name::path(name)?);
+    if RUST_INSTANCES.contains(&text.as_str()) || is_panic(function, &path) {
+        return Some(&Model::Harmless);
+    }
+    MODELS.get(&path).filter(|_| !rust_name::is_instance(&text))
+}
+
+fn console_effects(name: &str) -> Option<&'static [Effect]> {
+    match MODELS.get(name) {
+        Some(Model::Accesses(effects)) if effects.contains(&Effect::Console) => Some(effects),
+        _ => None,
+    }
+}
+
+/// Whether the function may write to the console. It is not instrumented where a module has instantiated it: of the
+/// console its model says all that matters, and of other streams only the library knows it.
+pub(crate) fn writes_to_console(name: &str) -> bool {
+    console_effects(name).is_some()
+}
+
+/// Whether the call has the arguments that the effects refer to, and comes back.
+fn can_have(call: Value, effects: &[Effect]) -> bool {
+    let count = call.arguments().len();
+    let has = |effect: &Effect| effect.last_argument().is_none_or(|last| (last as usize) < count);
+    effects.iter().all(has) && modelled::can_be_followed(call, effects)
+}
+
+/// Whether the call only formats numbers, for the console.
+fn prints_only_numbers(call: Value, effects: &[Effect]) -> bool {
+    match effects {
+        [Effect::Prints(formatted)] if formatted.list.is_none() => {
+            call.arguments().get(formatted.format as usize).is_some_and(|&text| prints_numbers(text))
+        }
+        _ => false,
     }
 }
 
 /// The function by which a quiet call may give memory back, if it may: its own name, or `free`.
 pub(crate) fn gives_back(callee: Value) -> Option<String> {
     let name = callee.name();
-    if is_listed(GIVING_BACK, &name) {
-        return Some(if name.starts_with("_Zd") { name } else { "free".to_string() });
+    match model_of(callee, &name)? {
+        Model::Frees(function) => Some(function.clone()),
+        Model::Harmless => {
+            let is_instance = rust_name::text(&name).is_some_and(|text| RUST_INSTANCES.contains(&text.as_str()));
+            is_instance.then(|| "free".to_string())
+        }
+        _ => None,
     }
-    let (text, path) = (rust_name::text(&name)?, rust_name::path(&name)?);
-    let is_known = is_listed(RUST, &path) || RUST_INSTANCES.contains(&text.as_str());
-    (is_known && !is_listed(RUST_TAKING, &path)).then(|| "free".to_string())
 }
 
 /// Whether a quiet call allocates memory.
 pub(crate) fn takes(callee: Value) -> bool {
-    let name = callee.name();
-    is_listed(TAKING, &name) || rust_name::path(&name).is_some_and(|path| is_listed(RUST_TAKING, &path))
+    matches!(model_of(callee, &callee.name()), Some(Model::Allocates))
 }
 
 /// Whether the function is the entry of an allocator that the program has defined, and if so, whether memory is given
 /// back there.
 pub(crate) fn as_allocator(function: &str) -> Option<bool> {
-    if is_listed(TAKING, function) || is_listed(GIVING_BACK, function) {
-        return Some(is_listed(GIVING_BACK, function));
+    match MODELS.get(function) {
+        Some(Model::Allocates) => return Some(false),
+        Some(Model::Frees(_)) => return Some(true),
+        _ => {}
     }
     let path = rust_name::path(function);
     let path = path.as_deref().map_or(function, |path| path.strip_prefix("__rustc::").unwrap_or(path));
     RUST_ALLOCATOR.iter().find(|(name, _)| *name == path).map(|&(_, gives_back)| gives_back)
-}
-
-fn is_quiet_rust(function: Value, name: &str) -> bool {
-    let (Some(text), Some(path)) = (rust_name::text(name), rust_name::path(name)) else { return false };
-    let is_known = is_listed(RUST, &path) && !rust_name::is_instance(&text);
-    is_known || RUST_INSTANCES.contains(&text.as_str()) || is_panic(function, &path)
-}
-
-fn is_listed(list: &[&str], name: &str) -> bool {
-    list.iter().any(|line| line.split(' ').any(|known| known == name))
 }
 
 /// Whether the format is known and asks for nothing that lies behind a pointer.

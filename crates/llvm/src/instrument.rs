@@ -1,5 +1,6 @@
 //! The walk over a module that puts the hooks in.
 
+pub(crate) mod modelled;
 mod primitive;
 
 use std::collections::{HashMap, HashSet};
@@ -117,6 +118,7 @@ pub(crate) fn is_wanted(function: Value) -> bool {
         && !name.starts_with(PREFIX)
         && !primitives::is_unseen(&name)
         && !crate::rust_name::is_formatting(&name)
+        && !effects::writes_to_console(&name)
 }
 
 /// Whether the function has its hooks already: the module was read from bitcode that we have made.
@@ -393,6 +395,9 @@ impl Walk<'_> {
         if let Some(called) = primitives::called_function(callee) {
             return self.primitive(call, called);
         }
+        if let Some(Manner::Accesses(effects)) = Manner::of_console(call) {
+            return self.modelled(call, effects);
+        }
         if is_told(callee) {
             return self.enter(call);
         }
@@ -400,6 +405,7 @@ impl Walk<'_> {
         match manner {
             Manner::Nothing => return,
             Manner::Performed => return self.perform(call),
+            Manner::Accesses(effects) => return self.modelled(call, effects),
             _ => {}
         }
         let site = self.begin(call);

@@ -14,19 +14,27 @@ const THREADING: &[u8] = b"libstdc++.so";
 
 const C_LIBRARY: &[u8] = b"libc.so";
 
+/// This library, which stands in for functions of others.
+const OURS: &[u8] = b"libforetell_rt.so";
+
 /// Smaller than every page of a processor that we know.
 const PAGE: u64 = 4096;
 
-/// What `-finstrument-functions` calls, if that is the C library's: these do nothing.
-static IDLE: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+/// What `-finstrument-functions` calls, if that is the C library's: these do nothing. And `std::thread::join`, which
+/// `std::async` calls through a pointer: what it does is recorded.
+static IDLE: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
 
 /// Looks for functions that do nothing. The program may have others by these names.
 pub(crate) fn find_idle() {
-    const NAMES: [&CStr; 2] = [c"__cyg_profile_func_enter", c"__cyg_profile_func_exit"];
-    for (name, place) in NAMES.into_iter().zip(&IDLE) {
+    const NAMES: [(&CStr, &[u8]); 3] = [
+        (c"__cyg_profile_func_enter", C_LIBRARY),
+        (c"__cyg_profile_func_exit", C_LIBRARY),
+        (c"_ZNSt6thread4joinEv", OURS),
+    ];
+    for ((name, file), place) in NAMES.into_iter().zip(&IDLE) {
         // SAFETY: the name ends with a zero.
         let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as u64;
-        if library(found).is_some_and(|name| name.starts_with(C_LIBRARY)) {
+        if library(found).is_some_and(|name| name.starts_with(file)) {
             place.store(found, Ordering::Relaxed);
         }
     }

@@ -337,7 +337,7 @@ extern "C" fn __foretell_enter(site: u64) -> u64 {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __foretell_leave(site: u64, callee: u64) -> u64 {
+pub(crate) extern "C" fn __foretell_leave(site: u64, callee: u64) -> u64 {
     __foretell_call(site);
     if functions::is_instrumented(callee) {
         return __foretell_enter(site);

@@ -31,6 +31,7 @@
 mod affinity;
 mod allocator;
 mod arena;
+mod containers;
 mod detect;
 mod file;
 mod functions;
@@ -40,6 +41,7 @@ mod kept;
 mod library;
 mod log;
 mod mode;
+mod models;
 mod modules;
 mod primitives;
 mod programs;

@@ -20,14 +20,14 @@ type Text = *const c_char;
 pub(crate) static CLOCK: AtomicU64 = AtomicU64::new(0);
 
 /// One call of such a function.
-struct Call {
+pub(crate) struct Call {
     turn: Turn,
     site: u64,
 }
 
 impl Call {
     /// None if nothing is recorded now.
-    fn begin(site: u64) -> Option<Call> {
+    pub(crate) fn begin(site: u64) -> Option<Call> {
         let turn = Turn::take()?;
         turn.step();
         turn.me.site.set(site);
@@ -37,7 +37,7 @@ impl Call {
     }
 
     /// So many bytes were read, one after the other.
-    fn scanned(&self, from: Text, bytes: usize) {
+    pub(crate) fn scanned(&self, from: Text, bytes: usize) {
         let (site, addr) = (self.site, from as u64);
         let content = content(from.cast(), bytes);
         self.turn.log_range(content, |offset, bytes| Record::Scan { site, addr: addr + offset, bytes });
@@ -51,7 +51,7 @@ impl Call {
     }
 
     /// So many bytes were written.
-    fn wrote(&self, to: *const c_void, bytes: usize) {
+    pub(crate) fn wrote(&self, to: *const c_void, bytes: usize) {
         let (site, addr) = (self.site, to as u64);
         let content = content(to.cast(), bytes);
         self.turn.log_range(content, |offset, bytes| Record::WriteRange { site, addr: addr + offset, bytes });

@@ -96,6 +96,8 @@ pub(crate) struct Thread {
     /// How often it has passed a point at which it neither made a step nor handed over, see
     /// [`crate::scheduler::replay`].
     pub(crate) silence: Cell<u32>,
+    /// The model of the function that it calls applies, see [`crate::models`].
+    pub(crate) is_modelled: Cell<bool>,
     /// It has called an allocator without hooks, and nothing else since.
     pub(crate) allocates: Cell<bool>,
     /// How often in a row it has kept its turn for that.
@@ -288,6 +290,7 @@ impl Thread {
             descent: Cell::new(None),
             children: Cell::new(0),
             silence: Cell::new(0),
+            is_modelled: Cell::new(false),
             allocates: Cell::new(false),
             kept: Cell::new(0),
             probes: Cell::new(false),

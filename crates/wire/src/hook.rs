@@ -31,6 +31,14 @@
 //! | [`RETURN`] | `void (u64 stack)`: the thread is back in these calls, be it by an exception |
 //! | [`ALLOCATOR`] | `void (u32 gives_back)`: the program's own allocator begins, the thread that calls it |
 //! | [`ALLOCATOR_END`] | `void ()`: it is about to return |
+//! | [`MODEL_BEGIN`] | `u64 (site, callee, u64 condition, word, u64 records)`: as [`LEAVE`], of a function with a model, which may hold under a [`Condition`]; its effects follow, if it has any |
+//! | [`MODEL_READ`], [`MODEL_READ_TEXT`] | `void (site, addr, u64 indirect, u64 offset, u64 bytes)`: it reads so much, or a text of at most so much |
+//! | [`MODEL_WRITE`], [`MODEL_WRITE_TEXT`] | the same: it has written |
+//! | [`MODEL_PRINT`] | `void (site, format, arguments, u64 count)`: it formats; a count of all ones says that the arguments are a `va_list` |
+//! | [`MODEL_SCAN`] | `void (site, format, arguments, u64 count, i64 result)`: it has parsed |
+//! | [`MODEL_IO`] | `void (site, stream)`: it keeps its order among I/O |
+//! | [`MODEL_CLOCK`] | `void (site)`: it has asked for the time |
+//! | [`MODEL_END`] | `void ()`: all its effects were told |
 //! | [`THREAD`] | `void *()`: the front of the calling thread's log, see [`front`] |
 //! | [`MODULE`] | `void (table, u64 bytes, void *const *globals, u64 count)` |
 //!
@@ -90,6 +98,26 @@ pub const TAIL: &str = "__foretell_tail";
 pub const CALLED: &str = "__foretell_called";
 /// Back from a call, be it by an exception.
 pub const RETURN: &str = "__foretell_return";
+/// Begins a call of a function with a model.
+pub const MODEL_BEGIN: &str = "__foretell_model_begin";
+/// Such a function reads memory.
+pub const MODEL_READ: &str = "__foretell_model_read";
+/// Such a function reads a text.
+pub const MODEL_READ_TEXT: &str = "__foretell_model_read_text";
+/// Such a function has written memory.
+pub const MODEL_WRITE: &str = "__foretell_model_write";
+/// Such a function has written a text.
+pub const MODEL_WRITE_TEXT: &str = "__foretell_model_write_text";
+/// Such a function formats as `printf` does.
+pub const MODEL_PRINT: &str = "__foretell_model_print";
+/// Such a function has parsed as `scanf` does.
+pub const MODEL_SCAN: &str = "__foretell_model_scan";
+/// Such a function keeps its order among I/O.
+pub const MODEL_IO: &str = "__foretell_model_io";
+/// All effects of such a function were told.
+pub const MODEL_END: &str = "__foretell_model_end";
+/// Such a function has asked for the time.
+pub const MODEL_CLOCK: &str = "__foretell_model_clock";
 /// Asks for the front of the calling thread's log. The answer may be kept for as long as a function runs, even if
 /// another thread takes its stack over: of all fronts that are not the caller's none lets it write.
 pub const THREAD: &str = "__foretell_thread";
@@ -171,6 +199,18 @@ pub mod front {
     pub fn seen(writes: bool, size: u32, addr: u64) -> usize {
         ((seen_kind(writes, size) + ((addr << (3 - size)) & SEEN_PLACES)) / 8) as usize
     }
+}
+
+/// When the model of a function holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u64)]
+pub enum Condition {
+    /// Always.
+    None = 0,
+    /// If the word is a stream of the console.
+    Console = 1,
+    /// If the word behind the pointer is zero.
+    Zero = 2,
 }
 
 /// The order of an atomic operation, as hooks are told it and records keep it.

@@ -19,6 +19,7 @@
 //! All of it depends on the standard library alone, because it is loaded into other people's programs.
 
 pub mod code;
+pub mod format;
 pub mod holders;
 pub mod hook;
 pub mod library;

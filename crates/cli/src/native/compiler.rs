@@ -8,6 +8,7 @@ use std::process::Command;
 
 use super::command_line::CommandLine;
 use crate::error::Failure;
+use crate::models;
 use crate::native::tools::Tools;
 use crate::output::note;
 
@@ -71,6 +72,7 @@ fn command(tools: &Tools, language: Language, arguments: &[OsString]) -> Result<
         option.push(path);
         option
     };
+    models::check_environment()?;
     let mut command = Command::new(language.compiler());
     command.arg("-Qunused-arguments").arg("-g").arg(joined("-fpass-plugin=", &tools.pass()));
     // Without optimisation, the pass could not take local variables out of memory.

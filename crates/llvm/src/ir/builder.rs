@@ -99,6 +99,15 @@ impl Builder {
         Value(llvm!(LLVMBuildSub(self.0, from.0, what.0, NO_NAME)))
     }
 
+    pub(crate) fn multiply(&self, one: Value, other: Value) -> Value {
+        Value(llvm!(LLVMBuildMul(self.0, one.0, other.0, NO_NAME)))
+    }
+
+    /// Whether a number with sign is below zero.
+    pub(crate) fn is_negative(&self, number: Value) -> Value {
+        self.compare(LLVMIntPredicate::LLVMIntSLT, number, number.type_of().constant(0))
+    }
+
     pub(crate) fn and(&self, one: Value, other: Value) -> Value {
         Value(llvm!(LLVMBuildAnd(self.0, one.0, other.0, NO_NAME)))
     }
@@ -150,6 +159,14 @@ impl Builder {
             std::cmp::Ordering::Equal => value.0,
             std::cmp::Ordering::Greater => llvm!(LLVMBuildTrunc(self.0, value.0, to.0, NO_NAME)),
         })
+    }
+
+    /// A number of another width; what is added is its sign.
+    pub(crate) fn resize_signed(&self, value: Value, to: Type) -> Value {
+        if value.type_of().int_width() < to.int_width() {
+            return Value(llvm!(LLVMBuildSExt(self.0, value.0, to.0, NO_NAME)));
+        }
+        self.resize(value, to)
     }
 
     pub(crate) fn bits(&self, value: Value, to: Type) -> Value {

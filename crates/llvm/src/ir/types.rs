@@ -39,6 +39,11 @@ impl Type {
         printed(llvm!(LLVMPrintTypeToString(self.0)))
     }
 
+    /// An array of so many of these.
+    pub(crate) fn array(self, count: u64) -> Type {
+        Type(llvm!(LLVMArrayType2(self.0, count)))
+    }
+
     pub(crate) fn is_void(self) -> bool {
         self.kind() == LLVMTypeKind::LLVMVoidTypeKind
     }

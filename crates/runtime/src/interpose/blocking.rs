@@ -73,7 +73,7 @@ fn fence(turn: &Turn) {
 }
 
 /// The world outside is asked or told something, after everything that was told to it before.
-fn world(turn: &Turn) {
+pub(crate) fn world(turn: &Turn) {
     static WORLD: AtomicU64 = AtomicU64::new(0);
     turn.in_order(&WORLD, Order::AcqRel);
 }
