@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! cargo install cargo-fuzz
-//! RUSTC_BOOTSTRAP=1 cargo fuzz run text        # or csv, rr, binary, open, cimp, code, models, schedule; from the top folder
+//! # In the top folder; other targets: csv, rr, binary, open, cimp, code, models, schedule
+//! RUSTC_BOOTSTRAP=1 cargo fuzz run text
 //! ```
 //!
 //! Each target reads its input to the end with all checks. Any outcome but a panic, a hang or a huge allocation is

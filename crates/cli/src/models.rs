@@ -72,7 +72,8 @@ fn suggest(report: &Path) -> Result<String, Failure> {
     );
     for cause in causes {
         if let Some(callee) = cause.callee {
-            let _ = writeln!(text, "\n# {} fences at {}\n# \"{callee}\" = \"\"", cause.fences, cause.location);
+            let _ =
+                writeln!(text, "\n# {} fences at {}\n# \"{callee}\" = \"\"", cause.fences, cause.location);
         }
     }
     Ok(text)

@@ -172,7 +172,8 @@ pub(crate) fn gives_back(callee: Value) -> Option<String> {
     match model_of(callee, &name)? {
         Model::Frees(function) => Some(function.clone()),
         Model::Harmless => {
-            let is_instance = rust_name::text(&name).is_some_and(|text| RUST_INSTANCES.contains(&text.as_str()));
+            let is_instance =
+                rust_name::text(&name).is_some_and(|text| RUST_INSTANCES.contains(&text.as_str()));
             is_instance.then(|| "free".to_string())
         }
         _ => None,

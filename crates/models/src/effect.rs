@@ -132,7 +132,9 @@ impl Effect {
             Effect::Reads(place, extent) | Effect::Writes(place, extent, _) => {
                 of_pointer(place.pointer).max(extent.last_argument())
             }
-            Effect::Prints(formatted) | Effect::Scans(formatted) => Some(formatted.format).max(formatted.list),
+            Effect::Prints(formatted) | Effect::Scans(formatted) => {
+                Some(formatted.format).max(formatted.list)
+            }
             Effect::Io(stream) => *stream,
             Effect::Console => Some(0),
             Effect::Requires(place) => of_pointer(place.pointer),
@@ -144,7 +146,9 @@ impl Effect {
 impl Extent {
     fn last_argument(self) -> Option<u32> {
         let (Extent::Bytes(size) | Extent::Text(Some(size))) = self else { return None };
-        size.terms().filter_map(|term| if let Term::Argument(number) = term { Some(number) } else { None }).max()
+        size.terms()
+            .filter_map(|term| if let Term::Argument(number) = term { Some(number) } else { None })
+            .max()
     }
 
     /// Whether it depends on the result.
@@ -199,7 +203,9 @@ fn extent(words: &[&str]) -> Result<Extent, String> {
         ["text"] => Ok(Extent::Text(None)),
         ["text", "within", limit] => Ok(Extent::Text(Some(size(limit)?))),
         [bytes] => Ok(Extent::Bytes(size(bytes)?)),
-        _ => Err(format!("`{}` is no extent: expected `text`, `text within SIZE` or a size", words.join(" "))),
+        _ => {
+            Err(format!("`{}` is no extent: expected `text`, `text within SIZE` or a size", words.join(" ")))
+        }
     }
 }
 

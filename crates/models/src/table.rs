@@ -79,7 +79,8 @@ impl Table {
             })?;
             for (name, model) in entries {
                 let fail = |reason: String| Error { line: line_of(text, &model.span()), reason };
-                let value = model.get_ref().as_str().ok_or_else(|| fail("a model is a string".to_string()))?;
+                let value =
+                    model.get_ref().as_str().ok_or_else(|| fail("a model is a string".to_string()))?;
                 let parsed = Model::parse(name.get_ref(), value).map_err(fail)?;
                 if !table.add(name.get_ref(), Entry { model: parsed, text: value.to_string() }) {
                     return Err(fail(format!("`{}` has a model already", name.get_ref())));
@@ -168,7 +169,9 @@ mod tests {
     #[test]
     fn the_last_file_wins_and_exact_names_come_first() {
         let mut table = Table::parse("[a]\nf = \"harmless\"\n\"g_*\" = \"fence\"\n").expect("models");
-        table.replace_with(Table::parse("[b]\nf = \"reads $0 text\"\ng_free = \"harmless\"\n").expect("models"));
+        table.replace_with(
+            Table::parse("[b]\nf = \"reads $0 text\"\ng_free = \"harmless\"\n").expect("models"),
+        );
         assert!(matches!(table.get("f"), Some(Model::Accesses(_))));
         assert_eq!(table.get("g_free"), Some(&Model::Harmless));
         assert_eq!(table.get("g_lock"), Some(&Model::Fence));

@@ -1,12 +1,12 @@
-//! Calls of functions that have a model: the compiler pass puts these hooks around such a call, and they record what the
-//! call accesses.
+//! Calls of functions that have a model: the compiler pass puts these hooks around such a call, and they record what
+//! the call accesses.
 //!
 //! In serial mode no other thread runs between the hooks of a call, so it is enough to record reads before and writes
 //! after it. If the function blocks, the scheduler overtakes the thread, and a fence follows. In parallel mode the call
 //! is a fence: other threads could access the same memory meanwhile.
 //!
-//! If the program itself has an instrumented function of that name, the model does not apply: that function records what
-//! it does.
+//! If the program itself has an instrumented function of that name, the model does not apply: that function records
+//! what it does.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,7 +39,11 @@ extern "C" fn __foretell_model_begin(site: u64, callee: u64, condition: u64, wor
         return hooks::__foretell_leave(site, callee);
     }
     let Some(turn) = Turn::take() else { return 0 };
-    if records == 0 { turn.pass() } else { turn.step() }
+    if records == 0 {
+        turn.pass()
+    } else {
+        turn.step()
+    }
     // Another thread may have gone first, and have changed the word.
     if !holds(condition, word) {
         me.is_modelled.set(false);

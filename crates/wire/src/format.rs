@@ -47,7 +47,9 @@ pub fn printed(format: &[u8], mut found: impl FnMut(Use)) -> Option<()> {
         let size = rest.size();
         found(match rest.next()? {
             b'd' | b'i' | b'u' | b'o' | b'x' | b'X' | b'c' | b'p' | b'C' => Use::Integer,
-            b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' if size == Length::LongDouble => Use::LongDouble,
+            b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' if size == Length::LongDouble => {
+                Use::LongDouble
+            }
             b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' => Use::Float,
             b's' if size == Length::Long => Use::WideText,
             b'S' => Use::WideText,

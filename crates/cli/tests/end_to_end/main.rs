@@ -14,6 +14,7 @@ mod hunt;
 mod interrupt;
 mod limits;
 mod machine;
+mod models;
 mod predict;
 mod programs;
 mod readable;
