@@ -1,8 +1,8 @@
 //! Models of library functions: which memory of the program a call reads and writes.
 //!
 //! Uninstrumented code may access any memory, so a call of it is a fence: nothing is reordered across it. A model says
-//! what the call really does; the compiler pass then inserts records of just that. Models are data, in TOML files: those
-//! in `models/` are part of foretell, and users add their own. `docs/models.md` describes the format.
+//! what the call really does; the compiler pass then inserts records of just that. Models are data, in TOML files:
+//! those in `models/` are part of foretell, and users add their own. `docs/models.md` describes the format.
 //!
 //! A wrong model can cause a false race, so a model states effects exactly; in doubt a function has none and stays a
 //! fence.

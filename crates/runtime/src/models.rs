@@ -8,7 +8,7 @@
 //! If the program itself has an instrumented function of that name, the model does not apply: that function records
 //! what it does.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use foretell_wire::format::{self, Use};
@@ -40,9 +40,9 @@ extern "C" fn __foretell_model_begin(site: u64, callee: u64, condition: u64, wor
     }
     let Some(turn) = Turn::take() else { return 0 };
     if records == 0 {
-        turn.pass()
+        turn.pass();
     } else {
-        turn.step()
+        turn.step();
     }
     // Another thread may have gone first, and have changed the word.
     if !holds(condition, word) {
@@ -293,8 +293,8 @@ fn print(turn: &Turn, site: u64, text: *const c_char, arguments: *const u64, cou
         let value = arguments.next(used);
         let at = value as *const u8;
         match used {
-            // A negative precision counts as none.
-            Use::Precision => precision = u64::try_from(value as c_int).ok(),
+            // It is an `int`; a negative one counts as none.
+            Use::Precision => precision = u32::try_from(value & u64::from(u32::MAX)).ok().and_then(positive),
             Use::Text(_) | Use::WideText | Use::Count(_) if at.is_null() => {}
             Use::Text(given) => {
                 let most = given.unwrap_or(precision).map_or(usize::MAX, limit);
@@ -307,6 +307,10 @@ fn print(turn: &Turn, site: u64, text: *const c_char, arguments: *const u64, cou
             _ => {}
         }
     });
+}
+
+fn positive(precision: u32) -> Option<u64> {
+    u64::try_from(precision.cast_signed()).ok()
 }
 
 unsafe extern "C" {
