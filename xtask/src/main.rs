@@ -1,5 +1,6 @@
-//! `cargo xtask setup|run|test|bench|tidy`: all commands for developers.
+//! `cargo xtask setup|run|test|bench|package|install|tidy`: all commands for developers.
 
+mod package;
 mod test;
 mod tidy;
 
@@ -26,6 +27,10 @@ Commands:
                           Record and analyse the programs of corpus/native whose names contain NAME [default: 20 seeds]
   replay-corpus [SEEDS [NAME]]
                           Drive the programs of corpus/native into their races, ten times each [default: 3 seeds]
+  package [--check]       Build all packages in target/package: tarball, Python wheel, Debian package; --check
+                          installs each into an empty folder, and runs the tutorial from there
+  install [--prefix FOLDER]
+                          Build foretell with all optimisations, and install it [default: below ~/.cargo]
   tidy                    Check the repository rules: dependencies, file headers, words
   setup                   Install what building and testing need";
 
@@ -40,6 +45,8 @@ fn main() -> ExitCode {
         "run" => process::run_foretell(rest),
         "test" => test::run(),
         "tidy" => tidy::run(),
+        "package" => package::run(rest),
+        "install" => package::install(rest),
         "bench" | "fuzz-exact" | "soundness" | "native-corpus" | "replay-corpus" | "soundness-native" => {
             process::run_lab(&args)
         }

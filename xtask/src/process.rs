@@ -1,9 +1,12 @@
 //! Running other programs.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 use crate::setup;
+
+/// The profile that is built in the least time.
+const QUICK: &str = "quick";
 
 /// The root of the repository.
 pub fn root() -> PathBuf {
@@ -22,6 +25,17 @@ pub fn must(program: &str, args: &[&str]) -> Result<(), String> {
     }
 }
 
+/// What a program prints; anything but success is an error.
+pub fn told(program: &str, args: &[&str]) -> Result<String, String> {
+    let shown = format!("{program} {}", args.join(" "));
+    let output = Command::new(program).args(args).current_dir(root()).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("cannot run `{shown}`: {error}"))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    Err(format!("`{shown}` failed: {}", output.status))
+}
+
 /// Builds foretell and lets it predict on traces, or run a program; its exit code becomes ours.
 pub fn run_foretell(args: &[String]) -> Result<ExitCode, String> {
     if args.is_empty() {
@@ -33,14 +47,17 @@ pub fn run_foretell(args: &[String]) -> Result<ExitCode, String> {
         args.iter().any(is_one)
     };
     let is_native = is_any_of(&["c", "cpp", "cc", "cxx", "rs"]);
-    must("cargo", &["build", "--quiet", "--release", "--package", "foretell"])?;
+    // Cargo shows how far it is: the first time takes a minute. What a first result does not need is left out.
+    let program =
+        ["--package", "foretell", "--bin", "foretell", "--no-default-features", "--features", "cli"];
+    must("cargo", &[&["build", "--profile", QUICK][..], &program].concat())?;
     if is_native {
         setup::install()?;
         let recorder = ["--package", "foretell-llvm", "--package", "foretell-runtime"];
-        must("cargo", &[&["build", "--quiet", "--release"][..], &recorder].concat())?;
+        must("cargo", &[&["build", "--profile", QUICK][..], &recorder].concat())?;
     }
     let command = if is_native || is_any_of(&["cimp"]) { "run" } else { "predict" };
-    exit_code_of(Command::new(release("foretell")).arg(command).args(args))
+    exit_code_of(Command::new(built(QUICK, "foretell")).arg(command).args(args))
 }
 
 /// Builds the experiments and runs the one that the first argument names; its exit code becomes ours.
@@ -70,7 +87,7 @@ pub fn release(program: &str) -> PathBuf {
     built("release", program)
 }
 
-/// Where a program is that was built like this: `release` or `debug`.
+/// Where a program is that was built like this: `release`, `quick` or `debug`.
 pub fn built(how: &str, program: &str) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     target.join(how).join(program)

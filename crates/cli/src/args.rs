@@ -2,6 +2,7 @@
 
 mod analysis;
 mod build;
+mod command_line;
 mod explore;
 mod inspect;
 mod models;
@@ -15,15 +16,15 @@ pub(crate) use analysis::{
 };
 pub(crate) use build::{CargoAction, CargoArgs, CompilerArgs};
 pub(crate) use explore::{ExploreArgs, RuleArg};
-pub(crate) use inspect::{Asked, ExplainArgs, SchemaArgs, Steps};
+pub(crate) use inspect::{Asked, CompletionsArgs, DoctorArgs, ExplainArgs, ManArgs, SchemaArgs, Steps};
 pub(crate) use models::{ModelsArgs, ModelsCommand};
 pub(crate) use program::{HuntArgs, Order, RecordArgs, ReplayArgs, RunArgs, ScheduleArgs, Strategy};
 pub(crate) use trace::{Form, TraceArgs, TraceCommand};
 pub(crate) use values::{Bound, MaxRaces};
 
-use std::ffi::OsString;
-
 use clap::{Parser, Subcommand};
+
+use texts::heading;
 
 /// Predict data races: from one recorded run of a multithreaded program, prove which accesses could race in another
 /// schedule of the same program
@@ -33,26 +34,13 @@ use clap::{Parser, Subcommand};
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, arg_required_else_help = true, after_help = texts::EXIT_CODES)]
 pub(crate) struct Args {
+    #[arg(
+        long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help = texts::COLOR,
+        help_heading = heading::DISPLAY
+    )]
+    pub(crate) color: Color,
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-impl Args {
-    /// Parses the command line. With `foretell cargo`, what follows `--` belongs to the program, not to cargo.
-    pub(crate) fn from_command_line() -> Args {
-        let mut all: Vec<OsString> = std::env::args_os().collect();
-        let separator = all.iter().position(|argument| argument == "--");
-        let is_cargo = all.get(1).is_some_and(|argument| argument == "cargo");
-        let given = match separator {
-            Some(position) if is_cargo => all.split_off(position).split_off(1),
-            _ => Vec::new(),
-        };
-        let mut args = Args::parse_from(all);
-        if let Command::Cargo(cargo) = &mut args.command {
-            cargo.given = given;
-        }
-        args
-    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -99,6 +87,13 @@ pub(crate) enum Command {
     Models(ModelsArgs),
     /// Print the JSON Schema of `--format json`
     Schema(SchemaArgs),
+    /// Check what works on this machine, and say what to do about the rest
+    #[command(after_help = texts::DOCTOR_EXIT_CODES)]
+    Doctor(DoctorArgs),
+    /// Print completions for a shell: foretell completions bash > ~/.local/share/bash-completion/completions/foretell
+    Completions(CompletionsArgs),
+    /// Print the manual page of foretell or of one of its commands: foretell man run | man -l -
+    Man(ManArgs),
 }
 
 impl Command {
@@ -151,7 +146,10 @@ mod tests {
             let help = option.get_help().unwrap_or_else(|| panic!("{command}: {id} has no help"));
             assert!(!help.to_string().ends_with('.'), "{command} {id}: {help}");
             // Arguments and commands with few options need no headings.
-            let few = matches!(command.as_str(), "check" | "code" | "convert" | "stats" | "view" | "schema");
+            let few = matches!(
+                command.as_str(),
+                "check" | "code" | "convert" | "stats" | "view" | "schema" | "man"
+            );
             if option.get_long().is_some() && !few {
                 assert!(option.get_help_heading().is_some(), "{command}: {id} is under no heading");
             }

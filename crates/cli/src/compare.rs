@@ -21,6 +21,7 @@ const PAPER: [(&str, Technique); 4] =
 pub(crate) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
     TraceFile::refuse_repeated_stdin(&args.traces)?;
     stop::listen()?;
+    args.output.as_deref().map_or(Ok(()), output::check)?;
     let (columns, choices) = columns(&args.technique);
     let mut rows = Vec::new();
     let mut failures = Failures::default();
@@ -34,7 +35,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
         OutputFormat::Text => table::render(&columns, &rows),
     };
     if !rows.is_empty() {
-        output::write(args.output.as_deref(), &rendered)?;
+        match args.format {
+            OutputFormat::Json => output::write(args.output.as_deref(), &rendered)?,
+            OutputFormat::Text => output::write_text(args.output.as_deref(), &rendered)?,
+        }
     }
     failures.into_result()?;
     Ok(if cut_short { Outcome::Incomplete } else { Outcome::Clean })

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use foretell_report::visible::{visible, width};
+use foretell_report::visible::{fit, visible, width};
 use foretell_trace::{Position, TraceError};
 
 use crate::output;
@@ -84,7 +84,7 @@ impl fmt::Display for Failure {
 }
 
 fn write_trace_error(f: &mut fmt::Formatter<'_>, file: &str, error: &TraceError) -> fmt::Result {
-    let (file, error_text) = (visible(file), visible(&error.to_string()));
+    let (file, error_text) = (visible(file), fit(&visible(&error.to_string()), TOLD));
     match error.position() {
         Some(at @ Position::Text { .. }) => write!(f, "error: {file}:{at}: {error_text}")?,
         Some(at) => write!(f, "error: {file}: {at}: {error_text}")?,
@@ -98,8 +98,19 @@ fn write_trace_error(f: &mut fmt::Formatter<'_>, file: &str, error: &TraceError)
     }
 }
 
-/// The bad line with a mark below the spot.
+/// So much of a bad line is shown, and of a message about it.
+const SHOWN: usize = 160;
+const TOLD: usize = 400;
+/// With more characters that cannot be shown, it is no text.
+const UNSHOWN: usize = 8;
+
+/// The bad line with a mark below the spot; of a long line, what is around the spot.
 fn write_excerpt(f: &mut fmt::Formatter<'_>, line: u32, column: u32, text: &str) -> fmt::Result {
+    if text.chars().filter(|character| character.is_control()).count() > UNSHOWN {
+        return Ok(());
+    }
+    let (text, column) = around(text, column);
+    let text = text.as_str();
     let margin = line.to_string().len();
     write!(f, "\n{:margin$} |\n{line} | {}", "", visible(text))?;
     let before = column.saturating_sub(1) as usize;
@@ -108,6 +119,19 @@ fn write_excerpt(f: &mut fmt::Formatter<'_>, line: u32, column: u32, text: &str)
         write!(f, "\n{:margin$} | {}^", "", " ".repeat(width(&visible(&before))))?;
     }
     Ok(())
+}
+
+/// What is around this column, counted from 1, and the column in that.
+fn around(text: &str, column: u32) -> (String, u32) {
+    let length = text.chars().count();
+    if length <= SHOWN {
+        return (text.to_string(), column);
+    }
+    let from = (column as usize).saturating_sub(SHOWN / 2).min(length - SHOWN);
+    let shown: String = text.chars().skip(from).take(SHOWN).collect();
+    let (before, after) = (if from > 0 { "…" } else { "" }, if from + SHOWN < length { "…" } else { "" });
+    let at = column as usize - from + before.chars().count();
+    (format!("{before}{shown}{after}"), u32::try_from(at).unwrap_or(1))
 }
 
 /// What went wrong with some of several traces. The others are still analysed, and their reports are kept.
@@ -138,6 +162,14 @@ impl Failures {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_long_line_the_spot_is_shown() {
+        assert_eq!(around("short", 3), ("short".to_string(), 3));
+        let (text, column) = around(&format!("{}!{}", "a".repeat(500), "b".repeat(500)), 501);
+        assert_eq!(text.chars().nth(column as usize - 1), Some('!'), "{text}");
+        assert!(text.starts_with('…') && text.ends_with('…') && text.chars().count() == SHOWN + 2);
+    }
 
     #[test]
     fn bugs_are_told_from_other_failures() {

@@ -30,11 +30,12 @@ const DECIDED: usize = 100;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
+    args.output.as_deref().map_or(Ok(()), output::check)?;
     let report = load::load(&args.file, args.report)?;
     let file = TraceFile::new(&recording::path(&report, args), &args.input);
     let trace = recording::load(&file, &report, args)?;
     let explanation = Explanation { args, report: &report, file: &file, trace: trace.as_ref() };
-    output::write(args.output.as_deref(), &explanation.text()?)?;
+    output::write_text(args.output.as_deref(), &explanation.text()?)?;
     Ok(Outcome::Clean)
 }
 
@@ -64,7 +65,7 @@ impl Explanation<'_> {
     }
 
     fn detail(&self) -> Detail {
-        let detail = screen::detail(self.args.color, self.args.output.as_deref());
+        let detail = screen::detail(self.args.output.as_deref());
         // `--witness all` lists every step even without a trace.
         Detail { steps: if self.args.witness == Steps::All { usize::MAX } else { detail.steps }, ..detail }
     }

@@ -32,6 +32,7 @@ const STEPS: usize = 1_000_000;
 pub(crate) fn run(args: &ExploreArgs) -> Result<Outcome, Failure> {
     TraceFile::refuse_repeated_stdin(&args.files)?;
     stop::listen()?;
+    args.output.as_deref().map_or(Ok(()), output::check)?;
     let mut reports = Vec::new();
     let mut failures = Failures::default();
     let mut found = Outcome::Clean;
@@ -43,10 +44,13 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<Outcome, Failure> {
     }
     let rendered = match args.format {
         OutputFormat::Json => json::render(&reports).map_err(Failure::rendering)?,
-        OutputFormat::Text => text(&reports, screen::detail(args.color, args.output.as_deref())),
+        OutputFormat::Text => text(&reports, screen::detail(args.output.as_deref())),
     };
     if !reports.is_empty() {
-        output::write(args.output.as_deref(), &rendered)?;
+        match args.format {
+            OutputFormat::Json => output::write(args.output.as_deref(), &rendered)?,
+            OutputFormat::Text => output::write_text(args.output.as_deref(), &rendered)?,
+        }
     }
     failures.into_result()?;
     Ok(found)

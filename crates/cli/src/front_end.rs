@@ -8,6 +8,7 @@ mod drive_cimp;
 mod native;
 
 use std::ffi::OsString;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -19,6 +20,8 @@ pub(crate) use self::cimp::Cimp;
 pub(crate) use self::native::Native;
 use crate::args::HuntArgs;
 use crate::error::Failure;
+use crate::native::{is_rust, is_source};
+use crate::shell::quoted;
 
 /// What a program is written in, as far as that decides how it is run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,16 +44,75 @@ impl Language {
         Language::of(file) == Language::Cimp
     }
 
-    /// Refuses arguments that a program of this language cannot have.
-    pub(crate) fn check_arguments(self, arguments: &[OsString]) -> Result<(), Failure> {
+    /// Refuses what cannot be run, before anything else is done. Of the arguments, so many came after `--`.
+    pub(crate) fn check(
+        self,
+        program: &Path,
+        arguments: &[OsString],
+        separated: usize,
+    ) -> Result<(), Failure> {
+        let name = program.display();
+        if program.is_dir() {
+            return Err(Failure::Usage(format!(
+                "{name} is a folder; name a source file, or a program after `--` (for a Rust package: cd {}; cargo \
+                 foretell run)",
+                quoted(program.as_os_str())
+            )));
+        }
+        let is_source = self == Language::Cimp || is_source(program);
+        let is_path = is_source || program.parent().is_some_and(|folder| !folder.as_os_str().is_empty());
+        if is_path && let Err(error) = program.metadata() {
+            return Err(Failure::file(program, "run", error));
+        }
         match (self, arguments.first()) {
             (Language::Cimp, Some(argument)) => Err(Failure::Usage(format!(
                 "`{}` is one too many: a .cimp program takes no arguments",
                 argument.to_string_lossy()
             ))),
+            (Language::Native, Some(_)) if is_source => refuse_sources(program, arguments, separated),
             _ => Ok(()),
         }
     }
+}
+
+/// A second source file is not meant to be an argument of the program, unless somebody says so.
+fn refuse_sources(program: &Path, arguments: &[OsString], separated: usize) -> Result<(), Failure> {
+    let unmarked = arguments.iter().take(arguments.len().saturating_sub(separated));
+    let is_existing_source =
+        |argument: &&OsString| is_source(Path::new(argument)) && Path::new(argument).is_file();
+    let Some(other) = unmarked.clone().find(is_existing_source) else { return Ok(()) };
+    let (first, other) = (quoted(program.as_os_str()), quoted(other));
+    let compiler = if is_rust(program) { "rustc" } else { "c++" };
+    let build = if is_rust(program) {
+        format!("foretell {compiler} {first} -o program")
+    } else {
+        format!("foretell {compiler} -O1 {first} {other} -o program")
+    };
+    Err(Failure::Usage(format!(
+        "one source file is built and run, not several: build them first ({build}), then foretell run -- ./program; if \
+         {other} is an argument of the program: foretell run {first} -- {other}"
+    )))
+}
+
+/// Why a program could not be started, and what to do about it.
+pub(crate) fn cannot_run(program: &Path, error: &io::Error) -> Failure {
+    let name = program.display();
+    let here = Path::new(".").join(program);
+    Failure::Usage(match error.kind() {
+        io::ErrorKind::NotFound if program.components().count() == 1 && here.is_file() => {
+            format!("there is no command {name}; the program in this folder is {}", quoted(here.as_os_str()))
+        }
+        io::ErrorKind::NotFound if program.is_file() => {
+            format!("cannot run {name}: the interpreter or loader that it names is missing")
+        }
+        io::ErrorKind::NotFound => format!("cannot run {name}: there is no such program"),
+        io::ErrorKind::PermissionDenied => {
+            format!(
+                "cannot run {name}: it is not executable; a program is a file that ends in .cimp, .c, .cpp or .rs, or a command"
+            )
+        }
+        _ => format!("cannot run {name}: {error}"),
+    })
 }
 
 /// A program, and what can be done with it.

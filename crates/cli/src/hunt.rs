@@ -31,7 +31,8 @@ const ATTEMPTS: usize = 3;
 pub(crate) fn run(args: &HuntArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
     let language = Language::of(&args.program);
-    language.check_arguments(&args.arguments)?;
+    language.check(&args.program, &args.arguments, args.separated)?;
+    args.wanted.check_outputs()?;
     match language {
         Language::Cimp => hunt(args, &Cimp::new(&args.program)?),
         Language::Native => hunt(args, &Native::new(&args.program, &args.arguments)?),

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::SystemTime;
@@ -17,6 +18,7 @@ use crate::args::{Following, InputArgs};
 use crate::error::Failure;
 use crate::front_end::Language;
 use crate::progress::Progress;
+use crate::shell::quoted;
 use crate::stop::Watch;
 
 /// A trace, by where it is.
@@ -135,6 +137,13 @@ impl TraceFile {
             if data.is_dir() {
                 return Err(failed(io::Error::from(io::ErrorKind::IsADirectory)));
             }
+            if data.is_file() && is_executable(&file) {
+                return Err(Failure::Usage(format!(
+                    "{} is an executable program, not a trace; to run it and find races: foretell run -- {}",
+                    self.name(),
+                    quoted(self.path.as_os_str())
+                )));
+            }
             of = data.is_file().then_some(data.len());
             let progress = Progress::new(doing, of, self.show_progress);
             let input = progress.watch(Counted { inner: file, read: Rc::clone(&read) });
@@ -143,6 +152,12 @@ impl TraceFile {
         let source = open(input, self.format).map_err(|error| Failure::Trace { file: self.name(), error })?;
         Ok(Opened { source: Box::new(Watched { source, progress }), bytes: (read, of) })
     }
+}
+
+/// Whether this is machine code. A file that cannot be read is told of by its reader.
+fn is_executable(file: &File) -> bool {
+    let mut magic = [0; 4];
+    file.read_exact_at(&mut magic, 0).is_ok() && magic == *b"\x7fELF"
 }
 
 impl TraceSource for TraceFile {

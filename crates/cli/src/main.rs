@@ -5,12 +5,14 @@ mod analysis;
 mod args;
 mod baseline;
 mod compare;
+mod doctor;
 mod error;
 mod explain;
 mod explore;
 mod front_end;
 mod hunt;
 mod input;
+mod manual;
 mod memory;
 mod models;
 mod native;
@@ -22,6 +24,7 @@ mod render;
 mod replay;
 mod run;
 mod screen;
+mod shell;
 mod slice;
 mod sources;
 mod stop;
@@ -65,7 +68,7 @@ fn main() -> ExitCode {
         output::note(&failure.to_string());
         return ExitCode::from(2);
     }
-    match run(Args::from_command_line()) {
+    match Args::parse_words(std::env::args_os().collect()).and_then(run) {
         Ok(outcome) => outcome.into(),
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
@@ -76,6 +79,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> Result<Outcome, Failure> {
+    screen::set_color(args.color);
     memory::bound(args.command.memory());
     match args.command {
         Command::Predict(args) => predict::run(&args),
@@ -93,5 +97,8 @@ fn run(args: Args) -> Result<Outcome, Failure> {
         Command::Trace(args) => trace::run(&args),
         Command::Models(args) => models::run(&args),
         Command::Schema(args) => render::print_schema(&args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::pages(&args),
     }
 }

@@ -3,7 +3,8 @@
 
 mod cargo;
 mod command_line;
-mod compiler;
+pub(crate) mod compiler;
+pub(crate) mod distribution;
 mod evidence;
 mod folder;
 mod guard;
@@ -13,7 +14,7 @@ pub(crate) mod record;
 mod replay;
 mod rust;
 mod tests;
-mod tools;
+pub(crate) mod tools;
 pub(crate) mod watch;
 
 use std::ffi::OsString;
@@ -30,11 +31,11 @@ pub(crate) use cargo::run as cargo;
 pub(crate) use compiler::Language;
 pub(crate) use guard::become_guard;
 pub(crate) use replay::{Drive, drive};
-pub(crate) use rust::become_compiler;
+pub(crate) use rust::{become_compiler, is_rust};
 
 use crate::analysis::{Measured, outcome};
 use crate::args::{CompilerArgs, InputArgs, RecordArgs, RunArgs, WantedArgs};
-use crate::error::Failure;
+use crate::error::{Failure, Failures};
 use crate::input::TraceFile;
 use crate::render::write_reports;
 use crate::stop::{TimeLimit, Watch};
@@ -89,9 +90,8 @@ pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
 /// `foretell run`: builds the program if it is a source file, records it and finds races in what its processes did.
 pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
-    args.trace.as_deref().map_or(Ok(()), convert::check_target)?;
     let rules = Rules::load(&args.wanted)?;
-    let mut reports = Vec::new();
+    let (mut reports, mut failures) = (Vec::new(), Failures::default());
     // A trace that is kept tells everything.
     let follow = if args.trace.is_some() { Follow::Values } else { args.wanted.follow() };
     let folder = Folder::new()?.following(follow).within(args.wanted.search.time_limit.0);
@@ -100,16 +100,17 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     for (index, recording) in record::run(&program, &args.arguments, manner, &folder)?.into_iter().enumerate()
     {
         if let Some(path) = &args.trace {
-            convert::save(&recording.trace, &record::numbered(path, index))?;
+            failures.keep(convert::save(&recording.trace, &record::numbered(path, index)));
         }
         reports.extend(predict(args, recording, index)?);
     }
     repeats::mark(&mut reports);
     rules.apply(&mut reports);
     if args.confirm {
-        confirm(args, &program, &mut reports)?;
+        failures.keep(confirm(args, &program, &mut reports));
     }
-    write_reports(&reports, &args.wanted)?;
+    failures.keep(write_reports(&reports, &args.wanted));
+    failures.into_result()?;
     if let Some(target) = &args.evidence {
         evidence::pack(target, args, &folder, &reports)?;
     }
@@ -136,10 +137,15 @@ fn strategy(name: &str) -> Result<Option<Name>, Failure> {
     if name == "serial" { Ok(None) } else { name.parse().map(Some).map_err(unknown) }
 }
 
+/// Whether a file is a program in C, C++ or Rust, by its name.
+pub(crate) fn is_source(file: &Path) -> bool {
+    is_rust(file) || Language::of(file).is_some()
+}
+
 /// The program to run: one that is built in the folder, if this is a source file.
 pub(crate) fn build(program: &Path, folder: &Folder) -> Result<PathBuf, Failure> {
     let built = folder.path().join("program");
-    if rust::is_rust(program) {
+    if is_rust(program) {
         rust::build(&Tools::find()?, program, &built)?;
     } else if let Some(language) = Language::of(program) {
         compiler::build(&Tools::find()?, language, program, &built)?;

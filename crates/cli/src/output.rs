@@ -1,22 +1,36 @@
 //! Where results go, and what is said beside them.
 
+mod ascii;
 mod standard;
 mod target;
 mod unfinished;
 
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use foretell_report::sink::{Sink, is_stopped};
 use foretell_report::visible::visible_lines;
 
-pub(crate) use target::Target;
+pub(crate) use target::{Target, check};
 
 use crate::error::Failure;
+use crate::screen;
 
 /// Says something beside the results. Names in it may come from anywhere.
 pub(crate) fn note(text: &str) {
-    eprintln!("{}", visible_lines(text));
+    eprintln!("{}", on_screen(&visible_lines(text)));
+}
+
+/// The text as the user's terminal can show it.
+pub(crate) fn on_screen(text: &str) -> Cow<'_, str> {
+    if screen::is_ascii() { ascii::ascii(text) } else { Cow::Borrowed(text) }
+}
+
+/// Writes text for people to the file, or to standard output, where it has no characters that the terminal cannot show.
+pub(crate) fn write_text(path: Option<&Path>, text: &str) -> Result<(), Failure> {
+    let is_output = path.is_none_or(|path| path == Path::new("-"));
+    write(path, &if is_output { on_screen(text) } else { Cow::Borrowed(text) })
 }
 
 /// Writes `text` to the file, or to standard output.

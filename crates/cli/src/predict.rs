@@ -20,6 +20,8 @@ use crate::{Outcome, stop};
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
     TraceFile::refuse_repeated_stdin(&args.traces)?;
+    refuse_own_input(args)?;
+    args.wanted.check_outputs()?;
     match (args.pair, &args.wanted.slice) {
         (Some(_), Some(_)) => {
             Err(Failure::Usage("--slice 'race A,B' already decides just that pair".to_string()))
@@ -28,6 +30,17 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
         (None, Some(Purpose::Race(a, b))) => decide(args, (*a, *b)),
         (None, _) => predict(args),
     }
+}
+
+/// A report does not take the place of its trace.
+fn refuse_own_input(args: &PredictArgs) -> Result<(), Failure> {
+    for path in &args.traces {
+        let file = TraceFile::new(path, &args.input);
+        if let Some(output) = args.wanted.output.iter().find(|output| file.is_same_file(output)) {
+            return Err(Failure::Usage(format!("the report would overwrite its trace {}", output.display())));
+        }
+    }
+    Ok(())
 }
 
 fn predict(args: &PredictArgs) -> Result<Outcome, Failure> {

@@ -9,7 +9,7 @@ use foretell_report::text::Detail;
 use foretell_report::{Decision, Report, brief, html, json, junit, sarif, schema, text};
 
 use crate::args::{ReportFormat, SchemaArgs, WantedArgs};
-use crate::error::Failure;
+use crate::error::{Failure, Failures};
 use crate::stop::TimeLimit;
 use crate::{Outcome, memory, output, screen, stop};
 
@@ -23,6 +23,10 @@ pub(crate) struct Target<'a> {
 }
 
 impl Target<'_> {
+    fn is_screen(&self) -> bool {
+        self.path.is_none_or(|path| path == Path::new("-"))
+    }
+
     fn name(&self) -> String {
         self.path.map_or_else(|| "standard output".to_string(), |path| path.display().to_string())
     }
@@ -35,10 +39,28 @@ impl WantedArgs {
             return vec![Target { format: self.format.unwrap_or(ReportFormat::Text), path: None }];
         }
         let target = |path| {
-            let format = self.format.unwrap_or_else(|| ReportFormat::of_name(path));
+            let format = self.format.or_else(|| ReportFormat::of_name(path)).unwrap_or(ReportFormat::Text);
             Target { format, path: Some(path) }
         };
         self.output.iter().map(|path| target(path.as_path())).collect()
+    }
+
+    /// Whether all files can be written, to be asked before anything is recorded or analysed.
+    pub(crate) fn check_outputs(&self) -> Result<(), Failure> {
+        for (index, path) in self.output.iter().enumerate() {
+            let name = path.display();
+            if self.output.iter().take(index).any(|earlier| earlier == path) {
+                return Err(Failure::Usage(format!("--output {name} is given twice")));
+            }
+            if self.format.is_none() && ReportFormat::of_name(path).is_none() {
+                return Err(Failure::Usage(format!(
+                    "unknown format: the name {name} does not end in .txt, .json, .html, .sarif or .xml; --format \
+                     sets the format of any file"
+                )));
+            }
+            output::check(path)?;
+        }
+        Ok(())
     }
 
     /// Whether the report is told in this form.
@@ -48,51 +70,76 @@ impl WantedArgs {
 }
 
 impl ReportFormat {
-    /// The form that the ending of a file's name tells; what tells nothing is text.
-    fn of_name(path: &Path) -> ReportFormat {
-        let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
+    /// The form that the ending of a file's name tells; a name without one is that of a text.
+    fn of_name(path: &Path) -> Option<ReportFormat> {
+        let Some(ending) = path.extension() else { return Some(ReportFormat::Text) };
         let is_sarif =
             || path.file_stem().is_some_and(|stem| Path::new(stem).extension() == Some("sarif".as_ref()));
-        match ending.as_deref() {
-            Some("html" | "htm") => ReportFormat::Html,
-            Some("sarif") => ReportFormat::Sarif,
-            Some("json") if is_sarif() => ReportFormat::Sarif,
-            Some("json") => ReportFormat::Json,
-            Some("xml") => ReportFormat::Junit,
-            _ => ReportFormat::Text,
+        match ending.to_str()?.to_ascii_lowercase().as_str() {
+            "html" | "htm" => Some(ReportFormat::Html),
+            "sarif" => Some(ReportFormat::Sarif),
+            "json" if is_sarif() => Some(ReportFormat::Sarif),
+            "json" => Some(ReportFormat::Json),
+            "xml" => Some(ReportFormat::Junit),
+            "txt" | "text" | "log" => Some(ReportFormat::Text),
+            _ => None,
         }
     }
 }
 
-/// Writes the reports in all forms that are wanted. That there are none is worth telling to programs alone. Where there
-/// is no time to write all of a report, it is written in little.
+/// Writes the reports in all forms that are wanted. That there are none is worth writing to programs alone. What cannot
+/// be written to its file is not lost: then the text goes to standard output.
 pub(crate) fn write_reports(reports: &[Report], wanted: &WantedArgs) -> Result<(), Failure> {
     let targets = wanted.targets();
     let saved = targets.iter().find(|target| target.format == ReportFormat::Json);
     let saved = saved.and_then(|target| target.path).map(|path| path.display().to_string());
-    let (limit, begin) = (TimeLimit::rest()?, Instant::now());
-    let may_continue = || !stop::is_urgent_since(begin);
+    let writing =
+        Writing { reports, saved: saved.as_deref(), limit: TimeLimit::rest()?, begin: Instant::now() };
+    let (mut failures, mut is_told) = (Failures::default(), false);
     for target in targets {
         let is_for_people = matches!(target.format, ReportFormat::Text | ReportFormat::Html);
         if reports.is_empty() && is_for_people {
             continue;
         }
+        is_told |= failures.keep(writing.write(target)).is_some() && target.format == ReportFormat::Text;
+    }
+    let result = failures.into_result();
+    let is_lost = result.as_ref().is_err_and(|failure| !failure.is_closed_pipe()) && !is_told;
+    if is_lost && !reports.is_empty() && !wanted.output.is_empty() {
+        writing.write(Target { format: ReportFormat::Text, path: None })?;
+    }
+    result
+}
+
+/// Reports that are being written.
+struct Writing<'a> {
+    reports: &'a [Report],
+    /// The JSON report, if one is written.
+    saved: Option<&'a str>,
+    limit: TimeLimit,
+    begin: Instant,
+}
+
+impl Writing<'_> {
+    /// Writes the reports in this form; in little, where there is no time for all of it.
+    fn write(&self, target: Target<'_>) -> Result<(), Failure> {
+        let may_continue = || !stop::is_urgent_since(self.begin);
         let write = |reports: &[Report], may_continue: &dyn Fn() -> bool| {
             output::write_while(target.path, may_continue, |sink| {
-                write_report(reports, target, saved.as_deref(), wanted, sink)
+                write_report(reports, target, self.saved, may_continue, sink)
             })
         };
-        if !write(reports, &may_continue)? {
-            let why = why(&limit);
-            let brief: Vec<Report> = reports.iter().map(|report| brief(report, &why)).collect();
+        if !write(self.reports, &may_continue)? {
+            let why = why(&self.limit);
+            let brief: Vec<Report> = self.reports.iter().map(|report| brief(report, &why)).collect();
             write(&brief, &|| true)?;
             output::note(&format!("{}: the report was cut while it was written: {why}", target.name()));
         }
         if let (Some(path), true) = (target.path, target.format != ReportFormat::Text) {
-            output::note(&format!("{}: {}", path.display(), text::summary(reports)));
+            output::note(&format!("{}: {}", path.display(), text::summary(self.reports)));
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Why writing was stopped.
@@ -107,11 +154,17 @@ fn write_report(
     reports: &[Report],
     target: Target<'_>,
     saved: Option<&str>,
-    wanted: &WantedArgs,
+    may_continue: &dyn Fn() -> bool,
     sink: &mut Sink<'_>,
 ) -> io::Result<()> {
     match target.format {
-        ReportFormat::Text => write_text(reports, saved, screen::detail(wanted.color, target.path), sink),
+        ReportFormat::Text if target.is_screen() && screen::is_ascii() => {
+            let detail = screen::detail(target.path);
+            let mut text = Vec::new();
+            write_text(reports, saved, detail, &mut Sink::new(&mut text, may_continue))?;
+            sink.write_all(output::on_screen(&String::from_utf8_lossy(&text)).as_bytes())
+        }
+        ReportFormat::Text => write_text(reports, saved, screen::detail(target.path), sink),
         ReportFormat::Json => json::write(reports, sink),
         ReportFormat::Html => html::write(reports, sink),
         ReportFormat::Sarif => sarif::write(reports, &current_folder(), sink),
@@ -156,7 +209,7 @@ pub(crate) fn write_decisions(decisions: &[Decision], wanted: &WantedArgs) -> Re
         let rendered = match target.format {
             ReportFormat::Json => json::render(decisions).map_err(Failure::rendering)?,
             ReportFormat::Text => {
-                let detail = screen::detail(wanted.color, target.path);
+                let detail = screen::detail(target.path);
                 let render = |decision| text::render_decision(decision, detail);
                 decisions.iter().map(render).collect::<Vec<_>>().join("\n")
             }
@@ -164,7 +217,10 @@ pub(crate) fn write_decisions(decisions: &[Decision], wanted: &WantedArgs) -> Re
                 return Err(Failure::Usage("--pair supports only --format text and json".to_string()));
             }
         };
-        output::write(target.path, &rendered)?;
+        match target.format {
+            ReportFormat::Text => output::write_text(target.path, &rendered)?,
+            _ => output::write(target.path, &rendered)?,
+        }
     }
     Ok(())
 }
@@ -176,11 +232,12 @@ mod tests {
     #[test]
     fn the_name_tells_the_form() {
         let format = |name| ReportFormat::of_name(Path::new(name));
-        assert_eq!(format("out/report.HTML"), ReportFormat::Html);
-        assert_eq!(format("report.sarif"), ReportFormat::Sarif);
-        assert_eq!(format("report.sarif.json"), ReportFormat::Sarif);
-        assert_eq!(format("report.json"), ReportFormat::Json);
-        assert_eq!(format("junit.xml"), ReportFormat::Junit);
-        assert_eq!(format("report"), ReportFormat::Text);
+        assert_eq!(format("out/report.HTML"), Some(ReportFormat::Html));
+        assert_eq!(format("report.sarif"), Some(ReportFormat::Sarif));
+        assert_eq!(format("report.sarif.json"), Some(ReportFormat::Sarif));
+        assert_eq!(format("report.json"), Some(ReportFormat::Json));
+        assert_eq!(format("junit.xml"), Some(ReportFormat::Junit));
+        assert_eq!(format("report"), Some(ReportFormat::Text));
+        assert_eq!(format("report.pdf"), None);
     }
 }

@@ -25,8 +25,8 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Outcome, Failure> {
         Language::Cimp => Cimp::new(&program)?.drive(&mut draft, how)?,
         Language::Native => Native::new(&program, &arguments)?.drive(&mut draft, how)?,
     };
-    let detail = screen::detail(args.color, None);
-    output::write(None, &confirmation_text::render(&confirmation, detail))?;
+    let detail = screen::detail(None);
+    output::write_text(None, &confirmation_text::render(&confirmation, detail))?;
     if confirmation.confirmed {
         save(args, is_saved, &draft, &program, &arguments)?;
     }

@@ -33,7 +33,8 @@ pub(crate) const LOOP_BOUND: u32 = 100_000;
 
 pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let language = Language::of(&args.program);
-    language.check_arguments(&args.arguments)?;
+    language.check(&args.program, &args.arguments, args.separated)?;
+    check_outputs(args)?;
     if language == Language::Native {
         return native::run(args);
     }
@@ -43,13 +44,22 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
     let source = Source::load(&args.program)?;
     let mut run = record(&source, &args.schedule, args.max_steps, args.loops)?;
-    save(args, &run)?;
+    let saved = save(args, &run);
     run.trace = args.wanted.search.dependence.apply(run.trace);
     if run.trace.events().is_empty() && run.ending == Ending::Finished {
         output::note(&format!("{}: the program does nothing that others could notice", source.name()));
     }
     let found = predict(args, &source, &run)?;
+    saved?;
     Ok(found.max(report_ending(&source, &run.ending)))
+}
+
+/// Whether all files can be written, to be asked before the program runs.
+fn check_outputs(args: &RunArgs) -> Result<(), Failure> {
+    args.wanted.check_outputs()?;
+    args.trace.as_deref().map_or(Ok(()), convert::check_target)?;
+    let others = [&args.flow, &args.evidence, &args.schedule.triggers];
+    others.into_iter().flatten().try_for_each(|path| output::check(path))
 }
 
 /// Runs the program as told.

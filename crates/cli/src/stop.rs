@@ -4,19 +4,19 @@
 //! makes results readable has [`PATIENCE`] left, after which [`is_urgent`] says so: it leaves out the rest, and says
 //! how much that is.
 //!
-//! `SIGTERM` and `SIGHUP` count as Ctrl-C, so that no program outlives us that is being recorded; what it did is then
+//! `SIGTERM` and `SIGHUP` do what Ctrl-C does, so that no program outlives us that is being recorded; what it did is then
 //! looked at for a moment only. The first press of Ctrl-C asks for what is known so far, the second one kills. While a
 //! program is being recorded, Ctrl-C is meant for that program alone. A time limit asks for the same, but only of the
 //! work that it is set for.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, LazyLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGHUP, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use foretell_engine::Control;
@@ -41,8 +41,10 @@ static GIVEN: AtomicU64 = AtomicU64::new(0);
 static USED: AtomicU64 = AtomicU64::new(0);
 /// What comes after work within a limit has at least so long: the results found by then are still reported.
 const MOMENT: Duration = Duration::from_millis(200);
-/// Whether the user has pressed Ctrl-C. Once set, it stays.
+/// Whether a signal has asked us to end. Once set, it stays.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// The first signal that came; 0 if none has.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
 /// Whether a program is being recorded: then Ctrl-C is meant for it.
 static PROGRAM_RUNS: AtomicBool = AtomicBool::new(false);
@@ -64,34 +66,42 @@ pub(crate) const INTERRUPTED_CODE: i32 = 130;
 /// From now on Ctrl-C does not end the program at once.
 pub(crate) fn listen() -> Result<(), Failure> {
     LazyLock::force(&BEGIN);
-    let pressed = || {
-        if PROGRAM_RUNS.load(Ordering::SeqCst) {
-            PRESSES.fetch_add(1, Ordering::SeqCst);
-            return;
-        }
-        if INTERRUPTED.swap(true, Ordering::SeqCst) {
-            std::process::exit(INTERRUPTED_CODE);
-        }
-        request();
-    };
-    let failed =
-        |error: &dyn std::fmt::Display| Failure::Environment(format!("cannot listen for Ctrl-C: {error}"));
-    ctrlc::set_handler(pressed).map_err(|error| failed(&error))?;
-    listen_for_signals(pressed).map_err(|error| failed(&error))
+    listen_for_signals()
+        .map_err(|error| Failure::Environment(format!("cannot listen for Ctrl-C and other signals: {error}")))
 }
 
-/// Takes signals that ask to end for presses of Ctrl-C. Under `nohup`, a terminal that goes away is ignored.
-fn listen_for_signals(pressed: impl Fn() + Send + 'static) -> io::Result<()> {
-    let asking = [SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal));
+/// Listens for all signals that ask to end. Under `nohup`, a terminal that goes away is ignored.
+fn listen_for_signals() -> io::Result<()> {
+    let asking = [SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal)).chain([SIGINT]);
     let mut signals = Signals::new(asking)?;
-    let listen = move || {
-        signals.forever().for_each(|_| {
-            IN_A_HURRY.store(true, Ordering::SeqCst);
-            pressed();
-        });
-    };
+    let listen = move || signals.forever().for_each(heed);
     thread::Builder::new().name("listens for signals".to_string()).spawn(listen)?;
     Ok(())
+}
+
+fn heed(signal: i32) {
+    // Only the first one is named.
+    let _ = SIGNAL.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
+    if signal != SIGINT {
+        IN_A_HURRY.store(true, Ordering::SeqCst);
+    }
+    if PROGRAM_RUNS.load(Ordering::SeqCst) {
+        PRESSES.fetch_add(1, Ordering::SeqCst);
+        return;
+    }
+    if INTERRUPTED.swap(true, Ordering::SeqCst) {
+        std::process::exit(INTERRUPTED_CODE);
+    }
+    request();
+}
+
+/// What people call the signal that has asked us to end.
+pub(crate) fn signal_name() -> &'static str {
+    match SIGNAL.load(Ordering::SeqCst) {
+        SIGTERM => "SIGTERM",
+        SIGHUP => "SIGHUP",
+        _ => "Ctrl-C",
+    }
 }
 
 /// Whether we were started without hearing of this signal.

@@ -1,5 +1,9 @@
 //! `foretell trace`: look at traces.
 
+#[cfg(feature = "browser")]
+mod browse;
+#[cfg(not(feature = "browser"))]
+#[path = "trace/no_browser.rs"]
 mod browse;
 mod check;
 mod code;
@@ -33,7 +37,7 @@ pub(crate) fn run(args: &TraceArgs) -> Result<Outcome, Failure> {
             let is_listing = *list || from.is_some() || count.is_some();
             match report {
                 _ if !is_listing && browse::is_possible() => browse::run(&input, report.as_deref()),
-                Some(_) => Err(Failure::Usage("--report needs a terminal, to browse in".to_string())),
+                Some(_) => Err(Failure::Usage(browse::REPORT_NEEDS.to_string())),
                 None => view::run(&input, from.unwrap_or(1), count.unwrap_or(LISTED)),
             }
         }

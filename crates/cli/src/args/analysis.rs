@@ -84,7 +84,8 @@ pub(crate) struct WantedArgs {
     pub(crate) format: Option<ReportFormat>,
     /// Write the report to FILE instead of standard output; repeatable
     ///
-    /// The file name extension sets the format: .txt .json .html .sarif .xml (JUnit).
+    /// The file name extension sets the format: .txt .json .html .sarif .xml (JUnit). Each file is checked before any
+    /// work begins, and has its name only once it is complete.
     #[arg(short, long, value_name = "FILE", help_heading = heading::REPORT)]
     pub(crate) output: Vec<PathBuf>,
     /// Limit how many witness steps all races together print: a number, `all` or `none`
@@ -112,11 +113,6 @@ pub(crate) struct WantedArgs {
     /// Known races are counted, but neither listed nor part of the exit code (docs/ci.md).
     #[arg(long, value_name = "OLD.json", help_heading = heading::REPORT)]
     pub(crate) baseline: Vec<PathBuf>,
-    #[arg(
-        long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help = texts::COLOR,
-        help_heading = heading::DISPLAY
-    )]
-    pub(crate) color: Color,
 }
 
 impl WantedArgs {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::analysis::{Color, InputArgs, OutputFormat};
+use super::analysis::{InputArgs, OutputFormat};
 use super::program::ScheduleArgs;
 use super::texts::{self, heading};
 use super::values::{Bound, TimeLimit, parse_bound, parse_size, parse_time_limit};
@@ -79,11 +79,6 @@ pub(crate) struct ExploreArgs {
     pub(crate) format: OutputFormat,
     #[arg(short, long, value_name = "FILE", help = texts::OUTPUT, help_heading = heading::REPORT)]
     pub(crate) output: Option<PathBuf>,
-    #[arg(
-        long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help = texts::COLOR,
-        help_heading = heading::DISPLAY
-    )]
-    pub(crate) color: Color,
     #[command(flatten)]
     pub(crate) input: InputArgs,
 }

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use foretell_engine::Choice;
 
-use super::analysis::{Color, InputArgs, technique_parser};
+use super::analysis::{InputArgs, OutputFormat, technique_parser};
 use super::texts::{self, heading};
 use super::values::{Window, parse_duration, parse_event, parse_pair, parse_size, parse_window};
 
@@ -69,11 +69,6 @@ pub(crate) struct ExplainArgs {
     pub(crate) memory: Option<u64>,
     #[arg(short, long, value_name = "FILE", help = texts::OUTPUT, help_heading = heading::REPORT)]
     pub(crate) output: Option<PathBuf>,
-    #[arg(
-        long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help = texts::COLOR,
-        help_heading = heading::DISPLAY
-    )]
-    pub(crate) color: Color,
     #[command(flatten)]
     pub(crate) input: InputArgs,
 }
@@ -109,6 +104,37 @@ impl Asked {
             }
         }
     }
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompletionsArgs {
+    /// Shell to complete commands in
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ManArgs {
+    /// Command to describe [default: foretell itself]
+    pub(crate) command: Option<String>,
+    /// Write the pages of all commands into this folder instead
+    #[arg(short, long, value_name = "FOLDER", conflicts_with = "command", help_heading = heading::REPORT)]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DoctorArgs {
+    #[arg(
+        long, value_enum, default_value_t = OutputFormat::Text, help = texts::FORMAT,
+        help_heading = heading::REPORT
+    )]
+    pub(crate) format: OutputFormat,
+    /// Limit the time for each check, such as 20s
+    #[arg(
+        long, default_value = "20s", value_parser = parse_duration, value_name = "DURATION",
+        help_heading = heading::LIMITS
+    )]
+    pub(crate) patience: Duration,
 }
 
 #[derive(Debug, clap::Args)]

@@ -9,7 +9,7 @@ use clap::builder::TypedValueParser as _;
 use foretell_schedule::Name;
 use foretell_wire::settings::{DEFAULT_SEED, FIRST_HUNTING_SEED};
 
-use super::analysis::{Color, WantedArgs};
+use super::analysis::WantedArgs;
 use super::texts::{self, heading};
 use super::values::{
     Bound, TimeLimit, parse_bound, parse_duration, parse_event, parse_log_limit, parse_size, parse_strategy,
@@ -69,6 +69,9 @@ pub(crate) struct RunArgs {
     pub(crate) wanted: WantedArgs,
     #[arg(long, help = texts::NO_PROGRESS, help_heading = heading::DISPLAY)]
     pub(crate) no_progress: bool,
+    /// How many of the words came after `--`.
+    #[arg(skip)]
+    pub(crate) separated: usize,
 }
 
 #[derive(Debug, clap::Args)]
@@ -128,6 +131,9 @@ pub(crate) struct HuntArgs {
     pub(crate) show_output: bool,
     #[arg(long, help = texts::NO_PROGRESS, help_heading = heading::DISPLAY)]
     pub(crate) no_progress: bool,
+    /// How many of the words came after `--`.
+    #[arg(skip)]
+    pub(crate) separated: usize,
 }
 
 /// The strategy of a hunt's runs.
@@ -241,11 +247,6 @@ pub(crate) struct ReplayArgs {
         long, value_parser = parse_duration, value_name = "DURATION", help_heading = heading::LIMITS
     )]
     pub(crate) stop_after: Option<Duration>,
-    #[arg(
-        long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help = texts::COLOR,
-        help_heading = heading::DISPLAY
-    )]
-    pub(crate) color: Color,
     /// Command to run [default: the recorded one]
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,

@@ -135,6 +135,12 @@ Exit codes:
   0  the techniques are compared, whatever they found
   2  bad input or usage";
 
+pub(super) const DOCTOR_EXIT_CODES: &str = "\
+Exit codes:
+  0  traces can be analysed, and programs in C and C++ be recorded
+  1  traces can be analysed, but programs in C or C++ cannot be recorded
+  2  not even traces can be analysed, or bad usage";
+
 pub(super) const RECORD_EXIT_CODES: &str = "\
 Exit codes:
   0  the trace is written

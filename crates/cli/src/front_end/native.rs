@@ -16,7 +16,7 @@ use foretell_report::{Confirmation, Deadlock, Race, Report, Shown, Steering};
 use foretell_wire::schedule::Draft;
 use foretell_wire::settings;
 
-use super::{DrivePlan, FrontEnd, Learnt, RunOutcome, RunPlan};
+use super::{DrivePlan, FrontEnd, Learnt, RunOutcome, RunPlan, cannot_run};
 use crate::args::{HuntArgs, Order};
 use crate::error::Failure;
 use crate::native::processes::end_left;
@@ -79,8 +79,8 @@ impl Native<'_> {
             command.stdout(Stdio::null()).stderr(Stdio::null());
         }
         let name = self.name.display();
-        let failed = |error| Failure::Environment(format!("cannot run {name}: {error}"));
-        let child = command.spawn().map_err(failed)?;
+        let failed = |error| Failure::Environment(format!("cannot wait for {name}: {error}"));
+        let child = command.spawn().map_err(|error| cannot_run(self.name, &error))?;
         let process = child.id();
         let presses = || u32::from(stop::is_requested());
         let waited = watch::wait_unless(child, manner.stop_after, folder.path(), presses);

@@ -34,6 +34,7 @@ pub(crate) struct Program {
 /// Does what is asked.
 pub(crate) fn run(args: &CargoArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
+    args.wanted.check_outputs()?;
     let tools = Tools::find()?;
     match args.action {
         CargoAction::Build => {

@@ -1,12 +1,14 @@
 //! The compiler, with our pass and our library.
 
+use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::command_line::CommandLine;
+use super::distribution::{LLVM, llvm_for_compiling};
 use crate::error::Failure;
 use crate::models;
 use crate::native::tools::Tools;
@@ -29,13 +31,28 @@ impl Language {
         }
     }
 
-    /// The pass is made for this version and no other.
-    fn compiler(self) -> &'static str {
-        match self {
-            Language::C => "clang-22",
-            Language::Cpp => "clang++-22",
-        }
+    /// The compiler's name. The pass is made for one version and no other; where that is the only one, or the usual
+    /// one, its name has no number.
+    pub(crate) fn compiler(self) -> String {
+        let plain = if self == Language::C { "clang" } else { "clang++" };
+        let numbered = format!("{plain}-{LLVM}");
+        if !is_on_path(&numbered) && version(plain) == Some(LLVM) { plain.to_string() } else { numbered }
     }
+}
+
+fn is_on_path(program: &str) -> bool {
+    let folders = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&folders).any(|folder| folder.join(program).is_file())
+}
+
+/// The main version of a clang.
+fn version(compiler: &str) -> Option<u32> {
+    let told = Command::new(compiler).arg("--version").stdin(Stdio::null()).output().ok()?;
+    main_version(&String::from_utf8_lossy(&told.stdout))
+}
+
+fn main_version(text: &str) -> Option<u32> {
+    text.split_once("clang version ")?.1.split('.').next()?.parse().ok()
 }
 
 /// With the C++ library in the program, its functions could not be replaced either. A shared one does the same.
@@ -92,7 +109,7 @@ fn cannot_run(language: Language, error: &io::Error) -> Failure {
     let compiler = language.compiler();
     Failure::Environment(match error.kind() {
         io::ErrorKind::NotFound => {
-            format!("{compiler} is missing; on Debian: apt-get install clang-22 llvm-22-dev lld-22")
+            format!("{compiler} is missing; {}; foretell doctor checks everything", llvm_for_compiling())
         }
         _ => format!("cannot run {compiler}: {error}"),
     })
@@ -121,6 +138,12 @@ pub(crate) fn build(tools: &Tools, language: Language, source: &Path, program: &
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn versions_are_read() {
+        assert_eq!(main_version("Debian clang version 22.1.8 (1)\nTarget: x"), Some(22));
+        assert_eq!(main_version("Apple clang"), None);
+    }
 
     #[test]
     fn languages_are_told_by_names() {

@@ -1,9 +1,8 @@
 //! `foretell run --evidence FILE.tar.gz`: all that is needed to look into a run elsewhere, in one file. A race that the
 //! program does not follow may be a bug of foretell, and is asked for in this form.
 
-use std::ffi::OsStr;
-use std::fs::{self, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -12,7 +11,8 @@ use foretell_report::{Report, json};
 use super::record::{self, Folder};
 use crate::args::{Order, RunArgs};
 use crate::error::Failure;
-use crate::output;
+use crate::output::{self, Target};
+use crate::shell::quoted;
 
 /// What the folder in the archive is called.
 const NAME: &str = "foretell-evidence";
@@ -41,17 +41,6 @@ pub(super) fn command(args: &RunArgs) -> String {
     words.push(quoted(args.program.as_os_str()));
     words.extend(args.arguments.iter().map(|argument| quoted(argument)));
     words.join(" ")
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &OsStr) -> String {
-    let text = word.to_string_lossy();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        text.into_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
 }
 
 /// Packs logs, reports, schedules and versions. Only the user may read the archive: logs have what the program read and
@@ -85,18 +74,18 @@ pub(super) fn pack(target: &Path, args: &RunArgs, logs: &Folder, reports: &[Repo
 
 /// Puts the folder into an archive.
 fn archive(folder: &Path, target: &Path) -> Result<(), Failure> {
-    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(target);
-    let file = file.map_err(|error| Failure::file(target, "write", error))?;
-    let packed = Command::new("tar").arg("-cz").arg("-C").arg(folder).arg(NAME).stdout(file).status();
-    match packed {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => {
-            Err(Failure::Environment(format!("cannot write {}: tar ended with {status}", target.display())))
-        }
-        Err(error) => {
-            Err(Failure::Environment(format!("cannot run tar to write {}: {error}", target.display())))
-        }
+    let failed = |error| Failure::file(target, "write", error);
+    let packed = folder.join(ARCHIVE);
+    let status = Command::new("tar").arg("-czf").arg(&packed).arg("-C").arg(folder).arg(NAME).status();
+    match status {
+        Ok(status) if status.success() => {}
+        Ok(status) => return Err(failed(io::Error::other(format!("tar ended with {status}")))),
+        Err(error) => return Err(failed(io::Error::other(format!("tar does not run: {error}")))),
     }
+    Target::new(target).fill(failed, |target| {
+        let copy = || io::copy(&mut File::open(&packed)?, &mut target.open_private()?);
+        copy().map(drop).map_err(failed)
+    })
 }
 
 /// What foretell, the system and the compilers are.
@@ -108,18 +97,4 @@ fn versions() -> String {
         Some(format!("\n$ {}\n{}", words.join(" "), told.unwrap_or_else(|error| format!("{error}\n"))))
     });
     std::iter::once(format!("foretell {}\n", env!("CARGO_PKG_VERSION"))).chain(told).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_survive_a_shell() {
-        for word in ["./a-b", "two words", "it's", "", "$HOME", "a\"b"] {
-            let shown = quoted(OsStr::new(word));
-            let told = Command::new("sh").arg("-c").arg(format!("printf %s {shown}")).output().unwrap();
-            assert_eq!(String::from_utf8_lossy(&told.stdout), word, "{shown}");
-        }
-    }
 }

@@ -21,9 +21,11 @@ use nix::sys::signal::Signal;
 use super::folder::Private;
 use super::guard::Guarded;
 use super::mapped::Mapped;
+use super::tools;
 use super::watch::{self, EndedBy};
 use crate::args::Order;
 use crate::error::Failure;
+use crate::front_end::cannot_run;
 use crate::{memory, output, stop};
 
 /// What the files with such races are called.
@@ -145,7 +147,8 @@ impl Hunting<'_> {
     fn keep_lessons(&self, folder: &Folder, process: u32) -> Result<(), Failure> {
         let Some(target) = self.triggers else { return Ok(()) };
         let Some(found) = lessons(folder, process)? else { return Ok(()) };
-        fs::copy(found, target).map(drop).map_err(|error| Failure::file(target, "write", error))
+        let learnt = fs::read_to_string(&found).map_err(|error| Failure::file(&found, "read", error))?;
+        output::write(Some(target), &learnt)
     }
 }
 
@@ -202,10 +205,8 @@ pub(crate) fn run(
     folder: &Folder,
 ) -> Result<Vec<Recording>, Failure> {
     let name = manner.name;
-    let child = command(program, manner, folder).args(arguments).spawn().map_err(|error| {
-        let known = "a program is a file that ends in .cimp, .c, .cpp or .rs, or a command";
-        Failure::Usage(format!("cannot run {}: {error}; {known}", name.display()))
-    })?;
+    let child = command(program, manner, folder).args(arguments).spawn();
+    let child = child.map_err(|error| cannot_run(name, &error))?;
     let process = child.id();
     let waited = watch::wait(child, manner.stop_after, folder.path());
     let (status, by) = waited
@@ -320,19 +321,26 @@ fn places(race: &OnlineRace) -> [String; 2] {
     places
 }
 
+/// Why there is no recording, as far as the program itself tells.
 fn not_recorded(name: &Path) -> Failure {
-    Failure::Usage(format!(
-        "{} has not recorded anything: programs must be built with `foretell cc`, `foretell c++` or \
-         `cargo foretell`",
-        name.display()
-    ))
+    let why = match tools::is_instrumented(name) {
+        Some(true) => {
+            "it is instrumented, but has ended before it began, or cannot write to the folder of recordings"
+        }
+        Some(false) => {
+            "it is not instrumented, and has started no program that is; build it with `foretell cc`, \
+             `foretell c++` or `cargo foretell build`"
+        }
+        None => "programs must be built with `foretell cc`, `foretell c++` or `cargo foretell`",
+    };
+    Failure::Usage(format!("{} has not recorded anything: {why}", name.display()))
 }
 
 /// How the program ended, if that is to be told.
 pub(crate) fn ending(status: ExitStatus, ended_by: EndedBy) -> Option<String> {
     let kept = "what was seen up to then is kept";
     match (ended_by, status.signal(), status.code()) {
-        (EndedBy::User, ..) => Some(format!("ended by Ctrl-C; {kept}")),
+        (EndedBy::User, ..) => Some(format!("ended by {}; {kept}", stop::signal_name())),
         (EndedBy::Time(limit), ..) => Some(format!("ended after {}; {kept}", time_text(limit))),
         (EndedBy::Itself, Some(signal), _) => {
             Some(format!("the program was killed by {}; {kept}", signal_text(signal)))
@@ -364,7 +372,7 @@ fn why_cut(log: &Path, told: Option<Why>, ended: Ended) -> String {
         None => {}
     }
     match (ended.by, ended.status.signal(), ended.status.code()) {
-        (EndedBy::User, ..) => "ended by Ctrl-C".to_string(),
+        (EndedBy::User, ..) => format!("ended by {}", stop::signal_name()),
         (EndedBy::Time(limit), ..) => format!("ended after {}", time_text(limit)),
         (EndedBy::Itself, Some(signal), _) if is_of(log, ended.process) => {
             format!("the program was killed by {}", signal_text(signal))

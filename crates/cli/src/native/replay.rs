@@ -96,7 +96,7 @@ fn drive_unless_stopped(how: Drive<'_>, draft: &mut Draft) -> Result<Driven, Fai
                 let trace = record::driven(&folder)?;
                 return Ok(Ok(Confirmation::not(diverged(trace.as_ref(), &thread, &why))));
             }
-            _ if ended.by == EndedBy::User => return Ok(Err("ended by Ctrl-C on the way to the race")),
+            _ if ended.by == EndedBy::User => return Ok(Err("interrupted on the way to the race")),
             told => {
                 if let Some(why) = how.why_stop() {
                     return Ok(Err(why));

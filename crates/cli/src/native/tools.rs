@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 
 use foretell_wire::settings;
 
+use super::distribution;
 use crate::error::Failure;
 
 /// The compiler pass.
 const PASS: &str = "libforetell_llvm.so";
 /// What goes into the recorded program.
 const RUNTIME: &str = "libforetell_rt.so";
+const LIBRARIES: [&str; 2] = [PASS, RUNTIME];
 /// What clang looks for in a compiler pass.
 const ENTRY: &[u8] = b"llvmGetPassPluginInfo";
-/// What has to be installed first.
-const LLVM: &str = "LLVM 22 (on Debian: apt-get install clang-22 llvm-22-dev lld-22)";
 /// How the two are built.
 const BUILD: &str = "cargo build --release -p foretell-llvm -p foretell-runtime";
 /// The folder of the two, if they are not where they are expected.
@@ -28,22 +28,51 @@ pub(crate) struct Tools {
 }
 
 impl Tools {
-    /// Looks beside the program, and where it would be installed.
+    /// Looks in the folder that the environment names, or beside the program and where it would be installed.
     pub(crate) fn find() -> Result<Tools, Failure> {
-        let program = env::current_exe().ok();
-        let beside = program.as_deref().and_then(Path::parent).map(Path::to_path_buf);
-        let installed = beside.as_ref().map(|folder| folder.join("../lib/foretell"));
-        let folders = env::var_os(FOLDER).map(PathBuf::from).into_iter().chain(beside).chain(installed);
-        let is_complete = |folder: &PathBuf| [PASS, RUNTIME].iter().all(|name| folder.join(name).is_file());
-        let found = folders.filter_map(|folder| folder.canonicalize().ok()).find(is_complete);
-        let tools = found.map(|folder| Tools { folder }).ok_or_else(|| {
-            Failure::Environment(format!(
-                "{PASS} and {RUNTIME} are missing; install {LLVM}, build them: {BUILD}, and name their folder in \
-                 {FOLDER} if it is not that of foretell itself"
-            ))
-        })?;
+        let tools = match env::var_os(FOLDER).filter(|folder| !folder.is_empty()) {
+            Some(folder) => Tools::named(Path::new(&folder))?,
+            None => Tools::beside(env::current_exe().ok().as_deref())?,
+        };
         tools.check_pass()?;
         Ok(tools)
+    }
+
+    /// Whoever names a folder means it: no other one is tried.
+    fn named(folder: &Path) -> Result<Tools, Failure> {
+        let shown = folder.display();
+        let found = folder.canonicalize().map_err(|error| {
+            Failure::Environment(format!("{FOLDER} names {shown}, which cannot be read: {error}"))
+        })?;
+        match missing(&found).as_slice() {
+            [] => Ok(Tools { folder: found }),
+            names => Err(Failure::Environment(format!(
+                "{FOLDER} names {shown}, which lacks {}; unset it, or build what is missing: {BUILD}",
+                names.join(" and ")
+            ))),
+        }
+    }
+
+    /// What stands beside this program, or is installed with it.
+    fn beside(program: Option<&Path>) -> Result<Tools, Failure> {
+        let beside = program.and_then(Path::parent).map(Path::to_path_buf);
+        let installed = beside.as_ref().map(|folder| folder.join("../lib/foretell"));
+        let folders = installed.into_iter().chain(beside).filter_map(|folder| folder.canonicalize().ok());
+        let best = folders.min_by_key(|folder| missing(folder).len());
+        let lacks = best.as_deref().map_or(LIBRARIES.to_vec(), missing);
+        match (best, lacks.as_slice()) {
+            (Some(folder), []) => Ok(Tools { folder }),
+            (Some(folder), &[one]) => Err(Failure::Environment(format!(
+                "{one} is missing in {}; build it: {BUILD}, or install a package of foretell",
+                folder.display()
+            ))),
+            _ => Err(Failure::Environment(format!(
+                "{} are missing; install a package of foretell, or build them in its repository: {BUILD} (needs \
+                 {}), and name their folder in {FOLDER} if it is not that of foretell itself",
+                LIBRARIES.join(" and "),
+                distribution::llvm_for_building()
+            ))),
+        }
     }
 
     /// Where LLVM is not installed, the pass is built all the same, without content.
@@ -53,9 +82,10 @@ impl Tools {
         match contains(&mut File::open(&path).map_err(failed)?, ENTRY).map_err(failed)? {
             true => Ok(()),
             false => Err(Failure::Environment(format!(
-                "{} was built without LLVM, so that nothing can be compiled for recording; install {LLVM} and build it \
+                "{} was built without LLVM, so that nothing can be compiled for recording; install {} and build it \
                  again: {BUILD}",
-                path.display()
+                path.display(),
+                distribution::llvm_for_building()
             ))),
         }
     }
@@ -71,6 +101,19 @@ impl Tools {
     pub(crate) fn runtime(&self) -> PathBuf {
         self.folder.join(RUNTIME)
     }
+}
+
+/// Which of the two libraries are not in the folder.
+fn missing(folder: &Path) -> Vec<&'static str> {
+    LIBRARIES.into_iter().filter(|name| !folder.join(name).is_file()).collect()
+}
+
+/// Whether a program has the runtime in it; unknown of what is no program, or found by its name only.
+pub(crate) fn is_instrumented(program: &Path) -> Option<bool> {
+    let mut magic = [0; 4];
+    let mut file = File::open(program).ok()?;
+    file.read_exact(&mut magic).ok()?;
+    if magic == *b"\x7fELF" { contains(&mut file, RUNTIME.as_bytes()).ok() } else { None }
 }
 
 /// Whether this text is in a file; reads no further than to where it is.
@@ -112,6 +155,22 @@ mod tests {
         std::fs::write(folder.path().join(PASS), b"\x7fELF and nothing else").expect("it can be written");
         let tools = Tools { folder: folder.path().to_path_buf() };
         let told = tools.check_pass().expect_err("there is no pass in it").to_string();
-        assert!(told.contains("apt-get install clang-22") && told.contains("without LLVM"), "{told}");
+        assert!(told.contains("LLVM 22") && told.contains("without LLVM"), "{told}");
+    }
+
+    #[test]
+    fn a_missing_library_is_named_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = folder.path().join("foretell");
+        let told =
+            |tools: Result<Tools, Failure>| tools.map(drop).expect_err("it is not complete").to_string();
+        let both = told(Tools::beside(Some(&program)));
+        assert!(both.contains(PASS) && both.contains(RUNTIME), "{both}");
+        std::fs::write(folder.path().join(RUNTIME), b"").expect("it can be written");
+        for one in [told(Tools::beside(Some(&program))), told(Tools::named(folder.path()))] {
+            assert!(one.contains(PASS) && !one.contains(RUNTIME), "{one}");
+        }
+        let wrong = told(Tools::named(&folder.path().join("missing")));
+        assert!(wrong.contains(FOLDER) && wrong.contains("missing"), "{wrong}");
     }
 }

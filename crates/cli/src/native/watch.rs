@@ -27,7 +27,7 @@ const GRACE: Duration = Duration::from_secs(1);
 pub(crate) enum EndedBy {
     /// It came to its end.
     Itself,
-    /// Ctrl-C.
+    /// Ctrl-C, or another signal that asks us to end.
     User,
     /// The time was over.
     Time(Duration),

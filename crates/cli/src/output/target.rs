@@ -3,9 +3,17 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::unfinished;
+use crate::error::Failure;
+
+/// Whether this file could be written, to be asked before there is anything to write: a folder that is not there should
+/// not cost a recording.
+pub(crate) fn check(path: &Path) -> Result<(), Failure> {
+    Target::new(path).try_open().map_err(|error| Failure::file(path, "write", error))
+}
 
 /// Where the output is written.
 pub(crate) enum Target {
@@ -58,6 +66,35 @@ impl Target {
         }
     }
 
+    /// The same for what only the user may read.
+    pub(crate) fn open_private(&self) -> io::Result<Box<dyn Write>> {
+        let opened = self.open()?;
+        if let Target::Unfinished { name, .. } = self {
+            fs::set_permissions(name, fs::Permissions::from_mode(0o600))?;
+        }
+        Ok(opened)
+    }
+
+    /// Whether it could be written; leaves nothing behind.
+    fn try_open(&self) -> io::Result<()> {
+        match self {
+            Target::Stdout => Ok(()),
+            Target::InPlace(path) => {
+                let kind = path.metadata()?.file_type();
+                // To open a pipe is to wait for its reader.
+                if kind.is_fifo() || kind.is_socket() {
+                    return Ok(());
+                }
+                File::options().write(true).open(path).map(drop)
+            }
+            Target::Unfinished { .. } => {
+                let opened = self.open();
+                self.discard();
+                opened.map(drop)
+            }
+        }
+    }
+
     fn keep(&self) -> io::Result<()> {
         match self {
             Target::Stdout | Target::InPlace(_) => Ok(()),
@@ -71,7 +108,7 @@ impl Target {
         }
     }
 
-    pub(crate) fn discard(&self) {
+    fn discard(&self) {
         if let Target::Unfinished { name, .. } = self {
             // It may not even have been created.
             let _ = fs::remove_file(name);
@@ -81,7 +118,7 @@ impl Target {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::os::unix::fs::symlink;
 
     use super::*;
 
@@ -93,6 +130,17 @@ mod tests {
                 if is_whole { Ok(()) } else { Err(io::Error::other("no more")) }
             },
         )
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_known_before() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(check(folder.path()).is_err(), "a folder is no file");
+        assert!(check(&folder.path().join("missing/report.json")).is_err());
+        for good in [folder.path().join("report.json"), "-".into(), "/dev/null".into()] {
+            check(&good).expect("it can be written");
+        }
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing is left over");
     }
 
     #[test]

@@ -36,6 +36,9 @@ const GRACE: Duration = Duration::from_secs(1);
 /// How long to work before the screen is drawn again.
 const PIECE: Duration = Duration::from_millis(40);
 
+/// What `--report` needs, where it cannot be had.
+pub(crate) const REPORT_NEEDS: &str = "--report needs a terminal, to browse in";
+
 /// Whether there is a terminal that one can browse in.
 pub(crate) fn is_possible() -> bool {
     io::stdout().is_terminal() && env::var_os("TERM").is_some_and(|terminal| terminal != "dumb")

@@ -49,7 +49,7 @@ pub(crate) fn run(input: &TraceFile) -> Result<Outcome, Failure> {
     }
     let cut_short = reading.is_cut_short();
     write_summary(&mut text, &name, &checker, wrong, cut_short);
-    output::write(None, &text)?;
+    output::write_text(None, &text)?;
     Ok(if wrong > 0 || cut_short { Outcome::Incomplete } else { Outcome::Clean })
 }
 

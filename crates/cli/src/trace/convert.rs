@@ -78,17 +78,10 @@ pub(crate) fn save(trace: &Trace, path: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Whether a trace could be written to this file, to be asked before there is one: a name that tells no format, or a
-/// folder that is not there, should not cost a recording.
+/// Whether a trace could be written to this file, to be asked before there is one.
 pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
     format_of(path)?;
-    let target = Target::new(path);
-    if !matches!(target, Target::Unfinished { .. }) {
-        return Ok(());
-    }
-    let opened = target.open();
-    target.discard();
-    opened.map(drop).map_err(cannot_write(path))
+    output::check(path)
 }
 
 fn cannot_write(path: &Path) -> impl Fn(io::Error) -> Failure {

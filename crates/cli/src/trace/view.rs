@@ -40,10 +40,10 @@ pub(crate) fn run(input: &TraceFile, from: usize, count: usize) -> Result<Outcom
     let mut text = render(&shown, &names, more);
     if is_cut_short && !more {
         text.push_str("… and here the recording was cut short\n");
-        output::write(None, &text)?;
+        output::write_text(None, &text)?;
         return Ok(Outcome::Incomplete);
     }
-    output::write(None, &text)?;
+    output::write_text(None, &text)?;
     Ok(Outcome::Clean)
 }
 

@@ -9,6 +9,7 @@ mod documents;
 mod exact;
 mod explain;
 mod explore;
+mod front_door;
 mod hostile;
 mod hunt;
 mod interrupt;
@@ -65,7 +66,7 @@ impl From<Output> for Ran {
 /// Foretell, whatever the terminal is like that the tests run in.
 fn command() -> Command {
     let mut command = limited(env!("CARGO_BIN_EXE_foretell"));
-    for variable in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+    for variable in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "LC_ALL", "LC_CTYPE", "LANG"] {
         command.env_remove(variable);
     }
     command

@@ -40,7 +40,8 @@ fn ctrl_c_ends_the_program_and_not_foretell() {
     for signal in ["INT", "TERM", "HUP"] {
         let output = interrupted_by(signal, &["run"], &endless);
         let (out, err) = (text(&output.stdout), text(&output.stderr));
-        assert!(err.contains("ended by Ctrl-C"), "{signal}: {err}");
+        let named = if signal == "INT" { "Ctrl-C".to_string() } else { format!("SIG{signal}") };
+        assert!(err.contains(&format!("ended by {named}")), "{signal}: {err}");
         assert_eq!(output.status.code(), Some(1), "{signal}: {out}{err}");
         assert!(out.contains("race 1: counter") && !out.contains("interrupted"), "{signal}: {out}");
     }

@@ -8,6 +8,7 @@ mod code;
 mod corpus;
 mod coverage;
 mod dependence;
+mod doctor;
 mod ending;
 mod faults;
 mod flags;

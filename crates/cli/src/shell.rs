@@ -1,0 +1,30 @@
+//! Words for a shell.
+
+use std::ffi::OsStr;
+
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &OsStr) -> String {
+    let text = word.to_string_lossy();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.into_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn words_survive_a_shell() {
+        for word in ["./a-b", "two words", "it's", "", "$HOME", "a\"b"] {
+            let shown = quoted(OsStr::new(word));
+            let told = Command::new("sh").arg("-c").arg(format!("printf %s {shown}")).output().unwrap();
+            assert_eq!(String::from_utf8_lossy(&told.stdout), word, "{shown}");
+        }
+    }
+}
