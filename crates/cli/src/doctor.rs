@@ -74,7 +74,7 @@ struct Examination {
 
 pub(crate) fn run(args: &DoctorArgs) -> Result<Outcome, Failure> {
     let system = System::this();
-    let trial = Trial { folder: Folder::new()?, patience: args.patience };
+    let trial = Trial { folder: Folder::new()?, patience: args.time_limit };
     let mut checks = programs::all(&trial, &system);
     checks.extend(system::all(&trial, &system));
     let examination = Examination { version: env!("CARGO_PKG_VERSION"), system: system.name(), checks };
@@ -164,8 +164,9 @@ impl Trial {
         let failed = |error: std::io::Error| format!("cannot run {name}: {error}");
         command.current_dir(self.folder.path()).stdin(Stdio::null());
         command.stdout(File::create(&out).map_err(failed)?).stderr(File::create(&err).map_err(failed)?);
-        let code = wait(command.spawn().map_err(failed)?, self.patience)
-            .ok_or_else(|| format!("{name} did not end within {} s (--patience)", self.patience.as_secs()))?;
+        let code = wait(command.spawn().map_err(failed)?, self.patience).ok_or_else(|| {
+            format!("{name} did not end within {} s (--time-limit)", self.patience.as_secs())
+        })?;
         let read = |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
         Ok(Ran { code, out: read(&out), err: read(&err) })
     }

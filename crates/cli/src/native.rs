@@ -53,7 +53,7 @@ pub(crate) fn compile(args: &CompilerArgs, language: Language) -> Result<Outcome
 
 /// `foretell rustc`: becomes the compiler.
 pub(crate) fn compile_rust(args: &CompilerArgs) -> Result<Outcome, Failure> {
-    Err(rust::become_rustc(&Tools::find()?, &args.arguments))
+    Err(rust::become_rustc(&Tools::find_for_rust()?, &args.arguments))
 }
 
 /// `foretell record`: runs a command and keeps what its processes did.
@@ -146,7 +146,7 @@ pub(crate) fn is_source(file: &Path) -> bool {
 pub(crate) fn build(program: &Path, folder: &Folder) -> Result<PathBuf, Failure> {
     let built = folder.path().join("program");
     if is_rust(program) {
-        rust::build(&Tools::find()?, program, &built)?;
+        rust::build(&Tools::find_for_rust()?, program, &built)?;
     } else if let Some(language) = Language::of(program) {
         compiler::build(&Tools::find()?, language, program, &built)?;
     } else {

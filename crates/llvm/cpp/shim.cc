@@ -4,6 +4,7 @@
 #include "llvm-c/Core.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
@@ -71,6 +72,11 @@ extern "C" void foretell_own_ways(LLVMValueRef I) {
   }
   if (!Normal->getUniquePredecessor())
     SplitBlockPredecessors(Normal, {From}, ".own");
+}
+
+// The number that a switch compares with for its case at this index. The C interface has this since LLVM 21 only.
+extern "C" LLVMValueRef foretell_case_value(LLVMValueRef Switch, unsigned Index) {
+  return wrap((unwrap<SwitchInst>(Switch)->case_begin() + Index)->getCaseValue());
 }
 
 extern "C" bool foretell_touches_memory(LLVMValueRef Call) {

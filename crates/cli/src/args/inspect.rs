@@ -134,7 +134,7 @@ pub(crate) struct DoctorArgs {
         long, default_value = "20s", value_parser = parse_duration, value_name = "DURATION",
         help_heading = heading::LIMITS
     )]
-    pub(crate) patience: Duration,
+    pub(crate) time_limit: Duration,
 }
 
 #[derive(Debug, clap::Args)]

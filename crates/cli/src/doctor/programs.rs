@@ -53,10 +53,16 @@ pub(super) fn all(trial: &Trial, system: &System) -> Vec<Check> {
     match Tools::find() {
         Ok(tools) => {
             checks.push(Check::works("libraries", tools.folder().display().to_string()));
-            let c = record(trial, system, C, Language::C, "doctor.c", C_PROGRAM);
+            let c = record(trial, system, C, &Language::C.compiler(&tools).0, ("doctor.c", C_PROGRAM));
             let is_recorded = c.state == super::State::Works;
             checks.push(c);
-            checks.push(record(trial, system, CPP, Language::Cpp, "doctor.cpp", CPP_PROGRAM));
+            checks.push(record(
+                trial,
+                system,
+                CPP,
+                &Language::Cpp.compiler(&tools).0,
+                ("doctor.cpp", CPP_PROGRAM),
+            ));
             checks.push(rust(trial));
             checks.push(if is_recorded { replay(trial) } else { Check::fails(REPLAY, "needs C") });
         }
@@ -87,12 +93,10 @@ fn record(
     trial: &Trial,
     system: &System,
     name: &'static str,
-    language: Language,
-    file: &str,
-    program: &str,
+    compiler: &str,
+    (file, program): (&str, &str),
 ) -> Check {
-    let compiler = language.compiler();
-    if trial.run(Command::new(&compiler).arg("--version")).is_err() {
+    if trial.run(Command::new(compiler).arg("--version")).is_err() {
         return Check::fails(name, format!("{compiler} is missing")).mend(system.install_clang());
     }
     match run(trial, file, program, &[]) {

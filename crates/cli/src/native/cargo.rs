@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::args::{CargoAction, CargoArgs};
 use crate::error::Failure;
+use crate::native::distribution::LLVM;
 use crate::native::record::{self, Folder, Hunting, Manner};
 use crate::native::rust::AS_COMPILER;
 use crate::native::tools::Tools;
@@ -35,7 +36,7 @@ pub(crate) struct Program {
 pub(crate) fn run(args: &CargoArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
     args.wanted.check_outputs()?;
-    let tools = Tools::find()?;
+    let tools = Tools::find_for_rust()?;
     match args.action {
         CargoAction::Build => {
             build(&tools, "build", &args.options)?;
@@ -152,7 +153,8 @@ fn target_folder(options: &[OsString]) -> Result<PathBuf, Failure> {
 
 /// Cargo does not notice when the pass is another: then everything is built anew.
 fn forget_other_pass(tools: &Tools, target: &Path) -> Result<(), Failure> {
-    let about = fs::metadata(tools.pass()).map_err(|error| Failure::file(&tools.pass(), "read", error))?;
+    let about =
+        fs::metadata(tools.pass(LLVM)).map_err(|error| Failure::file(&tools.pass(LLVM), "read", error))?;
     let stamp = format!("{} {:?}", about.len(), about.modified().ok());
     let path = target.join("pass");
     // Another process may do the same now.

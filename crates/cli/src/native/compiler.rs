@@ -31,12 +31,18 @@ impl Language {
         }
     }
 
-    /// The compiler's name. The pass is made for one version and no other; where that is the only one, or the usual
+    /// The compiler's name and version: the best one that there is a pass for. Where it is the only one, or the usual
     /// one, its name has no number.
-    pub(crate) fn compiler(self) -> String {
+    pub(crate) fn compiler(self, tools: &Tools) -> (String, u32) {
         let plain = if self == Language::C { "clang" } else { "clang++" };
-        let numbered = format!("{plain}-{LLVM}");
-        if !is_on_path(&numbered) && version(plain) == Some(LLVM) { plain.to_string() } else { numbered }
+        let (versions, numbered) = (tools.versions(), |llvm: u32| format!("{plain}-{llvm}"));
+        let installed = versions.iter().find(|&&llvm| is_on_path(&numbered(llvm)));
+        let usual = || version(plain).filter(|llvm| versions.contains(llvm));
+        match (installed, installed.map_or_else(usual, |_| None)) {
+            (Some(&llvm), _) => (numbered(llvm), llvm),
+            (None, Some(llvm)) => (plain.to_string(), llvm),
+            (None, None) => (numbered(LLVM), LLVM),
+        }
     }
 }
 
@@ -90,8 +96,9 @@ fn command(tools: &Tools, language: Language, arguments: &[OsString]) -> Result<
         option
     };
     models::check_environment()?;
-    let mut command = Command::new(language.compiler());
-    command.arg("-Qunused-arguments").arg("-g").arg(joined("-fpass-plugin=", &tools.pass()));
+    let (compiler, llvm) = language.compiler(tools);
+    let mut command = Command::new(compiler);
+    command.arg("-Qunused-arguments").arg("-g").arg(joined("-fpass-plugin=", &tools.pass(llvm)));
     // Without optimisation, the pass could not take local variables out of memory.
     command.args(["-Xclang", "-disable-O0-optnone"]);
     if line.links {
@@ -105,8 +112,8 @@ fn command(tools: &Tools, language: Language, arguments: &[OsString]) -> Result<
     Ok(command)
 }
 
-fn cannot_run(language: Language, error: &io::Error) -> Failure {
-    let compiler = language.compiler();
+fn cannot_run(compiler: &OsStr, error: &io::Error) -> Failure {
+    let compiler = compiler.display();
     Failure::Environment(match error.kind() {
         io::ErrorKind::NotFound => {
             format!("{compiler} is missing; {}; foretell doctor checks everything", llvm_for_compiling())
@@ -118,7 +125,10 @@ fn cannot_run(language: Language, error: &io::Error) -> Failure {
 /// This process becomes the compiler; comes back only if that fails.
 pub(crate) fn become_compiler(tools: &Tools, language: Language, arguments: &[OsString]) -> Failure {
     match command(tools, language, arguments) {
-        Ok(mut command) => cannot_run(language, &command.exec()),
+        Ok(mut command) => {
+            let error = command.exec();
+            cannot_run(command.get_program(), &error)
+        }
         Err(failure) => failure,
     }
 }
@@ -127,8 +137,8 @@ pub(crate) fn become_compiler(tools: &Tools, language: Language, arguments: &[Os
 pub(crate) fn build(tools: &Tools, language: Language, source: &Path, program: &Path) -> Result<(), Failure> {
     let arguments = [OsStr::new("-O1"), source.as_os_str(), OsStr::new("-o"), program.as_os_str()];
     let arguments = arguments.map(OsStr::to_os_string);
-    let status =
-        command(tools, language, &arguments)?.status().map_err(|error| cannot_run(language, &error))?;
+    let mut command = command(tools, language, &arguments)?;
+    let status = command.status().map_err(|error| cannot_run(command.get_program(), &error))?;
     if status.success() {
         return Ok(());
     }

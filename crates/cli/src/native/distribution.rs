@@ -2,8 +2,10 @@
 
 use std::fs;
 
-/// The version of LLVM that the compiler pass is made for.
+/// The version of LLVM that the compiler pass is made for, and that of Rust's compiler.
 pub(crate) const LLVM: u32 = 22;
+/// The versions that the pass can be built for, the best one first.
+pub(crate) const VERSIONS: [u32; 4] = [LLVM, 21, 20, 19];
 /// Where Debian and Ubuntu have it if they do not have it themselves.
 const APT: &str = "if apt does not know them: https://apt.llvm.org";
 

@@ -10,6 +10,7 @@ use std::process::Command;
 use foretell_wire::settings;
 
 use crate::error::Failure;
+use crate::native::distribution::LLVM;
 use crate::native::tools::Tools;
 
 /// Cargo calls us with this in the environment instead of the compiler; the compiler is our first argument then.
@@ -39,7 +40,7 @@ fn options(tools: &Tools, given: &[OsString]) -> Vec<OsString> {
     ]
     .map(OsString::from)
     .to_vec();
-    options.push(joined("-Zllvm-plugins=", &tools.pass()));
+    options.push(joined("-Zllvm-plugins=", &tools.pass(LLVM)));
     // Our library comes first, so that its functions are found before those of the C library.
     options.push("-Zpre-link-arg=-Wl,--push-state,--no-as-needed".into());
     options.push(joined("-Zpre-link-arg=", &tools.runtime()));
@@ -90,7 +91,7 @@ pub(crate) fn become_compiler() -> Option<Failure> {
     let mut command = Command::new(&compiler);
     command.args(&arguments);
     if is_for_program(&arguments) {
-        match Tools::find() {
+        match Tools::find_for_rust() {
             Ok(tools) => command.args(options(&tools, &arguments)).env(UNLOCK.0, UNLOCK.1),
             Err(failure) => return Some(failure),
         };

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use foretell_wire::settings;
 
-use super::distribution;
+use super::distribution::{self, LLVM, VERSIONS};
 use crate::error::Failure;
 
 /// The compiler pass.
@@ -75,13 +75,24 @@ impl Tools {
         }
     }
 
+    /// The same for Rust, whose compiler has one version of LLVM.
+    pub(crate) fn find_for_rust() -> Result<Tools, Failure> {
+        let tools = Tools::find()?;
+        if tools.versions().contains(&LLVM) {
+            return Ok(tools);
+        }
+        let (folder, pass) = (tools.folder.display(), pass_name(LLVM));
+        Err(Failure::Environment(format!(
+            "{pass} with LLVM {LLVM} is missing in {folder}; Rust needs it: {BUILD}"
+        )))
+    }
+
     /// Where LLVM is not installed, the pass is built all the same, without content.
     fn check_pass(&self) -> Result<(), Failure> {
-        let path = self.pass();
-        let failed = |error| Failure::file(&path, "read", error);
-        match contains(&mut File::open(&path).map_err(failed)?, ENTRY).map_err(failed)? {
-            true => Ok(()),
-            false => Err(Failure::Environment(format!(
+        let path = self.pass(LLVM);
+        match self.versions().is_empty() {
+            false => Ok(()),
+            true => Err(Failure::Environment(format!(
                 "{} was built without LLVM, so that nothing can be compiled for recording; install {} and build it \
                  again: {BUILD}",
                 path.display(),
@@ -94,8 +105,17 @@ impl Tools {
         &self.folder
     }
 
-    pub(crate) fn pass(&self) -> PathBuf {
-        self.folder.join(PASS)
+    /// The compiler pass for this version of LLVM.
+    pub(crate) fn pass(&self, llvm: u32) -> PathBuf {
+        self.folder.join(pass_name(llvm))
+    }
+
+    /// The versions of LLVM that there is a pass for, the best one first.
+    pub(crate) fn versions(&self) -> Vec<u32> {
+        let has_content = |path: PathBuf| {
+            File::open(path).is_ok_and(|mut file| contains(&mut file, ENTRY).unwrap_or(false))
+        };
+        VERSIONS.into_iter().filter(|&llvm| has_content(self.pass(llvm))).collect()
     }
 
     pub(crate) fn runtime(&self) -> PathBuf {
@@ -103,9 +123,16 @@ impl Tools {
     }
 }
 
-/// Which of the two libraries are not in the folder.
+/// What the compiler pass for this version of LLVM is called.
+fn pass_name(llvm: u32) -> String {
+    if llvm == LLVM { PASS.to_string() } else { format!("libforetell_llvm-{llvm}.so") }
+}
+
+/// Which of the two libraries are not in the folder. Of the pass, one for any version will do.
 fn missing(folder: &Path) -> Vec<&'static str> {
-    LIBRARIES.into_iter().filter(|name| !folder.join(name).is_file()).collect()
+    let has_pass = VERSIONS.into_iter().any(|llvm| folder.join(pass_name(llvm)).is_file());
+    let is_missing = |name: &&str| if *name == PASS { !has_pass } else { !folder.join(name).is_file() };
+    LIBRARIES.into_iter().filter(is_missing).collect()
 }
 
 /// Whether a program has the runtime in it; unknown of what is no program, or found by its name only.

@@ -9,7 +9,7 @@ fn the_doctor_records_programs() {
     if !is_ready() {
         return;
     }
-    let output = foretell(&["doctor", "--format", "json", "--patience", "60s"]);
+    let output = foretell(&["doctor", "--format", "json", "--time-limit", "60s"]);
     let told = String::from_utf8_lossy(&output.stdout);
     let json: Value = serde_json::from_str(&told).unwrap_or_else(|error| panic!("{error}: {told}"));
     for name in ["traces", "libraries", "C", "C++", "Rust", "replay", "solver"] {

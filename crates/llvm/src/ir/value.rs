@@ -17,6 +17,7 @@ const FUNCTION: c_uint = c_uint::MAX;
 
 unsafe extern "C" {
     fn foretell_own_ways(invoke: LLVMValueRef);
+    fn foretell_case_value(switch: LLVMValueRef, index: u32) -> LLVMValueRef;
     fn foretell_touches_memory(call: LLVMValueRef) -> bool;
     /// As in LLVM-C, but without the enumeration, which does not know every operation.
     #[link_name = "LLVMGetAtomicRMWBinOp"]
@@ -157,7 +158,7 @@ impl Value {
     /// The numbers that a switch knows, in the order of its ways, of which the first is for all others.
     pub(crate) fn cases(self) -> Vec<Value> {
         let ways = llvm!(LLVMGetNumSuccessors(self.0));
-        (1..ways).map(|way| Value(llvm!(LLVMGetSwitchCaseValue(self.0, way)))).collect()
+        (1..ways).map(|way| Value(llvm!(foretell_case_value(self.0, way - 1)))).collect()
     }
 
     pub(crate) fn parameters(self) -> Vec<Value> {
