@@ -43,24 +43,24 @@ struct Check {
     detail: String,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    mend: Option<String>,
+    fix: Option<String>,
 }
 
 impl Check {
     fn works(name: &'static str, detail: impl Into<String>) -> Check {
-        Check { name, state: State::Works, detail: detail.into(), mend: None }
+        Check { name, state: State::Works, detail: detail.into(), fix: None }
     }
 
     fn fails(name: &'static str, detail: impl Into<String>) -> Check {
-        Check { name, state: State::Fails, detail: detail.into(), mend: None }
+        Check { name, state: State::Fails, detail: detail.into(), fix: None }
     }
 
     fn note(name: &'static str, detail: impl Into<String>) -> Check {
-        Check { name, state: State::Note, detail: detail.into(), mend: None }
+        Check { name, state: State::Note, detail: detail.into(), fix: None }
     }
 
-    fn mend(self, command: impl Into<String>) -> Check {
-        Check { mend: Some(command.into()), ..self }
+    fn fix(self, command: impl Into<String>) -> Check {
+        Check { fix: Some(command.into()), ..self }
     }
 }
 
@@ -101,15 +101,15 @@ fn outcome(checks: &[Check]) -> Outcome {
 fn text(examination: &Examination) -> String {
     let Examination { version, system, checks } = examination;
     let mut text = format!("foretell {version} on {system}, {}\n\n", std::env::consts::ARCH);
-    for Check { name, state, detail, mend } in checks {
+    for Check { name, state, detail, fix } in checks {
         let state = match state {
             State::Works => "works",
             State::Note => "note",
             State::Fails => "FAILS",
         };
         text.push_str(&format!("  {state:<6} {name}: {detail}\n"));
-        if let Some(mend) = mend {
-            text.push_str(&format!("         to mend it: {mend}\n"));
+        if let Some(fix) = fix {
+            text.push_str(&format!("         to fix it: {fix}\n"));
         }
     }
     let failed = checks.iter().filter(|check| check.state == State::Fails).count();

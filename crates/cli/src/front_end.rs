@@ -75,7 +75,7 @@ impl Language {
     }
 }
 
-/// A second source file is not meant to be an argument of the program, unless somebody says so.
+/// A second source file is not taken for an argument of the program, except after `--`.
 fn refuse_sources(program: &Path, arguments: &[OsString], separated: usize) -> Result<(), Failure> {
     let unmarked = arguments.iter().take(arguments.len().saturating_sub(separated));
     let is_existing_source =

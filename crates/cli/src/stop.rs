@@ -4,10 +4,10 @@
 //! makes results readable has [`PATIENCE`] left, after which [`is_urgent`] says so: it leaves out the rest, and says
 //! how much that is.
 //!
-//! `SIGTERM` and `SIGHUP` do what Ctrl-C does, so that no program outlives us that is being recorded; what it did is then
-//! looked at for a moment only. The first press of Ctrl-C asks for what is known so far, the second one kills. While a
-//! program is being recorded, Ctrl-C is meant for that program alone. A time limit asks for the same, but only of the
-//! work that it is set for.
+//! `SIGTERM` and `SIGHUP` do what Ctrl-C does, so that no program outlives us that is being recorded; what it did is
+//! then looked at for a moment only. The first press of Ctrl-C asks for what is known so far, the second one kills.
+//! While a program is being recorded, Ctrl-C is meant for that program alone. A time limit asks for the same, but only
+//! of the work that it is set for.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};

@@ -3,7 +3,8 @@
 //! * [`threads`]: what each thread is in the midst of (calls and locks), step by step
 //! * [`races`]: the races of a report, found again in the trace
 //! * [`timeline`]: the trace for viewers of timelines
-//! * `browser`: what the terminal browser knows, and what each key does to it; `draw`: how that looks (feature `browser`)
+//! * `browser`: what the terminal browser knows, and what each key does to it; `draw`: how that looks (feature
+//!   `browser`)
 //!
 //! What the browser rests upon, each made so that only what is seen costs time: `order` (which events, in which
 //! order), `checkpoints` (what threads hold anywhere in the trace), `query` (which events are looked for), `seek`

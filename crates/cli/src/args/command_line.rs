@@ -9,8 +9,8 @@ use foretell_trace::format::Format;
 
 use super::{Args, Color, Command};
 use crate::error::Failure;
+use crate::front_end::Language;
 use crate::native::is_source;
-use crate::program::is_program;
 use crate::shell::quoted;
 
 /// What follows these is for a compiler, whatever it looks like.
@@ -78,7 +78,7 @@ impl From<Color> for anstream::ColorChoice {
     }
 }
 
-/// What somebody means who names a file where a command is expected.
+/// What is meant by a file in the place of a command.
 fn advice(word: &OsStr) -> Option<String> {
     let is_command = Args::command().get_subcommands().any(|command| command.get_name() == word);
     if is_command || word == "help" || word.to_string_lossy().starts_with('-') || word.is_empty() {
@@ -95,7 +95,7 @@ fn meant(file: &Path) -> Option<(&'static str, &'static str)> {
     let data = file.metadata().ok();
     let is_executable =
         data.as_ref().is_some_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0);
-    if is_program(file) || is_source(file) {
+    if Language::is_cimp(file) || is_source(file) {
         Some(("run it and find races", "run"))
     } else if Format::from_extension(file).is_some() {
         Some(("find races in it", "predict"))

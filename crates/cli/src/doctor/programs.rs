@@ -1,4 +1,4 @@
-//! Small traces and programs with a race: whoever finds it can find others.
+//! A small trace and small programs, each with a race that must be found.
 
 use std::process::Command;
 
@@ -39,7 +39,10 @@ int main() {
 ";
 const RUST_PROGRAM: &str = "\
 static mut COUNTER: u32 = 0;
-fn count() { unsafe { COUNTER += 1 } }
+fn count() {
+    // SAFETY: none. This is the race.
+    unsafe { COUNTER += 1 }
+}
 fn main() {
     let other = std::thread::spawn(count);
     count();
@@ -97,7 +100,7 @@ fn record(
     (file, program): (&str, &str),
 ) -> Check {
     if trial.run(Command::new(compiler).arg("--version")).is_err() {
-        return Check::fails(name, format!("{compiler} is missing")).mend(system.install_clang());
+        return Check::fails(name, format!("{compiler} is missing")).fix(system.install_clang());
     }
     match run(trial, file, program, &[]) {
         Ok(_) => Check::works(name, format!("built with {compiler}, recorded, and a race proven")),
@@ -108,18 +111,18 @@ fn record(
 fn rust(trial: &Trial) -> Check {
     let newer = "rustup update stable (Rust 1.95 or later)";
     let Ok(told) = trial.run(Command::new("rustc").arg("-vV")) else {
-        return Check::note(RUST, "rustc is missing").mend("https://rustup.rs, if you want to record Rust");
+        return Check::note(RUST, "rustc is missing").fix("https://rustup.rs, if you want to record Rust");
     };
     let version = told.out.lines().find_map(|line| line.strip_prefix("LLVM version: ")).unwrap_or("?");
     if version.split('.').next() != Some(&LLVM.to_string()) {
         let why = format!("rustc has LLVM {version}, and the compiler pass is made for LLVM {LLVM}");
-        return Check::fails(RUST, why).mend(newer);
+        return Check::fails(RUST, why).fix(newer);
     }
     match run(trial, "doctor.rs", RUST_PROGRAM, &[]) {
         Ok(_) => {
             Check::works(RUST, format!("built with rustc (LLVM {version}), recorded, and a race proven"))
         }
-        Err(why) => Check::fails(RUST, why).mend(newer),
+        Err(why) => Check::fails(RUST, why).fix(newer),
     }
 }
 

@@ -12,7 +12,7 @@ use super::{Check, Trial};
 use crate::memory;
 use crate::native::distribution::System;
 
-/// What logs may take together unless somebody says otherwise.
+/// What all logs together may take by default.
 const LOGS: u64 = 2 << 30;
 /// With less memory, most analyses stop early.
 const MEMORY: u64 = 512 << 20;
@@ -38,7 +38,7 @@ fn solver(trial: &Trial, system: &System) -> Check {
         Ok(ran) if ran.out.trim() == "sat" => Check::works(NAME, format!("{} answers", program.display())),
         Ok(ran) => Check::fails(NAME, format!("{} answers: {}", program.display(), ran.complaint())),
         Err(_) => Check::note(NAME, "z3 is missing: races that depend on computed values stay undecided")
-            .mend(system.install_z3()),
+            .fix(system.install_z3()),
     }
 }
 
@@ -54,7 +54,7 @@ fn cargo(trial: &Trial) -> Check {
                 env::current_exe().ok().and_then(|path| path.parent().map(|path| path.display().to_string()));
             let folder = folder.unwrap_or_else(|| "the folder of foretell".to_string());
             Check::note(NAME, "cargo does not find cargo-foretell; `foretell cargo` is the same")
-                .mend(format!("export PATH=\"{folder}:$PATH\""))
+                .fix(format!("export PATH=\"{folder}:$PATH\""))
         }
     }
 }
@@ -63,8 +63,7 @@ fn cargo(trial: &Trial) -> Check {
 fn debugger(trial: &Trial, system: &System) -> Check {
     const NAME: &str = "gdb";
     if trial.run(Command::new("gdb").arg("--version")).is_err() {
-        return Check::note(NAME, "missing; only `foretell replay --gdb` needs it")
-            .mend(system.install_gdb());
+        return Check::note(NAME, "missing; only `foretell replay --gdb` needs it").fix(system.install_gdb());
     }
     let scope = setting("kernel/yama/ptrace_scope").unwrap_or(0);
     if scope > 0 && !Uid::effective().is_root() {
@@ -72,7 +71,7 @@ fn debugger(trial: &Trial, system: &System) -> Check {
             NAME,
             format!("kernel.yama.ptrace_scope is {scope}: gdb may not attach to a program"),
         )
-        .mend("sudo sysctl kernel.yama.ptrace_scope=0");
+        .fix("sudo sysctl kernel.yama.ptrace_scope=0");
     }
     Check::works(NAME, "may attach to programs")
 }
@@ -89,7 +88,7 @@ fn addresses(trial: &Trial) -> Check {
         }
         Ok(_) => {
             let why = "the system call personality is forbidden: values that depend on addresses differ from run to run";
-            Check::note(NAME, why).mend("in a container: docker run --security-opt seccomp=unconfined …")
+            Check::note(NAME, why).fix("in a container: docker run --security-opt seccomp=unconfined …")
         }
         Err(_) => Check::note(NAME, "setarch is missing, so this was not tried"),
     }
@@ -104,11 +103,12 @@ fn room(trial: &Trial) -> Check {
     let Ok(about) = statvfs(trial.folder.path()) else { return Check::note(NAME, "unknown") };
     let free = about.blocks_available().saturating_mul(about.fragment_size());
     let folder = env::temp_dir();
-    let told = format!("{} free in {}", size_text(free), folder.display());
+    let free_text = format!("{} free in {}", size_text(free), folder.display());
     if free >= LOGS {
-        return Check::works(NAME, told);
+        return Check::works(NAME, free_text);
     }
-    Check::note(NAME, format!("{told}, less than --log-limit allows")).mend("export TMPDIR=/another/folder")
+    Check::note(NAME, format!("{free_text}, less than --log-limit allows"))
+        .fix("export TMPDIR=/another/folder")
 }
 
 fn available_memory() -> Check {
@@ -127,6 +127,6 @@ fn browser() -> Check {
     if cfg!(feature = "browser") {
         Check::works(NAME, "built in")
     } else {
-        Check::note(NAME, "not in this build").mend("build foretell with its feature `browser`")
+        Check::note(NAME, "not in this build").fix("build foretell with its feature `browser`")
     }
 }

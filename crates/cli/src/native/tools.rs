@@ -38,7 +38,7 @@ impl Tools {
         Ok(tools)
     }
 
-    /// Whoever names a folder means it: no other one is tried.
+    /// If the environment names a folder, no other one is tried.
     fn named(folder: &Path) -> Result<Tools, Failure> {
         let shown = folder.display();
         let found = folder.canonicalize().map_err(|error| {

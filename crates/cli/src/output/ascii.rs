@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The text in ASCII. Signs become what resembles them, in as many columns wherever columns matter; all other characters
-/// are spelled out, so that different names stay different.
+/// The text in ASCII. Signs become what resembles them, in as many columns wherever columns matter; all other
+/// characters are spelled out, so that different names stay different.
 pub(super) fn ascii(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
@@ -13,13 +13,13 @@ pub(super) fn ascii(text: &str) -> Cow<'_, str> {
         match character {
             // Where a word was cut, there is room for one sign.
             '…' if plain.ends_with(|before: char| !before.is_whitespace() && before != '(') => {
-                plain.push('~')
+                plain.push('~');
             }
             '…' => plain.push_str("..."),
             '│' | '┃' | '║' => plain.push('|'),
             '─' | '━' | '═' | '–' | '—' | '·' | '−' => plain.push('-'),
             '┌' | '┐' | '└' | '┘' | '├' | '┤' | '┬' | '┴' | '┼' | '╭' | '╮' | '╰' | '╯' => {
-                plain.push('+')
+                plain.push('+');
             }
             '»' | '›' | '▶' | '►' => plain.push('>'),
             '«' | '‹' => plain.push('<'),
