@@ -1,5 +1,5 @@
 //! Tiny traces of threads that synchronise by what programs make of atomic variables: test-and-set locks, ticket locks,
-//! sequence locks, barriers that count, and all of these with mistakes.
+//! sequence locks, barriers that count, readers of a published version (RCU), and all of these with mistakes.
 
 use std::fmt::Display;
 use std::fmt::Write as _;
@@ -35,6 +35,8 @@ enum Scheme {
     Sequence,
     /// How many have come.
     Count,
+    /// The published version, and how many are reading it.
+    Publish,
 }
 
 /// What a thread is doing.
@@ -64,8 +66,8 @@ struct World {
 impl World {
     fn new(seed: u64, threads: usize) -> World {
         let mut random = Random::new(seed);
-        let schemes =
-            [Scheme::TestAndSet, Scheme::TestAndSet, Scheme::Ticket, Scheme::Sequence, Scheme::Count];
+        use Scheme::{Count, Publish, Sequence, TestAndSet, Ticket};
+        let schemes = [TestAndSet, TestAndSet, Ticket, Sequence, Count, Publish];
         World {
             schemes: [*random.pick(&schemes), *random.pick(&schemes)],
             mistakes: random.once_in(3).then_some(8),
@@ -145,7 +147,30 @@ impl World {
                 self.words[word].0 = next;
                 self.decide(thread);
             }
+            Scheme::Publish if self.random.once_in(2) => {
+                self.count_readers(thread, word, served + 1);
+                self.look(thread, word);
+                self.doing[thread] = Doing::Holds(word);
+            }
+            Scheme::Publish if self.random.once_in(2) => {
+                self.access(thread);
+                self.store(thread, word, held + 1);
+            }
+            // Once nobody reads what was published before, it can be used again.
+            Scheme::Publish => {
+                self.event(thread, format_args!("aload.acq(o{word},{served})"));
+                self.decide(thread);
+                if served == 0 {
+                    self.access(thread);
+                }
+            }
         }
+    }
+
+    fn count_readers(&mut self, thread: usize, word: usize, readers: u32) {
+        let before = self.words[word].1;
+        self.event(thread, format_args!("rmw.acqrel(o{word},{before},{readers})"));
+        self.words[word].1 = readers;
     }
 
     fn take(&mut self, thread: usize, word: usize, value: u32) {
@@ -181,6 +206,7 @@ impl World {
             }
             Scheme::TestAndSet | Scheme::Count => self.store(thread, word, 0),
             Scheme::Sequence => self.store(thread, word, held + 1),
+            Scheme::Publish => self.count_readers(thread, word, served - 1),
             Scheme::Ticket => {
                 self.event(thread, format_args!("astore.rel(o{word},{})", served + 1));
                 self.words[word].1 = served + 1;
