@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use foretell_explore::{self as exploring, Closure};
-use foretell_predict::{Budget, Limit, Predictor, Technique, Verdict, conflicting_pairs};
+use foretell_predict::{Budget, Limit, Portfolio, Predictor, Technique, Verdict, conflicting_pairs};
 use foretell_testkit::brute::{self, Rules};
 use foretell_testkit::depending;
 use foretell_testkit::random::Random;
@@ -225,10 +225,30 @@ fn numbers(races: &Races) -> brute::Races {
 
 type Races = BTreeSet<(EventId, EventId)>;
 
-/// The pairs that the technique proves, each accepted by the referee, and those that it refutes.
+/// The pairs that the technique proves and those that it refutes, by whatever search.
 fn answers(technique: Technique, trace: &Trace, window: Option<usize>) -> Result<(Races, Races), String> {
+    let answers = answers_by(technique, trace, window, Portfolio::All)?;
+    for portfolio in Portfolio::EACH {
+        let others = answers_by(technique, trace, window, portfolio)?;
+        if others != answers {
+            return Err(format!(
+                "{technique:?} by {portfolio:?}: {others:?}, but by all searches {answers:?}"
+            ));
+        }
+    }
+    Ok(answers)
+}
+
+/// The pairs that the technique proves, each accepted by the referee, and those that it refutes.
+fn answers_by(
+    technique: Technique,
+    trace: &Trace,
+    window: Option<usize>,
+    portfolio: Portfolio,
+) -> Result<(Races, Races), String> {
     let predictor = Predictor::new(trace, technique, window, Arc::new(Pool::default()))
-        .ok_or("the technique decides no pairs")?;
+        .ok_or("the technique decides no pairs")?
+        .searching_by(portfolio);
     let stop = AtomicBool::new(false);
     let budget = Budget { per_pair: Duration::from_secs(60), stop: &stop };
     let mut referee = Referee::new(trace);

@@ -1,5 +1,5 @@
-//! Two searches side by side: the clause-learning one of [`crate::encode`] and the explicit-state one of
-//! [`crate::states`]. Each is quick where the other takes exponential time, and nothing tells in advance which is
+//! Searches side by side: the clause-learning one of [`crate::encode`] and the explicit-state ones of [`crate::states`],
+//! depth first and by beams. Each is quick where others take exponential time, and nothing tells in advance which is
 //! which. So they take turns, with more room each time, until one of them knows.
 
 use foretell_arithmetic::Solver;
@@ -12,24 +12,64 @@ use crate::states::{Explored, Order, States};
 
 /// How many states are looked at before the clause-learning search begins, in a window that a larger one follows,
 const FEW_STATES: usize = 500;
-/// and in the last one. That takes about as long as the first turn of the clause-learning search.
-const FIRST_STATES: usize = 100_000;
+/// and in the last one.
+const FIRST_STATES: usize = 50_000;
 /// How many conflicts the clause-learning search may have in its first turn, if it has no other limit.
-const FIRST_CONFLICTS: u64 = 2000;
+const FIRST_CONFLICTS: u64 = 100;
 /// Each turn is so many times as long as the one before.
 const GROWTH: usize = 4;
+/// Beams see so many times as many states in their turn: they keep few.
+const BEAM_ROOM: usize = 100;
+/// In a window of so many events even the first turn of the clause-learning search takes long.
+const MANY_EVENTS: u32 = 2000;
 /// How many bytes the states of one search may take.
 const MOST_BYTES: usize = 64 << 20;
 
 /// Which searches take part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Portfolio {
-    /// Both take turns.
+    /// All take turns.
     #[default]
-    Both,
+    All,
     /// The clause-learning search alone.
     Clauses,
+    /// The explicit-state search, depth first, as long as it has room.
+    DepthFirst,
+    /// The explicit-state search by beams, as long as it has room.
+    Beams,
 }
+
+/// A search that takes turns with others.
+#[derive(Clone, Copy, Debug)]
+enum Turn {
+    DepthFirst(Order),
+    Clauses,
+    Beams,
+}
+
+impl Portfolio {
+    /// All searches together, and each of them alone as far as it goes, to compare them.
+    pub const EACH: [Portfolio; 4] =
+        [Portfolio::All, Portfolio::Clauses, Portfolio::DepthFirst, Portfolio::Beams];
+
+    /// The searches in their order.
+    fn turns(self, is_last_window: bool, events: u32) -> &'static [Turn] {
+        match self {
+            // Before a larger window is tried, a look at a few states is enough.
+            Portfolio::All if !is_last_window => &[NEEDED_FIRST, AS_RECORDED, Turn::Clauses],
+            Portfolio::All if events < MANY_EVENTS => {
+                &[NEEDED_FIRST, AS_RECORDED, Turn::Clauses, Turn::Beams]
+            }
+            Portfolio::All => &[NEEDED_FIRST, AS_RECORDED, Turn::Beams, Turn::Clauses],
+            Portfolio::DepthFirst => &[NEEDED_FIRST, AS_RECORDED],
+            Portfolio::Clauses => &[Turn::Clauses],
+            Portfolio::Beams => &[Turn::Beams],
+        }
+    }
+}
+
+const NEEDED_FIRST: Turn = Turn::DepthFirst(Order::NeededFirst);
+const AS_RECORDED: Turn = Turn::DepthFirst(Order::AsRecorded);
 
 /// Searches for a schedule of the closure's window within the limits.
 pub(crate) fn search(
@@ -39,36 +79,50 @@ pub(crate) fn search(
     limits: &Limits<'_>,
     portfolio: Portfolio,
 ) -> Outcome {
-    let mut states = match portfolio {
-        Portfolio::Both => States::new(closure, subjects),
-        Portfolio::Clauses => None,
-    };
+    let is_last_window = limits.conflicts.is_none();
+    let events = closure.window.len();
+    let mut turns = portfolio.turns(is_last_window, events);
+    let searches_states = portfolio != Portfolio::Clauses;
+    let mut states = searches_states.then(|| States::new(closure, subjects)).flatten();
     let mut clauses = None;
-    let few = if limits.conflicts.is_some() { FEW_STATES } else { FIRST_STATES };
-    let (mut room, mut conflicts) = (few, FIRST_CONFLICTS);
+    let mut room = if is_last_window { FIRST_STATES } else { FEW_STATES };
+    let mut conflicts = FIRST_CONFLICTS;
     loop {
-        if let Some(states) = &mut states {
-            for order in [Order::NeededFirst, Order::AsRecorded] {
-                match states.run(order, room) {
-                    Explored::Schedule(schedule) => return Outcome::Schedule(schedule),
-                    Explored::Impossible => return Outcome::Impossible,
-                    Explored::TooMany if closure.is_out_of_time() => return Outcome::GaveUp,
-                    Explored::TooMany => {}
-                }
-            }
+        if states.is_none() {
+            turns = Portfolio::Clauses.turns(is_last_window, events);
         }
-        let is_last = states.is_none() || limits.conflicts.is_some();
-        let turn = if is_last { limits.conflicts } else { Some(conflicts) };
-        let clauses = clauses.get_or_insert_with(|| Search::new(closure, subjects, solver));
-        match clauses.run(&Limits { conflicts: turn, ..*limits }) {
-            Outcome::GaveUp if is_last || closure.is_out_of_time() => return Outcome::GaveUp,
-            Outcome::GaveUp => {}
-            known => return known,
+        for &turn in turns {
+            let outcome = match (turn, &mut states) {
+                (Turn::DepthFirst(order), Some(states)) => outcome(states.run(order, room)),
+                (Turn::Beams, Some(states)) => outcome(states.run_beams(room * BEAM_ROOM)),
+                (_, states) => {
+                    let is_last = states.is_none() || !is_last_window;
+                    let most = if is_last { limits.conflicts } else { Some(conflicts) };
+                    let clauses = clauses.get_or_insert_with(|| Search::new(closure, subjects, solver));
+                    match clauses.run(&Limits { conflicts: most, ..*limits }) {
+                        Outcome::GaveUp if is_last => return Outcome::GaveUp,
+                        outcome => outcome,
+                    }
+                }
+            };
+            match outcome {
+                Outcome::GaveUp if closure.is_out_of_time() => return Outcome::GaveUp,
+                Outcome::GaveUp => {}
+                known => return known,
+            }
         }
         room *= GROWTH;
         conflicts *= GROWTH as u64;
         if states.as_ref().is_some_and(|states| states.bytes(room) > MOST_BYTES) {
             states = None;
         }
+    }
+}
+
+fn outcome(explored: Explored) -> Outcome {
+    match explored {
+        Explored::Schedule(schedule) => Outcome::Schedule(schedule),
+        Explored::Impossible => Outcome::Impossible,
+        Explored::TooMany => Outcome::GaveUp,
     }
 }

@@ -12,6 +12,7 @@
 //! It knows windows with a fixed border in which reads are pinned as a whole, without conditions, barriers that any
 //! threads may cross, or unexplained reads; of the others [`States::new`] makes nothing.
 
+mod beam;
 mod shape;
 mod visited;
 
@@ -67,6 +68,8 @@ pub(crate) struct States<'c> {
     visited: Visited,
     /// How many events have run in all.
     steps: u64,
+    /// Where the lots of beams go on.
+    lots: u64,
 }
 
 /// An event that has run, and what it takes to take it back.
@@ -104,6 +107,7 @@ impl<'c> States<'c> {
             visited: Visited::new(shape.width()),
             shape,
             steps: 0,
+            lots: 0,
         })
     }
 

@@ -38,7 +38,7 @@ fn exact_on(count: u64, features: Features, events: usize) {
         |_, trace| {
             for (technique, model) in EXACT {
                 let all = oracle::races(trace, model, STATES).expect("the trace is tiny");
-                for portfolio in [Portfolio::Both, Portfolio::Clauses] {
+                for portfolio in Portfolio::EACH {
                     let (found, _) = answers_by(technique, trace, None, portfolio);
                     assert_eq!(found, all, "{technique:?} {portfolio:?}");
                 }
@@ -158,7 +158,7 @@ fn synchronisation_by_atomics() {
         let trace = foretell_testkit::trace(&text);
         for (found, (technique, model)) in found.iter_mut().zip(EXACT) {
             let all = oracle::races(&trace, model, STATES).expect("the trace is tiny");
-            for portfolio in [Portfolio::Both, Portfolio::Clauses] {
+            for portfolio in Portfolio::EACH {
                 let (decided, _) = answers_by(technique, &trace, None, portfolio);
                 assert_eq!(decided, all, "{technique:?} {portfolio:?} {seed}\n{text}");
             }

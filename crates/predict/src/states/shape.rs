@@ -77,6 +77,11 @@ impl Shape {
         self.threads + self.threads.div_ceil(32) + self.tracked.len()
     }
 
+    /// The variables whose content is part of a state.
+    pub(super) fn tracked_vars(&self) -> impl Iterator<Item = usize> {
+        self.tracked.iter().map(|tracked| tracked.var)
+    }
+
     pub(super) fn is_alone(&self, event: u32) -> bool {
         self.alone[event as usize]
     }

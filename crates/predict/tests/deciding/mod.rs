@@ -19,7 +19,7 @@ pub(crate) fn races(technique: Technique, trace: &Trace) -> Races {
 
 /// The pairs that the technique proves, and those that it refutes.
 pub(crate) fn answers(technique: Technique, trace: &Trace, window: Option<usize>) -> (Races, Races) {
-    answers_by(technique, trace, window, Portfolio::Both)
+    answers_by(technique, trace, window, Portfolio::All)
 }
 
 /// The same by these searches only.
