@@ -1,6 +1,6 @@
-//! Searches side by side: the clause-learning one of [`crate::encode`] and the explicit-state ones of [`crate::states`],
-//! depth first and by beams. Each is quick where others take exponential time, and nothing tells in advance which is
-//! which. So they take turns, with more room each time, until one of them knows.
+//! Searches side by side: the clause-learning one of [`crate::encode`] and the explicit-state ones of
+//! [`crate::states`], depth first and by beams. Each is quick where others take exponential time, and nothing tells in
+//! advance which is which. So they take turns, with more room each time, until one of them knows.
 
 use foretell_arithmetic::Solver;
 use foretell_solve::Limits;
