@@ -70,11 +70,16 @@ fn suggest(report: &Path) -> Result<String, Failure> {
         "# Models of functions whose calls were fences (docs/models.md). A wrong model can cause a false race:\n\
          # state exactly what a function accesses, or leave it out.\n[functions]\n",
     );
+    let mut functions: Vec<(String, u64, String)> = Vec::new();
     for cause in causes {
-        if let Some(callee) = cause.callee {
-            let _ =
-                writeln!(text, "\n# {} fences at {}\n# \"{callee}\" = \"\"", cause.fences, cause.location);
+        let Some(callee) = cause.callee else { continue };
+        match functions.iter_mut().find(|(name, ..)| *name == callee) {
+            Some((_, fences, _)) => *fences += cause.fences,
+            None => functions.push((callee, cause.fences, cause.location)),
         }
+    }
+    for (name, fences, location) in functions {
+        let _ = writeln!(text, "\n# fences: {fences}, such as at {location}\n# \"{name}\" = \"\"");
     }
     Ok(text)
 }
