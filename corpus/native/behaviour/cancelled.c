@@ -68,6 +68,17 @@ static void *need_not_wait(void *unused) {
     return unused;
 }
 
+// Makes no step that is recorded: it is cancelled within the C library.
+static void *prints(void *unused) {
+    FILE *nowhere = fopen("/dev/null", "w");
+    pthread_cleanup_push(clean, "prints");
+    sem_post(&ready);
+    for (;;)
+        fwrite("foo", 3, 1, nowhere);
+    pthread_cleanup_pop(0);
+    return unused;
+}
+
 static void *cancels_itself(void *unused) {
     pthread_cleanup_push(clean, "self");
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, 0);
@@ -83,6 +94,7 @@ static void cancel(void *(*work)(void *), int permits) {
     pthread_create(&thread, 0, work, 0);
     if (work != cancels_itself) {
         sem_wait(&ready);
+        usleep(work == prints ? 10000 : 0);
         pthread_cancel(thread);
     }
     for (int i = 0; i < permits; i++)
@@ -102,5 +114,6 @@ int main(void) {
     cancel(forbids, 1);
     cancel(need_not_wait, 2);
     cancel(cancels_itself, 0);
+    cancel(prints, 0);
     return 0;
 }

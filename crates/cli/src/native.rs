@@ -43,7 +43,7 @@ use crate::suppress::Rules;
 use crate::trace::convert;
 use crate::{Outcome, memory, output, stop};
 use mapped::Mapped;
-use record::{Folder, Hunting, Manner, Recording};
+use record::{Folder, GONE, Hunting, Manner, Recording};
 use tools::Tools;
 
 /// `foretell cc` and `foretell c++`: becomes the compiler.
@@ -232,6 +232,9 @@ impl Look<'_> {
             report.complete &= recording.unread.is_none();
         }
         report.trace.cut_because.clone_from(&recording.cut_because);
+        if recording.is_survived {
+            tell_that_it_is_survived(&mut report);
+        }
         if let Some(coverage) = &mut report.trace.coverage {
             recording.unrecorded.programs.iter().for_each(|program| coverage.add_program(program));
             coverage.unrecorded_threads = recording.unrecorded.threads;
@@ -242,6 +245,14 @@ impl Look<'_> {
         }
         Ok(report)
     }
+}
+
+/// A process of the program was killed, which the program has coped with: what it did up to then is all there is.
+fn tell_that_it_is_survived(report: &mut Report) {
+    report.trace.cut_short = false;
+    report.complete = !report.is_open();
+    report.trace.cut_because =
+        Some(format!("{GONE}; the program ended with exit code 0, so the recording counts as complete"));
 }
 
 /// The untaken branches of a native program, by the log of what it did.

@@ -16,6 +16,8 @@ pub(crate) fn of_trace(trace: &TraceInfo) -> Vec<String> {
         notes.push(format!(
             "the recording was cut short after event {after}{because}; later events are unknown"
         ));
+    } else {
+        notes.extend(trace.cut_because.clone());
     }
     if trace.unexplained_reads > 0 {
         notes.push(format!(

@@ -124,7 +124,7 @@ pub struct TraceInfo {
     pub threads: usize,
     /// The recording ended in the middle: nothing is known of what came after.
     pub cut_short: bool,
-    /// Why it did, where that is known.
+    /// Why it did, where that is known; or why it is complete though the process did not end by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut_because: Option<String>,
     /// How many fences there are: reads that saw a value that no recorded write explains, also calls of

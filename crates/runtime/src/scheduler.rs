@@ -21,6 +21,7 @@ mod strategy;
 
 pub(crate) use ended::{note_end, wait_for_ends};
 pub(crate) use external::{had_external, note_external, wake_externally};
+pub(crate) use interrupted::Interruption;
 pub(crate) use leaving::let_others_go_on;
 pub(crate) use overtake::prepare;
 pub(crate) use stall::note_progress;
@@ -34,7 +35,7 @@ use crate::affinity;
 use crate::file;
 use crate::mode;
 use crate::spin::Spin;
-use crate::system::{now, wait_on, wake, without_signals};
+use crate::system::{now, wake, without_signals};
 use crate::thread::Thread;
 
 /// Values of [`Thread::go`]: wait, run, or wait on the real clock and then see.
@@ -106,6 +107,8 @@ pub(crate) enum Reason {
     TimedOut,
     /// A thread has cancelled it.
     Cancelled,
+    /// A handler of a signal has interrupted its wait.
+    Interrupted,
 }
 
 struct Slot {
@@ -224,6 +227,7 @@ pub(crate) fn jump_back(me: &'static Thread) {
             scheduler.untold = Some(owner);
         }
         me.is_late.store(false, Ordering::SeqCst);
+        me.interruption.set(None);
     });
     if me.go.load(Ordering::SeqCst) != RUNS {
         come_back(me);
@@ -233,6 +237,11 @@ pub(crate) fn jump_back(me: &'static Thread) {
 /// The number for the next thread.
 pub(crate) fn next_id() -> u32 {
     SCHEDULER.with(|scheduler| u32::try_from(scheduler.slots.len()).unwrap_or(u32::MAX))
+}
+
+/// Whether the thread has its turn, and knows it.
+pub(crate) fn has_turn(thread: &Thread) -> bool {
+    thread.go.load(Ordering::SeqCst) == RUNS
 }
 
 /// A new thread can run from now on.
@@ -280,6 +289,7 @@ pub(crate) fn go_away(me: &'static Thread, state: State) {
         me.left.set(scheduler.turns);
         scheduler.leave(me, state);
     });
+    me.run_handlers();
 }
 
 /// The calling thread was away and waits for its turn.
@@ -363,6 +373,9 @@ pub(crate) fn leave_affinity_to_program() {
 /// Waits until it is the thread's turn.
 fn wait_for_turn(me: &'static Thread) {
     loop {
+        if me.go.load(Ordering::SeqCst) != RUNS {
+            me.run_handlers();
+        }
         match me.go.load(Ordering::SeqCst) {
             RUN => {
                 let told = me.go.compare_exchange(RUN, RUNS, Ordering::SeqCst, Ordering::SeqCst);
@@ -377,9 +390,14 @@ fn wait_for_turn(me: &'static Thread) {
                 let (left, nap) = SCHEDULER.with(|scheduler| scheduler.left_to_sleep(me));
                 let begin = now();
                 me.is_interrupted.store(false, Ordering::Relaxed);
-                wait_on(&me.go, NAP, Some(nap));
+                let is_interrupted = interrupted::sleep_on(me, NAP, Some(nap));
                 let slept = now().saturating_sub(begin);
-                SCHEDULER.with(|scheduler| scheduler.nap_is_over(me, slept, slept >= left));
+                SCHEDULER.with(|scheduler| {
+                    if is_interrupted {
+                        scheduler.end_wait_by_handler(me);
+                    }
+                    scheduler.nap_is_over(me, slept, slept >= left);
+                });
             }
             other => {
                 let Some(patience) = SCHEDULER.with(|scheduler| scheduler.patience_unless_late(me)) else {
@@ -387,7 +405,9 @@ fn wait_for_turn(me: &'static Thread) {
                 };
                 affinity::depart(me);
                 me.is_interrupted.store(false, Ordering::Relaxed);
-                wait_on(&me.go, other, patience);
+                if interrupted::sleep_on(me, other, patience) {
+                    SCHEDULER.with(|scheduler| scheduler.interrupt(me));
+                }
                 if me.go.load(Ordering::SeqCst) == WAIT {
                     leaving::look(me);
                     interrupted::look(me);

@@ -188,6 +188,35 @@ pub(crate) fn set_signals(new: u64) -> u64 {
     old
 }
 
+/// What the kernel does at a signal, as it has it.
+#[repr(C)]
+#[derive(Default)]
+pub(crate) struct KernelAction {
+    pub(crate) handler: usize,
+    pub(crate) flags: u64,
+    restorer: usize,
+    mask: u64,
+}
+
+/// What the kernel does at this signal.
+pub(crate) fn action_of(signal: c_int) -> KernelAction {
+    let mut action = KernelAction::default();
+    let place = &raw mut action as usize;
+    ask_kernel(libc::SYS_rt_sigaction, [word(signal), 0, place, size_of::<u64>(), 0, 0]);
+    action
+}
+
+/// Whether a call that the handler of this signal has interrupted goes on afterwards.
+pub(crate) fn is_restarted_after(signal: c_int) -> bool {
+    action_of(signal).flags & u64::from(libc::SA_RESTART.cast_unsigned()) != 0
+}
+
+/// These signals, a bit each, come to the calling thread again.
+pub(crate) fn let_signals_through(signals: u64) {
+    let place = std::ptr::from_ref(&signals) as usize;
+    ask_kernel(libc::SYS_rt_sigprocmask, [word(libc::SIG_UNBLOCK), place, 0, size_of::<u64>(), 0, 0]);
+}
+
 /// Lets other threads of the machine run.
 pub(crate) fn yield_processor() {
     kernel(libc::SYS_sched_yield, [0; 6]);

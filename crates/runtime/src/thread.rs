@@ -14,8 +14,9 @@ use crate::affinity::NOWHERE;
 use crate::detect;
 use crate::log::Writer;
 use crate::mode;
+use crate::scheduler::Interruption;
 use crate::stack::{Calls, Stack};
-use crate::system::stack_end;
+use crate::system::{let_signals_through, stack_end};
 
 /// How many threads were started that no thread has waited for.
 static UNJOINED: AtomicU32 = AtomicU32::new(0);
@@ -63,6 +64,10 @@ pub(crate) struct Thread {
     pub(crate) is_interrupted: AtomicBool,
     /// Its turn, or its nap, was taken back because a handler keeps it from coming; it has to say when it is back.
     pub(crate) is_late: AtomicBool,
+    /// It waits in a call that a handler of a signal ends.
+    pub(crate) interruption: Cell<Option<Interruption>>,
+    /// The signals whose handlers came in the midst of our code and were put off, a bit each.
+    pub(crate) put_off: AtomicU64,
     /// A thread wants it to end where it can be cancelled.
     pub(crate) is_cancelled: AtomicBool,
     /// It may be cancelled at any moment.
@@ -273,6 +278,8 @@ impl Thread {
             is_overtaken: AtomicBool::new(false),
             is_interrupted: AtomicBool::new(false),
             is_late: AtomicBool::new(false),
+            interruption: Cell::new(None),
+            put_off: AtomicU64::new(0),
             is_cancelled: AtomicBool::new(false),
             ends_anywhere: AtomicBool::new(false),
             has_missed: Cell::new(false),
@@ -385,6 +392,14 @@ impl Thread {
     pub(crate) fn leave(&self) {
         compiler_fence(Ordering::SeqCst);
         self.log().leave();
+    }
+
+    /// Handlers that were put off run now. It has handed over, or is out of our code.
+    #[inline]
+    pub(crate) fn run_handlers(&self) {
+        if self.put_off.load(Ordering::Relaxed) != 0 {
+            let_signals_through(self.put_off.swap(0, Ordering::Relaxed));
+        }
     }
 
     /// A hook was met in our code: by a signal handler. What it does is not recorded, so nothing may be reordered

@@ -13,7 +13,7 @@ use crate::interpose::cancel;
 use crate::log::LONGEST_RANGE;
 use crate::mode;
 use crate::scheduler::replay::{self, Point};
-use crate::scheduler::{self, Helper, Reason, State, Waiting, hand_over, random};
+use crate::scheduler::{self, Helper, Interruption, Reason, State, Waiting, hand_over, random};
 use crate::shared;
 use crate::stripes::{self, MEMORY, OUTSIDE, SYNC, Set};
 use crate::system::{errno, pause, set_errno};
@@ -188,6 +188,11 @@ impl Turn {
     /// What has happened that the thread does not know of yet: a signal handler in our code, or the loss of its turn.
     #[cold]
     pub(crate) fn catch_up(&self) {
+        if self.me.put_off.load(Ordering::Relaxed) != 0 {
+            self.me.leave();
+            self.me.run_handlers();
+            self.me.enter();
+        }
         if self.me.has_missed.take() {
             self.fence(self.me.site.get());
         }
@@ -307,6 +312,21 @@ impl Turn {
         self.wait_as(Waiting { on, deadline, helper, cancellable: cancel::is_allowed() })
     }
 
+    /// As [`Turn::wait_or_end`]; but handlers of signals end the wait, too, as they end that in the kernel.
+    pub(crate) fn wait_or_be_interrupted(&self, on: usize, deadline: Option<u64>, helper: Helper) -> Reason {
+        self.me.interruption.set(Some(Interruption::new(deadline.is_some())));
+        let mut reason = self.wait_or_end(on, deadline, helper);
+        let is_over = self.me.interruption.take().is_some_and(|interruption| interruption.is_over);
+        if is_over && reason == Reason::Woken {
+            reason = Reason::Interrupted;
+        }
+        if reason == Reason::Interrupted {
+            // Who has sent the signal may have told something by it.
+            self.fence(self.me.site.get());
+        }
+        reason
+    }
+
     /// Whether the thread was cancelled and allows that.
     fn is_to_end(&self) -> bool {
         self.me.is_cancelled.load(Ordering::SeqCst) && cancel::is_allowed()
@@ -337,10 +357,16 @@ impl Turn {
         turn
     }
 
-    /// Waits for so long, in counted time.
-    pub(crate) fn sleep(self, nanoseconds: u64) {
-        if self.wait_or_end(0, Some(deadline_in(nanoseconds)), Helper::Waker) == Reason::Cancelled {
-            self.end_if_cancelled();
+    /// Waits for so long, in counted time. Says how much of that is left if a handler of a signal has interrupted it.
+    pub(crate) fn sleep(self, nanoseconds: u64) -> (Turn, Option<u64>) {
+        let deadline = deadline_in(nanoseconds);
+        match self.wait_or_be_interrupted(0, Some(deadline), Helper::Waker) {
+            Reason::Cancelled => (self.end_if_cancelled(), None),
+            Reason::Interrupted => {
+                let left = deadline.saturating_sub(scheduler::clock()).min(nanoseconds);
+                (self, Some(left))
+            }
+            Reason::Woken | Reason::TimedOut => (self, None),
         }
     }
 

@@ -163,6 +163,8 @@ pub(crate) struct Recording {
     pub(crate) trace: Trace,
     /// Why it is not complete, if it is not.
     pub(crate) cut_because: Option<String>,
+    /// It was killed and the program, to which it belonged, went on and ended well. So it is complete.
+    pub(crate) is_survived: bool,
     /// All its threads waited for each other.
     pub(crate) is_deadlock: bool,
     /// Why the same seed may give another run, if the recorder knows.
@@ -179,6 +181,13 @@ pub(crate) struct Recording {
     pub(crate) log: PathBuf,
     /// Programs that the command has started and threads that were not recorded; told of its first process.
     pub(crate) unrecorded: Unrecorded,
+}
+
+impl Recording {
+    /// The program ended well. If it was written down up to the moment when the process was gone, nothing is missing.
+    fn survive(&mut self) {
+        self.is_survived = self.cut_because.as_deref() == Some(GONE);
+    }
 }
 
 /// How a command has come to its end.
@@ -250,6 +259,13 @@ pub(crate) fn collect(name: &Path, folder: &Folder, ended: Ended) -> Result<Vec<
     let mut recordings = Vec::new();
     for path in &logs {
         recordings.extend(read(path, name, folder, ended)?);
+    }
+    if ended.by == EndedBy::Itself
+        && ended.status.success()
+        && logs.iter().any(|log| is_of(log, ended.process))
+    {
+        let others = recordings.iter_mut().filter(|recording| !is_of(&recording.log, ended.process));
+        others.for_each(Recording::survive);
     }
     if recordings.is_empty() {
         if let Some(Why::Full(limit)) = logs.iter().find_map(|log| why_full(log)) {
@@ -355,6 +371,9 @@ fn signal_text(signal: i32) -> String {
     format!("signal {signal} ({name})")
 }
 
+/// Why the recording of a process is not complete for which only the program itself has waited.
+pub(crate) const GONE: &str = "the process was killed, or ended without closing its recording";
+
 /// Why what a process has written down is not complete. It knows some reasons itself; others only who has waited for
 /// it.
 fn why_cut(log: &Path, told: Option<Why>, ended: Ended) -> String {
@@ -380,7 +399,7 @@ fn why_cut(log: &Path, told: Option<Why>, ended: Ended) -> String {
         (EndedBy::Itself, None, Some(code)) if is_of(log, ended.process) => {
             format!("the program ended without closing its recording, with exit code {code}")
         }
-        _ => "the process was killed, or ended without closing its recording".to_string(),
+        _ => GONE.to_string(),
     }
 }
 
@@ -467,6 +486,7 @@ fn read(log: &Path, program: &Path, folder: &Folder, ended: Ended) -> Result<Opt
     Ok(Some(Recording {
         trace,
         cut_because,
+        is_survived: false,
         is_deadlock,
         is_full,
         not_repeatable,

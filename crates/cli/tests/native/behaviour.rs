@@ -83,6 +83,11 @@ fn times_and_locks_that_are_refused() {
 }
 
 #[test]
+fn waits_that_handlers_of_signals_end() {
+    check("interrupted.c");
+}
+
+#[test]
 fn threads_that_are_cancelled() {
     check("cancelled.c");
 }

@@ -193,6 +193,26 @@ fn what_repeats_is_not_said_to_depend_on_time() {
     }
 }
 
+/// A child that the program kills on purpose does not make the recording incomplete; if the program does not end well,
+/// this is not known.
+#[test]
+fn a_child_that_is_killed_is_no_failure_of_a_program_that_ends_well() {
+    if !is_ready() {
+        return;
+    }
+    let program = build("stress/killed_child.c");
+    let run = |arguments: &[&str]| foretell(&[&["run", "--no-progress", "--", &program], arguments].concat());
+    let output = run(&[]);
+    let out = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{out}");
+    let said = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("so the recording counts as complete") && !said.contains("cut short"), "{out}");
+    let output = run(&["badly"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+    let hunted = foretell(&["hunt", "--runs", "2", "--no-progress", "--", &program]);
+    assert_eq!(hunted.status.code(), Some(0), "{}{}", text(&hunted.stdout), text(&hunted.stderr));
+}
+
 /// A program that asks to end, or that is asked to, is recorded up to there.
 #[test]
 fn what_kills_a_program_is_told() {

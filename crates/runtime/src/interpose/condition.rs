@@ -59,7 +59,7 @@ fn wait(turn: Turn, condition: Object, mutex: Object, deadline: Option<u64>) -> 
         result = try_mutex(mutex);
     }
     let (op, outcome) = match reason {
-        Reason::Woken => (SyncOp::Woken, 0),
+        Reason::Woken | Reason::Interrupted => (SyncOp::Woken, 0),
         Reason::TimedOut => (SyncOp::TimedOut, libc::ETIMEDOUT),
         // It holds the lock while it ends.
         Reason::Cancelled => (SyncOp::TimedOut, 0),

@@ -121,10 +121,14 @@ fn take_permit(turn: Turn, semaphore: Object, deadline: Option<u64>) -> c_int {
             set_errno(libc::ETIMEDOUT);
             return -1;
         }
-        match turn.wait_or_end(semaphore as usize, deadline, Helper::Anybody) {
+        match turn.wait_or_be_interrupted(semaphore as usize, deadline, Helper::Anybody) {
             Reason::Woken => {}
             Reason::TimedOut => out_of_time = true,
             Reason::Cancelled => turn = turn.end_if_cancelled(),
+            Reason::Interrupted => {
+                set_errno(libc::EINTR);
+                return -1;
+            }
         }
     }
     turn.log_sync(SyncOp::SemWait, semaphore as usize, 0);

@@ -4,10 +4,14 @@ use std::ffi::{c_int, c_uint};
 
 use libc::timespec;
 
+use super::blocking::received;
 use super::time::is_time;
 use super::{original, pass_on};
-use crate::system::{nanoseconds, until};
+use crate::system::{nanoseconds, set_errno, timespec as timespec_of, until};
 use crate::turn::Turn;
+
+/// In nanoseconds.
+const SECOND: u64 = 1_000_000_000;
 
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C-unwind" fn sched_yield() -> c_int {
@@ -28,8 +32,8 @@ unsafe extern "C-unwind" fn pthread_yield() -> c_int {
 unsafe extern "C-unwind" fn sleep(seconds: c_uint) -> c_uint {
     match Turn::alone() {
         Some(turn) => {
-            turn.sleep(u64::from(seconds) * 1_000_000_000);
-            0
+            let (_turn, left) = turn.sleep(u64::from(seconds) * SECOND);
+            c_uint::try_from(left.unwrap_or(0) / SECOND).unwrap_or(0)
         }
         None => pass_on!(original!(c"sleep": fn(c_uint) -> c_uint)(seconds)),
     }
@@ -39,8 +43,8 @@ unsafe extern "C-unwind" fn sleep(seconds: c_uint) -> c_uint {
 unsafe extern "C-unwind" fn usleep(microseconds: c_uint) -> c_int {
     match Turn::alone() {
         Some(turn) => {
-            turn.sleep(u64::from(microseconds) * 1000);
-            0
+            let (_turn, left) = turn.sleep(u64::from(microseconds) * 1000);
+            if left.is_some() { interrupted() } else { 0 }
         }
         None => pass_on!(original!(c"usleep": fn(c_uint) -> c_int)(microseconds)),
     }
@@ -52,8 +56,10 @@ pub(super) unsafe extern "C-unwind" fn nanosleep(time: *const timespec, rest: *m
     match Turn::alone().filter(|_| is_duration(unsafe { &*time })) {
         Some(turn) => {
             // SAFETY: the program passes a time, which the original would read.
-            turn.sleep(nanoseconds(unsafe { &*time }));
-            0
+            let (turn, left) = turn.sleep(nanoseconds(unsafe { &*time }));
+            let Some(left) = left else { return 0 };
+            tell_rest(&turn, rest, left);
+            interrupted()
         }
         None => pass_on!(original!(c"nanosleep": fn(*const timespec, *mut timespec) -> c_int)(time, rest)),
     }
@@ -87,6 +93,27 @@ unsafe extern "C-unwind" fn clock_nanosleep(
     if !is_duration(time) || !is_counted(clock) {
         return turn.away(original);
     }
-    turn.sleep(if flags & libc::TIMER_ABSTIME == 0 { nanoseconds(time) } else { until(clock, time) });
-    0
+    let is_relative = flags & libc::TIMER_ABSTIME == 0;
+    let (turn, left) = turn.sleep(if is_relative { nanoseconds(time) } else { until(clock, time) });
+    let Some(left) = left else { return 0 };
+    if is_relative {
+        tell_rest(&turn, rest, left);
+    }
+    libc::EINTR
+}
+
+/// A handler of a signal has ended the sleep.
+fn interrupted() -> c_int {
+    set_errno(libc::EINTR);
+    -1
+}
+
+/// The program is told for how long it has not slept, if it wants to know.
+fn tell_rest(turn: &Turn, rest: *mut timespec, left: u64) {
+    if !rest.is_null() {
+        turn.due();
+        // SAFETY: the program passes a place that the kernel would write to, which was compared with null.
+        unsafe { rest.write(timespec_of(left)) };
+        received(turn, rest.cast(), size_of::<timespec>());
+    }
 }

@@ -72,7 +72,9 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
     affinity::free(turn.me);
     // A handler that came before the thread is known could wait for others, and no thread would notice.
     let signals = block_signals();
-    thread.signals.set(signals_of(how).unwrap_or(signals));
+    // What is put off for this thread is not kept from the new one.
+    let kept = signals & !turn.me.put_off.load(Ordering::Relaxed);
+    thread.signals.set(signals_of(how).unwrap_or(kept));
     let result = pass_on!(original(handle, how, run, (thread as *const Thread).cast_mut().cast()));
     set_signals(signals);
     if result == 0 {
@@ -287,7 +289,7 @@ pub(super) unsafe fn wait_for_end(
     let deadline = limit.map(|(clock, time)| deadline(clock, time));
     while !scheduler::is_done(thread) {
         match turn.wait_or_end(waiting_place(thread), deadline, Helper::Threads) {
-            Reason::Woken => {}
+            Reason::Woken | Reason::Interrupted => {}
             Reason::TimedOut if scheduler::is_done(thread) => {}
             Reason::TimedOut => {
                 turn.fence(turn.me.site.get());

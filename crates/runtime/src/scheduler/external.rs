@@ -111,7 +111,7 @@ impl Scheduler {
     }
 
     /// If no thread has the turn, a thread may get it now.
-    fn go_on(&mut self) {
+    pub(super) fn go_on(&mut self) {
         if self.owner.is_none() {
             self.wake_napper();
             self.choose();

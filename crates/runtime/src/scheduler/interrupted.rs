@@ -5,13 +5,14 @@
 //! A thread takes its turn by a step that either it or who takes it back can make. So the turn is only taken back
 //! from a thread that has done nothing with it, and nothing has to be told.
 
+use std::ffi::c_int;
 use std::sync::atomic::Ordering;
 
 use foretell_wire::log::Timing;
 
-use super::{NAP, RUN, SCHEDULER, Scheduler, State, WAIT};
+use super::{NAP, RUN, Reason, SCHEDULER, Scheduler, State, WAIT};
 use crate::file;
-use crate::system::{now, processor_time, sleeps, wake};
+use crate::system::{is_restarted_after, now, processor_time, sleeps, wait_on, wake};
 use crate::thread::Thread;
 
 /// A thread that runs for so many nanoseconds while it should only take its turn is in a handler.
@@ -27,6 +28,37 @@ pub(super) struct Seen {
     turn: u64,
     time: u64,
     asleep: u32,
+}
+
+/// A wait that handlers end, as in the kernel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Interruption {
+    /// After handlers with `SA_RESTART` the wait goes on.
+    restarts: bool,
+    /// A handler has ended it.
+    pub(crate) is_over: bool,
+}
+
+impl Interruption {
+    /// With a limit of time all handlers end the wait.
+    pub(crate) fn new(has_limit: bool) -> Interruption {
+        Interruption { restarts: !has_limit, is_over: false }
+    }
+
+    /// The handler of this signal is about to run.
+    pub(crate) fn by(self, signal: c_int) -> Interruption {
+        Interruption { is_over: self.is_over || !(self.restarts && is_restarted_after(signal)), ..self }
+    }
+}
+
+/// Sleeps until the thread is told something or its patience ends; says whether a handler has ended the wait. One
+/// that comes just before the thread sleeps is noticed when it looks around.
+pub(super) fn sleep_on(me: &Thread, value: u32, patience: Option<u64>) -> bool {
+    let is_over = || me.interruption.get().is_some_and(|interruption| interruption.is_over);
+    if !is_over() {
+        wait_on(&me.go, value, patience);
+    }
+    is_over()
 }
 
 /// `me` waits, and has not been woken for a while: looks whether a thread does not come that should.
@@ -49,6 +81,28 @@ pub(super) fn look(me: &'static Thread) {
 }
 
 impl Scheduler {
+    /// A handler has ended the wait of the thread. If it was woken before and has not gone on, it may as well not have
+    /// been. Says whether it can run by that.
+    pub(super) fn end_wait_by_handler(&mut self, me: &'static Thread) -> bool {
+        me.interruption.set(None);
+        file::set_timing(Timing::Handler, me.id, me.site.get());
+        let Some(slot) = self.slot(me) else { return false };
+        let waits = matches!(slot.state, State::Waiting(_));
+        if waits {
+            self.make_ready(me.id, Reason::Interrupted);
+        } else if slot.reason == Reason::Woken {
+            slot.reason = Reason::Interrupted;
+        }
+        waits
+    }
+
+    /// As [`Scheduler::end_wait_by_handler`], and the thread goes on if no other has the turn.
+    pub(super) fn interrupt(&mut self, me: &'static Thread) {
+        if self.end_wait_by_handler(me) {
+            self.go_on();
+        }
+    }
+
     /// How long the thread waits before it looks around; none if it has just come back from a handler.
     pub(super) fn patience_unless_late(&mut self, me: &'static Thread) -> Option<Option<u64>> {
         if me.is_late.swap(false, Ordering::SeqCst) {

@@ -54,6 +54,8 @@ pub(super) fn look(me: &'static Thread) {
     let (time, asleep) = (processor_time(kernel_id), sleeps(kernel_id));
     SCHEDULER.with(|scheduler| {
         if scheduler.is_stuck(owner, time, asleep, enough) {
+            // Those who sleep shall not wait for ever for one that comes to our code now and then, but makes no step.
+            scheduler.clock = scheduler.clock.saturating_add(enough);
             scheduler.overtake(owner);
         }
     });

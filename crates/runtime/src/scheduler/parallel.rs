@@ -6,8 +6,8 @@
 use std::sync::atomic::Ordering;
 
 use super::stall::{PATIENCE, STALLED};
-use super::{Helper, RUN, Reason, SCHEDULER, Scheduler, State, WAIT, Waiting};
-use crate::system::{now, wait_on};
+use super::{Helper, RUN, Reason, SCHEDULER, Scheduler, State, WAIT, Waiting, interrupted};
+use crate::system::now;
 use crate::thread::Thread;
 
 /// Who may look again does so after so many nanoseconds,
@@ -31,8 +31,13 @@ pub(super) fn wait(me: &'static Thread, state: State, let_others: impl FnOnce())
     let_others();
     while me.go.load(Ordering::SeqCst) == WAIT {
         let interval = if waiting.looks_again() { LOOK_AGAIN } else { LOOK_AROUND };
-        wait_on(&me.go, WAIT, Some(left(waiting).unwrap_or(interval).min(interval)));
-        SCHEDULER.with(|scheduler| scheduler.end_wait(me, waiting));
+        let patience = left(waiting).unwrap_or(interval).min(interval);
+        let is_interrupted = interrupted::sleep_on(me, WAIT, Some(patience));
+        SCHEDULER.with(|scheduler| {
+            if !is_interrupted || !scheduler.end_wait_by_handler(me) {
+                scheduler.end_wait(me, waiting);
+            }
+        });
     }
     SCHEDULER.with(|scheduler| scheduler.slot(me).map_or(Reason::Woken, |slot| slot.reason))
 }

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::{NAP, Reason, Scheduler, Slot, State, WAIT, Waiting};
+use crate::interpose::signal::may_interrupt;
 use crate::system::wake;
 use crate::thread::Thread;
 
@@ -32,23 +33,28 @@ impl Scheduler {
             Some((deadline, thread)) if thread.id == me.id => deadline.saturating_sub(self.clock),
             _ => 0,
         };
-        (left, if self.may_be_helped(me) { left.min(self.external_patience()) } else { left })
+        // A handler may come just before the nap begins.
+        let is_short = self.may_be_helped(me) || me.interruption.get().is_some() && may_interrupt();
+        (left, if is_short { left.min(self.external_patience()) } else { left })
     }
 
     /// The napper has slept for so long, and if that was long enough, time jumps. Another thread may have come back
     /// in between.
     pub(super) fn nap_is_over(&mut self, me: &'static Thread, slept: u64, is_enough: bool) {
-        let deadline = self.next_to_wake().map_or(self.clock, |(deadline, _)| deadline.max(self.clock));
+        let next = self.next_to_wake().map(|(deadline, _)| deadline.max(self.clock));
+        let passed = self.clock.saturating_add(slept).min(next.unwrap_or(u64::MAX));
         if me.go.compare_exchange(NAP, WAIT, Ordering::SeqCst, Ordering::SeqCst).is_err() {
-            self.clock = deadline.min(self.clock.saturating_add(slept));
+            self.clock = passed;
             return;
         }
         self.napper = None;
-        if is_enough || !self.may_be_helped(me) {
-            self.clock = deadline;
+        if is_enough {
+            self.clock = next.unwrap_or(self.clock);
         } else {
-            self.clock = deadline.min(self.clock.saturating_add(slept));
-            self.make_ready(me.id, Reason::Woken);
+            self.clock = passed;
+            if self.may_be_helped(me) {
+                self.make_ready(me.id, Reason::Woken);
+            }
         }
         self.choose();
     }
