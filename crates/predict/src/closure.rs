@@ -213,8 +213,9 @@ impl<'w> Closure<'w> {
     pub(crate) fn pin_race(&mut self) -> Result<(), Contradiction> {
         for event in self.window.racing {
             self.window.to_race(event, |demand| self.tasks.push_back(Task::Keep(demand)));
-            // With that, the acquire of a spin lock may be pinned that nothing else has pinned yet.
-            self.begin_sections_at(event)?;
+            // With that, the acquire of a spin lock may be pinned that nothing else has pinned yet. A section whose
+            // acquire is outside of the window stands here for it with its first event, which races and does not run.
+            self.begin_sections_while(event, |section| section.acquire != event)?;
         }
         Ok(())
     }
@@ -368,10 +369,20 @@ impl<'w> Closure<'w> {
 
     /// The sections begin that do so at this event, and those that began before the window.
     fn begin_sections_at(&mut self, event: u32) -> Result<(), Contradiction> {
+        self.begin_sections_while(event, |_| true)
+    }
+
+    /// The same, up to the first one that is not wanted.
+    fn begin_sections_while(
+        &mut self,
+        event: u32,
+        is_wanted: impl Fn(&Section) -> bool,
+    ) -> Result<(), Contradiction> {
         let window = self.window;
         let thread = window.thread[event as usize] as usize;
         while let Some(&section) = window.sections_of[thread].get(self.begun[thread])
             && [BEFORE, event].contains(&window.sections[section as usize].begin)
+            && is_wanted(&window.sections[section as usize])
         {
             self.begun[thread] += 1;
             self.begin_section(section)?;
