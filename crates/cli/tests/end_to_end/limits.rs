@@ -104,6 +104,29 @@ fn signals_are_heeded_while_reading_deciding_and_exploring() {
     }
 }
 
+/// Converting reads and writes at once: it keeps little in memory, ends with a signal, and leaves no part of a trace.
+#[test]
+fn converting_keeps_to_memory_and_ends_with_a_signal() {
+    let (trace, target) = (long("convert", 600_000), folder("converted"));
+    for name in ["long.std.gz", "long.json"] {
+        let output = target.join(name).display().to_string();
+        let ask = Ask { signal: "-TERM", after: Duration::from_millis(200) };
+        let asked = run("convert", &["trace", "convert", "-o", &output, &trace], Some(ask));
+        assert!(asked.used_after <= PROMPT, "{name}: {:?}", asked.used_after);
+        assert_eq!(asked.code, Some(2), "{name}: {}{}", asked.out, asked.err);
+        assert!(
+            flat(&asked.err).contains("interrupted; nothing is written, although"),
+            "{name}: {}",
+            asked.err
+        );
+        assert_eq!(fs::read_dir(&target).map(Iterator::count).ok(), Some(0), "{name}: nothing is left");
+    }
+    let output = target.join("long.ftr").display().to_string();
+    let whole = run("convert", &["trace", "convert", "-o", &output, &trace], None);
+    assert_eq!(whole.code, Some(0), "{}", whole.err);
+    assert!(whole.memory <= 64 << 20, "{} bytes of memory", whole.memory);
+}
+
 /// Two threads whose writes all race with each other: so many pairs that a report of all of them takes seconds to
 /// write.
 fn many_races(name: &str, writes: usize) -> String {
