@@ -1,9 +1,11 @@
 // A handler that is called two thousand times a second writes what the threads read.
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/time.h>
 
-static volatile sig_atomic_t ticks;
+// It may run on either thread, while the other one reads.
+static atomic_int ticks;
 static int under_lock;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
