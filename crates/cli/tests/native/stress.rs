@@ -120,6 +120,12 @@ fn handlers_of_signals_do_no_harm() {
     ends_well("signals");
 }
 
+/// Also one that comes in the midst of a record.
+#[test]
+fn a_handler_may_wait_for_the_answer_of_a_thread() {
+    ends_well("asking_handler");
+}
+
 #[test]
 fn handlers_may_jump_out_of_the_recorder() {
     for text in ends_well("jumping_handler") {
