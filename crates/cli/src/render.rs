@@ -165,7 +165,7 @@ fn write_report(
             sink.write_all(output::on_screen(&String::from_utf8_lossy(&text)).as_bytes())
         }
         ReportFormat::Text => write_text(reports, saved, screen::detail(target.path), sink),
-        ReportFormat::Json => json::write(reports, sink),
+        ReportFormat::Json => json::write_reports(reports, sink),
         ReportFormat::Html => html::write(reports, sink),
         ReportFormat::Sarif => sarif::write(reports, &current_folder(), sink),
         ReportFormat::Junit => junit::write(reports, sink),

@@ -415,5 +415,5 @@ impl<'a> Writer<'a> {
 
 /// Whether the calls matter in which this happened.
 fn has_calls(op: Op) -> bool {
-    !matches!(op, Op::Branch | Op::Begin | Op::End | Op::Alloc(_))
+    !matches!(op, Op::Branch | Op::Begin | Op::End)
 }

@@ -390,6 +390,7 @@ impl State {
                 let end = object.saturating_add(other.min(LARGEST_LOCAL));
                 self.end_local(place, object..end);
             }
+            SyncOp::Name => {}
             SyncOp::Shared => {
                 self.allocate(place, object..object.saturating_add(other), Purpose::Outside);
             }

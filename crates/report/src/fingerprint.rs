@@ -106,7 +106,7 @@ fn hash<'a>(parts: impl Iterator<Item = &'a String>) -> u64 {
 
 /// A variable without what differs from run to run: `heap12+8`, `0x7f01`, `total#2`, `account[3]` and
 /// `node@main.1.2.next` are `heap`, `0x`, `total`, `account[]` and `node@.next`.
-fn without_numbers(name: &str) -> String {
+pub(crate) fn without_numbers(name: &str) -> String {
     let mut rest = name;
     let mut kept = String::with_capacity(name.len());
     for block in ["heap", "stack"] {

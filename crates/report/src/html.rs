@@ -15,11 +15,12 @@ use crate::text;
 const PAGE: &str = include_str!("html/page.html");
 const STYLE: &str = include_str!("html/style.css");
 /// In the order in which they need each other.
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("html/script/dom.js"),
     include_str!("html/script/data.js"),
     include_str!("html/script/source.js"),
     include_str!("html/script/picture.js"),
+    include_str!("html/script/timeline.js"),
     include_str!("html/script/race.js"),
     include_str!("html/script/hunt.js"),
     include_str!("html/script/list.js"),

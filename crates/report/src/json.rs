@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 
 use serde::Serialize;
 
+use crate::cause::{Cause, causes};
 use crate::report::Report;
 use crate::sink::{Sink, whole};
 
@@ -19,6 +20,27 @@ pub fn write(reports: &[impl Serialize], sink: &mut Sink<'_>) -> io::Result<()> 
         reports => serde_json::to_writer(&mut *sink, reports)?,
     }
     sink.write_all(b"\n")
+}
+
+/// A report, with the causes of its races.
+#[derive(Serialize)]
+struct Explained<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    causes: Vec<Cause>,
+}
+
+/// Reports with the causes of their races, piece by piece.
+pub fn write_reports(reports: &[Report], sink: &mut Sink<'_>) -> io::Result<()> {
+    let explained: Vec<Explained<'_>> =
+        reports.iter().map(|report| Explained { report, causes: causes(report) }).collect();
+    write(&explained, sink)
+}
+
+/// The same, in one piece.
+pub fn render_reports(reports: &[Report]) -> io::Result<String> {
+    whole(|sink| write_reports(reports, sink))
 }
 
 /// Reads what [`render`] has made of reports.

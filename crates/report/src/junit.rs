@@ -206,7 +206,7 @@ impl Case {
 
     fn of_race((number, race): (usize, &Race)) -> Case {
         let mut page = Page::new(Detail::default());
-        race_text::write(&mut page, number, race, Detail::default());
+        race_text::write(&mut page, number, race, None, Detail::default());
         let confirmation = race.confirmation.as_ref().filter(|it| !it.confirmed);
         let doubt = confirmation.map(|it| format!(" ({})", confirmation_text::words(it).plain()));
         let message = words(&race.first, &race.second) + &doubt.unwrap_or_default();

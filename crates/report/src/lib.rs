@@ -25,6 +25,8 @@
 
 pub mod baseline;
 pub mod brief;
+pub mod cause;
+mod cause_text;
 pub mod closure;
 pub mod closure_text;
 pub mod confirmation;
@@ -75,6 +77,7 @@ pub use foretell_trace::words;
 
 pub use baseline::{Baseline, Known, KnownPair};
 pub use brief::brief;
+pub use cause::{Cause, causes};
 pub use closure::{Amount, ClosureReport, ClosureStats, ExploredRace, PropertyReport, PropertyVerdict};
 pub use confirmation::Confirmation;
 pub use context::{Frame, HeldLock, HeldMode, Origin, Place, add_places, add_surroundings};

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::moved::{Moved, moved};
 use crate::observed::Observed;
 use crate::replayed::Recorded;
-use crate::report::Race;
+use crate::report::{Race, with_title};
 use crate::story::{Row, Story, deeds, is_visible, synchronises};
 use crate::words::words;
 
@@ -264,7 +264,7 @@ impl<'a> Scene<'a> {
         let mut threads = Vec::new();
         let mut lane = |thread: ThreadId| {
             *lanes.entry(thread).or_insert_with(|| {
-                threads.push(names.threads.name(thread).to_string());
+                threads.push(with_title(names.threads.name(thread), names.title(thread)));
                 threads.len() - 1
             })
         };

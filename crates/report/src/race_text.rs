@@ -1,5 +1,7 @@
 //! One race as text: both accesses with what is around them, and how they come together.
 
+use crate::cause::Cause;
+use crate::cause_text;
 use crate::confirmation_text;
 use crate::context::{Frame, HeldLock, HeldMode, Origin, is_of_library, own_frame};
 use crate::observed::{Deed, Observed};
@@ -22,9 +24,12 @@ pub(crate) const LINES_AROUND: usize = 1;
 const VALUES: usize = 12;
 
 /// Writes the race with this number.
-pub(crate) fn write(page: &mut Page, number: usize, race: &Race, detail: Detail) {
+pub(crate) fn write(page: &mut Page, number: usize, race: &Race, cause: Option<&Cause>, detail: Detail) {
     page.blank();
     write_title(page, number, race);
+    if let Some(cause) = cause {
+        cause_text::write(page, number, cause);
+    }
     if let Some(hunted) = &race.hunted {
         page.wrapped(2, 4, visible(&hunted.words()));
     }
@@ -89,7 +94,7 @@ pub(crate) fn write_title(page: &mut Page, number: usize, race: &Race) {
 
 /// Both accesses in one sentence.
 pub(crate) fn together(first: &Access, second: &Access) -> String {
-    let one = |access: &Access| format!("{} {} it", visible(&access.thread), verb(access).0);
+    let one = |access: &Access| format!("{} {} it", visible(&access.thread_words()), verb(access).0);
     format!("{} while {}", one(first), one(second))
 }
 
@@ -115,7 +120,7 @@ pub(crate) fn write_witness(page: &mut Page, story: Option<&Story>, witness: Opt
 pub(crate) fn write_access(page: &mut Page, access: &Access, lines: usize, frames: usize) {
     let function = access.function.as_ref().map(|function| format!(" in {}", visible(function)));
     let text = Text::new()
-        .ink(Ink::Heading, visible(&access.thread))
+        .ink(Ink::Heading, visible(&access.thread_words()))
         .add(format!(" {}{} at ", deed(access), function.unwrap_or_default()))
         .ink(Ink::Place, place(&access.location))
         .ink(Ink::Quiet, format!("  (event{GLUE}{})", access.event));

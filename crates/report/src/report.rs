@@ -307,6 +307,9 @@ pub struct Access {
     pub event: u32,
     /// Who made it.
     pub thread: String,
+    /// What the program calls the thread, where it gives it a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread_name: Option<String>,
     /// What it does: `r`, `w`, or another operation of the text format.
     pub op: String,
     /// What it touches.
@@ -432,6 +435,11 @@ impl Report {
     }
 }
 
+/// A thread, with what the program calls it if it gives it a name.
+pub(crate) fn with_title(thread: &str, title: Option<&str>) -> String {
+    title.map_or_else(|| thread.to_string(), |title| format!("{thread} ({title})"))
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the serialiser passes a reference")]
 pub(crate) fn is_zero(number: &u64) -> bool {
     *number == 0
@@ -497,6 +505,11 @@ impl Race {
 }
 
 impl Access {
+    /// The thread, with what the program calls it: `T1 (net-worker)`.
+    pub fn thread_words(&self) -> String {
+        with_title(&self.thread, self.thread_name.as_deref())
+    }
+
     /// The access that `event` is.
     pub fn new(id: EventId, event: Event, names: &Names) -> Access {
         let text = op_text(event.op, names);
@@ -508,6 +521,7 @@ impl Access {
         Access {
             event: id.number(),
             thread: names.threads.name(event.thread).to_string(),
+            thread_name: names.title(event.thread).map(str::to_string),
             op: op.to_string(),
             target: event
                 .op

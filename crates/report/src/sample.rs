@@ -119,6 +119,7 @@ fn story() -> Story {
         Row::Step(Step { thread, event, what: what.to_string(), location: location.to_string(), races })
     };
     Story {
+        thread_names: std::collections::BTreeMap::new(),
         threads: ["main", "teller", "auditor"].map(String::from).to_vec(),
         rows: vec![
             step(0, 1, "starts teller", "src/bank.c:20:5", false),

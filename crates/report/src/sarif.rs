@@ -1,13 +1,15 @@
 //! Reports for code scanning: SARIF 2.1.0, in the subset that dashboards show.
 //!
 //! All reports are one run with three rules, as dashboards keep apart what comes in several runs. A race that several
-//! techniques find in one trace is one result. Its story is a code flow with a flow for each thread.
+//! techniques find in one trace is one result. Its story is a code flow with a single flow, as viewers show only
+//! the first: the steps of all threads in their order, each with its thread in the message.
 
 use std::collections::HashSet;
 use std::io::{self, Write as _};
 
 use serde_json::{Map, Value, json};
 
+use crate::cause::{Cause, causes};
 use crate::confirmation::Confirmation;
 use crate::confirmation_text;
 use crate::context::{Frame, Place};
@@ -18,6 +20,7 @@ use crate::notes;
 use crate::race_text::deed;
 use crate::report::{Access, Proof, Report};
 use crate::sink::{Sink, whole};
+use crate::source_text;
 use crate::story::{Row, Step, Story};
 use crate::visible::{place as shown_place, visible};
 
@@ -29,6 +32,8 @@ use uri::Folder;
 const ROOT: &str = "SRCROOT";
 /// Where results belong. In no text is this as it stands: there, quotes are escaped.
 const NO_RESULTS: &str = "\"results\":[]";
+/// Where to read about foretell.
+const INFORMATION: &str = "https://docs.rs/foretell";
 /// How many steps a code flow may have: dashboards refuse more.
 const STEPS: usize = 10_000;
 
@@ -54,7 +59,7 @@ enum Standing<'a> {
 }
 
 /// One result, whichever list of a report it comes from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Finding<'a> {
     report: &'a Report,
     rule: Rule,
@@ -66,6 +71,8 @@ struct Finding<'a> {
     story: Option<&'a Story>,
     fingerprint: Option<&'a str>,
     standing: Standing<'a>,
+    /// What the race comes from.
+    cause: Option<Cause>,
 }
 
 /// The reports in this form. Relative paths start from `folder`, which is absolute.
@@ -81,7 +88,7 @@ pub fn write(reports: &[Report], folder: &str, sink: &mut Sink<'_>) -> io::Resul
     // trace counts.
     findings.sort_by_key(|finding| finding.rule == Rule::Candidate);
     let mut told = HashSet::new();
-    findings.retain(|&Finding { report, fingerprint, .. }| {
+    findings.retain(|Finding { report, fingerprint, .. }| {
         fingerprint.is_none_or(|fingerprint| told.insert((report.trace.file.as_str(), fingerprint)))
     });
     let log = json!({
@@ -92,6 +99,7 @@ pub fn write(reports: &[Report], folder: &str, sink: &mut Sink<'_>) -> io::Resul
                 "name": "foretell",
                 "fullName": "foretell, a predictive data-race detector",
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "informationUri": INFORMATION,
                 "rules": Rule::ALL.map(Rule::described),
             }},
             "automationDetails": {"id": category(reports)},
@@ -184,6 +192,7 @@ impl Rule {
             "shortDescription": {"text": short},
             "fullDescription": {"text": full},
             "help": {"text": help, "markdown": help},
+            "helpUri": format!("{INFORMATION}#{}", self.id()),
             "defaultConfiguration": {"level": self.level()},
             "properties": {
                 "tags": ["concurrency", "correctness"],
@@ -227,10 +236,22 @@ fn findings(report: &Report) -> Vec<Finding<'_>> {
     let untold = |proven, first, second, fingerprint, standing| {
         let rule = if proven { Rule::Race } else { Rule::Candidate };
         let (words, confirmation, story) = ("", None, None);
-        Finding { report, rule, first, second, words, confirmation, story, fingerprint, standing }
+        Finding {
+            report,
+            rule,
+            first,
+            second,
+            words,
+            confirmation,
+            story,
+            fingerprint,
+            standing,
+            cause: None,
+        }
     };
     let mut findings = Vec::new();
-    for race in report.races.iter().filter(|race| !race.repeated) {
+    let causes = causes(report);
+    for (number, race) in (1..).zip(report.listed_races()) {
         let words = match race.proof {
             Proof::Adjacent => "A schedule makes the two accesses adjacent.",
             Proof::Unordered => "Nothing in the observed run orders the two accesses.",
@@ -245,6 +266,7 @@ fn findings(report: &Report) -> Vec<Finding<'_>> {
             story: race.story.as_ref(),
             fingerprint: race.fingerprint.as_deref(),
             standing,
+            cause: causes.iter().find(|cause| cause.races.contains(&number)).cloned(),
         });
     }
     for open in &report.undecided {
@@ -258,6 +280,7 @@ fn findings(report: &Report) -> Vec<Finding<'_>> {
             story: None,
             fingerprint: open.fingerprint.as_deref(),
             standing,
+            cause: None,
         });
     }
     for pair in report.known.iter().flat_map(|known| &known.pairs) {
@@ -272,7 +295,7 @@ fn findings(report: &Report) -> Vec<Finding<'_>> {
 }
 
 fn result(finding: &Finding<'_>, folder: &Folder) -> Value {
-    let Finding { report, rule, first, second, .. } = *finding;
+    let &Finding { report, rule, first, second, .. } = finding;
     let places = Places { folder, program: report.program() };
     let stacks = [first, second].into_iter().filter(|access| !access.stack.is_empty());
     let stacks: Vec<Value> = stacks.map(|access| places.stack(access)).collect();
@@ -307,6 +330,8 @@ fn result(finding: &Finding<'_>, folder: &Folder) -> Value {
             "trace": visible(&report.trace.file),
             "events": [first.event, second.event],
             "confirmed": finding.confirmation.map(|it| it.confirmed),
+            "cause": finding.cause.as_ref().map(|cause| visible(&cause.sentence)),
+            "fix": finding.cause.as_ref().and_then(|cause| cause.fix.as_deref()).map(visible),
         },
     })
 }
@@ -344,7 +369,7 @@ fn deadlocks(report: &Report, folder: &Folder) -> Vec<Value> {
 fn sentence(finding: &Finding<'_>) -> String {
     let access = |access: &Access| {
         let function = access.function.as_ref().map(|function| format!(" in {}", visible(function)));
-        let (thread, place) = (visible(&access.thread), shown_place(&access.location));
+        let (thread, place) = (visible(&access.thread_words()), shown_place(&access.location));
         format!("{thread} {}{} at {place}", deed(access), function.unwrap_or_default())
     };
     let (target, first, second) =
@@ -355,7 +380,9 @@ fn sentence(finding: &Finding<'_>) -> String {
     let confirmation = finding.confirmation.filter(|it| !it.confirmed);
     let unconfirmed = confirmation.map(|it| format!(" It is {}.", confirmation_text::words(it).plain()));
     let unconfirmed = unconfirmed.unwrap_or_default();
-    format!("{what} on {target}{doubt}: {first} while {second}.{words}{unconfirmed}")
+    let fixed = finding.cause.as_ref().filter(|cause| cause.fix.is_some());
+    let cause = fixed.map(|cause| format!("{}. ", cause.sentence)).unwrap_or_default();
+    format!("{cause}{what} on {target}{doubt}: {first} while {second}.{words}{unconfirmed}")
 }
 
 /// The version is part of the name, as the standard wants it.
@@ -383,8 +410,10 @@ impl Places<'_> {
     /// The place of an access.
     fn access(&self, access: &Access) -> Map<String, Value> {
         let mut place = self.place(&access.location, access.function.as_deref(), access.source.as_deref());
-        place
-            .insert("message".to_string(), message(&format!("{} {}", visible(&access.thread), deed(access))));
+        place.insert(
+            "message".to_string(),
+            message(&format!("{} {}", visible(&access.thread_words()), deed(access))),
+        );
         place
     }
 
@@ -411,7 +440,10 @@ impl Places<'_> {
         };
         let region = (place.line > 0).then(|| {
             let snippet = source.map(|source| json!({"text": source}));
-            json!({"startLine": place.line, "startColumn": place.column, "snippet": snippet})
+            let token = source.zip(place.column).and_then(|(line, column)| token_columns(line, column));
+            let start = token.map_or(place.column, |(start, _)| Some(start));
+            let end = token.map(|(_, end)| end);
+            json!({"startLine": place.line, "startColumn": start, "endColumn": end, "snippet": snippet})
         });
         Some(json!({"artifactLocation": artifact, "region": region}))
     }
@@ -420,11 +452,11 @@ impl Places<'_> {
         let frame =
             |frame: &Frame| json!({"location": self.place(&frame.location, Some(&frame.function), None)});
         let frames: Vec<Value> = access.stack.iter().map(frame).collect();
-        let about = format!("{} at event {}", visible(&access.thread), access.event);
+        let about = format!("{} at event {}", visible(&access.thread_words()), access.event);
         json!({"message": message(&about), "frames": frames})
     }
 
-    /// The steps of a story, thread by thread; their order tells how they follow each other.
+    /// The steps of a story in their order, in one flow: viewers show only the first.
     fn code_flow(&self, story: &Story) -> Option<Value> {
         let steps = story.rows.iter().filter_map(|row| match row {
             Row::Step(step) => Some(step),
@@ -432,22 +464,29 @@ impl Places<'_> {
         });
         let steps: Vec<(usize, &Step)> = (1..).zip(steps).collect();
         let steps = steps.get(steps.len().saturating_sub(STEPS)..)?;
-        let flow = |(index, thread): (usize, &String)| {
-            let own = steps.iter().filter(|(_, step)| step.thread == index);
-            let own: Vec<Value> = own.map(|(order, step)| self.step(*order, step)).collect();
-            (!own.is_empty()).then(|| json!({"id": visible(thread), "locations": own}))
-        };
-        let flows: Vec<Value> = story.threads.iter().enumerate().filter_map(flow).collect();
+        let threads: Vec<String> = story.thread_words().collect();
+        let thread = |step: &Step| threads.get(step.thread).map_or("", String::as_str);
+        let taken: Vec<Value> =
+            steps.iter().map(|(order, step)| self.step(*order, thread(step), step)).collect();
         let words = "A schedule that leads to the race: the steps of all threads, in the order of execution.";
-        (!flows.is_empty()).then(|| json!({"message": {"text": words}, "threadFlows": flows}))
+        (!taken.is_empty())
+            .then(|| json!({"message": {"text": words}, "threadFlows": [{"locations": taken}]}))
     }
 
-    fn step(&self, order: usize, step: &Step) -> Value {
+    fn step(&self, order: usize, thread: &str, step: &Step) -> Value {
         let mut location = self.place(&step.location, None, None);
-        location.insert("message".to_string(), message(&step.what));
+        location.insert("message".to_string(), message(&format!("{thread} {}", step.what)));
         let importance = if step.races { "essential" } else { "important" };
         json!({"location": location, "executionOrder": order, "importance": importance})
     }
+}
+
+/// The first column of what stands at a column of a line, and the one after its last, counted in letters: compilers
+/// count bytes.
+fn token_columns(line: &str, column: u32) -> Option<(u32, u32)> {
+    let (from, to) = source_text::span(line, column)?;
+    let columns = |bytes: usize| u32::try_from(line.get(..bytes)?.chars().count() + 1).ok();
+    Some((columns(from)?, columns(to)?))
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ fn laid_out(
 }
 
 /// From which byte of the line to which the thing goes that stands at the column. Compilers count bytes.
-fn span(line: &str, column: u32) -> Option<(usize, usize)> {
+pub(crate) fn span(line: &str, column: u32) -> Option<(usize, usize)> {
     let from = usize::try_from(column).ok()?.checked_sub(1)?;
     let rest = line.get(from..).filter(|rest| !rest.trim().is_empty())?;
     let to = from + expression(rest);

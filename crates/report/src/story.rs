@@ -1,12 +1,15 @@
 //! A witness as a story: the steps that matter, in their new order, and where threads wait that went on in the
 //! recorded run.
 
+use std::collections::BTreeMap;
+
 use foretell_trace::{Event, EventId, Op, ThreadId, Trace};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::context::NOWHERE;
 use crate::replayed::{Recorded, Replay, with_values};
+use crate::report::with_title;
 use crate::words::words;
 
 /// How many of its last steps before the race a racing thread shows, whatever they are.
@@ -21,6 +24,9 @@ const ROWS: usize = 30;
 pub struct Story {
     /// The threads that appear in it, in the order of their first rows.
     pub threads: Vec<String>,
+    /// What the program calls those of them that it gives names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub thread_names: BTreeMap<String, String>,
     /// What happens.
     pub rows: Vec<Row>,
 }
@@ -74,6 +80,12 @@ pub enum StoryDetail {
 }
 
 impl Story {
+    /// The threads, with what the program calls them.
+    pub(crate) fn thread_words(&self) -> impl Iterator<Item = String> {
+        let title = |thread| self.thread_names.get(thread).map(String::as_str);
+        self.threads.iter().map(move |thread| with_title(thread, title(thread)))
+    }
+
     /// All steps that are shown.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
         self.rows.iter().filter_map(|row| match row {
@@ -107,7 +119,10 @@ impl Story {
         };
         builder.deeds = deeds(trace, recorded, &events, &matters);
         builder.add_rows(&events, &matters, detail);
-        Some(Story { threads: builder.threads, rows: builder.rows })
+        let is_told = |(thread, _): &(&str, &str)| builder.threads.iter().any(|told| told == thread);
+        let titles = trace.names().titles().filter(is_told);
+        let thread_names = titles.map(|(thread, title)| (thread.to_string(), title.to_string())).collect();
+        Some(Story { threads: builder.threads, thread_names, rows: builder.rows })
     }
 }
 

@@ -54,7 +54,7 @@ fn columns(story: &Story, room: usize, margin: usize, is_file_known: bool) -> Op
     let gaps = story.threads.len().saturating_sub(1) * width(GAP);
     let room = room.checked_sub(margin + gaps)?;
     let mut needs: Vec<usize> =
-        story.threads.iter().map(|name| width(&visible(name)).min(NARROWEST)).collect();
+        story.thread_words().map(|name| width(&visible(&name)).min(NARROWEST)).collect();
     let mut words = vec![0; needs.len()];
     for row in &story.rows {
         let (thread, need, word) = match row {
@@ -111,9 +111,9 @@ fn write_columns(page: &mut Page, story: &Story, events: usize, columns: &[usize
         page.line(line);
     };
     let mut heads = Text::new().ink(Ink::Quiet, format!("{:INDENT$}{:>events$}  ", "", "event"));
-    for (at, (name, &column)) in story.threads.iter().zip(columns).enumerate() {
+    for (at, (name, &column)) in story.thread_words().zip(columns).enumerate() {
         heads = if at == 0 { heads } else { heads.append(gap()) };
-        heads = heads.ink(Ink::Heading, pad(&fit(&visible(name), column), column));
+        heads = heads.ink(Ink::Heading, pad(&fit(&visible(&name), column), column));
     }
     page.line(heads);
     let room = |thread: usize| columns.get(thread).copied().unwrap_or(0);
@@ -226,6 +226,7 @@ mod tests {
         };
         let last = threads - 1;
         Story {
+            thread_names: std::collections::BTreeMap::new(),
             threads: (0..threads).map(|number| format!("T{number}")).collect(),
             rows: vec![
                 Row::SkippedByAll { steps: 7 },

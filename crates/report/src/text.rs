@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
+use crate::cause::causes;
+use crate::cause_text;
 use crate::coverage_text;
 use crate::decision::{Answer, Decision};
 use crate::hunt_text;
@@ -42,9 +44,12 @@ pub fn write(report: &Report, detail: Detail, sink: &mut Sink<'_>) -> io::Result
     let mut page = Page::new(detail);
     write_trace(&mut page, &report.trace, &report.technique);
     notes::of_search(report).iter().for_each(|text| note(&mut page, text));
+    let causes = causes(report);
+    cause_text::write_all(&mut page, &causes);
     for (index, race) in report.listed_races().enumerate() {
         sink.look()?;
-        race_text::write(&mut page, index + 1, race, detail);
+        let cause = causes.iter().find(|cause| cause.races.contains(&(index + 1)));
+        race_text::write(&mut page, index + 1, race, cause, detail);
         sink.write_all(page.take().as_bytes())?;
     }
     write_candidates(&mut page, report, detail);

@@ -35,6 +35,7 @@ fn access(mode: HeldMode, doubt: Doubt) -> Access {
     Access {
         event: 4,
         thread: text("teller"),
+        thread_name: Some(text("net-worker")),
         op: text("w"),
         target: text("note"),
         value: Some(text("1")),
@@ -92,7 +93,8 @@ fn story() -> Story {
     let step = || Step { thread: 0, event: 4, what: text("writes"), location: text("bank.c:3"), races: true };
     let skipped = Row::Skipped { thread: 0, steps: 2 };
     let rows = vec![Row::Step(step()), Row::Waits(step()), skipped, Row::SkippedByAll { steps: 3 }];
-    Story { threads: vec![text("teller")], rows }
+    let thread_names = [(text("teller"), text("net-worker"))].into();
+    Story { threads: vec![text("teller")], thread_names, rows }
 }
 
 fn reads() -> NeededReads {
@@ -339,7 +341,10 @@ fn program() -> ProgramReport {
 /// Everything that can be printed, with the definition that describes it.
 fn printed() -> Vec<(&'static str, Value)> {
     vec![
-        ("report", json!(report())),
+        (
+            "report",
+            serde_json::from_str(&foretell_report::json::render_reports(&[report()]).unwrap()).unwrap(),
+        ),
         ("decision", json!(decision())),
         // Numbers of 128 bits are numbers of a text only.
         ("exploration", serde_json::from_str(&serde_json::to_string(&exploration()).unwrap()).unwrap()),

@@ -199,7 +199,7 @@ impl Follower {
             }
             Record::Sync { op: SyncOp::End, .. } => self.end(),
             // Only the last thread at a barrier has a record of leaving it.
-            Record::Sync { op: SyncOp::Depart, .. } => {}
+            Record::Sync { op: SyncOp::Depart | SyncOp::Name, .. } => {}
             Record::Sync { site, op, .. } => {
                 self.has_forked |= op == SyncOp::Fork;
                 self.come_to(site, record);

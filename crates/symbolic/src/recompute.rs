@@ -127,7 +127,7 @@ impl Recomputation {
         }
         match *record {
             Record::Clock(_) | Record::Ahead(_) | Record::Fence { .. } | Record::Branch { by: None, .. } => {}
-            Record::Sync { op: SyncOp::LocalEnd, .. } => {}
+            Record::Sync { op: SyncOp::LocalEnd | SyncOp::Name, .. } => {}
             Record::Opaque { site } => thread.hints.push(Hint { site, by: None }),
             Record::Branch { site, by } => thread.hints.push(Hint { site, by }),
             _ => self.reliable(&mut thread, record),

@@ -11,6 +11,7 @@ pub mod rr;
 mod steps;
 mod swift;
 pub mod text;
+mod titles;
 mod values;
 mod write;
 

@@ -1,6 +1,7 @@
 //! The names of a trace: what its numbers stand for.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::marker::PhantomData;
 
@@ -308,6 +309,8 @@ pub struct Names {
     /// Methods and other labels.
     pub labels: Interner<LabelId>,
     symbols: Interner<SymbolIndex>,
+    /// What the program calls threads, where it gives them names of their own.
+    titles: BTreeMap<usize, String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -324,6 +327,26 @@ impl Id for SymbolIndex {
 }
 
 impl Names {
+    /// What the program calls the thread, if it says so. Several threads may have the same title.
+    pub fn title(&self, thread: ThreadId) -> Option<&str> {
+        self.titles.get(&thread.index()).map(String::as_str)
+    }
+
+    /// The program calls the thread so from now on. Nobody could read more than one line of it.
+    pub fn set_title(&mut self, thread: ThreadId, title: &str) {
+        let title = title.replace(char::is_control, " ");
+        match title.trim() {
+            "" => self.titles.remove(&thread.index()),
+            title => self.titles.insert(thread.index(), title.to_string()),
+        };
+    }
+
+    /// All threads that have titles, by their names, and their titles.
+    pub fn titles(&self) -> impl Iterator<Item = (&str, &str)> {
+        let thread = |index: &usize| ThreadId::from_index(*index).map(|thread| self.threads.name(thread));
+        self.titles.iter().filter_map(move |(index, title)| Some((thread(index)?, title.as_str())))
+    }
+
     /// The symbol for `text`: a canonical small number is kept as itself, anything else goes to the table.
     pub fn symbol(&mut self, text: &[u8]) -> Result<Symbol, NameError> {
         if let Some(symbol) = canonical_number(text).and_then(Symbol::number) {

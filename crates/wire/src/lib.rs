@@ -13,7 +13,8 @@
 //! * [`log`]: how records are put into a file such that it can be read after a crash
 //! * [`schedule`]: in which order the threads of a program are to make their steps
 //! * [`settings`]: environment variables, with their defaults
-//! * [`threads`]: the functions of the C library that are about threads, and what is known of each
+//! * [`threads`]: the functions of the C library that are about threads, and what is known of each; [`thread_name`]:
+//!   what a program calls its threads
 //! * [`varint`]: numbers in as few bytes as they need
 //!
 //! All of it depends on the standard library alone, because it is loaded into other people's programs.
@@ -33,6 +34,7 @@ pub mod schedule;
 pub mod settings;
 pub mod site;
 pub mod started;
+pub mod thread_name;
 pub mod threads;
 pub mod varint;
 

@@ -82,7 +82,12 @@ impl Record<'_> {
             | Record::Fence { .. } => true,
             Record::Sync { op, .. } => !matches!(
                 op,
-                SyncOp::Alloc | SyncOp::Free | SyncOp::Shared | SyncOp::Depart | SyncOp::LocalEnd
+                SyncOp::Alloc
+                    | SyncOp::Free
+                    | SyncOp::Shared
+                    | SyncOp::Depart
+                    | SyncOp::LocalEnd
+                    | SyncOp::Name
             ),
             Record::Clock(_)
             | Record::Ahead(_)
@@ -188,6 +193,8 @@ sync_ops! {
     /// So many bytes (other) of the thread's own stack from this address on are given up: a local variable is no
     /// more.
     LocalEnd = 22,
+    /// A half of the name of a thread, see [`crate::thread_name`]. No step, and nothing that another thread notices.
+    Name = 23,
 }
 
 /// The kinds of records; those with sizes take four numbers each, one per power of two.

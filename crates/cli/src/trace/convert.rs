@@ -74,6 +74,7 @@ pub(crate) fn save(trace: &Trace, path: &Path) -> Result<(), Failure> {
         if let Some(steps) = trace.steps() {
             writer.write_steps(steps).map_err(failed)?;
         }
+        writer.write_titles(trace.names()).map_err(failed)?;
         writer.finish(trace.ending()).map_err(failed)
     })
 }
@@ -160,6 +161,7 @@ fn convert(
     if let Some(steps) = reading.steps() {
         writer.write_steps(&steps).map_err(failed)?;
     }
+    writer.write_titles(reading.batch().1).map_err(failed)?;
     writer.finish(reading.ending()).map_err(failed)?;
     if reading.is_cut_short() {
         output::note(&format!(

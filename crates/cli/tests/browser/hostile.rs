@@ -34,6 +34,7 @@ fn access(at: usize) -> Access {
     Access {
         event: u32::try_from(at + 1).expect("a small number"),
         thread: name(at),
+        thread_name: Some(name(at + 2)),
         op: name(at + 3),
         target: name(at + 1) + &"very_long_".repeat(3_000),
         value: Some(name(at + 4)),
@@ -85,7 +86,11 @@ fn race(at: usize) -> Race {
         model: None,
         witness: Some(vec![1, 2]),
         witness_length: Some(2),
-        story: Some(Story { threads: threads.clone(), rows: steps.into_iter().map(Row::Step).collect() }),
+        story: Some(Story {
+            threads: threads.clone(),
+            thread_names: [(threads[0].clone(), threads[1].clone())].into(),
+            rows: steps.into_iter().map(Row::Step).collect(),
+        }),
         observed: Some(Observed::Unordered),
         reads: Some(NeededReads { reads: vec![read(at)], more: 1 }),
         path: Some(name(at)),

@@ -1,6 +1,7 @@
 //! The page that a report is, in a real browser.
 
 mod chromium;
+mod front;
 mod hostile;
 mod large;
 mod reading;

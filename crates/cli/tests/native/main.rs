@@ -17,6 +17,7 @@ mod hunt;
 mod known;
 mod limits;
 mod modules;
+mod names;
 mod online;
 mod primitives;
 mod processes;

@@ -1,6 +1,7 @@
 //! Names of the trace: variables, threads, locations and values, each given once.
 
 use foretell_trace::{Loc, Names, Symbol, ThreadId, Value, VarId};
+use foretell_wire::thread_name::ThreadName;
 use rustc_hash::FxHashMap;
 
 use crate::LogError;
@@ -20,6 +21,8 @@ pub(super) struct Naming<'a> {
     mixed: MixedVars,
     /// What is known of each site that was met so far.
     spots: FxHashMap<u64, Spot>,
+    /// What the program calls its threads.
+    titles: FxHashMap<u32, ThreadName>,
 }
 
 /// The variables beside mixed words, see [`super::mixed`].
@@ -40,6 +43,7 @@ impl<'a> Naming<'a> {
             vars: FxHashMap::default(),
             mixed: MixedVars::default(),
             spots: FxHashMap::default(),
+            titles: FxHashMap::default(),
         }
     }
 
@@ -149,6 +153,17 @@ impl<'a> Naming<'a> {
             Some(symbol) => Ok(Value(symbol)),
             None => Ok(Value(self.names.symbol(number.to_string().as_bytes())?)),
         }
+    }
+
+    /// The program gives a thread a name, half of it at a time.
+    pub(super) fn name_thread(&mut self, object: u64, other: u64) -> Result<(), LogError> {
+        let Some(number) = ThreadName::thread(object) else { return Ok(()) };
+        let title = self.titles.entry(number).or_default();
+        title.add(object, other);
+        let text = title.text();
+        let thread = self.thread(number)?;
+        self.names.set_title(thread, &text);
+        Ok(())
     }
 
     pub(super) fn thread(&mut self, thread: u32) -> Result<ThreadId, LogError> {

@@ -88,6 +88,7 @@ impl Writer<'_> {
                 self.push(Op::Depart(barrier))
             }
             SyncOp::LocalEnd => self.end_local(object, other),
+            SyncOp::Name => self.naming.name_thread(object, other),
             SyncOp::Alloc | SyncOp::Free | SyncOp::Shared => Ok(()),
         }
     }

@@ -1,13 +1,14 @@
 //! What the page shows, as compact JSON. `html/script/data.js` reads it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use serde::Serialize;
 
 use super::texts::{StackId, Text, Texts};
+use crate::cause::{Cause, causes};
 use crate::confirmation_text::words;
-use crate::context::{HeldLock, HeldMode, Origin, Place, is_of_library};
+use crate::context::{Frame, HeldLock, HeldMode, Origin, Place, is_of_library, own_frame};
 use crate::coverage_text;
 use crate::deadlock::{Deadlock, WaitingThread};
 use crate::excerpt::{Doubt, Excerpt};
@@ -22,9 +23,11 @@ use crate::reads::{NeededRead, NeededReads};
 use crate::reads_text;
 use crate::report::{Access, Candidate, Proof, Race, Report};
 use crate::sink::Sink;
+use crate::source_text;
 use crate::story::{Row, Step, Story};
 use crate::suppressions::SuppressedPair;
 use crate::text::{self, count};
+use crate::visible::visible;
 
 /// Everything.
 #[derive(Serialize)]
@@ -48,9 +51,21 @@ struct ReportData {
     notes: Vec<Text>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hunt: Option<HuntData>,
+    /// How many events the run has.
+    events: usize,
+    causes: Vec<CauseData>,
     races: Vec<RaceData>,
     open: Vec<OpenData>,
     suppressed: Vec<OpenData>,
+}
+
+/// What several races come from: a sentence, what would mend it, and the numbers of the races.
+#[derive(Serialize)]
+struct CauseData {
+    sentence: Text,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<Text>,
+    races: Vec<usize>,
 }
 
 /// Many runs of one program.
@@ -214,6 +229,8 @@ struct FileData {
     doubt: Option<&'static str>,
     /// The first line of each piece, and its lines.
     pieces: Vec<(u32, Vec<Text>)>,
+    /// Line and column of each place, and from which letter to which the thing there goes.
+    tokens: Vec<(u32, u32, usize, usize)>,
 }
 
 impl Data {
@@ -259,10 +276,17 @@ fn report_data(report: &Report, texts: &mut Texts, sink: &Sink<'_>) -> io::Resul
         facts: facts(report).iter().map(|fact| texts.text(fact)).collect(),
         notes,
         hunt: report.hunt.as_ref().map(|hunt| hunt_data(hunt, texts)),
+        events: report.trace.events,
         races: each(told, sink, |race| race_data(race, texts))?,
         open: each(report.undecided.iter(), sink, |open| open_data(open, texts))?,
         suppressed: each(suppressed, sink, |pair| suppressed_data(pair, texts))?,
+        causes: causes(report).iter().map(|cause| cause_data(cause, texts)).collect(),
     })
+}
+
+fn cause_data(cause: &Cause, texts: &mut Texts) -> CauseData {
+    let fix = cause.fix.as_ref().map(|fix| texts.text(fix));
+    CauseData { sentence: texts.text(&cause.sentence), fix, races: cause.races.clone() }
 }
 
 /// What else is to be said of a report.
@@ -338,7 +362,7 @@ fn access_data(access: &Access, texts: &mut Texts) -> AccessData {
     let locks = access.locks.as_ref().map(|locks| locks_data(locks, texts));
     AccessData {
         event: access.event,
-        thread: texts.text(&access.thread),
+        thread: texts.text(&access.thread_words()),
         target: texts.text(&access.target),
         deed: texts.text(&deed(access)),
         place: texts.place(&access.location),
@@ -353,7 +377,8 @@ fn access_data(access: &Access, texts: &mut Texts) -> AccessData {
 fn locks_data(locks: &[HeldLock], texts: &mut Texts) -> Vec<LockData> {
     let lock = |held: &HeldLock| {
         let is_shared = held.mode == HeldMode::Shared;
-        (texts.text(&held.lock), is_shared, texts.place(&held.location), texts.stack(&held.stack))
+        let place = texts.place(own_place(&held.location, &held.stack));
+        (texts.text(&held.lock), is_shared, place, texts.stack(&held.stack))
     };
     locks.iter().map(lock).collect()
 }
@@ -379,7 +404,13 @@ fn deadlock_data(deadlock: &Deadlock, texts: &mut Texts) -> DeadlockData {
 }
 
 fn origin_data(origin: &Origin, texts: &mut Texts) -> OriginData {
-    (origin.event, texts.text(&origin.thread), texts.place(&origin.location), texts.stack(&origin.stack))
+    let place = texts.place(own_place(&origin.location, &origin.stack));
+    (origin.event, texts.text(&origin.thread), place, texts.stack(&origin.stack))
+}
+
+/// Where in the program itself something happened, as the terminal shows it.
+fn own_place<'a>(location: &'a str, stack: &'a [Frame]) -> &'a str {
+    own_frame(stack).map_or(location, |frame| &frame.location)
 }
 
 /// The links of a chain; none if the two are unordered.
@@ -417,7 +448,7 @@ fn story_data(story: &Story, texts: &mut Texts) -> StoryData {
         Row::SkippedByAll { steps } => RowData::Skipped(None, *steps),
     };
     let rows = story.rows.iter().map(&mut row).collect();
-    StoryData { rows, threads: story.threads.iter().map(|thread| texts.text(thread)).collect() }
+    StoryData { rows, threads: story.thread_words().map(|thread| texts.text(&thread)).collect() }
 }
 
 fn picture_data(picture: &Picture, texts: &mut Texts) -> PictureData {
@@ -464,19 +495,40 @@ fn growth<N: Copy + Default>(numbers: impl Iterator<Item = N>, minus: fn(N, N) -
     numbers.map(grows).collect()
 }
 
+/// What is shown of a file: its lines, and the places in them.
+#[derive(Default)]
+struct Shown<'a> {
+    doubt: Option<Doubt>,
+    lines: BTreeMap<u32, &'a str>,
+    places: BTreeSet<(u32, u32)>,
+}
+
+/// From which letter of a line to which the thing goes that stands at a column: compilers count bytes.
+fn token(text: &str, line: u32, column: u32) -> Option<(u32, u32, usize, usize)> {
+    let (from, to) = source_text::span(text, column)?;
+    let letters = |bytes: usize| Some(text.get(..bytes)?.chars().count());
+    // What is spelled out has other columns.
+    let is_plain = visible(&text.replace('\t', " ")) == text.replace('\t', " ");
+    is_plain.then_some((line, column, letters(from)?, letters(to)?))
+}
+
 /// All lines of source files, each of them once.
 fn files(reports: &[Report], texts: &mut Texts, sink: &Sink<'_>) -> io::Result<Vec<FileData>> {
-    let mut files: BTreeMap<&str, (Option<Doubt>, BTreeMap<u32, &str>)> = BTreeMap::new();
+    let mut files: BTreeMap<&str, Shown<'_>> = BTreeMap::new();
     for (program, location, excerpt) in reports.iter().flat_map(excerpts) {
         sink.look()?;
         let Some(place) = Place::parse(location) else { continue };
         let file = if place.file.is_empty() { program.unwrap_or_default() } else { place.file };
-        let (doubt, lines) = files.entry(file).or_default();
+        let shown = files.entry(file).or_default();
         // That a line is missing says nothing of the others.
-        *doubt = doubt.or(excerpt.doubt.filter(|&doubt| doubt != Doubt::Shorter));
-        lines.extend((excerpt.first..).zip(excerpt.lines.iter().map(String::as_str)));
+        shown.doubt = shown.doubt.or(excerpt.doubt.filter(|&doubt| doubt != Doubt::Shorter));
+        shown.lines.extend((excerpt.first..).zip(excerpt.lines.iter().map(String::as_str)));
+        shown.places.extend(place.column.map(|column| (place.line, column)));
     }
-    let file = |(name, (doubt, lines)): (&str, (Option<Doubt>, BTreeMap<u32, &str>))| {
+    let file = |(name, Shown { doubt, lines, places }): (&str, Shown<'_>)| {
+        // In lines that may be others, columns mean nothing.
+        let places = places.into_iter().filter(|_| doubt.is_none());
+        let tokens = places.filter_map(|(line, column)| token(lines.get(&line)?, line, column)).collect();
         let mut pieces: Vec<(u32, Vec<Text>)> = Vec::new();
         for (number, line) in lines {
             let text = texts.line(line);
@@ -492,6 +544,7 @@ fn files(reports: &[Report], texts: &mut Texts, sink: &Sink<'_>) -> io::Result<V
             library: is_of_library(name),
             doubt: doubt.map(Doubt::words),
             pieces,
+            tokens,
         }
     };
     each(files.into_iter(), sink, file)

@@ -39,7 +39,7 @@ fn a_race_is_told_with_stacks_and_flows() {
                              auditor reads note at 17. A schedule makes the two accesses adjacent."},
         "locations": [{
             "physicalLocation": {"artifactLocation": deposit, "region":
-                {"startLine": 3, "startColumn": 10, "snippet": {"text": "\tnote  = 1; // for the auditor"}}},
+                {"startLine": 3, "startColumn": 10, "endColumn": 11, "snippet": {"text": "\tnote  = 1; // for the auditor"}}},
             "logicalLocations": [{"fullyQualifiedName": "deposit", "kind": "function"}],
             "message": {"text": "teller writes note = 1"},
         }],
@@ -54,18 +54,16 @@ fn a_race_is_told_with_stacks_and_flows() {
         ]}],
         "codeFlows": [{
             "message": {"text": "A schedule that leads to the race: the steps of all threads, in the order of execution."},
-            "threadFlows": [
-                {"id": "main", "locations":
-                    [step(1, "starts teller", "important", json!({"physicalLocation": here(20, 5)}))]},
-                {"id": "teller", "locations": [step(3, "writes note = 1", "essential", json!({
-                    "physicalLocation": {"artifactLocation": deposit, "region": {"startLine": 3, "startColumn": 10}}}))]},
-                {"id": "auditor", "locations": [
-                    step(2, "locks lock", "important", json!({"physicalLocation": here(14, 5)})),
-                    step(4, "reads note", "essential", json!({"logicalLocations": [{"fullyQualifiedName": "17"}]}))]},
-            ],
+            "threadFlows": [{"locations": [
+                step(1, "main starts teller", "important", json!({"physicalLocation": here(20, 5)})),
+                step(2, "auditor locks lock", "important", json!({"physicalLocation": here(14, 5)})),
+                step(3, "teller writes note = 1", "essential", json!({
+                    "physicalLocation": {"artifactLocation": deposit, "region": {"startLine": 3, "startColumn": 10}}})),
+                step(4, "auditor reads note", "essential", json!({"logicalLocations": [{"fullyQualifiedName": "17"}]})),
+            ]}],
         }],
         "partialFingerprints": {"foretell/v1": fingerprint.strip_prefix("v1:").unwrap()},
-        "properties": {"technique": "auto", "trace": "bank", "events": [4, 18]},
+        "properties": {"technique": "auto", "trace": "bank", "events": [4, 18], "cause": "`note` is written by `deposit` and read by auditor at the same time"},
     });
     assert_eq!(*race, expected, "{race:#}");
     assert_eq!(log["runs"][0]["automationDetails"]["id"], "foretell/auto/bank/");

@@ -1,13 +1,17 @@
 //! Questions about threads and their attributes: the C library writes the answer where the caller wants it, and reads
 //! what it is told. Nothing else of it matters to other threads, but for names.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_ulong, c_void};
 use std::sync::atomic::AtomicU64;
 
+use foretell_wire::record::{Record, SyncOp};
+use foretell_wire::thread_name;
 use libc::pthread_t;
 
 use super::blocking::{received, sent};
 use super::{original, pass_on};
+use crate::scheduler;
+use crate::thread::Thread;
 use crate::turn::Turn;
 
 type Any = *mut c_void;
@@ -120,9 +124,6 @@ unsafe extern "C-unwind" fn pthread_sigmask(how: c_int, new: Any, before: Answer
     result
 }
 
-/// A name has so many bytes, with the zero at its end.
-const NAME: usize = 16;
-
 /// The name of a thread is a variable of its own: who asks for it learns what was done before it was given. Several
 /// threads may have to share one, which orders more than need be.
 fn name_of(thread: pthread_t) -> &'static AtomicU64 {
@@ -137,9 +138,8 @@ fn name_of(thread: pthread_t) -> &'static AtomicU64 {
 unsafe extern "C-unwind" fn pthread_setname_np(thread: pthread_t, name: *const c_char) -> c_int {
     if let Some(turn) = Turn::alone() {
         turn.due();
-        // SAFETY: the program passes a name that ends with a zero.
-        let length = unsafe { libc::strnlen(name, NAME) };
-        sent(&turn, name.cast_mut().cast(), (length + 1).min(NAME));
+        let named = scheduler::by_handle(thread);
+        hand_name(&turn, named, name);
         turn.publish(name_of(thread));
     }
     pass_on!(original!(c"pthread_setname_np": fn(pthread_t, *const c_char) -> c_int)(thread, name))
@@ -157,4 +157,37 @@ unsafe extern "C-unwind" fn pthread_getname_np(thread: pthread_t, name: *mut c_c
         received(&turn, name.cast(), (length + 1).min(room));
     }
     result
+}
+
+/// Of all that can be asked for here, names are known. Anything else may have any effect.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn prctl(what: c_int, a: c_ulong, b: c_ulong, c: c_ulong, d: c_ulong) -> c_int {
+    let original = original!(c"prctl": fn(c_int, c_ulong, c_ulong, c_ulong, c_ulong) -> c_int);
+    let Some(turn) = Turn::alone() else { return pass_on!(original(what, a, b, c, d)) };
+    turn.due();
+    if what == libc::PR_SET_NAME {
+        // SAFETY: a thread always has an identity.
+        let me = unsafe { libc::pthread_self() };
+        hand_name(&turn, Some(turn.me), a as *const c_char);
+        turn.publish(name_of(me));
+        return pass_on!(original(what, a, b, c, d));
+    }
+    turn.fence(turn.me.site.get());
+    let result = pass_on!(original(what, a, b, c, d));
+    turn.fence(turn.me.site.get());
+    result
+}
+
+/// The library reads the new name of a thread, which is told if the thread is known.
+fn hand_name(turn: &Turn, thread: Option<&'static Thread>, name: *const c_char) {
+    // SAFETY: the program passes a name that ends with a zero.
+    let length = unsafe { libc::strnlen(name, thread_name::LENGTH) };
+    sent(turn, name.cast_mut().cast(), (length + 1).min(thread_name::LENGTH));
+    let Some(thread) = thread else { return };
+    // SAFETY: so many bytes of the name were just read.
+    let name = unsafe { std::slice::from_raw_parts(name.cast(), length) };
+    for (object, other) in thread_name::records(thread.id, name) {
+        let site = turn.me.site.get();
+        turn.log_sync_record(&Record::Sync { site, op: SyncOp::Name, object, other });
+    }
 }

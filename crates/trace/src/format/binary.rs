@@ -16,6 +16,7 @@
 //! | 3 | after all records: a piece of what is known of dependence, see [`super::dependence`]; all such blocks are read as one |
 //! | 4 | after all records: a piece of what is known of steps, see [`super::steps`]; all such blocks are read as one |
 //! | 5 | after all records: a piece of how values are computed, see [`super::values`]; all such blocks are read as one |
+//! | 6 | after all records: what threads are called, see [`super::titles`]; lines, each complete |
 //!
 //! A recording without block 2 was cut short: what its complete blocks hold is right. A block that is complete and does
 //! not fit its checksum is damage, unless it is the last thing in the input (then the machine died while writing it).
@@ -74,6 +75,7 @@ const END: u8 = 2;
 const DEPENDENCE: u8 = 3;
 const STEPS_MADE: u8 = 4;
 const VALUES: u8 = 5;
+const TITLES: u8 = 6;
 
 /// No event is longer; behind its last record a block is padded so far, so that events need no check of each byte.
 const WINDOW: usize = 32;

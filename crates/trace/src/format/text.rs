@@ -2,7 +2,7 @@
 //!
 //! Empty lines and lines that begin with `#` are skipped, unless they tell which reads matter ([`super::dependence`])
 //! how values are computed
-//! ([`super::values`]), or how far threads have come ([`super::steps`]). Any other line that is not an event is an
+//! ([`super::values`]), how far threads have come ([`super::steps`]), or what they are called ([`super::titles`]). Any other line that is not an event is an
 //! error. Names are any text without `|`; after the last comma of an access stands its value, so a variable whose name
 //! has a comma needs one. A location is any text, such as `12` or `bank.c:12`.
 //!
@@ -42,9 +42,9 @@ use crate::error::{Position, TraceError};
 use crate::event::{Event, MemOrder, Op};
 use crate::format::dependence::{DependenceLines, write_text};
 use crate::format::lines::{Lines, Problem};
-use crate::format::steps;
 use crate::format::swift;
 use crate::format::values;
+use crate::format::{steps, titles};
 use crate::id::{CondId, EventId, Id, LockId, VarId};
 use crate::name::{Interner, Names, Variables};
 use crate::source::{BATCH, Batch, Source};
@@ -61,8 +61,10 @@ pub struct TextReader {
     dependence: DependenceLines,
     /// of how values are computed,
     values: values::ValueLines,
-    /// and of steps.
+    /// of steps,
     steps: steps::StepLines,
+    /// and of what threads are called.
+    titles: Vec<(String, String)>,
 }
 
 impl TextReader {
@@ -75,6 +77,7 @@ impl TextReader {
             dependence: DependenceLines::default(),
             values: values::ValueLines::default(),
             steps: steps::StepLines::default(),
+            titles: Vec::new(),
         }
     }
 }
@@ -91,7 +94,10 @@ impl Source for TextReader {
             }
             let parse = |line: &[u8], _| parse_event(line, &mut self.names);
             let comment = |line: &[u8], number| {
-                if steps::StepLines::is_for(line) {
+                if let Some(title) = titles::read(line) {
+                    self.titles.push(title);
+                    Ok(())
+                } else if steps::StepLines::is_for(line) {
                     self.steps.line(line)
                 } else if self.values.is_for(line) {
                     self.values.line(line, number, &self.dependence)
@@ -103,6 +109,7 @@ impl Source for TextReader {
                 break;
             }
         }
+        titles::take_up(self.titles.drain(..), &mut self.names);
         self.events += batch.events.len();
         Ok(!batch.events.is_empty())
     }
@@ -465,6 +472,11 @@ impl<W: Write> TextWriter<W> {
     /// Writes how far threads have come, after all events.
     pub fn write_steps(&mut self, steps: &Steps) -> Result<(), TraceError> {
         Ok(steps::write_text(steps, &mut self.output)?)
+    }
+
+    /// Writes what the program calls its threads, after all events.
+    pub fn write_titles(&mut self, names: &Names) -> Result<(), TraceError> {
+        Ok(self.output.write_all(titles::write(names).as_bytes())?)
     }
 
     /// The output, with everything written to it.

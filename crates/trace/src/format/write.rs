@@ -55,6 +55,11 @@ pub trait EventWriter {
         Ok(())
     }
 
+    /// Writes what the program calls its threads, after all events. A format that cannot say this leaves it out.
+    fn write_titles(&mut self, _: &Names) -> Result<(), TraceError> {
+        Ok(())
+    }
+
     /// Ends the trace. Without this call the output is incomplete. `ending` is how the trace itself ended; a format
     /// that can keeps the mark.
     fn finish(self: Box<Self>, ending: Ending) -> Result<(), TraceError>;
@@ -98,6 +103,10 @@ macro_rules! forward_all {
 
         fn write_steps(&mut self, steps: &Steps) -> Result<(), TraceError> {
             self.write_steps(steps)
+        }
+
+        fn write_titles(&mut self, names: &Names) -> Result<(), TraceError> {
+            self.write_titles(names)
         }
     };
 }

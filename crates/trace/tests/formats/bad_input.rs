@@ -120,7 +120,7 @@ fn a_recording_damaged_in_the_middle_is_an_error() {
     let wrong_count = [header(), block(2, &7u64.to_le_bytes())].concat();
     assert_eq!(message(&wrong_count), "byte 12: expected the end of 7 events, found 0 of them before it");
     let unknown_kind = [header(), block(9, b"")].concat();
-    assert_eq!(message(&unknown_kind), "byte 12: expected a block of kind 1 to 5, found kind 9");
+    assert_eq!(message(&unknown_kind), "byte 12: expected a block of kind 1 to 6, found kind 9");
 }
 
 #[test]

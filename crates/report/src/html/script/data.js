@@ -17,6 +17,12 @@ function shortPlace(location) {
 /** Source files by their names. */
 const files = new Map(data.files.map((file) => [text(file.name), file]));
 
+/** From which letter to which the thing goes that stands at a column of a line: both counted from 0; null if not known. */
+function tokenAt(file, number, column) {
+  file.tokenMap ??= new Map(file.tokens.map(([line, at, from, to]) => [`${line}:${at}`, [from, to]]));
+  return file.tokenMap.get(`${number}:${column}`) || null;
+}
+
 /** The text of a line, or undefined. */
 function lineOf(file, number) {
   for (const [first, lines] of file.pieces) {
@@ -44,6 +50,22 @@ for (const report of data.reports) {
     }
   }
 }
+
+/** All causes, and that of each race; races of one cause stand together. */
+const causes = [];
+{
+  let before = 0;
+  for (const report of data.reports) {
+    for (const cause of report.causes) {
+      const races = cause.races.map((number) => items.race[before + number - 1]);
+      causes.push({ ...cause, number: causes.length + 1, races });
+      for (const race of races) race.cause = causes[causes.length - 1];
+    }
+    before += report.races.length;
+  }
+}
+/** The races in the order of the list. */
+const listed = { ...items, race: causes.flatMap((cause) => cause.races) };
 
 const idOf = (item) => `${item.kind === "open" ? "candidate" : item.kind}-${item.number}`;
 

@@ -13,6 +13,7 @@ class List {
     this.search = make("input", { type: "search", placeholder: "Filter: variable, function, file, thread …", "aria-label": "Filter", "aria-keyshortcuts": "/", oninput: () => this.filter() });
     this.file = this.choice("File", "all files", (item) => filesOf(item));
     this.variable = this.choice("Variable", "all variables", (item) => [text(item.pair.first.target)]);
+    this.cause = this.choice("Cause", "all causes", (item) => (isGrouped && item.cause ? [`${item.cause.number}. ${text(item.cause.sentence)}`] : []));
     this.proof = this.choice("Proof", "any proof", (item) => [proofName(item)]);
     this.report = this.choice("Technique and trace", "all techniques and traces", (item) => [reportName(item)]);
     this.tabs = make("div", { role: "tablist", class: "tabs", "aria-label": "Kinds" });
@@ -24,7 +25,7 @@ class List {
       this.body,
     );
     this.none = make("p", { class: "none" });
-    fill(element, [this.tabs, make("div", { class: "filters" }, this.search, this.file, this.variable, this.proof, this.report), this.about, this.none, this.box]);
+    fill(element, [this.tabs, make("div", { class: "filters" }, this.search, this.cause, this.file, this.variable, this.proof, this.report), this.about, this.none, this.box]);
     this.virtual = new Virtual(this.body, ITEM, (index) => this.row(index));
     this.show(this.tab);
   }
@@ -36,7 +37,7 @@ class List {
   }
 
   choices() {
-    return [this.file, this.variable, this.proof, this.report];
+    return [this.cause, this.file, this.variable, this.proof, this.report];
   }
 
   /** Changes to another kind of findings. */
@@ -73,7 +74,7 @@ class List {
     const matches = (item) =>
       choices.every((select) => select.values(item).includes(select.value)) && words.every((word) => wordsOf(item).includes(word));
     const isFiltered = words.length > 0 || choices.length > 0;
-    this.shown = isFiltered ? items[this.tab].filter(matches) : items[this.tab];
+    this.shown = isFiltered ? listed[this.tab].filter(matches) : listed[this.tab];
     const [found, all] = [this.shown.length, items[this.tab].length];
     this.none.textContent = found ? (isFiltered ? `${found.toLocaleString("en")} of ${all.toLocaleString("en")}` : "") : all ? "Nothing matches." : this.tab === "race" ? "No race is proven." : "There is nothing here.";
     this.box.hidden = found === 0;
@@ -90,11 +91,11 @@ class List {
     const isChosen = index === this.at;
     return make(
       "div",
-      { class: isChosen ? "item chosen" : "item", role: "option", id: `item-${index}`, "aria-selected": String(isChosen), "aria-setsize": this.shown.length, "aria-posinset": index + 1, onclick: () => this.choose(index, true) },
+      { class: `item${isChosen ? " chosen" : ""}${isGrouped && item.cause && item.cause !== this.shown[index - 1]?.cause ? " first-of-cause" : ""}`, role: "option", id: `item-${index}`, "aria-selected": String(isChosen), "aria-setsize": this.shown.length, "aria-posinset": index + 1, onclick: () => this.choose(index, true) },
       make("span", { class: "first-line" }, make("span", { class: "index" }, String(item.number)), make("code", { class: "target" }, text(first.target)), make("span", { class: "badge" }, proofName(item))),
       access(first, "lane-0"),
       access(second, "lane-1"),
-      make("span", { class: "last-line dim" }, [text(item.report.technique), item.pair.reason !== undefined ? text(item.pair.reason) : reportsDiffer ? text(item.report.file) : null, item.pair.fingerprint].filter(Boolean).join(" · ")),
+      make("span", { class: "last-line dim" }, [isGrouped && item.cause && `cause ${item.cause.number}`, text(item.report.technique), item.pair.reason !== undefined ? text(item.pair.reason) : reportsDiffer ? text(item.report.file) : null, item.pair.fingerprint].filter(Boolean).join(" · ")),
     );
   }
 
@@ -154,6 +155,8 @@ class List {
   }
 }
 
+/** Whether some races have the same cause. */
+const isGrouped = causes.length < items.race.length;
 const reportsDiffer = data.reports.length > 1;
 
 function reportName(item) {

@@ -11,14 +11,36 @@ function showSummary() {
       "div",
       { class: "report" },
       make("p", {}, make("b", {}, text(one.file)), " · ", make("span", { class: "technique" }, text(one.technique)), reportsDiffer && ` · ${one.summary}`, dots(one.facts.map(text))),
-      one.notes.map((note) => make("p", { class: "note" }, text(note))),
+      notesPart(one.notes.map(text)),
       huntView(one.hunt),
     );
   // Of very many reports, those with something to say come first to mind.
   const shown = data.reports.slice(0, 12);
   const rest = data.reports.slice(12);
   const more = rest.length > 0 && make("details", {}, make("summary", {}, count(rest.length, "more report")), rest.map(report));
-  fill(byId("summary"), [make("p", { class: "brand" }, data.tool), headline, shown.map(report), more]);
+  fill(byId("summary"), [make("p", { class: "brand" }, data.tool), headline, causesPart(), shown.map(report), more]);
+}
+
+/** What is to be known about a report: one line, and all of it when asked for. */
+function notesPart(notes) {
+  if (!notes.length) return null;
+  const first = notes[0].length > 80 ? `${notes[0].slice(0, 79)}…` : notes[0];
+  const words = [make("b", {}, count(notes.length, "note")), `: ${first}`];
+  return make("details", { class: "notes" }, make("summary", {}, words), notes.map((note) => make("p", { class: "note" }, note)));
+}
+
+/** What the races come from, if several have the same cause. */
+function causesPart() {
+  if (!isGrouped) return null;
+  const entry = (cause) => make("li", {}, make("button", { class: "link", type: "button", onclick: () => open(cause.races[0]) }, quoted(text(cause.sentence))), make("span", { class: "dim" }, ` · ${count(cause.races.length, "race")}`));
+  const [shown, rest] = [causes.slice(0, 8), causes.slice(8)];
+  return make(
+    "div",
+    { class: "causes" },
+    make("p", {}, make("b", {}, `${count(causes.length, "cause")} of ${count(items.race.length, "race")}`)),
+    make("ol", {}, shown.map(entry)),
+    rest.length > 0 && make("details", {}, make("summary", {}, count(rest.length, "more cause")), make("ol", { start: shown.length + 1 }, rest.map(entry))),
+  );
 }
 
 /** What is there before anything is opened. */
@@ -134,15 +156,20 @@ byId("theme").addEventListener("click", () => {
 byId("help").addEventListener("click", () => byId("guide").showModal());
 document.addEventListener("keydown", key);
 addEventListener("hashchange", followAddress);
+/** What is folded cannot be opened on paper. */
+let openedForPrint = [];
 addEventListener("beforeprint", () => {
   isPrinting = true;
+  openedForPrint = [...document.querySelectorAll("#detail .fact details:not([open]), .notes:not([open])")];
+  for (const details of openedForPrint) details.open = true;
   for (const virtual of virtuals) virtual.update();
 });
 addEventListener("afterprint", () => {
   isPrinting = false;
+  for (const details of openedForPrint.splice(0)) details.open = false;
   for (const virtual of virtuals) virtual.update();
 });
 showNothing();
 if (itemOf(location.hash)) followAddress();
-else if (items.race.length && matchMedia("(min-width: 1000px)").matches) show(items.race[0]);
+else if (items.race.length && matchMedia("(min-width: 1000px)").matches) show(listed.race[0]);
 document.documentElement.dataset.ready = "";

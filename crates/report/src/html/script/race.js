@@ -6,6 +6,31 @@ const lanes = ["lane-0", "lane-1"];
 /** A place, in full; the file is what one looks for first. */
 const placeText = (position) => make("span", { class: "place" }, text(position));
 
+/** So many callers are shown at once. */
+const FRAMES = 6;
+/** Names are shown whole up to this length. */
+const NAME = 60;
+
+/** A function; what a long name is instantiated with is left out, and shown when asked for. */
+function functionName(name) {
+  const short = name.length > NAME ? withoutArguments(name) : name;
+  if (short === name) return make("code", {}, name);
+  return make("details", { class: "name" }, make("summary", {}, make("code", {}, short)), make("code", {}, name));
+}
+
+/** A name without what stands between angle brackets; operators and arrows are no brackets. */
+function withoutArguments(name) {
+  let [depth, short] = [0, ""];
+  for (let at = 0; at < name.length; at++) {
+    const isOperator = /operator\s*[<>=-]*$/.test(name.slice(0, at)) || name[at - 1] === "-";
+    if (name[at] === "<" && !isOperator && at > 0) {
+      if (depth++ === 0) short += "<…>";
+    } else if (name[at] === ">" && !isOperator && depth > 0) depth--;
+    else if (depth === 0) short += name[at];
+  }
+  return depth === 0 ? short : name;
+}
+
 /** The frames of a stack below the first one; functions of libraries that call each other are only counted. */
 function stackList(stack, skip) {
   const frames = stack === undefined || stack === null ? [] : data.stacks[stack].slice(skip);
@@ -14,7 +39,7 @@ function stackList(stack, skip) {
   for (let at = 0; at < frames.length; ) {
     let end = at + 1;
     while (isOfLibrary(frames[at]) && end < frames.length && isOfLibrary(frames[end])) end++;
-    const item = ([name, place]) => make("li", {}, make("code", {}, text(name)), " at ", placeText(place));
+    const item = ([name, place]) => make("li", {}, functionName(text(name)), " at ", placeText(place));
     const run = frames.slice(at, end);
     if (run.length === 1) entries.push(item(run[0]));
     else {
@@ -23,7 +48,11 @@ function stackList(stack, skip) {
     }
     at = end;
   }
-  return entries.length ? make("ol", { class: "stack" }, entries) : null;
+  if (!entries.length) return null;
+  const rest = entries.splice(FRAMES);
+  if (rest.length === 1) entries.push(rest[0]);
+  else if (rest.length) entries.push(make("li", {}, make("details", {}, make("summary", {}, `${rest.length} more callers`), make("ol", {}, rest))));
+  return make("ol", { class: "stack" }, entries);
 }
 
 /** A fact about an access: what it is about, and what is known; more of it on demand. */
@@ -56,7 +85,7 @@ function originFact(name, origin) {
 /** One of the two accesses, with its source and all that is around it. */
 function accessCard(access, which) {
   const title = [make("b", { class: `thread ${lanes[which]}` }, text(access.thread)), ` ${text(access.deed)}`];
-  const place = [placeText(access.place), access.function !== undefined && [" in ", make("code", {}, text(access.function))]];
+  const place = [placeText(access.place), access.function !== undefined && [" in ", functionName(text(access.function))]];
   return make(
     "article",
     { class: `access ${lanes[which]}`, "aria-label": which ? "The other access" : "One access" },
@@ -191,6 +220,7 @@ function raceView(item) {
   if (picture) addKeyPlaces(picture, sources);
   const hasSources = sources.show();
   const note = pictureNote(item, picture);
+  const timeline = picture && new Timeline(picture, report.events, (event) => view.reveal(event));
   const element = make(
     "article",
     { class: "race", "data-item": idOf(item) },
@@ -199,6 +229,7 @@ function raceView(item) {
       {},
       make("p", { class: "crumb" }, make("b", { class: "word race" }, "Race"), ` ${item.number} of ${items.race.length}`, dots([text(report.technique), text(report.file), pair.fingerprint])),
       make("h2", {}, make("code", {}, text(first.target))),
+      causePart(item),
       make(
         "p",
         { class: "verdict" },
@@ -213,14 +244,39 @@ function raceView(item) {
       pair.processes && make("p", { class: "dim" }, `Found in ${pair.processes} processes; this is how the first of them shows it.`),
       pair.confirmation && make("p", { class: pair.confirmation[0] ? "proven" : "dim" }, text(pair.confirmation[1])),
     ),
+    section("Diagram", note && make("p", { class: "dim" }, note), timeline?.element, view?.element),
     make("div", { class: "accesses" }, accessCard(first, 0), accessCard(second, 1)),
     make("div", { class: "telling" }, section(isObserved(pair) ? "The recorded run shows it as well" : "Why the recorded run did not show it", observedPart(item, view)), section("How sure is this?", make("p", {}, make("b", { class: "proven" }, "Proven. "), proofText(pair)))),
     pair.story && section("How it happens", storyPart(item, view)),
     pair.reads && section("Which reads matter", readsPart(item, view)),
-    section("Diagram", note && make("p", { class: "dim" }, note), view?.element),
     view && section("The source of these steps", sources.element, !hasSources && make("p", { class: "dim" }, "The source files of these steps are not here.")),
   );
-  return { element, view, start: () => view?.start(), end: () => view?.end() };
+  const start = () => {
+    view?.start();
+    showMarks(element);
+  };
+  return { element, view, start, end: () => view?.end() };
+}
+
+/** What the race comes from, what would mend it, and which other races come from the same. */
+function causePart({ number, cause }) {
+  if (!cause) return null;
+  const others = cause.races.filter((race) => race.number !== number);
+  const link = (race) => [" ", make("button", { class: "link", type: "button", onclick: () => open(race) }, String(race.number))];
+  const more = others.length > MORE ? ` and ${others.length - MORE} more` : "";
+  return [
+    make("p", { class: "cause" }, quoted(text(cause.sentence)), "."),
+    cause.fix !== undefined && make("p", { class: "fix" }, make("b", {}, "Proposed fix: "), quoted(text(cause.fix)), "."),
+    others.length > 0 && make("p", { class: "dim" }, others.length === 1 ? "The same cause has race" : "The same cause have races", others.slice(0, MORE).map(link), more, "."),
+  ];
+}
+
+/** So many races of one cause are named. */
+const MORE = 12;
+
+/** Words in which what stands between backquotes is code. */
+function quoted(words) {
+  return words.split("`").map((part, at) => (at % 2 ? make("code", {}, part) : part));
 }
 
 /** Who is where, for those steps that have to be seen. */
@@ -257,7 +313,7 @@ function pairView(item) {
     ),
     make("div", { class: "accesses" }, accessCard(pair.first, 0), accessCard(pair.second, 1)),
   );
-  return { element, view: null, start: () => {}, end: () => {} };
+  return { element, view: null, start: () => showMarks(element), end: () => {} };
 }
 
 /** Small facts one after the other; those that are not there are left out. */

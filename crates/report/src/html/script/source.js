@@ -1,12 +1,10 @@
 // Lines of the program.
 
-/** The line with the word at the column marked; columns are counted from 1. */
-function markedLine(line, column) {
-  const characters = Array.from(line);
-  if (!column || column > characters.length) return [line];
-  const start = column - 1;
-  const word = /^[\p{L}\p{N}_]+/u.exec(characters.slice(start).join(""));
-  const end = start + (word ? Array.from(word[0]).length : 1);
+/** The line without its first letters, and with what stands from one letter to another marked, if that is known. */
+function markedLine(line, indent, token) {
+  const characters = Array.from(line.slice(indent));
+  if (!token || token[0] < indent) return [line.slice(indent)];
+  const [start, end] = token.map((at) => at - indent);
   const part = (from, to) => characters.slice(from, to).join("");
   return [part(0, start), make("mark", {}, part(start, end)), part(end)];
 }
@@ -27,18 +25,29 @@ function listing(file, numbers, marks, label) {
   numbers.forEach((number, at) => {
     if (at > 0 && numbers[at - 1] !== number - 1) rows.push(make("div", { class: "cut" }, "⋯"));
     const mark = marks.get(number);
-    const line = lineOf(file, number).slice(indent);
+    const line = lineOf(file, number);
     rows.push(
       make(
         "div",
         { class: mark ? `line ${mark.class}` : "line", "data-line": number },
         make("span", { class: "number" }, String(number)),
-        make("code", {}, mark ? markedLine(line, mark.column - indent) : line),
+        make("code", {}, mark ? markedLine(line, indent, tokenAt(file, number, mark.column)) : line.slice(indent)),
         mark?.note && make("span", { class: "note-of-line" }, mark.note),
       ),
     );
   });
   return make("div", { class: "source", role: "group", "aria-label": label, tabindex: "0" }, rows);
+}
+
+/** Scrolls listings sideways so that what is marked is in sight; to be called once they are in the page. */
+function showMarks(element) {
+  for (const source of element.querySelectorAll(".source")) {
+    const mark = source.querySelector("mark");
+    if (!mark) continue;
+    const [box, there] = [source.getBoundingClientRect(), mark.getBoundingClientRect()];
+    const beyond = there.right - box.right + 24;
+    if (beyond > 0) source.scrollLeft += Math.min(beyond + box.width / 3, there.left - box.left - 80);
+  }
 }
 
 /** The numbers of the lines that are known around one. */
@@ -71,7 +80,7 @@ function oneLine(location) {
   const line = file && lineOf(file, place.line);
   if (line === undefined || line === null) return null;
   const indent = commonIndent([line]);
-  return make("code", {}, markedLine(line.slice(indent), place.column - indent));
+  return make("code", {}, markedLine(line, indent, tokenAt(file, place.line, place.column)));
 }
 
 /** All lines that the steps of a race are about, file by file. */

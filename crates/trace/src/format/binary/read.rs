@@ -5,11 +5,11 @@ use std::io::{self, ErrorKind, Read};
 use super::places::Places;
 use super::record::{Fault, Record};
 use super::{
-    BLOCK_HEADER, CODE_DEFINE, DEPENDENCE, END, MAGIC, RECORDS, STEPS_MADE, VALUES, VERSION, WINDOW,
+    BLOCK_HEADER, CODE_DEFINE, DEPENDENCE, END, MAGIC, RECORDS, STEPS_MADE, TITLES, VALUES, VERSION, WINDOW,
 };
 use crate::dependence::Dependence;
 use crate::error::{Position, TraceError};
-use crate::format::{dependence, steps, values};
+use crate::format::{dependence, steps, titles, values};
 use crate::id::Id;
 use crate::name::{NameError, Names};
 use crate::source::{BATCH, Batch, Ending, Source};
@@ -127,7 +127,12 @@ impl BinaryReader {
                 self.values.extend_from_slice(&self.block[..length]);
                 Ok(())
             }
-            kind => Err(syntax(start, "a block of kind 1 to 5", &format!("kind {kind}"))),
+            TITLES => {
+                let lines = self.block[..length].split(|&byte| byte == b'\n');
+                titles::take_up(lines.filter_map(titles::read), &mut self.names);
+                Ok(())
+            }
+            kind => Err(syntax(start, "a block of kind 1 to 6", &format!("kind {kind}"))),
         }
     }
 

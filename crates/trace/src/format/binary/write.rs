@@ -7,12 +7,13 @@ use super::{
     BLOCK, BLOCK_HEADER, CODE_DEFINE, CODE_LONG, CODE_OTHER, DEPENDENCE, END, HAS_FIRST, HAS_SECOND,
 };
 use super::{
-    MAGIC, NAME_LIMIT, OTHER_THREAD, RECORDS, STEPS_MADE, Table, VALUES, VERSION, common, number, place,
+    MAGIC, NAME_LIMIT, OTHER_THREAD, RECORDS, STEPS_MADE, TITLES, Table, VALUES, VERSION, common, number,
+    place,
 };
 use crate::dependence::Dependence;
 use crate::error::TraceError;
 use crate::event::{Event, MemOrder, Op};
-use crate::format::{dependence, steps, values};
+use crate::format::{dependence, steps, titles, values};
 use crate::id::{CondId, Id, LockId, VarId};
 use crate::name::Names;
 use crate::steps::Steps;
@@ -116,6 +117,18 @@ impl<W: Write> BinaryWriter<W> {
             self.end_block(STEPS_MADE)?;
         }
         Ok(())
+    }
+
+    /// Writes what the program calls its threads, after all events.
+    pub fn write_titles(&mut self, names: &Names) -> Result<(), TraceError> {
+        self.flush()?;
+        for line in titles::write(names).split_inclusive('\n') {
+            self.block.extend_from_slice(line.as_bytes());
+            if self.block.len() >= BLOCK {
+                self.end_block(TITLES)?;
+            }
+        }
+        if self.block.len() > BLOCK_HEADER { self.end_block(TITLES) } else { Ok(()) }
     }
 
     /// Hands the output back with all events so far, but without the mark of a complete recording.

@@ -1,0 +1,47 @@
+//! What reports call things: threads by the names that the program gives them, and memory by who allocated it.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::{build, foretell, is_ready};
+
+/// The report of a program as JSON, and as text.
+fn report(program: &str) -> (Value, String) {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("names.json").display().to_string();
+    foretell(&["run", "--no-progress", "-o", &file, "--", &build(program)]);
+    let json = std::fs::read_to_string(&file).expect("a report");
+    let text = foretell(&["run", "--no-progress", "--", &build(program)]).stdout;
+    (serde_json::from_str(&json).expect("JSON"), String::from_utf8_lossy(&text).into_owned())
+}
+
+#[test]
+fn threads_have_the_names_that_the_program_gives_them() {
+    if !is_ready() {
+        return;
+    }
+    let (json, text) = report("names/pool.c");
+    let race = &json["races"][0];
+    let names = ["first", "second"].map(|side| race[side]["thread_name"].as_str().unwrap_or_default());
+    assert_eq!(names, ["janitor", "net-worker"], "{race:#}");
+    assert_eq!(race["story"]["thread_names"]["T1"], "net-worker");
+    assert!(text.contains("T2 (janitor) writes it while T1 (net-worker) reads it"), "{text}");
+    let origin = race["second"]["memory_allocated"]["stack"][0]["function"].as_str();
+    assert_eq!(origin, Some("allocate"), "the calls of an allocation are its own");
+    assert_eq!(json["trace"]["unexplained_reads"], 0, "to give a name is no fence");
+}
+
+#[test]
+fn a_lock_that_protects_it_elsewhere_is_the_fix() {
+    if !is_ready() {
+        return;
+    }
+    let (json, _) = report("names/pool.c");
+    let cause = &json["causes"][0];
+    assert!(cause["missing_lock"].as_str().is_some_and(|lock| lock.starts_with("pool")), "{cause:#}");
+    assert!(
+        cause["sentence"].as_str().is_some_and(|text| text.contains("by `account` without `pool")),
+        "{cause:#}"
+    );
+    assert!(cause["fix"].as_str().is_some_and(|text| text.contains("pool.c:31:")), "{cause:#}");
+}
