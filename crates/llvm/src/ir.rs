@@ -7,6 +7,7 @@
 
 mod block;
 mod builder;
+mod object;
 mod place;
 mod types;
 mod value;

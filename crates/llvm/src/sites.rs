@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use foretell_wire::code::{Code, Function, Operand, Position};
-use foretell_wire::site::{Global, Site, Table};
+use foretell_wire::site::{Described as DescribedMemory, Global, Site, Table};
 
 use crate::detail;
 use crate::ir::{Block, Module, Opcode, Place, Type, Value};
@@ -119,7 +119,25 @@ impl Sites {
         let index = function.instructions.get(&instruction);
         let position = index.map(|&instruction| Position { function: function.function, instruction });
         let site = self.site(name, own);
-        u64::from(self.push(Site { caller, position, ..site }))
+        let number = self.push(Site { caller, position, ..site });
+        self.describe_object(number, instruction);
+        u64::from(number)
+    }
+
+    /// What is accessed at a site, as far as debug information tells.
+    fn describe_object(&mut self, site: u32, instruction: Value) {
+        let pointer = match instruction.opcode() {
+            Some(Opcode::LLVMLoad | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg) => {
+                instruction.operand(0)
+            }
+            Some(Opcode::LLVMStore) => instruction.operand(1),
+            _ => return,
+        };
+        let Some(object) = self.module.object_of(pointer) else { return };
+        let (layout, offset) = (self.text(&object.layout), object.offset);
+        let local = object.local.map(|local| self.text(&local));
+        let described = DescribedMemory { index: site, is_global: false, layout, offset, local };
+        self.code.table.described.push(described);
     }
 
     /// What the thread has read decides that it comes to this access.
@@ -177,6 +195,12 @@ impl Sites {
             let name = self.text(&global.name());
             let size = self.module.store_size(global.content_type());
             self.code.table.globals.push(Global { name, size });
+            let index = u32::try_from(self.code.table.globals.len() - 1).unwrap_or(u32::MAX);
+            if let Some(layout) = global.layout() {
+                let layout = self.text(&layout);
+                let described = DescribedMemory { index, is_global: true, layout, offset: 0, local: None };
+                self.code.table.described.push(described);
+            }
         }
         self.code
     }

@@ -13,7 +13,7 @@ mod sync;
 
 use rustc_hash::FxHashMap;
 
-use foretell_symbolic::{Follower, GivenUp, Limits, Part, UntakenPath, ValueCounts};
+use foretell_symbolic::{Follower, GivenUp, Limits, Part, UntakenPath, ValueCounts, parts};
 use foretell_trace::symbol::SymbolContent;
 use foretell_trace::{Dependence, Ending, Event, EventId, Listed, Loc, Op, Symbol, ThreadId, Values, VarId};
 use foretell_wire::record::{Record, SyncOp};
@@ -59,7 +59,8 @@ pub(crate) fn write(
     if writer.external.lacks_fence {
         return Ok(None);
     }
-    let events = Listed::new(writer.events, writer.naming.names, ending).with_steps(writer.counter.finish());
+    let names = writer.naming.finish()?;
+    let events = Listed::new(writer.events, names, ending).with_steps(writer.counter.finish());
     let mut followers = writer.followers.into_iter();
     let Some((mut dependence, given_up)) = followers.next().map(Follower::finish) else {
         return Ok(Some(Written {
@@ -134,8 +135,8 @@ pub(crate) fn explore(log: &[u8], survey: &Survey, question: Question<'_>) -> Re
         return Ok(Ways::Touches(exploring.into_touches()));
     }
     let mut dependence = Dependence::new(writer.events.len());
-    let events =
-        Listed::new(writer.events, writer.naming.names, ending(passed)).with_steps(writer.counter.finish());
+    let names = writer.naming.finish()?;
+    let events = Listed::new(writer.events, names, ending(passed)).with_steps(writer.counter.finish());
     let found = writer.followers.pop().and_then(|follower| follower.finish_values(&mut dependence));
     let Some((values, _, seeds)) = found else { return Ok(Ways::TooMuch) };
     Ok(Ways::Beside(Box::new((events.with_dependence(dependence), values, seeds))))
@@ -270,6 +271,7 @@ impl<'a> Writer<'a> {
             }
             _ => {}
         }
+        self.note_object(record);
         match *record {
             _ if is_torn_atomic(record) || record.is_vague() => self.opaque(),
             Record::Read { addr, size, value, .. } => {
@@ -319,6 +321,26 @@ impl<'a> Writer<'a> {
                 self.create_handed_over(era)
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Keeps what an access to memory that is told of was about.
+    fn note_object(&mut self, record: &Record<'_>) {
+        let (Record::Read { site, addr, .. }
+        | Record::Write { site, addr, .. }
+        | Record::AtomicLoad { site, addr, .. }
+        | Record::AtomicStore { site, addr, .. }
+        | Record::Rmw { site, addr, .. }) = *record
+        else {
+            return;
+        };
+        let era = self.memory.era(addr);
+        let is_kept = parts(addr, 1).any(|part| {
+            let word = self.survey.word(era, part.word);
+            word.is_some_and(|word| word.kept_cells(part.first, part.end).next().is_some())
+        });
+        if is_kept {
+            self.naming.accessed(era, site, addr);
         }
     }
 

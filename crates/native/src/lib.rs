@@ -7,6 +7,7 @@
 //! * [`contents`]: what static memory held at the first fork; [`initial_locks`]: which locks the first thread holds
 //!   from the beginning
 //! * [`memory`]: which allocation an address belongs to at each moment
+//! * [`objects`]: which objects of which types memory holds
 //! * [`places`]: sites and addresses as people know them
 //! * [`Program`]: the code behind the log, to follow values through it
 //! * [`calls`]: which calls a thread is in; [`counter`]: how many steps it has made
@@ -31,6 +32,7 @@ mod handover;
 mod initial_locks;
 mod memory;
 mod merge;
+mod objects;
 mod places;
 mod program;
 mod races;

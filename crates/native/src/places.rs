@@ -1,10 +1,12 @@
 //! Sites and addresses as people know them.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
 use foretell_symbolic::demangle;
+use foretell_wire::layout::Layout;
 use foretell_wire::log::module::Module;
 use foretell_wire::site::{Language, Site, Table};
 
@@ -27,13 +29,33 @@ pub(crate) struct Place {
     pub(crate) language: Language,
 }
 
+/// A variable with an address of its own.
+#[derive(Debug)]
+struct Variable {
+    size: u64,
+    name: String,
+    layout: Option<Rc<Layout>>,
+}
+
+/// What is accessed at a site.
+#[derive(Debug)]
+pub(crate) struct Accessed {
+    pub(crate) layout: Rc<Layout>,
+    /// Where in that the access is.
+    pub(crate) offset: u64,
+    /// Function and name, if it is a local variable.
+    pub(crate) local: Option<String>,
+}
+
 /// The site tables of the program's modules.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     /// The site tables, by their addresses.
     tables: BTreeMap<u64, Table>,
-    /// Size and name of each variable, by its address.
-    globals: BTreeMap<u64, (u64, String)>,
+    /// Each variable, by its address.
+    globals: BTreeMap<u64, Variable>,
+    /// What is accessed at sites, as far as debug information tells.
+    accessed: FxHashMap<u64, Accessed>,
     /// How many variables have each name.
     names: FxHashMap<String, u32>,
 }
@@ -44,16 +66,47 @@ impl Places {
         let table = Table::decode(module.table)?;
         for (&address, global) in module.globals.iter().zip(&table.globals) {
             let name = self.name_for(address, &demangle(table.text(global.name)));
-            self.globals.insert(address, (global.size, name));
+            self.globals.insert(address, Variable { size: global.size, name, layout: None });
         }
+        self.describe(module, &table);
         self.tables.insert(module.address, table);
         Ok(())
+    }
+
+    /// Takes up what debug information tells.
+    fn describe(&mut self, module: &Module<'_>, table: &Table) {
+        let mut layouts: FxHashMap<u32, Option<Rc<Layout>>> = FxHashMap::default();
+        for described in &table.described {
+            let parse = || Layout::parse(table.text(described.layout)).map(Rc::new);
+            let Some(layout) = layouts.entry(described.layout).or_insert_with(parse).clone() else {
+                continue;
+            };
+            if !described.is_global {
+                let local = described.local.map(|local| table.text(local).to_string());
+                let accessed = Accessed { layout, offset: described.offset, local };
+                self.accessed.insert(module.address.wrapping_add(described.index.into()), accessed);
+            } else if let Some(variable) =
+                module.globals.get(described.index as usize).and_then(|at| self.globals.get_mut(at))
+            {
+                variable.layout = Some(layout);
+            }
+        }
+    }
+
+    /// What is accessed at a site, if that is known.
+    pub(crate) fn accessed(&self, site: u64) -> Option<&Accessed> {
+        self.accessed.get(&site)
+    }
+
+    /// The names of all variables.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
+        self.globals.values().map(|variable| variable.name.as_str())
     }
 
     /// Two files may have a variable of the same name each. In a trace a name is one variable, so all but the first
     /// get a number; but a module that is loaded again to the same place brings the same variables.
     fn name_for(&mut self, address: u64, name: &str) -> String {
-        if let Some((_, known)) = self.globals.get(&address)
+        if let Some(Variable { name: known, .. }) = self.globals.get(&address)
             && known.split('#').next() == Some(name)
         {
             return known.clone();
@@ -103,8 +156,9 @@ impl Places {
         Some((start, table, table.sites.get(index)?))
     }
 
-    /// An address as text: the variable that it lies in, or the block of memory.
-    pub(crate) fn address(&self, addr: u64, about: About) -> String {
+    /// So many bytes at an address as text: the variable that they lie in and which part of it they are, or the block of
+    /// memory. No bytes mean an object that begins there.
+    pub(crate) fn address(&self, addr: u64, bytes: u64, about: About) -> String {
         let within = |name: &str, start: u64| match addr.wrapping_sub(start) {
             0 => name.to_string(),
             offset => format!("{name}+{offset}"),
@@ -114,7 +168,14 @@ impl Places {
             Purpose::Stack(thread) => within(&format!("stack{thread}"), about.start),
             Purpose::Mapped | Purpose::Shared => format!("{addr:#x}"),
             Purpose::Static => match self.globals.range(..=addr).next_back() {
-                Some((&start, (size, name))) if addr - start < *size => within(name, start),
+                Some((&start, variable)) if addr - start < variable.size => {
+                    let layout = variable.layout.as_ref().filter(|layout| layout.size() == variable.size);
+                    let path = layout.and_then(|layout| layout.path(addr - start, bytes));
+                    path.map_or_else(
+                        || within(&variable.name, start),
+                        |path| format!("{}{path}", variable.name),
+                    )
+                }
                 _ => format!("{addr:#x}"),
             },
         }
@@ -134,6 +195,7 @@ mod tests {
             texts: vec!["total".to_string()],
             sites: Vec::new(),
             globals: vec![Global { name: 0, size: 4 }],
+            described: Vec::new(),
         };
         let table = table.encode();
         let mut places = Places::default();
@@ -141,7 +203,7 @@ mod tests {
             places.add(&Module { address, table: &table, globals: vec![global] }).unwrap();
         }
         let about = About { start: 0, purpose: Purpose::Static, given_back: false };
-        assert_eq!(places.address(0x10, about), "total");
-        assert_eq!(places.address(0x22, about), "total#2+2");
+        assert_eq!(places.address(0x10, 4, about), "total");
+        assert_eq!(places.address(0x22, 1, about), "total#2+2");
     }
 }

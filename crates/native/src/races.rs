@@ -126,7 +126,7 @@ fn variable(places: &Places, race: &Race) -> String {
     match &race.memory {
         Memory::Static => {
             let about = About { start: 0, purpose: Purpose::Static, given_back: false };
-            places.address(race.address, about)
+            places.address(race.address, 0, about)
         }
         Memory::Heap { start, bytes, .. } => {
             format!("byte {} of a block of {bytes} bytes", race.address.saturating_sub(*start))

@@ -21,7 +21,7 @@ const NAMED: usize = 3;
 pub struct Cause {
     /// What is wrong, in one sentence.
     pub sentence: String,
-    /// What is raced for; of several elements or objects, the first.
+    /// What is raced for; of several elements or objects, without their numbers: `slots[].size`.
     pub target: String,
     /// The numbers of the races, as reports count them from 1 on.
     pub races: Vec<usize>,
@@ -58,7 +58,9 @@ fn object(target: &str) -> String {
 
 fn cause(group: &[(usize, &Race)]) -> Cause {
     let races: Vec<&Race> = group.iter().map(|(_, race)| *race).collect();
-    let target = races.first().map(|race| race.first.target.clone()).unwrap_or_default();
+    let first = races.first().map(|race| race.first.target.clone()).unwrap_or_default();
+    let is_one = races.iter().all(|race| race.first.target == first);
+    let target = if is_one { first } else { object(&first) };
     let missing = missing_lock(&races);
     let (sentence, fix) = match missing {
         Some(lock) => without_lock(&target, lock, &races),

@@ -35,11 +35,31 @@ pub(crate) fn write(page: &mut Page, number: usize, cause: &Cause) {
     }
 }
 
-/// The numbers of races in words.
-pub(crate) fn numbers(races: &[usize]) -> String {
-    let numbers: Vec<String> = races.iter().map(usize::to_string).collect();
-    match numbers.split_last() {
-        Some((last, others @ [_, ..])) => format!("races {} and {last}", others.join(", ")),
-        _ => format!("race {}", numbers.join("")),
+/// The numbers of races in words: `race 3`, `races 1 and 4`, `races 1, 3 to 9 and 12`.
+fn numbers(races: &[usize]) -> String {
+    let runs: Vec<String> = races
+        .chunk_by(|one, next| one + 1 == *next)
+        .flat_map(|run| match run {
+            [first, _, .., last] => vec![format!("{first} to {last}")],
+            run => run.iter().map(usize::to_string).collect(),
+        })
+        .collect();
+    let noun = if races.len() == 1 { "race" } else { "races" };
+    match runs.split_last() {
+        Some((last, others @ [_, ..])) => format!("{noun} {} and {last}", others.join(", ")),
+        _ => format!("{noun} {}", runs.concat()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_a_row_are_a_range() {
+        assert_eq!(numbers(&[3]), "race 3");
+        assert_eq!(numbers(&[1, 2]), "races 1 and 2");
+        assert_eq!(numbers(&[1, 3, 4, 5, 9]), "races 1, 3 to 5 and 9");
+        assert_eq!(numbers(&[3, 4, 5]), "races 3 to 5");
     }
 }

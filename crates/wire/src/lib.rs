@@ -2,6 +2,7 @@
 //!
 //! * [`hook`]: the names of the functions that instrumented code calls, and the codes that it passes to them
 //! * [`mark`]: how an instrumented function is told from others by its address
+//! * [`layout`]: what debug information tells of types
 //! * [`library`]: the functions of the C library whose calls become hooks
 //! * [`site`]: the table that every instrumented module carries: where in the source each hook stands
 //! * [`code`]: what follows in that table: every instruction of the instrumented functions
@@ -23,6 +24,7 @@ pub mod code;
 pub mod format;
 pub mod holders;
 pub mod hook;
+pub mod layout;
 pub mod library;
 pub mod log;
 pub mod mark;

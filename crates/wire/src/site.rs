@@ -100,6 +100,21 @@ pub struct Global {
     pub size: u64,
 }
 
+/// What debug information tells of the memory that is accessed at a site, or of a variable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Described {
+    /// Which of the sites, or of the variables.
+    pub index: u32,
+    /// Whether it is one of the variables.
+    pub is_global: bool,
+    /// Position in [`Table::texts`] of the [`crate::layout`] of what is accessed there.
+    pub layout: u32,
+    /// Where in that the access is.
+    pub offset: u64,
+    /// Position in [`Table::texts`] of the function and the local variable that it is, if it is one: `main::total`.
+    pub local: Option<u32>,
+}
+
 /// The language that a module was written in, as far as its rules for atomics go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
@@ -146,6 +161,8 @@ pub struct Table {
     pub sites: Vec<Site>,
     /// The module's variables, in the order in which it lists their addresses.
     pub globals: Vec<Global>,
+    /// What debug information tells of the memory at sites and of variables.
+    pub described: Vec<Described>,
 }
 
 impl Table {
@@ -168,6 +185,13 @@ impl Table {
         for global in &self.globals {
             push(u64::from(global.name), &mut out);
             push(global.size, &mut out);
+        }
+        push(self.described.len() as u64, &mut out);
+        for described in &self.described {
+            push(u64::from(described.index) << 1 | u64::from(described.is_global), &mut out);
+            push(u64::from(described.layout), &mut out);
+            push(described.offset, &mut out);
+            push(described.local.map_or(0, |local| u64::from(local) + 1), &mut out);
         }
         out
     }
@@ -201,6 +225,16 @@ impl Table {
         }
         for _ in 0..take(bytes)? {
             table.globals.push(Global { name: small(bytes)?, size: take(bytes)? });
+        }
+        for _ in 0..take(bytes)? {
+            let of = take(bytes)?;
+            table.described.push(Described {
+                index: u32::try_from(of >> 1).map_err(|_| Malformed)?,
+                is_global: of & 1 == 1,
+                layout: small(bytes)?,
+                offset: take(bytes)?,
+                local: small(bytes)?.checked_sub(1),
+            });
         }
         Ok(table)
     }
@@ -246,6 +280,10 @@ mod tests {
                 })
                 .collect(),
             globals: vec![Global { name: 2, size: 4 }],
+            described: vec![
+                Described { index: 3, is_global: false, layout: 1, offset: 300, local: Some(0) },
+                Described { index: 0, is_global: true, layout: 2, offset: 0, local: None },
+            ],
         };
         let bytes = table.encode();
         assert!(bytes.len() >= table.sites.len());

@@ -22,7 +22,7 @@ fn pool(test: &str) -> PathBuf {
     }
     trace += &format!("a|enter(account)|pool.c:1:1\na|w(stats.hits,1)|pool.c:2:{column}\n");
     trace += "a|w(stats.misses,1)|pool.c:1:1\n";
-    trace += "b|enter(drain)|pool.c:1:1\nb|acq(pool.lock)|pool.c:1:1\nb|w(stats.hits,2)|pool.c:3:15\n";
+    trace += "b|enter(drain)|pool.c:1:1\nb|acq(pool.lock)|pool.c:1:1\nb|w(stats.hits,2)|pool.c:3:14\n";
     trace += "b|r(stats.hits,2)|pool.c:4:1\nb|w(stats.misses,2)|pool.c:1:4\nb|rel(pool.lock)|pool.c:5:1\n";
     page(&folder, &trace, "auto")
 }

@@ -1,6 +1,7 @@
 //! Names of the trace: variables, threads, locations and values, each given once.
 
-use foretell_trace::{Loc, Names, Symbol, ThreadId, Value, VarId};
+use foretell_trace::name::{Interner, Variables};
+use foretell_trace::{Loc, LockId, Names, Symbol, ThreadId, Value, VarId};
 use foretell_wire::thread_name::ThreadName;
 use rustc_hash::FxHashMap;
 
@@ -8,6 +9,7 @@ use crate::LogError;
 use crate::calls::Spot;
 use crate::cells::{Cell, Extent, Survey};
 use crate::memory::{Era, Memory};
+use crate::objects::Objects;
 use crate::places::{Place, Places};
 
 /// The names that the trace has so far.
@@ -16,8 +18,12 @@ pub(super) struct Naming<'a> {
     /// The modules that were loaded so far.
     places: Places,
     pub(super) names: Names,
-    /// The variables, by the addresses of their cells.
-    vars: FxHashMap<(Era, u64), VarId>,
+    /// The variables, by the addresses of their cells, and how many bytes they have.
+    vars: FxHashMap<(Era, u64), (VarId, u64)>,
+    /// The locks, by their addresses.
+    locks: FxHashMap<(Era, u64), LockId>,
+    /// The objects that memory holds.
+    objects: Objects,
     mixed: MixedVars,
     /// What is known of each site that was met so far.
     spots: FxHashMap<u64, Spot>,
@@ -41,6 +47,8 @@ impl<'a> Naming<'a> {
             places: Places::default(),
             names: Names::default(),
             vars: FxHashMap::default(),
+            locks: FxHashMap::default(),
+            objects: Objects::default(),
             mixed: MixedVars::default(),
             spots: FxHashMap::default(),
             titles: FxHashMap::default(),
@@ -55,11 +63,55 @@ impl<'a> Naming<'a> {
 
     /// The name of an address at this moment.
     pub(super) fn address(&self, memory: &Memory, addr: u64) -> String {
-        self.address_in(memory, memory.era(addr), addr)
+        self.address_in(memory, memory.era(addr), addr, 0)
     }
 
-    fn address_in(&self, memory: &Memory, era: Era, addr: u64) -> String {
-        self.survey.places.address(addr, memory.about(era))
+    fn address_in(&self, memory: &Memory, era: Era, addr: u64, bytes: u64) -> String {
+        self.survey.places.address(addr, bytes, memory.about(era))
+    }
+
+    /// The lock at an address.
+    pub(super) fn lock(&mut self, memory: &Memory, addr: u64) -> Result<LockId, LogError> {
+        let lock = self.names.locks.intern(self.address(memory, addr).as_bytes())?;
+        self.locks.insert((memory.era(addr), addr), lock);
+        Ok(lock)
+    }
+
+    /// An access at this site was made to memory that is told of.
+    pub(super) fn accessed(&mut self, era: Era, site: u64, addr: u64) {
+        if let Some(accessed) = self.survey.places.accessed(site)
+            && let Some(start) = addr.checked_sub(accessed.offset)
+        {
+            self.objects.claim(era, start, &accessed.layout, accessed.local.as_deref());
+        }
+    }
+
+    /// All names. Memory without one is called by the types and fields that it was used as.
+    pub(super) fn finish(mut self) -> Result<Names, LogError> {
+        self.survey.places.variables().for_each(|name| self.objects.reserve(name));
+        let mut vars: Vec<(VarId, Era, u64, u64)> =
+            self.vars.iter().map(|(&(era, addr), &(var, bytes))| (var, era, addr, bytes)).collect();
+        vars.sort_unstable_by_key(|&(var, ..)| var.index());
+        let mut new = FxHashMap::default();
+        for (var, era, addr, bytes) in vars {
+            if is_bare(self.names.vars.name(var))
+                && let Some(name) = self.objects.name(era, addr, bytes)
+            {
+                new.insert(var.index(), name);
+            }
+        }
+        self.names.vars = renamed_variables(&self.names.vars, &new)?;
+        let mut locks: Vec<(LockId, Era, u64)> =
+            self.locks.iter().map(|(&(era, addr), &lock)| (lock, era, addr)).collect();
+        locks.sort_unstable_by_key(|&(lock, ..)| lock.index());
+        let mut new: FxHashMap<usize, Option<String>> = FxHashMap::default();
+        for (lock, era, addr) in locks {
+            let name = self.objects.name(era, addr, 0).filter(|_| is_bare(self.names.locks.name(lock)));
+            // A lock that has two addresses has no name of either.
+            new.entry(lock.index()).and_modify(|known| *known = None).or_insert(name);
+        }
+        self.names.locks = renamed_locks(&self.names.locks, &new)?;
+        Ok(self.names)
     }
 
     /// The variable that a cell is.
@@ -71,16 +123,17 @@ impl<'a> Naming<'a> {
         cell: Cell,
     ) -> Result<VarId, LogError> {
         let addr = word + u64::from(cell.first);
-        if let Some(&var) = self.vars.get(&(era, addr)) {
+        if let Some(&(var, _)) = self.vars.get(&(era, addr)) {
             return Ok(var);
         }
-        let mut name = self.address_in(memory, era, addr);
+        let bytes = u64::from(cell.end - cell.first);
+        let mut name = self.address_in(memory, era, addr, bytes);
         if self.survey.word(era, word).is_some_and(|word| word.is_mixed()) {
             name.push_str(" as a whole");
         }
         // Two eras may have the same name, where nothing but the address is known.
         let var = self.names.vars.renew(name.as_bytes())?;
-        self.vars.insert((era, addr), var);
+        self.vars.insert((era, addr), (var, bytes));
         Ok(var)
     }
 
@@ -96,7 +149,7 @@ impl<'a> Naming<'a> {
         if let Some(&var) = self.mixed.bytes.get(&(era, addr)) {
             return Ok(var);
         }
-        let name = self.address_in(memory, era, addr);
+        let name = self.address_in(memory, era, addr, u64::from(cell.end - cell.first));
         let var = self.names.vars.renew(name.as_bytes())?;
         self.mixed.bytes.insert((era, addr), var);
         Ok(var)
@@ -116,7 +169,7 @@ impl<'a> Naming<'a> {
         }
         let first = word + u64::from(extents[0].first.max(extents[1].first));
         let [one, other] = extents.map(|extent| extent.end - extent.first);
-        let name = self.address_in(memory, era, first);
+        let name = self.address_in(memory, era, first, one.max(other).into());
         let name = format!("{name} in atomics of {one} and {other} bytes");
         let var = self.names.vars.renew(name.as_bytes())?;
         self.mixed.sizes.insert(key, var);
@@ -125,7 +178,7 @@ impl<'a> Naming<'a> {
 
     /// The variable that stands for the free of an era's memory.
     pub(super) fn given_back(&mut self, memory: &Memory, era: Era) -> Result<VarId, LogError> {
-        let name = format!("{} given back", self.address_in(memory, era, memory.about(era).start));
+        let name = format!("{} given back", self.address_in(memory, era, memory.about(era).start, 0));
         Ok(self.names.vars.intern(name.as_bytes())?)
     }
 
@@ -169,6 +222,39 @@ impl<'a> Naming<'a> {
     pub(super) fn thread(&mut self, thread: u32) -> Result<ThreadId, LogError> {
         Ok(self.names.threads.intern(name_of(thread).as_bytes())?)
     }
+}
+
+/// The same variables with other names, where there are any that no other variable has.
+fn renamed_variables(old: &Variables, new: &FxHashMap<usize, String>) -> Result<Variables, LogError> {
+    let mut renamed = Variables::default();
+    for var in (0..old.len()).map_while(VarId::from_index) {
+        let is_free = |name: &&str| old.get(name).is_none() && renamed.get(name).is_none();
+        let name = new.get(&var.index()).map(String::as_str).filter(is_free);
+        let _: VarId = renamed.renew(name.unwrap_or_else(|| old.name(var)).as_bytes())?;
+    }
+    Ok(renamed)
+}
+
+/// The same for locks.
+fn renamed_locks(
+    old: &Interner<LockId>,
+    new: &FxHashMap<usize, Option<String>>,
+) -> Result<Interner<LockId>, LogError> {
+    let mut renamed = Interner::default();
+    for lock in (0..old.len()).map_while(LockId::from_index) {
+        let is_free = |name: &&str| old.get(name).is_none() && renamed.get(name).is_none();
+        let name = new.get(&lock.index()).and_then(|name| name.as_deref()).filter(is_free);
+        let _: LockId = renamed.intern(name.unwrap_or_else(|| old.name(lock)).as_bytes())?;
+    }
+    Ok(renamed)
+}
+
+/// Whether a name is that of a block of memory, or an address.
+fn is_bare(name: &str) -> bool {
+    let is_numbered = |start| {
+        name.strip_prefix(start).is_some_and(|rest: &str| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    (name.starts_with("0x") || is_numbered("heap") || is_numbered("stack")) && !name.contains(' ')
 }
 
 /// The name of a thread.

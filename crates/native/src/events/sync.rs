@@ -148,7 +148,7 @@ impl Writer<'_> {
     fn abandon_locks(&mut self) -> Done {
         let survey = self.survey;
         for &object in survey.handed.abandoned_by(self.here.thread) {
-            let lock: LockId = self.naming.names.locks.intern(self.address_name(object).as_bytes())?;
+            let lock: LockId = self.naming.lock(&self.memory, object)?;
             while self.sync.holders.holds(lock).iter().any(|&(holder, _)| holder == self.here.thread) {
                 self.opaque()?;
                 if let Some((_, mode)) = self.sync.holders.give_up(lock, self.here.thread) {
@@ -163,8 +163,7 @@ impl Writer<'_> {
         if self.survey.handed.is_semaphore(self.memory.era(object), object) {
             return self.handed_over_op(op, object);
         }
-        let name = self.address_name(object);
-        let lock: LockId = self.naming.names.locks.intern(name.as_bytes())?;
+        let lock: LockId = self.naming.lock(&self.memory, object)?;
         match op {
             SyncOp::Lock => {
                 self.make_way(lock, Mode::Alone)?;
