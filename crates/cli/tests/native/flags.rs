@@ -131,7 +131,7 @@ fn races_in_c_are_found_with_all_options() {
 
 #[test]
 fn races_in_cpp_are_found_with_all_options() {
-    check("c++", "virtual_race.cpp", "heap1+8", CPP);
+    check("c++", "virtual_race.cpp", "Square.side", CPP);
 }
 
 #[test]

@@ -1,10 +1,11 @@
-//! What reports call things: threads by the names that the program gives them, and memory by who allocated it.
+//! What reports call things: threads by the names that the program gives them, memory by types and fields.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::{build, foretell, is_ready};
+use crate::{build, build_at, foretell, is_ready};
 
 /// The report of a program as JSON, and as text.
 fn report(program: &str) -> (Value, String) {
@@ -38,10 +39,30 @@ fn a_lock_that_protects_it_elsewhere_is_the_fix() {
     }
     let (json, _) = report("names/pool.c");
     let cause = &json["causes"][0];
-    assert!(cause["missing_lock"].as_str().is_some_and(|lock| lock.starts_with("pool")), "{cause:#}");
+    assert_eq!(cause["missing_lock"], "pool.lock", "{cause:#}");
     assert!(
         cause["sentence"].as_str().is_some_and(|text| text.contains("by `account` without `pool")),
         "{cause:#}"
     );
     assert!(cause["fix"].as_str().is_some_and(|text| text.contains("pool.c:31:")), "{cause:#}");
+}
+
+/// At every level of optimisation: what the compiler did to the code does not change what memory is called.
+#[test]
+fn memory_is_called_by_types_fields_and_variables() {
+    if !is_ready() {
+        return;
+    }
+    for level in ["-O0", "-O2"] {
+        let program = build_at("names/pool.c", Some(level));
+        let file = format!("{program}.json");
+        foretell(&["run", "--no-progress", "-o", &file, "--", &program]);
+        let json: Value =
+            serde_json::from_str(&std::fs::read_to_string(&file).expect("a report")).expect("JSON");
+        let races = json["races"].as_array().expect("races").iter();
+        let targets: BTreeSet<&str> = races.filter_map(|race| race["first"]["target"].as_str()).collect();
+        let expected =
+            ["connection.stats.hits", "main::local.misses", "main::sum", "pool.total[1].hits"].into();
+        assert_eq!(targets, expected, "{level}");
+    }
 }
