@@ -156,8 +156,8 @@ impl Places {
         Some((start, table, table.sites.get(index)?))
     }
 
-    /// So many bytes at an address as text: the variable that they lie in and which part of it they are, or the block of
-    /// memory. No bytes mean an object that begins there.
+    /// So many bytes at an address as text: the variable that they lie in and which part of it they are, or the
+    /// block of memory. No bytes mean an object that begins there.
     pub(crate) fn address(&self, addr: u64, bytes: u64, about: About) -> String {
         let within = |name: &str, start: u64| match addr.wrapping_sub(start) {
             0 => name.to_string(),

@@ -332,7 +332,7 @@ impl Names {
         self.titles.get(&thread.index()).map(String::as_str)
     }
 
-    /// The program calls the thread so from now on. Nobody could read more than one line of it.
+    /// The program calls the thread so from now on. Control characters become spaces.
     pub fn set_title(&mut self, thread: ThreadId, title: &str) {
         let title = title.replace(char::is_control, " ");
         match title.trim() {

@@ -2,7 +2,8 @@
 //!
 //! Empty lines and lines that begin with `#` are skipped, unless they tell which reads matter ([`super::dependence`])
 //! how values are computed
-//! ([`super::values`]), how far threads have come ([`super::steps`]), or what they are called ([`super::titles`]). Any other line that is not an event is an
+//! ([`super::values`]), how far threads have come ([`super::steps`]), or what they are called
+//! ([`super::titles`]). Any other line that is not an event is an
 //! error. Names are any text without `|`; after the last comma of an access stands its value, so a variable whose name
 //! has a comma needs one. A location is any text, such as `12` or `bank.c:12`.
 //!
