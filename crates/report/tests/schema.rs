@@ -340,7 +340,12 @@ fn program() -> ProgramReport {
 
 /// Everything that can be printed, with the definition that describes it.
 fn printed() -> Vec<(&'static str, Value)> {
+    // Only what is not repeated has causes.
+    let mut told = report();
+    told.races.iter_mut().for_each(|race| race.repeated = false);
+    let told = foretell_report::json::render_reports(&[told]).unwrap();
     vec![
+        ("report", serde_json::from_str(&told).unwrap()),
         (
             "report",
             serde_json::from_str(&foretell_report::json::render_reports(&[report()]).unwrap()).unwrap(),
