@@ -6,6 +6,7 @@
 
 mod asked;
 mod cpu;
+mod debian;
 mod explore;
 mod files;
 mod hidden;
@@ -13,6 +14,7 @@ mod native;
 mod necessary;
 mod online;
 mod pairs;
+mod price;
 mod programs;
 mod record;
 mod values;
@@ -48,7 +50,7 @@ const MEASUREMENTS: [Measurement; 15] = [
     ("auto", everything),
     ("explore", explore::exploring),
     ("z3", pairs::deciding),
-    ("native", native::recording),
+    ("native", price::all),
     ("online", online::detecting),
     ("necessary", necessary::knowing),
     ("recipe", values::computing),

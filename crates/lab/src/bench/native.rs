@@ -1,7 +1,5 @@
-//! What it costs to record a native program, beside what ThreadSanitizer costs.
-//!
-//! The program sums, counts, sorts and meets at a lock (`bench/native/work.c`); it is built plain, with
-//! `-fsanitize=thread`, and with `foretell cc`, all with `-O2`, and runs in all these ways in turn.
+//! Native programs that are built and run in several ways: plain, with `-fsanitize=thread`, and with `foretell cc`, all
+//! with `-O2`; and what they leave.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,56 +13,28 @@ use foretell_wire::record::{Context, Record as Logged};
 use foretell_wire::settings;
 use foretell_wire::site::{Site, Table};
 
-use super::asked::ready_for_programs;
 use super::cpu::CpuTime;
-use super::record::{Record, Row, Target};
-use xtask::process::{release, root};
 
-/// How many rounds each thread of the program makes: some seconds when it is recorded.
-const ROUNDS: &str = "200";
 /// How often each way is measured; the best counts.
 const RUNS: usize = 3;
 /// How often two ways take turns.
 const TURNS: usize = 7;
 /// What a program ends with in which ThreadSanitizer has found something.
 const TSAN_FOUND: i32 = 66;
-
-/// Recording over ThreadSanitizer in CPU time, for both orders, and the size of the log.
-pub(crate) fn recording(record: &mut Record) -> Result<(), String> {
-    ready_for_programs()?;
-    let folder = release("bench-native");
-    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let source = root().join("bench/native/work.c");
-    let program = Program { folder: &folder, source: &source, argument: ROUNDS.to_string() };
-    let plain = program.build("plain", Path::new("clang-22"), &[])?;
-    let watched = program.build("tsan", Path::new("clang-22"), &["-fsanitize=thread"])?;
-    let recorded = program.build("recorded", &release("foretell"), &["cc"])?;
-    let plain = program.best(&plain, Way::Plain)?;
-    let watched = program.best(&watched, Way::Plain)?;
-    record.add(Row::times(
-        "native, ThreadSanitizer over plain".to_string(),
-        1e3 * watched,
-        1e3 * plain,
-        None,
-    ));
-    for order in ["serial", "striped"] {
-        let seconds = program.best(&recorded, Way::Recorded { order })?;
-        let target = (order == "serial").then_some(Target::AtMost(2.0));
-        let what = format!("native, recording ({order}) over ThreadSanitizer");
-        record.add(Row::times(what, 1e3 * seconds, 1e3 * watched, target));
-        let (events, bytes) = count(&folder)?;
-        record.add(Row::size(format!("native, log ({order})"), bytes, events, Some(Target::AtMost(6.0))));
-    }
-    fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))
-}
+/// A run is ended after so many seconds, and has taken at least the CPU time until then.
+const LONGEST: &str = "120";
+/// What `timeout` ends with then.
+const TOO_LONG: i32 = 124;
 
 /// A program that is measured in several ways.
 pub(super) struct Program<'a> {
     /// Where it is built, and leaves its logs.
     pub(super) folder: &'a Path,
-    pub(super) source: &'a Path,
-    /// How much it has to do.
-    pub(super) argument: String,
+    pub(super) sources: Vec<PathBuf>,
+    /// What its compiler is told beside.
+    pub(super) options: Vec<String>,
+    /// What it is told to do.
+    pub(super) arguments: Vec<String>,
 }
 
 /// How a program runs.
@@ -83,7 +53,8 @@ impl Program<'_> {
     pub(super) fn build(&self, name: &str, compiler: &Path, options: &[&str]) -> Result<PathBuf, String> {
         let program = self.folder.join(name);
         let mut command = Command::new(compiler);
-        command.args(options).args(["-O2", "-g"]).arg(self.source).arg("-o").arg(&program);
+        command.args(options).args(["-O2", "-g", "-w"]).args(&self.sources).arg("-o").arg(&program);
+        command.args(&self.options).arg("-lpthread");
         match command.status() {
             Ok(status) if status.success() => Ok(program),
             Ok(status) => {
@@ -110,8 +81,9 @@ impl Program<'_> {
         for left in left_in(self.folder)? {
             fs::remove_file(&left).map_err(|error| format!("{}: {error}", left.display()))?;
         }
-        let mut command = Command::new(built);
-        command.arg(&self.argument).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut command = Command::new("timeout");
+        command.arg(LONGEST).arg(built).args(&self.arguments).current_dir(self.folder);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
         match way {
             Way::Plain => {}
             Way::Recorded { order } => {
@@ -124,7 +96,7 @@ impl Program<'_> {
         let begin = CpuTime::of_children();
         let status = command.status().map_err(|error| format!("{}: {error}", built.display()))?;
         // ThreadSanitizer has a code of its own for a program with races.
-        if status.code().is_none_or(|code| code != 0 && code != TSAN_FOUND) {
+        if status.code().is_none_or(|code| ![0, TSAN_FOUND, TOO_LONG].contains(&code)) {
             return Err(format!("{}: {status}", built.display()));
         }
         Ok(begin.elapsed())
@@ -152,7 +124,7 @@ fn files(folder: &Path, wanted: &str) -> Result<Vec<PathBuf>, String> {
 
 /// How many events the log in the folder tells of, and how many bytes it has. Decisions that only their sites tell of
 /// count as well, unless nothing was read since the last one.
-fn count(folder: &Path) -> Result<(usize, u64), String> {
+pub(super) fn count(folder: &Path) -> Result<(usize, u64), String> {
     let (mut events, mut bytes) = (0, 0);
     for path in files(folder, "ftraw")? {
         let log = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;

@@ -30,13 +30,14 @@ pub(crate) fn detecting(record: &mut Record) -> Result<(), String> {
 
 fn compare(record: &mut Record, folder: &Path, source: &Path, least: u32) -> Result<(), String> {
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let mut program = Program { folder, source, argument: least.to_string() };
+    let (sources, arguments) = (vec![source.to_path_buf()], vec![least.to_string()]);
+    let mut program = Program { folder, sources, options: Vec::new(), arguments };
     let watched = program.build(&format!("{name}-tsan"), Path::new("clang-22"), &["-fsanitize=thread"])?;
     let looked_at = program.build(&format!("{name}-online"), &release("foretell"), &["cc"])?;
     let mut work = least;
     while work < MOST_TIMES * least && program.run(&watched, Way::Plain)? < LONG_ENOUGH {
         work *= 2;
-        program.argument = work.to_string();
+        program.arguments = vec![work.to_string()];
     }
     let [watched, looked_at] =
         program.best_of_both([(&watched, Way::Plain), (&looked_at, Way::Detecting)])?;
@@ -50,7 +51,7 @@ fn compare(record: &mut Record, folder: &Path, source: &Path, least: u32) -> Res
 }
 
 /// All programs, each with how much it has to do at least.
-fn sources() -> Result<Vec<(PathBuf, u32)>, String> {
+pub(super) fn sources() -> Result<Vec<(PathBuf, u32)>, String> {
     let folder = root().join("bench/native/mixed");
     let failed = |error| format!("{}: {error}", folder.display());
     let mut mixed = Vec::new();

@@ -112,6 +112,11 @@ impl Row {
         }
     }
 
+    /// A figure that others were compared for already.
+    pub(crate) fn summary(what: String, figure: f64, target: Option<Target>) -> Row {
+        Row { what, figure, unit: "times", target, note: String::new() }
+    }
+
     pub(crate) fn times(what: String, figure: f64, base: f64, target: Option<Target>) -> Row {
         let note = format!("{figure:.3} over {base:.3} ms");
         Row { what, figure: figure / base, unit: "times", target, note }
@@ -159,6 +164,13 @@ impl Record {
     pub(crate) fn add(&mut self, row: Row) {
         println!("{}", row.markdown());
         self.rows.push(row.markdown());
+    }
+
+    /// Something that is not a figure.
+    pub(crate) fn note(&mut self, text: &str) {
+        let row = format!("| {text} | | | |");
+        println!("{row}");
+        self.rows.push(row);
     }
 
     /// Appends the figures to the project's record.
