@@ -44,8 +44,7 @@ void splitCoroutines(PassBuilder &Builder, ModulePassManager &Passes) {
 }
 
 // Local variables whose address is not taken leave memory first: what remains is what other threads could see.
-// Functions that stand for instructions become them, and what these are told by constants is settled. Accesses that are
-// recorded in place are calls of functions that the pass has made.
+// Functions that stand for instructions become them, and what these are told by constants is settled.
 void addTo(PassBuilder &Builder, ModulePassManager &Passes) {
   Passes.addPass(Prepare());
   Passes.addPass(AlwaysInlinerPass());
@@ -53,7 +52,6 @@ void addTo(PassBuilder &Builder, ModulePassManager &Passes) {
   Passes.addPass(createModuleToFunctionPassAdaptor(SCCPPass()));
   splitCoroutines(Builder, Passes);
   Passes.addPass(Instrument());
-  Passes.addPass(AlwaysInlinerPass());
 }
 } // namespace
 

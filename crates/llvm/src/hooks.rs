@@ -137,13 +137,18 @@ impl Hooks {
         room
     }
 
-    /// The module tells the runtime about itself before anything else in it runs.
-    pub(crate) fn add_constructor(&self, table: Value, bytes: u64, globals: &[Value]) {
+    /// The module tells the runtime about itself before anything else in it runs. The flag, if there is one, becomes
+    /// 0 where nothing will ever be recorded.
+    pub(crate) fn add_constructor(&self, table: Value, bytes: u64, globals: &[Value], flag: Option<Value>) {
         let constructor = self.module.add_constructor("foretell.register");
         let number = |number: u64| self.types.int64.constant(number);
         let list = self.module.private_constant(self.module.pointers(globals));
         self.build.in_new_body(constructor, self.module);
-        self.tell(hook::MODULE, &[table, number(bytes), list, number(globals.len() as u64)]);
+        let arguments = [table, number(bytes), list, number(globals.len() as u64)];
+        let is_recorded = self.call(hook::MODULE, self.types.byte, &arguments);
+        if let Some(flag) = flag {
+            self.build.store(is_recorded, flag);
+        }
         self.build.return_nothing();
     }
 }

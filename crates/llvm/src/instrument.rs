@@ -16,12 +16,13 @@ use crate::hooks::{Hooks, Shape};
 use crate::ir::{Block, Module, Opcode, Type, Value};
 use crate::lifetimes;
 use crate::needless;
+use crate::plain::Plain;
 use crate::primitives::{self, Primitives};
 use crate::private::{is_local, is_private};
 use crate::reads::Reads;
 use crate::sites::{Described, Sites};
 use crate::telling::Telling;
-use crate::{implied, inline};
+use crate::{fast_path, implied};
 
 /// What functions may claim about themselves, and no longer do once they call hooks.
 const BROKEN_PROMISES: [&str; 3] = ["memory", "nosync", "speculatable"];
@@ -59,13 +60,14 @@ pub(crate) fn module(module: Module) -> bool {
         return false;
     }
     let globals = module.addressable_globals();
+    let plain = Plain::of(&functions);
     let hooks = Hooks::new(module);
     let mut sites = Sites::new(module);
     let mut primitives = Primitives::default();
     let telling = Telling::of(&functions);
     let ends: HashMap<Value, Vec<Value>> =
         functions.iter().map(|&function| (function, known_locals(module, function))).collect();
-    withdraw_promises(module);
+    withdraw_promises(module, &plain);
     for &function in &functions {
         primitive::separate(function);
         let instructions = function.instructions();
@@ -94,7 +96,7 @@ pub(crate) fn module(module: Module) -> bool {
         }
         needless::remove(function);
         implied::remove(function, &hooks, &mut sites);
-        inline::put_in(function, &hooks);
+        fast_path::put_in(function, &hooks);
     }
     let is_empty = sites.is_empty();
     let table = sites.finish(&globals).encode();
@@ -104,8 +106,9 @@ pub(crate) fn module(module: Module) -> bool {
     for function in functions {
         function.put_in_front(hooks.types.int64.constant(hook::MARK));
     }
+    let flag = plain.connect(module, &hooks);
     if !is_empty {
-        hooks.add_constructor(constant, table.len() as u64, &globals);
+        hooks.add_constructor(constant, table.len() as u64, &globals, flag);
     }
     true
 }
@@ -127,8 +130,9 @@ pub(crate) fn is_instrumented(function: Value) -> bool {
 }
 
 /// A function that calls hooks, be it in another module, has effects. No optimisation may move or drop calls of it.
-fn withdraw_promises(module: Module) {
-    for function in module.functions().into_iter().filter(|function| !function.is_intrinsic()) {
+fn withdraw_promises(module: Module, plain: &Plain) {
+    let may_have_hooks = |function: &Value| !function.is_intrinsic() && !plain.contains(*function);
+    for function in module.functions().into_iter().filter(may_have_hooks) {
         for promise in BROKEN_PROMISES {
             function.remove_attribute(promise);
         }

@@ -14,12 +14,13 @@ mod value;
 
 use std::ffi::{CStr, CString, c_char, c_uint};
 
+use llvm_sys::comdat::{LLVMGetOrInsertComdat, LLVMSetComdat};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::target::{
     LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMOffsetOfElement, LLVMStoreSizeOfType,
 };
-use llvm_sys::{LLVMLinkage, LLVMTypeKind};
+use llvm_sys::{LLVMLinkage, LLVMTypeKind, LLVMVisibility};
 
 pub(crate) use block::Block;
 pub(crate) use builder::Builder;
@@ -41,6 +42,9 @@ use llvm;
 unsafe extern "C" {
     fn foretell_add_constructor(module: LLVMModuleRef, function: LLVMValueRef);
 }
+
+/// Of unwind tables: they hold at every instruction.
+const ASYNCHRONOUS: u64 = 2;
 
 const NO_NAME: *const c_char = c"".as_ptr();
 
@@ -110,6 +114,13 @@ impl Module {
         Value(global)
     }
 
+    /// Adds a variable that only this module sees.
+    pub(crate) fn private_flag(self, content: Value) -> Value {
+        let flag = self.private_constant(content);
+        llvm!(LLVMSetGlobalConstant(flag.0, 0));
+        flag
+    }
+
     /// Stands for a constant that is not known yet.
     pub(crate) fn placeholder(self) -> Value {
         Value(llvm!(LLVMAddGlobal(self.0, self.types().byte.0, NO_NAME)))
@@ -121,12 +132,18 @@ impl Module {
         llvm!(LLVMDeleteGlobal(placeholder.0));
     }
 
-    /// Adds a function that only this module has, and whose calls become its body.
-    pub(crate) fn inline_function(self, name: &str, result: Type, parameters: &[Type]) -> (Value, Type) {
+    /// The function with this name, which all modules have that need it, and of which the linker takes one.
+    pub(crate) fn common_function(self, name: &str, result: Type, parameters: &[Type]) -> (Value, Type) {
         let function = self.function(name, result, parameters);
-        llvm!(LLVMSetLinkage(function.0.0, LLVMLinkage::LLVMInternalLinkage));
-        function.0.add_attribute("alwaysinline");
+        let handle = function.0.0;
+        llvm!(LLVMSetLinkage(handle, LLVMLinkage::LLVMLinkOnceODRLinkage));
+        llvm!(LLVMSetVisibility(handle, LLVMVisibility::LLVMHiddenVisibility));
+        let name = CString::new(name).unwrap_or_default();
+        llvm!(LLVMSetComdat(handle, LLVMGetOrInsertComdat(self.0, name.as_ptr())));
+        function.0.add_attribute("noinline");
         function.0.add_attribute("nounwind");
+        // A handler of a signal that an access raises may look at the stack.
+        function.0.add_numbered_attribute("uwtable", ASYNCHRONOUS);
         function
     }
 

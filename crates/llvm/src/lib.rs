@@ -11,23 +11,24 @@
 //! * `language`: what a module is written in
 //! * `hooks`: calls of the functions that the runtime provides
 //! * `instrument`: the walk over a module that puts them in; `needless`: those of them that would never record
-//!   anything; `implied`: those that tell what the accesses around them tell, too; `inline`: accesses that are
-//!   recorded in place
+//!   anything; `implied`: those that tell what the accesses around them tell, too; `fast_path`: accesses
+//!   that are recorded without the runtime
+//! * `plain`: bodies without hooks, for processes that are not recorded
 //!
-//! It runs at the beginning of the pipeline, right after SROA: the accesses are those of the source. Later, the
-//! optimiser has made reads that the source never executes (both arms of an `if`, say), and those would be false
-//! races.
+//! It runs at the beginning of the pipeline, right after SROA: the accesses are those of the
+//! source. Later, the optimiser has made reads that the source never executes (both arms of an `if`, say), and those
+//! would be false races.
 
 #[cfg(has_llvm)]
 mod detail;
 #[cfg(has_llvm)]
 mod effects;
 #[cfg(has_llvm)]
+mod fast_path;
+#[cfg(has_llvm)]
 mod hooks;
 #[cfg(has_llvm)]
 mod implied;
-#[cfg(has_llvm)]
-mod inline;
 #[cfg(has_llvm)]
 mod instrument;
 #[cfg(has_llvm)]
@@ -38,6 +39,8 @@ mod language;
 mod lifetimes;
 #[cfg(has_llvm)]
 mod needless;
+#[cfg(has_llvm)]
+mod plain;
 #[cfg(has_llvm)]
 mod plugin;
 #[cfg(has_llvm)]

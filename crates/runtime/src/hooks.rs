@@ -1,6 +1,6 @@
 //! What the compiler pass has put into the program, see [`foretell_wire::hook`].
 //!
-//! Plain accesses come here only if the program cannot record them in place, see [`foretell_wire::hook::front`].
+//! Plain accesses come here only if the program cannot record them itself, see [`foretell_wire::hook::front`].
 //!
 //! Safety of all hooks: the program would have made the same access at the same address.
 

@@ -271,15 +271,17 @@ fn disown() -> Option<c_int> {
     original
 }
 
-/// A module of the program tells where its hooks stand.
+/// A module of the program tells where its hooks stand. Returns 0 if the process will never be recorded: what decides
+/// that is in the environment when it begins.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __foretell_module(
     table: *const u8,
     bytes: usize,
     globals: *const u64,
     globals_count: usize,
-) {
-    let Some(turn) = Turn::alone() else { return };
+) -> u8 {
+    let may_record = u8::from(folder().is_some());
+    let Some(turn) = Turn::alone() else { return may_record };
     // SAFETY: the pass has made these two constants.
     let content = unsafe { std::slice::from_raw_parts(table, bytes) };
     // SAFETY: as above.
@@ -288,6 +290,7 @@ unsafe extern "C" fn __foretell_module(
     scheduler::note_module(&module);
     detect::module(module.address, content);
     modules::add(&turn, module.encode());
+    may_record
 }
 
 /// Addresses become values in the trace; for the same run to give the same trace they must not be random. If they

@@ -40,9 +40,9 @@
 //! | [`MODEL_CLOCK`] | `void (site)`: it has asked for the time |
 //! | [`MODEL_END`] | `void ()`: all its effects were told |
 //! | [`THREAD`] | `void *()`: the front of the calling thread's log, see [`front`] |
-//! | [`MODULE`] | `void (table, u64 bytes, void *const *globals, u64 count)` |
+//! | [`MODULE`] | `u8 (table, u64 bytes, void *const *globals, u64 count)`: 0 if the process will never be recorded |
 //!
-//! `N` is 1, 2, 4 or 8 bytes. Plain accesses are made and recorded in place, without a call, as long as nothing has
+//! `N` is 1, 2, 4 or 8 bytes. Plain accesses are made and recorded without the runtime, as long as nothing has
 //! to be looked at: see [`front`].
 
 /// A plain load.
@@ -168,7 +168,7 @@ pub mod front {
     /// Where the stack ended when the thread began to write to its log, or came into the runtime; 0 if it does
     /// neither.
     pub const INSIDE: u64 = CURSOR + 40;
-    /// The segment of sites that may be recorded in place, or 0. If not 0, the log knows which calls the thread is
+    /// The segment of sites that may be recorded so, or 0. If not 0, the log knows which calls the thread is
     /// in.
     pub const OPEN: u64 = CURSOR + 48;
     /// The address of what the detector has seen.

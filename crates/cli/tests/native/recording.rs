@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use crate::{build, foretell, is_ready, programs};
 use foretell_testkit::process::limited;
@@ -77,6 +78,34 @@ fn an_instrumented_program_runs_alone() {
     }
     let status = limited(build("counter_norace.c")).status().expect("it runs");
     assert!(status.success());
+}
+
+#[test]
+fn a_process_that_is_not_recorded_comes_to_no_code_with_hooks() {
+    if !is_ready() {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("asked");
+    fs::create_dir_all(&folder).expect("a folder");
+    let library = folder.join("asked.so");
+    let source = programs().join("asked.c");
+    let compiled =
+        Command::new("clang-22").args(["-shared", "-fPIC", "-o"]).args([&library, &source]).status();
+    assert!(compiled.is_ok_and(|status| status.success()), "asked.c is compiled");
+    for name in ["counter_race.c", "virtual_race.cpp"] {
+        let program = build(name);
+        let run = |recorded: bool| {
+            let mut command = limited(&program);
+            command.env("LD_PRELOAD", &library);
+            if recorded {
+                command.env("FORETELL_LOG", &folder);
+            }
+            let output = command.output().expect("it runs");
+            String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or_default().to_string()
+        };
+        assert_eq!(run(false), "asked 0 times", "{name}");
+        assert_ne!(run(true), "asked 0 times", "{name}");
+    }
 }
 
 #[test]

@@ -120,6 +120,11 @@ impl Builder {
         Value(llvm!(LLVMBuildShl(self.0, value.0, bits.0, NO_NAME)))
     }
 
+    /// A number without sign, divided by a power of two.
+    pub(crate) fn shift_right(&self, value: Value, bits: Value) -> Value {
+        Value(llvm!(LLVMBuildLShr(self.0, value.0, bits.0, NO_NAME)))
+    }
+
     pub(crate) fn select(&self, condition: Value, then: Value, otherwise: Value) -> Value {
         Value(llvm!(LLVMBuildSelect(self.0, condition.0, then.0, otherwise.0, NO_NAME)))
     }

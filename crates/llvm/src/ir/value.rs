@@ -18,6 +18,9 @@ const FUNCTION: c_uint = c_uint::MAX;
 unsafe extern "C" {
     fn foretell_own_ways(invoke: LLVMValueRef);
     fn foretell_case_value(switch: LLVMValueRef, index: u32) -> LLVMValueRef;
+    fn foretell_copy(function: LLVMValueRef) -> LLVMValueRef;
+    fn foretell_is_interposable(function: LLVMValueRef) -> bool;
+    fn foretell_turn_into(function: LLVMValueRef, copy: LLVMValueRef, flag: LLVMValueRef);
     fn foretell_touches_memory(call: LLVMValueRef) -> bool;
     /// As in LLVM-C, but without the enumeration, which does not know every operation.
     #[link_name = "LLVMGetAtomicRMWBinOp"]
@@ -253,9 +256,32 @@ impl Value {
         !self.users().into_iter().all(calls)
     }
 
-    fn is_local(self) -> bool {
+    /// Whether only this module can name a function or variable.
+    pub(crate) fn is_local(self) -> bool {
         let linkage = llvm!(LLVMGetLinkage(self.0));
         matches!(linkage, LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage)
+    }
+
+    /// A copy of a function that nothing calls yet; none if there can be only one of it.
+    pub(crate) fn copy(self) -> Option<Value> {
+        let copy = llvm!(foretell_copy(self.0));
+        (!copy.is_null()).then_some(Value(copy))
+    }
+
+    /// Whether a call of the function may come to another one than the one in this module.
+    pub(crate) fn is_interposable(self) -> bool {
+        llvm!(foretell_is_interposable(self.0))
+    }
+
+    /// The function goes on as its copy if the flag is 0.
+    pub(crate) fn turn_into(self, copy: Value, flag: Value) {
+        llvm!(foretell_turn_into(self.0, copy.0, flag.0));
+    }
+
+    /// The function takes the place of its copy, which is no more.
+    pub(crate) fn give_way_to(self, original: Value) {
+        llvm!(LLVMReplaceAllUsesWith(self.0, original.0));
+        llvm!(LLVMDeleteFunction(self.0));
     }
 
     /// Whether a variable is one for all threads, and the linker does not drop the symbol under which we know it.
@@ -302,6 +328,18 @@ impl Value {
     /// What a call or invoke calls.
     pub(crate) fn callee(self) -> Value {
         Value(llvm!(LLVMGetCalledValue(self.0)))
+    }
+
+    /// Whether a direct call has the type of the function that it calls.
+    pub(crate) fn calls_as_declared(self) -> bool {
+        let callee = self.callee();
+        callee.is_function() && llvm!(LLVMGetCalledFunctionType(self.0)) == callee.content_type().0
+    }
+
+    /// Has a call call something else, which is its last operand.
+    pub(crate) fn set_callee(self, callee: Value) {
+        let count = u32::try_from(llvm!(LLVMGetNumOperands(self.0))).unwrap_or(0);
+        self.set_operand(count.saturating_sub(1), callee);
     }
 
     /// What a call or invoke passes.
@@ -467,6 +505,16 @@ impl Value {
         !llvm!(LLVMGetEnumAttributeAtIndex(self.0, FUNCTION, attribute(name))).is_null()
     }
 
+    /// The function is compiled quickly, and for itself: the optimiser leaves it alone.
+    pub(crate) fn compile_quickly(self) {
+        for other in ["optsize", "minsize"] {
+            self.remove_attribute(other);
+        }
+        for attribute in ["noinline", "optnone"] {
+            self.add_attribute(attribute);
+        }
+    }
+
     pub(crate) fn remove_attribute(self, name: &str) {
         llvm!(LLVMRemoveEnumAttributeAtIndex(self.0, FUNCTION, attribute(name)));
     }
@@ -477,8 +525,12 @@ impl Value {
     }
 
     pub(crate) fn add_attribute(self, name: &str) {
+        self.add_numbered_attribute(name, 0);
+    }
+
+    pub(crate) fn add_numbered_attribute(self, name: &str, number: u64) {
         let of = llvm!(LLVMGetTypeContext(LLVMTypeOf(self.0)));
-        let made = llvm!(LLVMCreateEnumAttribute(of, attribute(name), 0));
+        let made = llvm!(LLVMCreateEnumAttribute(of, attribute(name), number));
         llvm!(LLVMAddAttributeAtIndex(self.0, FUNCTION, made));
     }
 

@@ -1,13 +1,12 @@
-//! Plain accesses and calls that are recorded in place, or passed over where the detector knows them, without a call
-//! of a hook.
+//! Plain accesses and calls that are recorded, or passed over where the detector knows them, without the runtime.
 //!
 //! For each of these hooks there is a function in the module that looks whether the thread may write to its log, or
-//! has nothing to record, and if so does what the hook would do, see [`front`]; if not, it calls the hook. These
-//! functions are always inlined, so that of the record all that is known beforehand is a constant in the program.
-//! Every access to memory in them is exact (volatile): it stays where it stands among the others, because a signal
-//! handler or another thread may look in between.
+//! has nothing to record, and if so does what the hook would do, see [`front`]; if not, it calls the hook. Code calls
+//! it instead of the hook: to the compiler that is little more than the access itself, where the body in its place
+//! would be forty instructions in six blocks. Every access to memory in it is exact (volatile): it stays where it
+//! stands among the others, because a signal handler or another thread may look in between.
 
-use foretell_wire::hook::{self, front};
+use foretell_wire::hook::{self, PREFIX, front};
 use foretell_wire::pack::{self, EXIT_HEAD, FULL, SEGMENT, SHORT};
 use foretell_wire::record::REMEMBERED;
 
@@ -15,10 +14,13 @@ use crate::hooks::Hooks;
 use crate::ir::{Block, Opcode, Type, Value};
 
 /// What the names of the functions begin with, instead of what those of hooks begin with.
-const NAME: &str = "foretell.inline.";
+const NAME: &str = "__foretell_fast_";
 
 /// How far the address of a short record can be from the last one: so many bytes back, and not so many forward.
 const REACH: u64 = 1 << 15;
+
+// The lowest bits of a site's address tell where it is in its segment, and where its last address is kept.
+const _: () = assert!(SEGMENT.is_multiple_of(REMEMBERED as u64));
 
 /// Puts calls of such functions in the place of the hooks.
 pub(crate) fn put_in(function: Value, hooks: &Hooks) {
@@ -28,10 +30,9 @@ pub(crate) fn put_in(function: Value, hooks: &Hooks) {
         let thread = *thread.get_or_insert_with(|| ask_for_thread(function, hooks));
         let mut arguments = call.arguments();
         arguments.push(thread);
-        arguments.extend(event.constants(call, hooks));
-        let inline = event.function(call, &arguments, hooks);
+        let fast = event.function(call, &arguments, hooks);
         hooks.build.before(call);
-        let result = hooks.build.call(inline, &arguments);
+        let result = hooks.build.call(fast, &arguments);
         if call.type_of().is_void() {
             call.erase();
         } else {
@@ -50,7 +51,7 @@ fn ask_for_thread(function: Value, hooks: &Hooks) -> Value {
     call
 }
 
-/// What is recorded in place.
+/// What is recorded in this way.
 #[derive(Clone, Copy)]
 enum Event {
     /// A plain access; the logarithm of how many bytes it has.
@@ -62,7 +63,7 @@ enum Event {
 }
 
 impl Event {
-    /// What a call of a hook records, if it can be recorded in place.
+    /// What a call of a hook records, if it can be recorded without the runtime.
     fn of(call: Value) -> Option<Event> {
         if call.opcode() != Some(Opcode::LLVMCall) || !call.callee().is_function() {
             return None;
@@ -78,28 +79,12 @@ impl Event {
         Some(Event::Access { writes, size: bytes.parse::<u32>().ok()?.ilog2() })
     }
 
-    /// What the function is told beside the hook's arguments and the thread.
-    fn constants(self, call: Value, hooks: &Hooks) -> Vec<Value> {
-        let types = hooks.types;
-        let site = || hooks.site_number(call.operand(0));
-        let segment = || hooks.site(site() - site() % SEGMENT);
-        match self {
-            Event::Access { writes, size } => {
-                let head = types.int32.constant(pack::head(writes, size, site()).into());
-                let slot = site() % REMEMBERED as u64 * size_of::<u64>() as u64;
-                vec![segment(), head, types.int64.constant(front::ADDRS + slot)]
-            }
-            Event::Enter => vec![segment(), types.int16.constant(pack::enter_head(site()).into())],
-            Event::Return => Vec::new(),
-        }
-    }
-
     /// The function that does what the hook does.
     fn function(self, call: Value, arguments: &[Value], hooks: &Hooks) -> (Value, Type) {
-        let name = call.callee().name().replacen(hook::PREFIX, NAME, 1);
+        let name = call.callee().name().replacen(PREFIX, NAME, 1);
         let is_new = !hooks.module.has_function(&name);
         let parameters: Vec<Type> = arguments.iter().map(|argument| argument.type_of()).collect();
-        let function = hooks.module.inline_function(&name, call.type_of(), &parameters);
+        let function = hooks.module.common_function(&name, call.type_of(), &parameters);
         if is_new {
             call.callee().add_attribute("cold");
             self.define(function.0, call, hooks);
@@ -111,36 +96,33 @@ impl Event {
         hooks.build.in_new_body(function, hooks.module);
         let [watch, record, leave, slow] = [(); 4].map(|()| hooks.build.new_block(function, hooks.module));
         let parameters = function.parameters();
-        let (given, rest) = parameters.split_at(call.arguments().len());
-        if let Some(&thread) = rest.first() {
+        if let Some((&thread, given)) = parameters.split_last() {
             let body = Body { function, thread, record, leave, slow, hooks };
             let time = body.choose(watch);
-            self.fill(&body, given, rest, watch, time);
+            self.fill(&body, given, watch, time);
+            hooks.build.at_end(slow);
+            let result = hooks.call(&call.callee().name(), call.type_of(), given);
+            give_back(Some(result).filter(|_| !call.type_of().is_void()), hooks);
         }
-        hooks.build.at_end(slow);
-        let result = hooks.call(&call.callee().name(), call.type_of(), given);
-        give_back(Some(result).filter(|_| !call.type_of().is_void()), hooks);
     }
 
     /// Both ways to do what the hook does: where races are looked for, which is decided at this time, and where it is
     /// recorded.
-    fn fill(self, body: &Body<'_>, given: &[Value], rest: &[Value], watch: Block, time: Value) {
-        match (self, given, rest) {
-            (Event::Access { writes, size }, &[_, addr, ref value @ ..], &[_, segment, head, slot]) => {
+    fn fill(self, body: &Body<'_>, given: &[Value], watch: Block, time: Value) {
+        body.hooks.build.at_end(watch);
+        match (self, given) {
+            (Event::Access { writes, size }, &[site, addr, ref value @ ..]) => {
                 let value = value.first().copied();
-                let access = Access { writes, size, addr, value, segment, head, slot };
+                let access = Access { writes, size, site, addr, value };
                 let result = |made: Value| Some(made).filter(|_| value.is_none());
-                body.hooks.build.at_end(watch);
                 give_back(result(access.pass_over(body, time)), body.hooks);
                 give_back(result(access.record(body)), body.hooks);
             }
-            (Event::Enter, &[site], &[_, segment, head]) => {
-                body.hooks.build.at_end(watch);
+            (Event::Enter, &[site]) => {
                 give_back(Some(enter_unrecorded(body, site, time)), body.hooks);
-                give_back(Some(enter(body, site, segment, head)), body.hooks);
+                give_back(Some(enter(body, site)), body.hooks);
             }
-            (Event::Return, &[before], &[_]) => {
-                body.hooks.build.at_end(watch);
+            (Event::Return, &[before]) => {
                 go_back_unrecorded(body, before);
                 give_back(None, body.hooks);
                 go_back(body, before);
@@ -240,10 +222,20 @@ impl Body<'_> {
         cursor
     }
 
-    /// Goes on only if sites of this segment can be told.
-    fn go_on_if_open(&self, segment: Value) {
-        let segment = self.hooks.build.pointer_to_int(segment, self.hooks.types.int64);
-        self.go_on_if(self.hooks.build.equal(self.load(front::OPEN), segment), self.leave);
+    /// Goes on only if sites of this one's segment can be told; where in its segment the site is.
+    fn go_on_if_open(&self, site: Value) -> Value {
+        let build = &self.hooks.build;
+        let site = build.pointer_to_int(site, self.hooks.types.int64);
+        let segment = build.and(site, self.number(!(SEGMENT - 1)));
+        self.go_on_if(build.equal(self.load(front::OPEN), segment), self.leave);
+        build.and(site, self.number(SEGMENT - 1))
+    }
+
+    /// The first two bytes of a record of this site, as a number: the lowest bits of the site come last.
+    fn head(&self, site: Value, about: u64) -> Value {
+        let build = &self.hooks.build;
+        let low = build.and(build.shift_left(site, self.number(8)), self.number(0xFF00));
+        build.or(build.or(build.shift_right(site, self.number(8)), low), self.number(about))
     }
 
     /// The record is there and has so many bytes.
@@ -253,17 +245,14 @@ impl Body<'_> {
     }
 }
 
-/// A plain access, and what is known beforehand of its record.
+/// A plain access.
 struct Access {
     writes: bool,
     size: u32,
+    site: Value,
     addr: Value,
     /// What is written, if the access writes.
     value: Option<Value>,
-    segment: Value,
-    head: Value,
-    /// The place of what the site accessed last.
-    slot: Value,
 }
 
 impl Access {
@@ -286,15 +275,17 @@ impl Access {
     fn record(&self, body: &Body<'_>) -> Value {
         let (build, types) = (&body.hooks.build, body.hooks.types);
         let cursor = body.begin();
-        body.go_on_if_open(self.segment);
-        let last = build.after(body.thread, self.slot, types);
+        let site = body.go_on_if_open(self.site);
+        let slot = build.and(site, body.number(REMEMBERED as u64 - 1));
+        let slot = build.shift_left(slot, body.number(size_of::<u64>().ilog2().into()));
+        let last = build.after(body.at(front::ADDRS), slot, types);
         let addr = build.pointer_to_int(self.addr, types.int64);
         let step = build.subtract(addr, build.exact_load(types.int64, last));
         let reach = build.add(step, body.number(REACH));
         body.go_on_if(build.below(reach, body.number(2 * REACH)), body.leave);
         let value = self.make(body);
         build.exact_store(addr, last);
-        let length = self.write(body, cursor, step, value);
+        let length = self.write(body, cursor, site, step, value);
         body.tick(body.load(front::TIME));
         body.end(cursor, length);
         value
@@ -314,14 +305,16 @@ impl Access {
     }
 
     /// Writes the record, what makes it one last; its length.
-    fn write(&self, body: &Body<'_>, cursor: Value, step: Value, value: Value) -> Value {
+    fn write(&self, body: &Body<'_>, cursor: Value, site: Value, step: Value, value: Value) -> Value {
         let (build, types) = (&body.hooks.build, body.hooks.types);
         let at = build.int_to_pointer(cursor, types.pointer);
         build.exact_store(value, build.after(at, body.number(SHORT as u64), types));
         let is_full = build.below(body.number(0xFF), value);
         let full = build.select(is_full, types.int32.constant(FULL.into()), types.int32.constant(0));
         let step = build.shift_left(build.resize(step, types.int32), types.int32.constant(16));
-        build.exact_store(build.or(build.or(self.head, step), full), at);
+        let head = body.head(site, pack::head(self.writes, self.size, 0).into());
+        let head = build.resize(head, types.int32);
+        build.exact_store(build.or(build.or(head, step), full), at);
         let [full, small] = [1 << self.size, 1].map(|bytes| body.number(SHORT as u64 + bytes));
         build.select(is_full, full, small)
     }
@@ -341,11 +334,12 @@ fn push(body: &Body<'_>, site: Value, otherwise: Block) -> Value {
 }
 
 /// Records that a function is called; the calls before.
-fn enter(body: &Body<'_>, site: Value, segment: Value, head: Value) -> Value {
+fn enter(body: &Body<'_>, site: Value) -> Value {
     let (build, types) = (&body.hooks.build, body.hooks.types);
     let cursor = body.begin();
-    body.go_on_if_open(segment);
+    let number = body.go_on_if_open(site);
     let calls = push(body, site, body.leave);
+    let head = build.resize(body.head(number, pack::enter_head(0).into()), types.int16);
     build.exact_store(head, build.int_to_pointer(cursor, types.pointer));
     body.tick(body.load(front::TIME));
     body.end(cursor, body.number(2));
