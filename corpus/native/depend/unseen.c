@@ -1,4 +1,5 @@
 // What goes to code that is not instrumented, or may have, decides what comes after it. Lines are known by their last words.
+#include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static int compare(const void *one, const void *other) {
 static void *work(void *nothing) {
   int before = shared;                             // before
   kept = 2;                                        // between
-  getenv("HOME");                                  // unseen
+  setlocale(LC_ALL, NULL);                         // unseen
   kept = before;                                   // after unseen
   struct large mine = {{0}};
   mine.numbers[0] = shared;                        // by value

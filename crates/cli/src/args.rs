@@ -148,7 +148,7 @@ mod tests {
             // Arguments and commands with few options need no headings.
             let few = matches!(
                 command.as_str(),
-                "check" | "code" | "convert" | "stats" | "view" | "schema" | "man"
+                "check" | "code" | "convert" | "list" | "stats" | "view" | "schema" | "man"
             );
             if option.get_long().is_some() && !few {
                 assert!(option.get_help_heading().is_some(), "{command}: {id} is under no heading");
