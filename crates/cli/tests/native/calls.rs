@@ -36,7 +36,7 @@ fn calls_are_right_however_functions_are_left() {
             let expected: Vec<_> = above.iter().map(|above| [&base[..], above].concat()).collect();
             assert_eq!(stacks(&trace, thread, op), expected, "{op} of {thread} in\n{trace}");
         };
-        check("w(account,", &[&["bank::Account::deposit"]]);
+        check("w(account.balance,", &[&["bank::Account::deposit"]]);
         check("w(caught,", &[&[]]);
         check("w(jumps,", &[&["jump"]]);
         check("w(compared,", &[&["compare"]]);

@@ -123,7 +123,10 @@ fn handlers_of_signals_do_no_harm() {
 /// Also one that comes in the midst of a record.
 #[test]
 fn a_handler_may_wait_for_the_answer_of_a_thread() {
-    ends_well("asking_handler");
+    let Some(program) = stress("asking_handler") else { return };
+    // In parallel mode a handler still runs in the midst of a record, so this program may wait for itself.
+    let (output, _) = record(&[&program], "serial", "asking_handler");
+    assert!(output.status.success(), "{}", stderr(&output));
 }
 
 #[test]
@@ -134,9 +137,9 @@ fn handlers_may_jump_out_of_the_recorder() {
         assert_eq!(count("|w(faults,"), 80);
         assert_eq!(count("|w(finished,"), 4);
         assert_eq!(count("|join("), 3, "it is recorded to its end");
-        let last = text.lines().rev().find_map(|line| line.split_once("|w(numbers+4,")?.1.split_once(')'));
+        let last = text.lines().rev().find_map(|line| line.split_once("|w(numbers[1],")?.1.split_once(')'));
         let last: usize = last.and_then(|(value, _)| value.parse().ok()).expect("it is counted up");
-        let lost = last - count("|w(numbers+4,");
+        let lost = last - count("|w(numbers[1],");
         assert!(lost < 20, "only what was not finished is lost, not {lost} of {last}");
     }
 }
