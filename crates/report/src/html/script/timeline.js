@@ -1,7 +1,7 @@
 // The whole run in one strip, down to the two accesses: where in it the picture is.
 
-/** Heights of a lane, and of what is below all of them. */
-const TIMELINE = { lane: 16, foot: 18, wide: 1000, left: 4 };
+/** Heights of a lane and of what is below all of them, widths, and how far ticks are apart at least. */
+const TIMELINE = { lane: 16, foot: 18, wide: 1000, left: 4, tick: 4 };
 
 class Timeline {
   /** `total` is how many events the run has; `reveal(event)` shows one of them in the picture. */
@@ -41,7 +41,7 @@ class Timeline {
 
   draw() {
     const [from, to] = this.window();
-    const { lane, foot, wide, left } = TIMELINE;
+    const { lane, foot, wide, left, tick: apart } = TIMELINE;
     const { picture } = this;
     const height = picture.threads.length * lane + foot;
     const x = (event) => left + ((event - from) / Math.max(to - from, 1)) * (wide - 2 * left);
@@ -55,7 +55,7 @@ class Timeline {
       if (event < from - 1 || event > to + 1) return;
       const number = picture.lanes[at];
       const isRacing = picture.races(at);
-      const spot = number * wide + Math.round(x(event));
+      const spot = number * wide + Math.round(x(event) / apart);
       if (drawn.has(spot) && !isRacing) return;
       drawn.add(spot);
       const tick = draw("rect", { class: `tick lane-${Math.min(number, 6)} ${isRacing ? "racing" : `of-${picture.kind(at)}`}`, x: x(event) - (isRacing ? 3 : 1), y: y(number) - (isRacing ? 7 : 4), width: isRacing ? 6 : 2, height: isRacing ? 14 : 8 });
