@@ -48,6 +48,24 @@ pub fn causes(report: &Report) -> Vec<Cause> {
     order.iter().filter_map(|key| groups.get(key)).map(|group| cause(group)).collect()
 }
 
+/// The cause of each race, in the order of the races.
+pub(crate) fn of_each<T: AsRef<Cause>>(causes: &[T]) -> Vec<Option<&T>> {
+    let races = causes.iter().flat_map(|cause| &cause.as_ref().races).max().copied().unwrap_or(0);
+    let mut of_each = vec![None; races];
+    for cause in causes {
+        for place in cause.as_ref().races.iter().filter_map(|number| number.checked_sub(1)) {
+            of_each[place] = Some(cause);
+        }
+    }
+    of_each
+}
+
+impl AsRef<Cause> for Cause {
+    fn as_ref(&self) -> &Cause {
+        self
+    }
+}
+
 /// What stays the same for all elements and all objects of a type. Memory without a name is only itself.
 fn object(target: &str) -> String {
     let is_numbered =

@@ -6,10 +6,11 @@
 
 use std::collections::HashSet;
 use std::io::{self, Write as _};
+use std::rc::Rc;
 
 use serde_json::{Map, Value, json};
 
-use crate::cause::{Cause, causes};
+use crate::cause::{Cause, causes, of_each};
 use crate::confirmation::Confirmation;
 use crate::confirmation_text;
 use crate::context::{Frame, Place};
@@ -72,7 +73,7 @@ struct Finding<'a> {
     fingerprint: Option<&'a str>,
     standing: Standing<'a>,
     /// What the race comes from.
-    cause: Option<Cause>,
+    cause: Option<Rc<Cause>>,
 }
 
 /// The reports in this form. Relative paths start from `folder`, which is absolute.
@@ -250,8 +251,9 @@ fn findings(report: &Report) -> Vec<Finding<'_>> {
         }
     };
     let mut findings = Vec::new();
-    let causes = causes(report);
-    for (number, race) in (1..).zip(report.listed_races()) {
+    let causes: Vec<Rc<Cause>> = causes(report).into_iter().map(Rc::new).collect();
+    let of_each = of_each(&causes);
+    for (place, race) in report.listed_races().enumerate() {
         let words = match race.proof {
             Proof::Adjacent => "A schedule makes the two accesses adjacent.",
             Proof::Unordered => "Nothing in the observed run orders the two accesses.",
@@ -266,7 +268,7 @@ fn findings(report: &Report) -> Vec<Finding<'_>> {
             story: race.story.as_ref(),
             fingerprint: race.fingerprint.as_deref(),
             standing,
-            cause: causes.iter().find(|cause| cause.races.contains(&number)).cloned(),
+            cause: of_each.get(place).copied().flatten().cloned(),
         });
     }
     for open in &report.undecided {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
-use crate::cause::causes;
+use crate::cause::{causes, of_each};
 use crate::cause_text;
 use crate::coverage_text;
 use crate::decision::{Answer, Decision};
@@ -46,9 +46,10 @@ pub fn write(report: &Report, detail: Detail, sink: &mut Sink<'_>) -> io::Result
     notes::of_search(report).iter().for_each(|text| note(&mut page, text));
     let causes = causes(report);
     cause_text::write_all(&mut page, &causes);
+    let of_each = of_each(&causes);
     for (index, race) in report.listed_races().enumerate() {
         sink.look()?;
-        let cause = causes.iter().find(|cause| cause.races.contains(&(index + 1)));
+        let cause = of_each.get(index).copied().flatten();
         race_text::write(&mut page, index + 1, race, cause, detail);
         sink.write_all(page.take().as_bytes())?;
     }
