@@ -268,7 +268,7 @@ const DILocalVariable *variableOf(Value *V, bool IsPlace) {
   auto *Local = LocalAsMetadata::getIfExists(V);
   if (!Local)
     return nullptr;
-  for (const DbgVariableRecord *Record : Local->getAllDbgVariableRecordUsers()) {
+  for (DbgVariableRecord *Record : Local->getAllDbgVariableRecordUsers()) {
     if (Record->isDbgDeclare() != IsPlace || Record->getExpression()->getNumElements() || Record->hasArgList())
       continue;
     if (Only && Only != Record->getVariable())

@@ -8,13 +8,14 @@ use crate::instrument;
 use crate::ir::Module;
 use crate::primitives;
 
-/// LLVM's `PassPluginLibraryInfo`, in the layout of version 2.
+/// LLVM's `PassPluginLibraryInfo`. LLVM provides the memory, and has room for what its version knows.
 #[repr(C)]
 struct PassPluginLibraryInfo {
     api_version: u32,
     name: *const c_char,
     version: *const c_char,
     register: unsafe extern "C" fn(builder: *mut c_void),
+    #[cfg(llvm_22)]
     before_code_generation: *const c_void,
 }
 
@@ -26,10 +27,11 @@ unsafe extern "C" {
 #[unsafe(no_mangle)]
 extern "C" fn llvmGetPassPluginInfo() -> PassPluginLibraryInfo {
     PassPluginLibraryInfo {
-        api_version: 2,
+        api_version: if cfg!(llvm_22) { 2 } else { 1 },
         name: c"foretell".as_ptr(),
         version: c"1".as_ptr(),
         register: foretell_register,
+        #[cfg(llvm_22)]
         before_code_generation: std::ptr::null(),
     }
 }

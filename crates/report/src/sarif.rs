@@ -33,8 +33,9 @@ use uri::Folder;
 const ROOT: &str = "SRCROOT";
 /// Where results belong. In no text is this as it stands: there, quotes are escaped.
 const NO_RESULTS: &str = "\"results\":[]";
-/// Where to read about foretell.
-const INFORMATION: &str = "https://docs.rs/foretell";
+/// Where to read about foretell. Without an address in the manifest there are no links: none is better than one that
+/// leads nowhere, and the help of each rule is in the report itself.
+const HOMEPAGE: &str = env!("CARGO_PKG_HOMEPAGE");
 /// How many steps a code flow may have: dashboards refuse more.
 const STEPS: usize = 10_000;
 
@@ -100,7 +101,7 @@ pub fn write(reports: &[Report], folder: &str, sink: &mut Sink<'_>) -> io::Resul
                 "name": "foretell",
                 "fullName": "foretell, a predictive data-race detector",
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "informationUri": INFORMATION,
+                "informationUri": link(HOMEPAGE, ""),
                 "rules": Rule::ALL.map(Rule::described),
             }},
             "automationDetails": {"id": category(reports)},
@@ -127,6 +128,15 @@ pub fn write(reports: &[Report], folder: &str, sink: &mut Sink<'_>) -> io::Resul
         serde_json::to_writer(&mut *sink, &without_nulls(result))?;
     }
     writeln!(sink, "]{after}")
+}
+
+/// The address of a part of the homepage, if there is one.
+fn link(homepage: &str, part: &str) -> Option<String> {
+    match (homepage, part) {
+        ("", _) => None,
+        (_, "") => Some(homepage.to_string()),
+        _ => Some(format!("{homepage}#{part}")),
+    }
 }
 
 /// What is not known is left out.
@@ -193,7 +203,7 @@ impl Rule {
             "shortDescription": {"text": short},
             "fullDescription": {"text": full},
             "help": {"text": help, "markdown": help},
-            "helpUri": format!("{INFORMATION}#{}", self.id()),
+            "helpUri": link(HOMEPAGE, self.id()),
             "defaultConfiguration": {"level": self.level()},
             "properties": {
                 "tags": ["concurrency", "correctness"],

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::command_line::CommandLine;
-use super::distribution::{LLVM, llvm_for_compiling};
+use super::distribution::{LLVM, VERSIONS, llvm_for_compiling};
 use crate::error::Failure;
 use crate::models;
 use crate::native::tools::Tools;
@@ -59,6 +59,18 @@ fn version(compiler: &str) -> Option<u32> {
 
 fn main_version(text: &str) -> Option<u32> {
     text.split_once("clang version ")?.1.split('.').next()?.parse().ok()
+}
+
+/// What to say of a clang that there is no pass for.
+fn other_version(llvm: u32) -> String {
+    let reason = match VERSIONS.last() {
+        Some(&oldest) if llvm < oldest => {
+            "has debug information in calls, so no compiler pass can be built for it"
+        }
+        _ if VERSIONS.contains(&llvm) => "needs a compiler pass of its own (docs/install.md, Which LLVM)",
+        _ => "is not supported yet",
+    };
+    format!(" (there is clang {llvm}, which {reason})")
 }
 
 /// With the C++ library in the program, its functions could not be replaced either. A shared one does the same.
@@ -116,7 +128,9 @@ fn cannot_run(compiler: &OsStr, error: &io::Error) -> Failure {
     let compiler = compiler.display();
     Failure::Environment(match error.kind() {
         io::ErrorKind::NotFound => {
-            format!("{compiler} is missing; {}; foretell doctor checks everything", llvm_for_compiling())
+            let other = version("clang").map(other_version).unwrap_or_default();
+            let install = llvm_for_compiling();
+            format!("{compiler} is missing{other}; {install}; foretell doctor checks everything")
         }
         _ => format!("cannot run {compiler}: {error}"),
     })
@@ -153,6 +167,13 @@ mod tests {
     fn versions_are_read() {
         assert_eq!(main_version("Debian clang version 22.1.8 (1)\nTarget: x"), Some(22));
         assert_eq!(main_version("Apple clang"), None);
+    }
+
+    #[test]
+    fn a_clang_of_another_version_is_named_with_the_reason() {
+        assert!(other_version(14).contains("clang 14, which has debug information in calls"));
+        assert!(other_version(19).contains("pass of its own"));
+        assert!(other_version(99).contains("not supported yet"));
     }
 
     #[test]

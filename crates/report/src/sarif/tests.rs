@@ -154,3 +154,11 @@ fn a_deadlock_is_told_with_all_who_wait() {
     assert_eq!(deadlock["locations"][0]["physicalLocation"]["region"]["startLine"], 8);
     assert_eq!(deadlock["relatedLocations"][0]["physicalLocation"]["region"]["startLine"], 14);
 }
+
+#[test]
+fn without_a_homepage_there_are_no_links() {
+    assert_eq!(link("", "data-race"), None);
+    assert_eq!(link("https://example.org/foretell", ""), Some("https://example.org/foretell".to_string()));
+    let part = link("https://example.org/foretell", "data-race");
+    assert_eq!(part.as_deref(), Some("https://example.org/foretell#data-race"));
+}
