@@ -1,12 +1,16 @@
 //! `cargo xtask package`: everything that a user needs, in the forms in which users install programs.
 //!
 //! * [`files`]: what is built and stripped, laid out as below `/usr`
+//! * [`sysroot`]: the C library that packages are built against
 //! * [`glibc`]: the oldest C library that it runs with
 //! * [`check`]: each package, installed where nothing else is, and the tutorial run from there
+//! * [`old`]: the same on the oldest system that is supported
 
 mod check;
 mod files;
 mod glibc;
+mod old;
+mod sysroot;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,6 +35,7 @@ pub(crate) fn run(options: &[String]) -> Result<ExitCode, String> {
     let packages = build(profile)?;
     if is_checked {
         check::all(&packages)?;
+        old::check(&packages)?;
     }
     for path in [&packages.tarball, &packages.wheel, &packages.debian, &packages.debug] {
         let size = path.metadata().map_or(0, |about| about.len());
@@ -47,7 +52,7 @@ pub(crate) fn install(options: &[String]) -> Result<ExitCode, String> {
         _ => return Err("expected nothing, or --prefix FOLDER".to_string()),
     };
     let folder = files::target().join("install");
-    let staged = files::stage("release", &folder)?;
+    let staged = files::stage(&files::Build::here("release"), &folder)?;
     files::copy_tree(&staged.root, &prefix)?;
     println!("foretell is installed in {}; what works here: foretell doctor", prefix.display());
     Ok(ExitCode::SUCCESS)
@@ -69,11 +74,11 @@ struct Packages {
     debug: PathBuf,
 }
 
-fn build(profile: &str) -> Result<Packages, String> {
+fn build(profile: &'static str) -> Result<Packages, String> {
     let folder = files::target().join("package");
     // What an earlier version was called would stay beside the new one.
     let _ = fs::remove_dir_all(&folder);
-    let staged = files::stage(profile, &folder)?;
+    let staged = files::stage(&sysroot::build(profile)?, &folder)?;
     let libc = glibc::needed(&staged.binaries())?;
     println!("needs glibc {}.{}", libc.0, libc.1);
     Ok(Packages {
@@ -125,7 +130,7 @@ fn debian(folder: &Path, staged: &files::Staged, (major, minor): glibc::Version)
          Priority: optional\n\
          Maintainer: The developers of foretell <foretell@localhost>\n\
          Depends: libc6 (>= {major}.{minor}), libgcc-s1, libstdc++6\n\
-         Recommends: clang-22, lld-22, z3\n\
+         Recommends: clang-22 | clang-19, z3\n\
          Suggests: gdb, cargo\n\
          Description: predicts data races, with a proof for each\n \
          Records one run of a multithreaded program in C, C++ or Rust, and proves which\n \

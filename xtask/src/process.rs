@@ -15,9 +15,15 @@ pub fn root() -> PathBuf {
 
 /// Runs a program in the root of the repository; anything but success is an error.
 pub fn must(program: &str, args: &[&str]) -> Result<(), String> {
+    must_with(program, args, &[])
+}
+
+/// The same, with these variables in its environment.
+pub fn must_with(program: &str, args: &[&str], variables: &[(String, String)]) -> Result<(), String> {
     let shown = format!("{program} {}", args.join(" "));
     eprintln!("$ {shown}");
-    let status = Command::new(program).args(args).current_dir(root()).status();
+    let status =
+        Command::new(program).args(args).envs(variables.iter().cloned()).current_dir(root()).status();
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`{shown}` failed: {status}")),

@@ -10,7 +10,7 @@ use super::files::{clean, list, text, write};
 use super::{Packages, VERSION};
 
 /// The program of the tutorial.
-const PROGRAM: &str = "downloads.c";
+pub(super) const PROGRAM: &str = "downloads.c";
 
 pub(super) fn all(packages: &Packages) -> Result<(), String> {
     let folder = super::files::target().join("package/check");
@@ -23,7 +23,7 @@ pub(super) fn all(packages: &Packages) -> Result<(), String> {
 }
 
 /// The first program of the tutorial.
-fn tutorial() -> Result<String, String> {
+pub(super) fn tutorial() -> Result<String, String> {
     let path = root().join("docs/tutorial.md");
     let page =
         fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
@@ -84,7 +84,7 @@ fn try_out(what: &str, prefix: &Path, folder: &Path) -> Result<(), String> {
 }
 
 /// Runs a command that must end with this exit code, and print this. Gives all that it prints.
-fn run(command: &mut Command, code: i32, word: &str) -> Result<String, String> {
+pub(super) fn run(command: &mut Command, code: i32, word: &str) -> Result<String, String> {
     let shown = format!("{} {:?}", command.get_program().display(), command.get_args().collect::<Vec<_>>());
     eprintln!("$ {shown}");
     let output = command.output().map_err(|error| format!("cannot run {shown}: {error}"))?;

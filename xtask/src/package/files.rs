@@ -4,12 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use xtask::process::{must, root, told};
+use xtask::process::{must, must_with, root, told};
 
 /// Debug information, for those who need it.
 pub(super) const DEBUG: &str = "foretell-debug";
 const PROGRAMS: [&str; 2] = ["foretell", "cargo-foretell"];
-const LIBRARIES: [&str; 2] = ["libforetell_llvm.so", "libforetell_rt.so"];
+const LIBRARY_FOLDER: &str = "lib/foretell";
+const PASS: &str = "libforetell_llvm.so";
+const LIBRARIES: [&str; 2] = [PASS, "libforetell_rt.so"];
+/// The pass for the LLVM that Debian 11 to 13 have, beside that of rustc. It is built where that LLVM is installed.
+const OLDER: u32 = 19;
 const DOCUMENTS: [&str; 6] =
     ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "SOUNDNESS.md", "docs/tutorial.md"];
 /// Shells, and where they look for completions.
@@ -27,14 +31,19 @@ pub(super) struct Staged {
 impl Staged {
     /// All machine code.
     pub(super) fn binaries(&self) -> Vec<PathBuf> {
-        binaries().map(|(place, name)| self.root.join(place).join(name)).collect()
+        let all = binaries().map(|(place, name)| self.root.join(place).join(name));
+        all.chain([self.root.join(LIBRARY_FOLDER).join(older_pass())]).filter(|path| path.is_file()).collect()
     }
+}
+
+fn older_pass() -> String {
+    format!("libforetell_llvm-{OLDER}.so")
 }
 
 /// All machine code, with its place.
 fn binaries() -> impl Iterator<Item = (&'static str, &'static str)> {
     let programs = PROGRAMS.into_iter().map(|name| ("bin", name));
-    programs.chain(LIBRARIES.into_iter().map(|name| ("lib/foretell", name)))
+    programs.chain(LIBRARIES.into_iter().map(|name| (LIBRARY_FOLDER, name)))
 }
 
 /// Where cargo builds.
@@ -42,17 +51,51 @@ pub(super) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// Builds everything, and lays it out.
-pub(super) fn stage(profile: &str, folder: &Path) -> Result<Staged, String> {
-    let packages = ["--package", "foretell", "--package", "foretell-llvm", "--package", "foretell-runtime"];
-    must("cargo", &[&["build", "--locked", "--profile", profile][..], &packages].concat())?;
-    let (built, staged) = (target().join(profile), folder.join("files"));
-    for (place, name) in binaries() {
-        let file = staged.join(place).join(name);
-        copy(&built.join(name), &file)?;
-        strip(&file, &folder.join(DEBUG).join(format!("{name}.debug")))?;
+/// How programs are built.
+pub(super) struct Build {
+    pub(super) profile: &'static str,
+    /// Variables for cargo, compilers and linkers.
+    pub(super) variables: Vec<(String, String)>,
+    /// Where cargo builds.
+    pub(super) target: PathBuf,
+}
+
+impl Build {
+    /// For this machine.
+    pub(super) fn here(profile: &'static str) -> Build {
+        Build { profile, variables: Vec::new(), target: target() }
     }
-    check_pass(&staged.join("lib/foretell").join(LIBRARIES[0]))?;
+
+    /// Builds packages; gives the folder where they are.
+    fn run(&self, packages: &[&str], target: &Path, more: &[(String, String)]) -> Result<PathBuf, String> {
+        let words = ["build", "--locked", "--profile", self.profile, "--target-dir", text(target)];
+        let packages = packages.iter().flat_map(|package| ["--package", package]);
+        let words: Vec<&str> = words.into_iter().chain(packages).collect();
+        must_with("cargo", &words, &[&self.variables[..], more].concat())?;
+        Ok(target.join(self.profile))
+    }
+}
+
+/// Builds everything, and lays it out.
+pub(super) fn stage(build: &Build, folder: &Path) -> Result<Staged, String> {
+    let built = build.run(&["foretell", "foretell-llvm", "foretell-runtime"], &build.target, &[])?;
+    let staged = folder.join("files");
+    let put = |from: &Path, place: &str, name: &str| {
+        let file = staged.join(place).join(name);
+        copy(from, &file)?;
+        strip(&file, &folder.join(DEBUG).join(format!("{name}.debug")))
+    };
+    for (place, name) in binaries() {
+        put(&built.join(name), place, name)?;
+    }
+    check_pass(&staged.join(LIBRARY_FOLDER).join(PASS))?;
+    if let Some(config) = older_llvm() {
+        let target = build.target.join(format!("llvm-{OLDER}"));
+        let built = build.run(&["foretell-llvm"], &target, &[("LLVM_CONFIG".to_string(), config)])?;
+        put(&built.join(PASS), LIBRARY_FOLDER, &older_pass())?;
+    } else {
+        println!("without a compiler pass for LLVM {OLDER}, as llvm-{OLDER}-dev is not installed");
+    }
     let foretell = staged.join("bin/foretell");
     must(text(&foretell), &["man", "--output", text(&staged.join("share/man/man1"))])?;
     for (shell, place) in COMPLETIONS {
@@ -63,6 +106,14 @@ pub(super) fn stage(profile: &str, folder: &Path) -> Result<Staged, String> {
         copy(&root().join(document), &staged.join("share/doc/foretell").join(name))?;
     }
     Ok(Staged { root: staged })
+}
+
+/// The program that knows where the older LLVM is, if it is installed.
+fn older_llvm() -> Option<String> {
+    let named = std::env::var(format!("LLVM_CONFIG_{OLDER}"));
+    let config = named.unwrap_or_else(|_| format!("llvm-config-{OLDER}"));
+    let asked = Command::new(&config).arg("--version").output();
+    asked.is_ok_and(|output| output.status.success()).then_some(config)
 }
 
 /// Without LLVM, the pass is built without content.
