@@ -26,7 +26,7 @@ fn build(headers: &str, version: &str) {
     let mut shim = cc::Build::new();
     shim.cpp(true)
         .include(headers)
-        .files(["cpp/shim.cc", "cpp/plain.cc"])
+        .files(["cpp/shim.cc", "cpp/plain.cc", "cpp/objects.cc"])
         .std("c++17")
         .flag("-fno-exceptions")
         .warnings(false);

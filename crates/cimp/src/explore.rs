@@ -21,7 +21,7 @@ pub use limits::{Incomplete, Limits, Order, Property};
 
 use crate::machine::{Machine, Turn};
 use crate::program::Program;
-use crate::schedule::{Choice, Schedule};
+use crate::scheduler::{Choice, Schedule};
 use count::Edges;
 use findings::Findings;
 use limits::Loops;

@@ -4,7 +4,7 @@
 //! * [`condition`]: what may be asked of shared memory
 //! * [`program`]: what the virtual machine runs
 //! * [`value`], [`machine`]: the virtual machine, one state at a time
-//! * [`schedule`]: who takes the next step
+//! * [`scheduler`]: which thread takes the next step
 //! * [`record`]: one execution as a trace, with the flow of values and decisions
 //! * [`explore`]: all executions
 
@@ -18,7 +18,7 @@ pub mod explore;
 pub mod machine;
 pub mod program;
 pub mod record;
-pub mod schedule;
+pub mod scheduler;
 mod syntax;
 pub mod value;
 

@@ -23,7 +23,7 @@ mod names;
 pub mod shadow;
 mod silent;
 
-pub use action::{Action, Place, Refused, Step, Turn};
+pub use action::{Action, MemoryLocation, PendingStep, Refused, Turn};
 pub use blocked::{Blocked, Wanted};
 pub use failure::{Failure, Fault};
 pub(crate) use names::elements;
@@ -186,11 +186,11 @@ impl<'p, S: Shadow> Machine<'p, S> {
     }
 
     /// What the thread does next, be it possible now or not; nothing once it has ended.
-    pub fn next(&self, thread: ThreadRef) -> Option<Step> {
+    pub fn next(&self, thread: ThreadRef) -> Option<PendingStep> {
         if self.has_ended(thread) {
             return None;
         }
-        Some(Step { action: self.threads[thread.index()].next, position: self.position(thread) })
+        Some(PendingStep { action: self.threads[thread.index()].next, position: self.position(thread) })
     }
 
     /// The functions that the thread is in, by their places in the program, the one that was called last first.
@@ -464,10 +464,10 @@ impl<'p, S: Shadow> Machine<'p, S> {
         }
     }
 
-    fn slot(&mut self, place: Place) -> &mut Slot<S::Tag> {
+    fn slot(&mut self, place: MemoryLocation) -> &mut Slot<S::Tag> {
         match place {
-            Place::Shared { element, .. } => &mut self.memory[element as usize],
-            Place::Field { cell, field } => {
+            MemoryLocation::Shared { element, .. } => &mut self.memory[element as usize],
+            MemoryLocation::Field { cell, field } => {
                 let cell = &mut self.threads[cell.owner.index()].cells[cell.number as usize];
                 &mut cell.fields[field as usize]
             }
@@ -483,10 +483,12 @@ impl<'p, S: Shadow> Machine<'p, S> {
     }
 
     /// Pops what picks the place: an index of an array, or a reference.
-    fn pop_address(&mut self, thread: ThreadRef, place: Place) -> Option<S::Tag> {
+    fn pop_address(&mut self, thread: ThreadRef, place: MemoryLocation) -> Option<S::Tag> {
         let has_operand = match place {
-            Place::Shared { variable, .. } => self.program.shared[variable as usize].group.length.is_some(),
-            Place::Field { .. } => true,
+            MemoryLocation::Shared { variable, .. } => {
+                self.program.shared[variable as usize].group.length.is_some()
+            }
+            MemoryLocation::Field { .. } => true,
         };
         has_operand.then(|| self.pop(thread).tag)
     }
@@ -517,7 +519,7 @@ impl<'p, S: Shadow> Machine<'p, S> {
 
     /// The place that the next steps of both threads access, if at least one of them writes and not both are atomic: a
     /// data race, right now.
-    pub fn race(&self, first: ThreadRef, second: ThreadRef) -> Option<Place> {
+    pub fn race(&self, first: ThreadRef, second: ThreadRef) -> Option<MemoryLocation> {
         let access = |thread: ThreadRef| {
             self.next(thread).filter(|_| first != second).and_then(|step| step.action.access())
         };

@@ -23,7 +23,7 @@ pub use confirm::confirm;
 
 use crate::machine::{Blocked, Bounds, Failure, Machine};
 use crate::program::Program;
-use crate::schedule::{Moment, Schedule, Scheduler, strategy};
+use crate::scheduler::{Moment, Schedule, Scheduler, strategy};
 use recorder::Recorder;
 
 /// How far a recorded execution may go.

@@ -9,7 +9,7 @@ use foretell_cimp::compile;
 use foretell_cimp::explore::{Exploration, Limits, explore};
 use foretell_cimp::program::Program;
 use foretell_cimp::record::{self, Ending};
-use foretell_cimp::schedule::{Given, Schedule, Scheduler, Serial};
+use foretell_cimp::scheduler::{Given, Schedule, Scheduler, Serial};
 use foretell_trace::format::text::TextWriter;
 
 fn folder(name: &str) -> PathBuf {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use foretell_cimp::program::Program;
 use foretell_cimp::record::{Ending, Limits, run};
-use foretell_cimp::schedule::{Contest, DrFinder, Scheduler, Serial};
+use foretell_cimp::scheduler::{Contest, DrFinder, Scheduler, Serial};
 use foretell_detect::fasttrack::FastTrack;
 use foretell_detect::{Detector, Pairs, Reports};
 use foretell_schedule::{Relation, Strategy, drfinder};

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use foretell_cimp::compile;
-use foretell_cimp::machine::{Action, At, Bounds, Done, Machine, Place, Shadow, Slot};
+use foretell_cimp::machine::{Action, At, Bounds, Done, Machine, MemoryLocation, Shadow, Slot};
 use foretell_cimp::program::{Program, Scope};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
@@ -37,10 +37,12 @@ struct Open {
 }
 
 impl Watch<'_> {
-    fn allows(&self, scope: &Scope, action: Action, fields: &dyn Fn(Place) -> Vec<String>) -> bool {
+    fn allows(&self, scope: &Scope, action: Action, fields: &dyn Fn(MemoryLocation) -> Vec<String>) -> bool {
         match action {
             Action::Read(_) => true,
-            Action::Write(Place::Shared { variable, .. }) => scope.shared.contains(&(variable as usize)),
+            Action::Write(MemoryLocation::Shared { variable, .. }) => {
+                scope.shared.contains(&(variable as usize))
+            }
             Action::Write(place) => fields(place).iter().any(|field| scope.fields.contains(field)),
             _ => scope.may_stop,
         }
@@ -84,12 +86,12 @@ impl Shadow for Watch<'_> {
     fn done(&mut self, at: At, control: &Open, done: Done<()>) {
         // Which kind of cell it is does not matter: in these programs no two kinds have fields of different names at
         // the same place.
-        let fields = |place: Place| match place {
-            Place::Field { field, .. } => {
+        let fields = |place: MemoryLocation| match place {
+            MemoryLocation::Field { field, .. } => {
                 let cells = self.program.cells.iter();
                 cells.filter_map(|cell| Some(cell.fields.get(field as usize)?.0.clone())).collect()
             }
-            Place::Shared { .. } => Vec::new(),
+            MemoryLocation::Shared { .. } => Vec::new(),
         };
         for scope in &control.scopes {
             let scope = &self.program.scopes[*scope];

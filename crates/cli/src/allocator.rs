@@ -1,5 +1,5 @@
-//! Memory, counted: where the limit comes near everything is asked to stop, so that what is known can still be told;
-//! and where there is none left at all, the end is a message and no crash.
+//! Memory, counted: where the limit comes near everything is asked to stop, so that what is known can still be
+//! reported; and where there is none left at all, the end is a message and no crash.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -27,7 +27,7 @@ static NEXT_LOOK: AtomicI64 = AtomicI64::new(i64::MAX);
 static IS_SHORT: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// What this thread has taken and given back since it told last.
+    /// What this thread has taken and freed since it was last counted.
     static UNTOLD: Cell<i64> = const { Cell::new(0) };
 }
 
@@ -98,7 +98,7 @@ fn end() -> ! {
         b"foretell: error: out of memory; --memory allows more where the system has it, a smaller trace needs less\n",
     );
     // SAFETY: a process may end at any moment.
-    unsafe { nix::libc::_exit(OUT_OF_MEMORY) }
+    unsafe { libc::_exit(OUT_OF_MEMORY) }
 }
 
 fn size(bytes: usize) -> i64 {

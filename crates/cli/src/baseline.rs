@@ -1,4 +1,4 @@
-//! Reports of earlier runs, whose races are not told again.
+//! Reports of earlier runs, whose races are not reported again.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use foretell_report::{Baseline, Report};
 
 use crate::error::Failure;
 
-/// Reads what earlier runs have told, if any are given.
+/// Reads the reports of earlier runs, if any are given.
 pub(crate) fn load(paths: &[PathBuf]) -> Result<Option<Baseline>, Failure> {
     let mut baseline = Baseline::default();
     for path in paths {

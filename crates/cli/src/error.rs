@@ -153,7 +153,7 @@ impl Failures {
         None
     }
 
-    /// Fails if anything did; what failed last is still to be told.
+    /// Fails if anything did; what failed last is still to be reported.
     pub(crate) fn into_result(self) -> Result<(), Failure> {
         self.last.map_or(Ok(()), Err)
     }

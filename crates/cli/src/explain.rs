@@ -15,7 +15,7 @@ use foretell_engine::{Choice, Excerpts as _, Input, Plan};
 use foretell_predict::Technique;
 use foretell_report::explain_text::{self, Beside, Checked};
 use foretell_report::text::Detail;
-use foretell_report::{Access, Answer, Candidate, Decision, Observed, Race, Report, StoryDetail};
+use foretell_report::{Answer, Candidate, Decision, Observed, Race, RacingAccess, Report, StoryDetail};
 use foretell_trace::Trace;
 
 use crate::args::{Asked, ExplainArgs, Steps};
@@ -98,7 +98,7 @@ impl Explanation<'_> {
         Ok(explain_text::race(self.report, number, &race, &checked, &beside, self.detail()))
     }
 
-    /// Every step can be told only of what is there.
+    /// All steps can be shown only where the whole trace is there.
     fn note_missing_steps(&self, race: &Race, beside: &mut Beside) {
         if let (Steps::All, Err(why), true) = (self.args.witness, self.trace, race.witness.is_some()) {
             beside.notes.push(format!("not every step can be shown: {why}"));
@@ -157,7 +157,7 @@ impl Explanation<'_> {
 
     /// Looks up the lines of the program that the report has not, notes what has changed since, and says how to see
     /// more.
-    fn beside(&self, accesses: [&mut Access; 2], which: &str) -> Beside {
+    fn beside(&self, accesses: [&mut RacingAccess; 2], which: &str) -> Beside {
         let written = self.args.file.metadata().and_then(|data| data.modified()).ok();
         let mut sources = Sources::since(written, self.report.program().map(String::from));
         let mut notes = Vec::new();

@@ -20,9 +20,9 @@ use self::property::Wanted;
 use crate::args::{ExploreArgs, OutputFormat};
 use crate::error::{Failure, Failures};
 use crate::front_end::Language;
+use crate::front_end::run_cimp::{ending_text, record, report_ending};
 use crate::input::TraceFile;
 use crate::program::Source;
-use crate::run::{ending_text, record, report_ending};
 use crate::slice;
 use crate::{Outcome, output, screen, stop};
 

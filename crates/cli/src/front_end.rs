@@ -6,19 +6,21 @@
 mod cimp;
 mod drive_cimp;
 mod native;
+pub(crate) mod run_cimp;
 
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use foretell_report::{Confirmation, Shown, Steering};
+use foretell_report::{Confirmation, Decision, Report, Shown, Steering};
 use foretell_schedule::Name;
 use foretell_wire::schedule::Draft;
 
 pub(crate) use self::cimp::Cimp;
 pub(crate) use self::native::Native;
-use crate::args::HuntArgs;
+use crate::Outcome;
+use crate::args::{HuntArgs, RunArgs};
 use crate::error::Failure;
 use crate::native::{is_rust, is_source};
 use crate::shell::quoted;
@@ -120,8 +122,42 @@ pub(crate) fn cannot_run(program: &Path, error: &io::Error) -> Failure {
 /// What a front end knows of a recorded run it hands to the engine when it examines the run: untaken branches
 /// (`UntakenBranches`), the lines of the program (`Excerpts`), and how to run it again (`Origin`).
 pub(crate) trait FrontEnd: Sync {
-    /// What a run leaves behind.
+    /// What a run of a hunt leaves behind.
     type Artifacts: Send;
+    /// What the run of `foretell run` leaves behind.
+    type Recording;
+
+    /// Refuses options of `foretell run` that mean nothing here, before anything is built or run.
+    fn check_run(args: &RunArgs) -> Result<(), Failure>;
+
+    /// Runs the program once, as the arguments of `foretell run` say.
+    fn record_once(&self, args: &RunArgs) -> Result<Self::Recording, Failure>;
+
+    /// Saves what is wanted of the recording.
+    fn save(&self, recording: &Self::Recording, args: &RunArgs) -> Result<(), Failure>;
+
+    /// Finds races in the recording. It is in use no longer, except for its logs and its ending.
+    fn examine_once(&self, recording: &mut Self::Recording, args: &RunArgs) -> Result<Examined, Failure>;
+
+    /// Drives the program into each race that is reported, if that is wanted and was not done before.
+    fn confirm(&self, _args: &RunArgs, _reports: &mut [Report]) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Packs what others need to examine the run again, if that is wanted.
+    fn pack_evidence(
+        &self,
+        _recording: &Self::Recording,
+        _args: &RunArgs,
+        _reports: &[Report],
+    ) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Reports how the run itself has ended, if not well and if nothing else has reported it.
+    fn ending(&self, _recording: &Self::Recording) -> Outcome {
+        Outcome::Clean
+    }
 
     /// Runs the program once under the strategy and seed of the plan. Several runs may take place at the same time.
     fn record(&self, plan: &RunPlan, args: &HuntArgs) -> Result<RunOutcome<Self::Artifacts>, Failure>;
@@ -132,6 +168,14 @@ pub(crate) trait FrontEnd: Sync {
     /// Drives the program along this schedule into its race. The schedule is improved if it turns out where a thread
     /// has to be held.
     fn drive(&self, draft: &mut Draft, how: DrivePlan) -> Result<Confirmation, Failure>;
+}
+
+/// What was found in a recording.
+pub(crate) enum Examined {
+    /// The report of each technique.
+    Reports(Vec<Report>),
+    /// What each technique says about the one pair that was asked about.
+    Decisions(Vec<Decision>),
 }
 
 /// How a program is driven along a schedule. The virtual machine, which runs in this process, needs none of this.

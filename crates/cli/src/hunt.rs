@@ -1,4 +1,4 @@
-//! `foretell hunt`: runs a program many times in different ways, and tells what all runs together have shown.
+//! `foretell hunt`: runs a program many times in different ways, and reports what all runs together have shown.
 //!
 //! [`run_plans`]: how each run is steered, and what it has learnt from earlier ones.
 
@@ -32,10 +32,11 @@ pub(crate) fn run(args: &HuntArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
     let language = Language::of(&args.program);
     language.check(&args.program, &args.arguments, args.separated)?;
+    args.wanted.refuse_slice()?;
     args.wanted.check_outputs()?;
     match language {
         Language::Cimp => hunt(args, &Cimp::new(&args.program)?),
-        Language::Native => hunt(args, &Native::new(&args.program, &args.arguments)?),
+        Language::Native => hunt(args, &Native::new(&args.program, &args.arguments, &args.models)?),
     }
 }
 
@@ -94,7 +95,7 @@ fn run_all(args: &HuntArgs, target: &impl FrontEnd, union: &mut Union) -> Result
             let shown = outcome.and_then(|outcome| look(target, args, outcome, plan, &mut plans, &mut run));
             let shown = match shown {
                 Ok(shown) => shown,
-                // What cannot be run at all is told soon; what other runs have shown is not lost by one that fails.
+                // What cannot be run at all is reported soon; what other runs have shown is not lost by one that fails.
                 Err(failure) if failed + 1 >= ATTEMPTS.min(args.runs) && failed == union.runs() => {
                     return Err(failure);
                 }

@@ -154,7 +154,7 @@ impl TraceFile {
     }
 }
 
-/// Whether this is machine code. A file that cannot be read is told of by its reader.
+/// Whether this is machine code. A file that cannot be read is reported by its reader.
 fn is_executable(file: &File) -> bool {
     let mut magic = [0; 4];
     file.read_exact_at(&mut magic, 0).is_ok() && magic == *b"\x7fELF"

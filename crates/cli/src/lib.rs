@@ -41,7 +41,7 @@ pub use foretell_detect::{Pair, Pairs};
 pub use foretell_engine as engine;
 pub use foretell_engine::{Analysis, Candidate, Choice, Counts, Error, Found, Note, Plan, Reason};
 pub use foretell_predict::Technique;
-pub use foretell_report::{Access, Report};
+pub use foretell_report::{RacingAccess, Report};
 pub use foretell_trace::{Event, EventId, Trace, TraceError};
 pub use foretell_witness::{Finding, Model, Proof};
 

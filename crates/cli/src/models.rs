@@ -1,5 +1,6 @@
 //! `foretell models`: models of library functions, of foretell and of the user.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,9 @@ use crate::Outcome;
 use crate::args::{ModelsArgs, ModelsCommand};
 use crate::error::Failure;
 use crate::output::write;
+
+/// The option of `run`, `hunt`, `cargo foretell` and the compiler wrappers.
+const OPTION: &str = "--models";
 
 /// Runs the command.
 pub(crate) fn run(args: &ModelsArgs) -> Result<Outcome, Failure> {
@@ -29,11 +33,36 @@ fn read(file: &Path) -> Result<Table, Failure> {
     Table::parse(&text).map_err(|error| bad(error.to_string()))
 }
 
-/// Rejects files that the compiler pass would reject, before anything is compiled.
-pub(crate) fn check_environment() -> Result<(), Failure> {
-    let files = std::env::var_os(settings::MODELS.text()).unwrap_or_default();
-    let mut files = std::env::split_paths(&files).filter(|file| !file.as_os_str().is_empty());
-    files.try_for_each(|file| read(&file).map(drop))
+/// The files of the environment and then these, as the compiler pass gets them in [`settings::MODELS`]; what it would
+/// reject is rejected before anything is compiled.
+pub(crate) fn for_pass(files: &[PathBuf]) -> Result<OsString, Failure> {
+    let known = std::env::var_os(settings::MODELS.text()).unwrap_or_default();
+    let known = std::env::split_paths(&known).filter(|file| !file.as_os_str().is_empty());
+    let all: Vec<PathBuf> = known.chain(files.iter().cloned()).collect();
+    let mut absolute = Vec::new();
+    for file in &all {
+        read(file)?;
+        absolute.push(std::path::absolute(file).map_err(|error| Failure::file(file, "find", error))?);
+    }
+    std::env::join_paths(absolute)
+        .map_err(|_| Failure::Usage("a file with models cannot have a `:` in its name".to_string()))
+}
+
+/// Takes the files that `--models FILE` and `--models=FILE` name out of a compiler's arguments.
+pub(crate) fn taken_from(arguments: &[OsString]) -> Result<(Vec<OsString>, Vec<PathBuf>), Failure> {
+    let (mut rest, mut files) = (Vec::new(), Vec::new());
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        if argument == OPTION {
+            let file = arguments.next().ok_or_else(|| Failure::Usage(format!("{OPTION} needs a file")))?;
+            files.push(file.into());
+        } else if let Some(file) = argument.to_str().and_then(|text| text.strip_prefix("--models=")) {
+            files.push(file.into());
+        } else {
+            rest.push(argument.clone());
+        }
+    }
+    Ok((rest, files))
 }
 
 fn list(files: &[PathBuf], name: Option<&str>) -> Result<String, Failure> {
@@ -82,4 +111,17 @@ fn suggest(report: &Path) -> Result<String, Failure> {
         let _ = writeln!(text, "\n# fences: {fences}, such as at {location}\n# \"{name}\" = \"\"");
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compilers_do_not_see_files_of_models() {
+        let line = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let (rest, files) = taken_from(&line("-c --models a.toml x.c --models=b.toml -O2")).expect("files");
+        assert_eq!((rest, files), (line("-c x.c -O2"), vec!["a.toml".into(), "b.toml".into()]));
+        assert!(taken_from(&line("x.c --models")).is_err());
+    }
 }

@@ -20,8 +20,8 @@ pub(crate) mod watch;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use foretell_engine::schedule::Origin;
 use foretell_engine::untaken::Branches;
+use foretell_engine::witness_schedule::Origin;
 use foretell_engine::{Description, Input, Plan, UntakenBranches};
 use foretell_native::{DetourLimits, Follow};
 use foretell_report::{Report, repeats};
@@ -33,13 +33,11 @@ pub(crate) use guard::become_guard;
 pub(crate) use replay::{Drive, drive};
 pub(crate) use rust::{become_compiler, is_rust};
 
-use crate::analysis::{Measured, outcome};
+use crate::analysis::Measured;
 use crate::args::{CompilerArgs, InputArgs, RecordArgs, RunArgs, WantedArgs};
 use crate::error::{Failure, Failures};
 use crate::input::TraceFile;
-use crate::render::write_reports;
 use crate::stop::{TimeLimit, Watch};
-use crate::suppress::Rules;
 use crate::trace::convert;
 use crate::{Outcome, memory, output, stop};
 use mapped::Mapped;
@@ -87,34 +85,57 @@ pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-/// `foretell run`: builds the program if it is a source file, records it and finds races in what its processes did.
-pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
-    stop::listen()?;
-    let rules = Rules::load(&args.wanted)?;
-    let (mut reports, mut failures) = (Vec::new(), Failures::default());
-    // A trace that is kept tells everything.
+/// Refuses options of `foretell run` that only CIMP programs have, and schedules that only they can follow.
+pub(crate) fn check_run(args: &RunArgs) -> Result<(), Failure> {
+    args.wanted.refuse_slice()?;
+    let given = [("--flow", args.flow.is_some()), ("--loops", args.loops.is_some())];
+    if let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(Failure::Usage(format!("{option} is for .cimp programs only")));
+    }
+    manner(args).map(|_| ())
+}
+
+/// What the processes of one run did.
+pub(crate) struct Recorded {
+    recordings: Vec<Recording>,
+    /// Where their logs are.
+    logs: Folder,
+}
+
+/// Runs the program once and records it.
+pub(crate) fn record_once(program: &Path, args: &RunArgs) -> Result<Recorded, Failure> {
+    // A trace that is saved has everything.
     let follow = if args.trace.is_some() { Follow::Values } else { args.wanted.follow() };
-    let folder = Folder::new()?.following(follow).within(args.wanted.search.time_limit.0);
-    let manner = manner(args)?;
-    let program = build(&args.program, &folder)?;
-    for (index, recording) in record::run(&program, &args.arguments, manner, &folder)?.into_iter().enumerate()
-    {
-        if let Some(path) = &args.trace {
+    let logs = Folder::new()?.following(follow).within(args.wanted.search.time_limit.0);
+    let recordings = record::run(program, &args.arguments, manner(args)?, &logs)?;
+    Ok(Recorded { recordings, logs })
+}
+
+impl Recorded {
+    /// Saves a trace for each process, if they are wanted.
+    pub(crate) fn save(&self, args: &RunArgs) -> Result<(), Failure> {
+        let Some(path) = &args.trace else { return Ok(()) };
+        let mut failures = Failures::default();
+        for (index, recording) in self.recordings.iter().enumerate() {
             failures.keep(convert::save(&recording.trace, &record::numbered(path, index)));
         }
-        reports.extend(predict(args, recording, index)?);
+        failures.into_result()
     }
-    repeats::mark(&mut reports);
-    rules.apply(&mut reports);
-    if args.confirm {
-        failures.keep(confirm(args, &program, &mut reports));
+
+    /// The reports on all processes, whose traces are not kept.
+    pub(crate) fn examine(&mut self, args: &RunArgs) -> Result<Vec<Report>, Failure> {
+        let mut reports = Vec::new();
+        for (index, recording) in std::mem::take(&mut self.recordings).into_iter().enumerate() {
+            reports.extend(predict(args, recording, index)?);
+        }
+        repeats::mark(&mut reports);
+        Ok(reports)
     }
-    failures.keep(write_reports(&reports, &args.wanted));
-    failures.into_result()?;
-    if let Some(target) = &args.evidence {
-        evidence::pack(target, args, &folder, &reports)?;
+
+    /// Packs the logs and reports, if that is wanted.
+    pub(crate) fn pack_evidence(&self, args: &RunArgs, reports: &[Report]) -> Result<(), Failure> {
+        args.evidence.as_ref().map_or(Ok(()), |target| evidence::pack(target, args, &self.logs, reports))
     }
-    Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
 }
 
 /// How the program is recorded.
@@ -143,12 +164,16 @@ pub(crate) fn is_source(file: &Path) -> bool {
 }
 
 /// The program to run: one that is built in the folder, if this is a source file.
-pub(crate) fn build(program: &Path, folder: &Folder) -> Result<PathBuf, Failure> {
+pub(crate) fn build(program: &Path, folder: &Folder, models: &[PathBuf]) -> Result<PathBuf, Failure> {
     let built = folder.path().join("program");
     if is_rust(program) {
-        rust::build(&Tools::find_for_rust()?, program, &built)?;
+        rust::build(&Tools::find_for_rust()?, program, &built, models)?;
     } else if let Some(language) = Language::of(program) {
-        compiler::build(&Tools::find()?, language, program, &built)?;
+        compiler::build(&Tools::find()?, language, program, &built, models)?;
+    } else if !models.is_empty() {
+        return Err(Failure::Usage(
+            "models are compiled into the program: name them when it is built, as in foretell cc --models FILE".to_string(),
+        ));
     } else {
         return Ok(program.to_path_buf());
     }
@@ -163,8 +188,11 @@ fn predict(args: &RunArgs, recording: Recording, process: usize) -> Result<Vec<R
     look.at(recording, process, args.wanted.plans())
 }
 
-/// Drives the program into each race that is to be told.
-fn confirm(args: &RunArgs, program: &Path, reports: &mut [Report]) -> Result<(), Failure> {
+/// Drives the program into each race that is reported, if that is wanted.
+pub(crate) fn confirm(args: &RunArgs, program: &Path, reports: &mut [Report]) -> Result<(), Failure> {
+    if !args.confirm {
+        return Ok(());
+    }
     let limit = TimeLimit::rest()?;
     let drive = Drive {
         program,
@@ -224,7 +252,7 @@ impl Look<'_> {
         let arguments: Vec<String> = self.arguments.iter().map(text).collect();
         let program = self.program.display().to_string();
         let origin = Origin { program: &program, arguments: &arguments, seed: self.seed };
-        // Only the first process can be told to follow a schedule.
+        // Only the first process can follow a schedule.
         let how = Description { origin: (process == 0).then_some(origin), ..self.wanted.description() };
         let mut report = Measured::new(&input, plan, &control)?.report(&input, &how, &file, &control)?;
         if recording.cut_because.is_none() {

@@ -1,4 +1,4 @@
-//! In which forms a report is told, and where each of them goes.
+//! In which formats a report is written, and where each of them goes.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -45,6 +45,18 @@ impl WantedArgs {
         self.output.iter().map(|path| target(path.as_path())).collect()
     }
 
+    /// Refuses `--slice` where no single trace is there to be sliced.
+    pub(crate) fn refuse_slice(&self) -> Result<(), Failure> {
+        match self.slice {
+            Some(_) => Err(Failure::Usage(
+                "--slice works on traces and single runs of .cimp programs only; save a trace with `foretell run \
+                 --trace FILE`, then use `foretell predict --slice`"
+                    .to_string(),
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// Whether all files can be written, to be asked before anything is recorded or analysed.
     pub(crate) fn check_outputs(&self) -> Result<(), Failure> {
         for (index, path) in self.output.iter().enumerate() {
@@ -63,7 +75,7 @@ impl WantedArgs {
         Ok(())
     }
 
-    /// Whether the report is told in this form.
+    /// Whether the report is written in this format.
     pub(crate) fn wants(&self, format: ReportFormat) -> bool {
         self.targets().iter().any(|target| target.format == format)
     }

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Outcome, Failure> {
     let how = DrivePlan { stop_after: args.stop_after, go_on: args.go_on, gdb: args.gdb };
     let confirmation = match Language::of(&program) {
         Language::Cimp => Cimp::new(&program)?.drive(&mut draft, how)?,
-        Language::Native => Native::new(&program, &arguments)?.drive(&mut draft, how)?,
+        Language::Native => Native::new(&program, &arguments, &[])?.drive(&mut draft, how)?,
     };
     let detail = screen::detail(None);
     output::write_text(None, &confirmation_text::render(&confirmation, detail))?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use foretell_engine::Excerpts;
-use foretell_report::{Doubt, Excerpt, Place};
+use foretell_report::{Doubt, Excerpt, SourceLocation};
 
 use crate::input::TraceFile;
 
@@ -54,7 +54,7 @@ impl Sources {
 
     /// What is around the place that a location names, if it names one.
     fn look_up(&mut self, location: &str) -> Option<Excerpt> {
-        let place = Place::parse(location)?;
+        let place = SourceLocation::parse(location)?;
         let file = if place.file.is_empty() { self.program.clone()? } else { place.file.to_string() };
         let recorded = self.recorded;
         let of_nothing = |doubt| Excerpt { first: place.line, lines: Vec::new(), doubt: Some(doubt) };

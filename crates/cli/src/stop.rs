@@ -51,7 +51,7 @@ static PROGRAM_RUNS: AtomicBool = AtomicBool::new(false);
 /// How often Ctrl-C was pressed while it ran.
 static PRESSES: AtomicU32 = AtomicU32::new(0);
 
-/// Whether we were told to end, and not only the program.
+/// Whether foretell is to stop, and not only the program.
 static IN_A_HURRY: AtomicBool = AtomicBool::new(false);
 /// So much of a processor's time is spent on what a program did if we are to end,
 const HURRY: Duration = Duration::from_secs(1);
@@ -208,7 +208,7 @@ pub(crate) fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
-/// Whether we were told to end, so that nothing new is begun.
+/// Whether foretell is to stop, so that nothing new is begun.
 pub(crate) fn is_in_a_hurry() -> bool {
     IN_A_HURRY.load(Ordering::SeqCst)
 }

@@ -14,7 +14,7 @@ use crate::output;
 
 /// The file with the rules, if none is given on the command line.
 const VARIABLE: &str = settings::SUPPRESSIONS.text();
-/// So many rules that were good for nothing are listed; of more, the number is told.
+/// So many rules that were good for nothing are listed; of more, the number is shown.
 const LISTED: usize = 10;
 
 /// The rules and earlier reports that are to be applied, if there are any.

@@ -5,7 +5,7 @@
 
 use foretell_cimp::explore::{self, explore};
 use foretell_cimp::record::{Limits, Run, run};
-use foretell_cimp::schedule::{Given, Scheduler, Serial};
+use foretell_cimp::scheduler::{Given, Scheduler, Serial};
 use foretell_depend::{necessary_reads, to_partial};
 use foretell_trace::{EventId, Trace};
 use foretell_witness::{Model, oracle};

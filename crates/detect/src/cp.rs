@@ -52,7 +52,7 @@ pub struct Cp {
     /// For each lock and variable, the last units in which the variable was touched.
     guarded: FxHashMap<(LockId, VarId), Guarded>,
     /// Every section so far.
-    sections: Vec<Section>,
+    sections: Vec<CpSection>,
     /// What the passes go through, in the order of the trace, each with the number of accesses before it.
     steps: Vec<(usize, Growth)>,
     /// Every access, in the order of the trace.
@@ -69,7 +69,7 @@ enum Growth {
 }
 
 #[derive(Debug)]
-struct Section {
+struct CpSection {
     thread: ThreadId,
     lock: LockId,
     mode: LockMode,
@@ -210,7 +210,7 @@ impl Cp {
         let unit = state.enter_unit(mode, thread, began);
         at(&mut self.open, thread.index()).push(self.sections.len());
         self.steps.push((self.accesses.len(), Growth::Begin(self.sections.len())));
-        self.sections.push(Section { thread, lock, mode, unit, began, leaks: false, from: 0 });
+        self.sections.push(CpSection { thread, lock, mode, unit, began, leaks: false, from: 0 });
     }
 
     fn end(&mut self, thread: ThreadId, lock: LockId, mode: LockMode) {
@@ -278,7 +278,7 @@ impl Lock {
     }
 
     /// How many units, from the first, have a beginning that precedes the end of `section`; at least `least`.
-    fn preceding(&self, section: &Section, least: usize, known: &Known) -> usize {
+    fn preceding(&self, section: &CpSection, least: usize, known: &Known) -> usize {
         let precedes = |unit: &Unit| unit.begins.iter().any(|&(thread, began)| known.knows(thread, began));
         let mut count = least;
         for (index, unit) in self.units.iter().enumerate().take(section.unit).skip(least) {
@@ -355,7 +355,7 @@ impl Pass {
     }
 
     /// Whether rule (b) found something that may concern events before this step.
-    fn step(&mut self, step: &Growth, sections: &mut [Section], locks: &[Lock]) -> bool {
+    fn step(&mut self, step: &Growth, sections: &mut [CpSection], locks: &[Lock]) -> bool {
         match step {
             Growth::Learn(thread, clock) => {
                 self.threads[thread.index()].learn(clock);
@@ -375,7 +375,7 @@ impl Pass {
         }
     }
 
-    fn begin(&mut self, section: &Section, lock: &Lock) {
+    fn begin(&mut self, section: &CpSection, lock: &Lock) {
         let known = &mut self.threads[section.thread.index()];
         let state = &self.locks[section.lock.index()];
         known.learn(&state.exclusive);
@@ -388,7 +388,7 @@ impl Pass {
     }
 
     /// Rule (b) at the end of a section.
-    fn raise(&mut self, section: &mut Section, lock: &Lock) -> bool {
+    fn raise(&mut self, section: &mut CpSection, lock: &Lock) -> bool {
         let known = &mut self.threads[section.thread.index()];
         let before = section.from.max(self.locks[section.lock.index()].from);
         let mut from = before;
@@ -404,7 +404,7 @@ impl Pass {
         from > before
     }
 
-    fn end(&mut self, section: &Section) {
+    fn end(&mut self, section: &CpSection) {
         let known = &self.threads[section.thread.index()];
         let state = &mut self.locks[section.lock.index()];
         match section.mode {

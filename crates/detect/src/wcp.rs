@@ -59,7 +59,7 @@ pub struct Wcp {
 struct Thread {
     known: Known,
     /// The sections that are open, in the order of their beginnings.
-    sections: Vec<Section>,
+    sections: Vec<EnteredSection>,
     /// What was touched since the outermost open section began, in order, with whether it was written.
     touched: Vec<(VarId, bool)>,
     /// The length of `touched` at which repetitions are next removed.
@@ -67,7 +67,7 @@ struct Thread {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Section {
+struct EnteredSection {
     lock: LockId,
     mode: LockMode,
     /// The local time of its beginning.
@@ -304,7 +304,12 @@ impl Wcp {
     fn begin(&mut self, me: ThreadId, lock: LockId, mode: LockMode) {
         let thread = &mut self.threads[me.index()];
         let happened = self.hard.clocks.of(me);
-        thread.sections.push(Section { lock, mode, began: happened.get(me), first: thread.touched.len() });
+        thread.sections.push(EnteredSection {
+            lock,
+            mode,
+            began: happened.get(me),
+            first: thread.touched.len(),
+        });
         let lock = at(&mut self.locks, lock.index());
         if let Some(last) = &lock.last
             && last.time > happened.get(last.thread)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use foretell_depend::Detour;
 use foretell_detect::{Pair, Pairs};
 use foretell_predict::{Limit, Technique};
-use foretell_report::{Access, TraceInfo};
+use foretell_report::{RacingAccess, TraceInfo};
 use foretell_trace::{Event, EventId, Names};
 use foretell_witness::{Finding, Model, NewValues, Proof, Rejection};
 
@@ -49,7 +49,7 @@ pub struct Found {
     /// How many events the schedule has, where there is one.
     pub witness_length: Option<usize>,
     /// The two accesses as people know them. They are looked up at once, as a trace that is streamed is not kept.
-    pub accesses: [Access; 2],
+    pub accesses: [RacingAccess; 2],
     /// What events of the schedule read and write, as far as that is something else than in the recorded run.
     pub values: Vec<NewValues>,
     /// The untaken branch that the race lies on, if it is not on the path of the recorded run: its events are those of
@@ -63,7 +63,7 @@ pub struct Candidate {
     /// The events.
     pub pair: Pair,
     /// The two accesses as people know them.
-    pub accesses: [Access; 2],
+    pub accesses: [RacingAccess; 2],
     /// Why it is not proven.
     pub reason: Reason,
     /// How many more pairs of the same two locations are not decided either.
@@ -206,7 +206,7 @@ pub fn size_text(bytes: u64) -> String {
 impl Found {
     /// The race that the finding is about; `event` looks up its events.
     pub(crate) fn new(finding: Finding, names: &Names, event: impl Fn(EventId) -> Event) -> Found {
-        let accesses = [finding.first(), finding.second()].map(|id| Access::new(id, event(id), names));
+        let accesses = [finding.first(), finding.second()].map(|id| RacingAccess::new(id, event(id), names));
         let witness_length = match finding.proof() {
             Proof::Adjacent { schedule, .. } => Some(schedule.len()),
             Proof::Unordered => None,
@@ -256,7 +256,7 @@ impl Candidate {
         names: &Names,
         event: impl Fn(EventId) -> Event,
     ) -> Candidate {
-        let accesses = [pair.first, pair.second].map(|id| Access::new(id, event(id), names));
+        let accesses = [pair.first, pair.second].map(|id| RacingAccess::new(id, event(id), names));
         Candidate { pair, accesses, reason, more: 0, is_untaken: false }
     }
 
@@ -275,7 +275,7 @@ pub(crate) enum Identity {
 }
 
 impl Identity {
-    fn new(pair: Pair, [first, second]: &[Access; 2], wanted: Pairs) -> Identity {
+    fn new(pair: Pair, [first, second]: &[RacingAccess; 2], wanted: Pairs) -> Identity {
         match wanted {
             Pairs::All => Identity::Events(pair),
             Pairs::ByLocation => {
@@ -362,6 +362,12 @@ impl Analysis {
             interrupted: false,
             elapsed: Duration::ZERO,
         }
+    }
+
+    /// Says what a stage has looked at. How much of it could be reordered is counted once for all stages.
+    pub(crate) fn looked_at(&mut self, trace: TraceInfo) {
+        let counted = self.trace.coverage.take().filter(|_| self.trace.events == trace.events);
+        self.trace = TraceInfo { coverage: trace.coverage.or(counted), ..trace };
     }
 
     /// Adds what a stage has found to what earlier ones have; a proven pair is no candidate any more, and of two words

@@ -85,10 +85,10 @@ pub(crate) fn work<R>(
             break;
         }
         match (tools.decide)(pair, left) {
-            Verdict::NoRace(_) => worked.refuted += 1,
+            Verdict::Unreachable(_) => worked.refuted += 1,
             Verdict::NotInWindow => worked.not_in_window += 1,
             Verdict::Undecided(limit) => worked.leave_open(pair, 1, Reason::Limit(limit)),
-            Verdict::Race(witness) => match (tools.check)(pair, witness) {
+            Verdict::Reached(witness) => match (tools.check)(pair, witness) {
                 Ok(race) => {
                     worked.race = Some(race);
                     break;
@@ -129,7 +129,7 @@ mod tests {
         let decide = move |pair: Pair, _| {
             if pair.first.number().is_multiple_of(2) {
                 let schedule = vec![pair.first, pair.second];
-                Verdict::Race(Witness { model: Model::SameValue, schedule })
+                Verdict::Reached(Witness { model: Model::SameValue, schedule })
             } else {
                 verdict(pair)
             }
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn what_the_referee_rejects_is_no_race_but_undecided() {
         let pairs = [pair(4, 5), pair(1, 3)];
-        let verdict = |_| Verdict::NoRace(Refutation::default());
+        let verdict = |_| Verdict::Unreachable(Refutation::default());
         let worked = work(&bucket(&pairs), MINUTE, &mut tools(verdict, false));
         assert_eq!(worked.race, None);
         assert_eq!((worked.undecided, worked.undecided_pairs), (Some((pair(4, 5), Reason::NoSchedule)), 1));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use foretell_depend::Detour;
 use foretell_report::{
-    Access, Candidate, Decision, Excerpt, NOT_EXECUTED, NeededReads, NewValue, Observed, Picture, Race,
+    Candidate, Decision, Excerpt, NOT_EXECUTED, NeededReads, NewValue, Observed, Picture, Race, RacingAccess,
     Recorded, Report, Room, Story, StoryDetail, Walk, add_places, add_surroundings, fingerprint,
 };
 use foretell_trace::{EventId, Names, Trace};
@@ -14,8 +14,8 @@ use crate::analysis::{self, Analysis, Found};
 use crate::control::Control;
 use crate::error::Error;
 use crate::input::Input;
-use crate::schedule::{Origin, Schedules};
 use crate::slice::Sliced;
+use crate::witness_schedule::{Origin, Schedules};
 
 /// How many events may be looked at in all to find out why the recorded run hides races.
 const LOOKED_AT: usize = 20_000_000;
@@ -25,6 +25,8 @@ const LOOKED_AT_LATE: usize = 2_000_000;
 const LOOKS: usize = 1 << 16;
 /// How many races of a report have a story; more would hardly be read.
 const STORIES: usize = 1_000;
+/// How many races are listed if everything is to stop: to look up and to name each of very many takes seconds.
+const LISTED_LATE: usize = 10_000;
 /// How many places of pictures are shown with the lines of the program.
 const PLACES: usize = 5_000;
 
@@ -119,11 +121,15 @@ fn candidate(open: analysis::Candidate) -> Candidate {
 /// that was a slice.
 pub fn report(
     input: &Input<'_>,
-    analysis: Analysis,
+    mut analysis: Analysis,
     how: &Description<'_>,
     excerpts: &mut dyn Excerpts,
     control: &dyn Control,
 ) -> Result<Report, Error> {
+    let proven = analysis.races.len();
+    if is_late(control) {
+        analysis.races.truncate(LISTED_LATE);
+    }
     let branches: Vec<Arc<Detour>> = analysis.races.iter().filter_map(|found| found.branch.clone()).collect();
     let is_untaken: Vec<bool> = analysis.undecided.iter().map(|open| open.is_untaken).collect();
     let mut report = bare(analysis, input.trace());
@@ -146,6 +152,16 @@ pub fn report(
     if left_out > 0 {
         let races = if left_out == 1 { "1 race is".to_string() } else { format!("{left_out} races are") };
         report.notes.push(format!("{races} listed without how it comes about: there was no time for that"));
+    }
+    if is_late(control) && of_run > LISTED_LATE {
+        report.races.drain(LISTED_LATE..of_run);
+    }
+    let not_listed = proven - report.races.len();
+    if not_listed > 0 {
+        let note =
+            format!("{not_listed} more proven races are not listed at all: there was no time for that");
+        report.notes.push(note);
+        report.complete = false;
     }
     add_excerpts(&mut report, excerpts);
     fingerprint::mark(&mut report);
@@ -214,7 +230,7 @@ impl Describer<'_> {
 /// Adds what is around accesses alone.
 pub fn describe_accesses(
     input: &Input<'_>,
-    accesses: &mut [Access],
+    accesses: &mut [RacingAccess],
     excerpts: &mut dyn Excerpts,
     control: &dyn Control,
 ) -> Result<(), Error> {
@@ -275,7 +291,7 @@ pub fn describe_decision(
 /// What a report describes of the events of a trace.
 #[derive(Default)]
 struct Told<'a> {
-    accesses: Vec<&'a mut Access>,
+    accesses: Vec<&'a mut RacingAccess>,
     /// The numbers of other events, and where they are.
     places: Vec<(u32, &'a mut String)>,
 }
@@ -394,6 +410,11 @@ fn draw_pictures(trace: &Trace, races: &mut [Race], control: &dyn Control) -> us
         race.picture = Picture::new(trace, &recorded, race, &mut room).map(Box::new);
     }
     0
+}
+
+/// Whether only so much is reported as can be reported at once.
+fn is_late(control: &dyn Control) -> bool {
+    control.is_interrupted() || control.is_urgent()
 }
 
 /// Whether everything is to stop, and there are too many events to go through all of them for each question.

@@ -31,11 +31,11 @@ mod ledger;
 mod left;
 pub mod pair;
 pub mod plan;
-pub mod schedule;
 pub mod slice;
 mod stages;
 mod stream;
 pub mod untaken;
+pub mod witness_schedule;
 
 pub use analysis::{Analysis, Candidate, Counts, Found, Note, Reason};
 pub use control::{Control, Progress, Unattended};

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use foretell_detect::Pair;
 use foretell_predict::{Technique, Verdict};
-use foretell_report::{Access, Answer, Decision, DecisionStats, TraceInfo};
+use foretell_report::{Answer, Decision, DecisionStats, RacingAccess, TraceInfo};
 use foretell_trace::Trace;
 use foretell_trace::format::text::op_text;
 
@@ -59,8 +59,8 @@ impl<'a> Decider<'a> {
             technique: self.plan.choice.name().to_string(),
             trace: TraceInfo::of(trace, &self.file),
             window: self.plan.window,
-            first: Access::new(pair.first, trace.event(pair.first), trace.names()),
-            second: Access::new(pair.second, trace.event(pair.second), trace.names()),
+            first: RacingAccess::new(pair.first, trace.event(pair.first), trace.names()),
+            second: RacingAccess::new(pair.second, trace.event(pair.second), trace.names()),
             verdict: Answer::Undecided,
             witness: None,
             story: None,
@@ -70,7 +70,7 @@ impl<'a> Decider<'a> {
             stats: DecisionStats { seconds: 0.0 },
         };
         match exact.explain(pair) {
-            Verdict::Race(witness) => match exact.check(&mut exact.referee(), pair, witness) {
+            Verdict::Reached(witness) => match exact.check(&mut exact.referee(), pair, witness) {
                 Ok(race) => {
                     decision.verdict = Answer::Race;
                     decision.witness =
@@ -78,7 +78,7 @@ impl<'a> Decider<'a> {
                 }
                 Err(reason) => decision.reason = Some(reason.to_string()),
             },
-            Verdict::NoRace(refutation) => {
+            Verdict::Unreachable(refutation) => {
                 decision.verdict = Answer::NoRace;
                 decision.steps = refutation.steps;
             }

@@ -3,7 +3,7 @@
 use foretell_depend::Flow;
 use foretell_depend::slice::{Property, Rule, Slice, slice};
 use foretell_predict::Technique;
-use foretell_report::{Access, ClosureReport, Decision, Report, SliceInfo};
+use foretell_report::{ClosureReport, Decision, RacingAccess, Report, SliceInfo};
 use foretell_trace::{EventId, Trace, TraceError};
 
 use crate::error::Error;
@@ -54,7 +54,7 @@ impl Sliced {
         }
     }
 
-    fn renumber_accesses(&self, accesses: [&mut Access; 2]) {
+    fn renumber_accesses(&self, accesses: [&mut RacingAccess; 2]) {
         for access in accesses {
             access.event = self.original(access.event);
         }

@@ -39,7 +39,7 @@ pub fn analyse(input: &Input<'_>, plan: &Plan, control: &dyn Control) -> Result<
     let has_followed = run.follow_untaken_branches()?;
     run.note_what_is_not_computed();
     let mut analysis = run.analysis;
-    if let Some(trace) = input.trace() {
+    if let (None, Some(trace)) = (&analysis.trace.coverage, input.trace()) {
         analysis.trace.coverage = Some(Coverage::of(trace));
     }
     analysis.interrupted = control.is_interrupted();
@@ -120,7 +120,7 @@ impl Run<'_> {
             // A trace that was not read to its end has less than an earlier stage has seen.
             Ok(_) if control.is_stopped() && self.analysis.trace.events > 0 => {}
             Ok(trace) => {
-                self.analysis.trace = TraceInfo::of(trace, input.name());
+                self.analysis.looked_at(TraceInfo::of(trace, input.name()));
                 if control.is_stopped() {
                     return Ok(());
                 }
@@ -130,7 +130,7 @@ impl Run<'_> {
             }
             Err(room) => {
                 if self.analysis.trace.events == 0 {
-                    self.analysis.trace = input.count("counts", control)?;
+                    self.analysis.looked_at(input.count("counts", control)?);
                 }
                 self.analysis.notes.push(Note::NoRoom(technique, room));
             }

@@ -88,7 +88,7 @@ impl Stage<'_> {
     /// Detects, and has the referee look at what was reported.
     pub(crate) fn run(&mut self, analysis: &mut Analysis) -> Result<Judged, Error> {
         let detection = self.detect(self.plan.pairs)?;
-        analysis.trace = detection.trace;
+        analysis.looked_at(detection.trace);
         analysis.counts.forgotten_accesses += detection.reports.forgotten();
         let mut judged = match detection.reports.pairs() {
             [] => Judged::default(),

@@ -10,7 +10,7 @@ use std::time::Instant;
 use foretell_depend::Detour;
 use foretell_detect::Pair;
 use foretell_predict::{Bucket, Key, Technique};
-use foretell_report::Access;
+use foretell_report::RacingAccess;
 use foretell_trace::{Trace, TraceError};
 
 use crate::analysis::{Candidate, Counts, Found, Judged};
@@ -66,7 +66,7 @@ pub(crate) fn follow(run: &mut Run<'_>, branches: &dyn UntakenBranches) -> Resul
 type Places = (String, String);
 
 fn places(race: &Found) -> Places {
-    let [first, second]: [&Access; 2] = race.accesses.each_ref();
+    let [first, second]: [&RacingAccess; 2] = race.accesses.each_ref();
     ordered(first.location.clone(), second.location.clone())
 }
 

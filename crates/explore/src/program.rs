@@ -156,7 +156,7 @@ pub(crate) struct Lift {
 
 /// What a position means in the trace.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct TracePoint {
     /// The index of the event that comes next, or [`NONE`].
     pub(crate) event: u32,
     /// The events of the thread with a smaller index than this have run.
@@ -171,7 +171,7 @@ pub(crate) struct Program {
     /// By position. Positions of one thread are next to each other.
     pub(crate) steps: Vec<Transition>,
     /// What each position means.
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<TracePoint>,
     /// The walls that steps lift.
     pub(crate) lifts: Vec<Lift>,
     /// What some steps do besides.

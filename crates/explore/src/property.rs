@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use foretell_trace::{EventId, ThreadId, Trace, Value, VarId};
 
-use crate::program::{NONE, Place};
+use crate::program::{NONE, TracePoint};
 use crate::run::Run;
 
 /// Something that should hold in every state that can be reached.
@@ -60,7 +60,7 @@ impl State<'_> {
         self.run.could_race(thread.index())
     }
 
-    fn place(&self, thread: ThreadId) -> Place {
+    fn place(&self, thread: ThreadId) -> TracePoint {
         self.run.program().places[self.run.position(thread.index()) as usize]
     }
 }

@@ -256,13 +256,13 @@ fn answers_by(
     for pair in conflicting_pairs(trace) {
         let events = (pair.first, pair.second);
         match predictor.decide(pair, &budget) {
-            Verdict::Race(witness) => {
+            Verdict::Reached(witness) => {
                 let proof = Proof::Adjacent { model: witness.model, schedule: witness.schedule };
                 let claim = Claim { first: pair.first, second: pair.second, proof };
                 referee.check(claim).map_err(|rejection| format!("{technique:?} {pair:?}: {rejection}"))?;
                 proven.insert(events);
             }
-            Verdict::NoRace(_) => {
+            Verdict::Unreachable(_) => {
                 refuted.insert(events);
             }
             Verdict::NotInWindow if window.is_some() => {}

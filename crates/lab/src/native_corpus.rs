@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use foretell_testkit::native::family::{FAMILIES, Family, Member};
 use foretell_testkit::native::{Lines, Program, programs};
 
 use xtask::process::{must, release, root};
@@ -56,6 +57,9 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
             bad += usize::from(!tally.is_good());
         }
     }
+    for family in FAMILIES {
+        bad += check_family(family, part, &folder, seeds)?;
+    }
     if PACKAGE.contains(part) {
         bad += primitives::run(seeds, &folder);
     }
@@ -84,18 +88,58 @@ fn orders() -> impl Iterator<Item = &'static str> {
 
 /// Builds a program for recording, in this folder.
 pub(crate) fn build(program: &Program, folder: &Path) -> Result<String, String> {
-    let built = folder.join(program.name.replace('.', "_")).display().to_string();
+    let options = program.compiler().into_iter().chain(program.options.iter().map(String::as_str));
+    compile(&program.name, options, &program.path, folder)
+}
+
+fn compile<'a>(
+    name: &str,
+    options: impl Iterator<Item = &'a str>,
+    source: &Path,
+    folder: &Path,
+) -> Result<String, String> {
+    let built = folder.join(name.replace(['.', '/'], "_")).display().to_string();
+    // Libraries come after the program that needs them.
+    let (before, after): (Vec<_>, Vec<_>) = options.partition(|option| !option.starts_with("-l"));
     let output = Command::new(release("foretell"))
-        .args(program.compiler())
-        .args(&program.options)
-        .arg(&program.path)
+        .args(before)
+        .arg(source)
+        .args(after)
         .args(["-o", &built])
         .output()
         .map_err(|error| format!("cannot run foretell: {error}"))?;
     match output.status.success() {
         true => Ok(built),
-        false => Err(format!("{}: {}", program.name, String::from_utf8_lossy(&output.stderr))),
+        false => Err(format!("{name}: {}", String::from_utf8_lossy(&output.stderr))),
     }
+}
+
+/// The programs of a family over many seeds, in serial order: none may show a race that is none, and each racy one must
+/// show a race in one of them. Returns how many do not.
+fn check_family(family: Family, part: &str, folder: &Path, seeds: u64) -> Result<usize, String> {
+    let is_wanted = |member: &Member| family.name.contains(part) || member.name.contains(part);
+    let members: Vec<Member> = family.members().into_iter().filter(is_wanted).collect();
+    let Some(options) = family.options() else {
+        println!("{}: skipped, its library is missing", family.name);
+        return Ok(0);
+    };
+    let mut bad = 0;
+    for member in members {
+        let name = format!("{}/{}", family.name, member.name);
+        let arguments = [member.compiler(), "-O1"].into_iter().chain(options.iter().map(String::as_str));
+        let built = compile(&name, arguments, &member.path, folder)?;
+        let (mut shown, mut wrong) = (0_u64, Vec::new());
+        for seed in 1..=seeds {
+            match run_once(&built, "serial", seed).and_then(|printed| member.races_in(&printed)) {
+                Ok(races) => shown += u64::from(races > 0),
+                Err(message) => wrong.push(format!("seed {seed}: {message}")),
+            }
+        }
+        println!("{name:<32} {:<8} {seeds:>5} {shown:>8} {:>6}", "serial", wrong.len());
+        wrong.iter().for_each(|message| println!("  {message}"));
+        bad += usize::from(!wrong.is_empty() || member.is_racy() == (shown == 0));
+    }
+    Ok(bad)
 }
 
 fn tally(program: &Program, built: &str, order: &str, seeds: u64) -> Tally {
@@ -117,6 +161,11 @@ fn tally(program: &Program, built: &str, order: &str, seeds: u64) -> Tally {
 }
 
 fn once(built: &str, order: &str, seed: u64) -> Result<BTreeSet<Lines>, String> {
+    Program::reported(&run_once(built, order, seed)?)
+}
+
+/// What foretell prints of a run.
+fn run_once(built: &str, order: &str, seed: u64) -> Result<String, String> {
     let mut command = Command::new(release("foretell"));
     command.args(["run", "--format", "json", "--no-progress", "--seed", &seed.to_string()]);
     if order != "serial" {
@@ -128,7 +177,7 @@ fn once(built: &str, order: &str, seed: u64) -> Result<BTreeSet<Lines>, String> 
         .map_err(|message| format!("{message}{}", String::from_utf8_lossy(&output.stderr)))?;
     let code = output.status.code();
     match code == Some(Program::exit_code(&printed, !found.is_empty())) {
-        true => Ok(found),
+        true => Ok(printed.into_owned()),
         false => Err(format!("exit code {code:?}: {}", String::from_utf8_lossy(&output.stderr))),
     }
 }

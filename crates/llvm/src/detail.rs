@@ -4,7 +4,7 @@ use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
 
 use crate::ir::{Module, Opcode, Type, Value};
 
-/// The numbers of an instruction; none if there is nothing to tell, or it cannot be told.
+/// The numbers of an instruction; none if there is nothing to record, or it cannot be recorded.
 pub(crate) fn numbers(instruction: Value, module: Module) -> Vec<i64> {
     let liberties = Some(instruction.liberties()).filter(|&liberties| liberties != 0);
     let mut numbers = own_numbers(instruction, module);

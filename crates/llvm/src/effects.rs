@@ -153,7 +153,7 @@ pub(crate) fn writes_to_console(name: &str) -> bool {
 fn can_have(call: Value, effects: &[Effect]) -> bool {
     let count = call.arguments().len();
     let has = |effect: &Effect| effect.last_argument().is_none_or(|last| (last as usize) < count);
-    effects.iter().all(has) && modelled::can_be_followed(call, effects)
+    effects.iter().all(has) && modelled::can_be_followed(call)
 }
 
 /// Whether the call only formats numbers, for the console.

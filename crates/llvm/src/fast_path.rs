@@ -113,7 +113,7 @@ impl Event {
         match (self, given) {
             (Event::Access { writes, size }, &[site, addr, ref value @ ..]) => {
                 let value = value.first().copied();
-                let access = Access { writes, size, site, addr, value };
+                let access = PlainAccess { writes, size, site, addr, value };
                 let result = |made: Value| Some(made).filter(|_| value.is_none());
                 give_back(result(access.pass_over(body, time)), body.hooks);
                 give_back(result(access.record(body)), body.hooks);
@@ -222,7 +222,7 @@ impl Body<'_> {
         cursor
     }
 
-    /// Goes on only if sites of this one's segment can be told; where in its segment the site is.
+    /// Continues only if sites of this one's segment can be recorded; where in its segment the site is.
     fn go_on_if_open(&self, site: Value) -> Value {
         let build = &self.hooks.build;
         let site = build.pointer_to_int(site, self.hooks.types.int64);
@@ -246,7 +246,7 @@ impl Body<'_> {
 }
 
 /// A plain access.
-struct Access {
+struct PlainAccess {
     writes: bool,
     size: u32,
     site: Value,
@@ -255,7 +255,7 @@ struct Access {
     value: Option<Value>,
 }
 
-impl Access {
+impl PlainAccess {
     /// Makes the access, if the detector has seen it; the value.
     fn pass_over(&self, body: &Body<'_>, time: Value) -> Value {
         let (build, types) = (&body.hooks.build, body.hooks.types);
@@ -346,7 +346,7 @@ fn enter(body: &Body<'_>, site: Value) -> Value {
     calls
 }
 
-/// A function is called, which is told once something happens in it; the calls before.
+/// A function is called, which is recorded once something happens in it; the calls before.
 fn enter_unrecorded(body: &Body<'_>, site: Value, time: Value) -> Value {
     let (build, types) = (&body.hooks.build, body.hooks.types);
     body.get_in();

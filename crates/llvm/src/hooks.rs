@@ -48,12 +48,12 @@ impl Hooks {
         self.module.store_size(of)
     }
 
-    /// The site with this number, as hooks are told it.
+    /// The site with this number, as hooks get it.
     pub(crate) fn site(&self, number: u64) -> Value {
         self.table.byte_at(number, self.types)
     }
 
-    /// The number of a site as hooks are told it.
+    /// The number of a site as hooks get it.
     pub(crate) fn site_number(&self, site: Value) -> u64 {
         if site == self.table { 0 } else { site.constant_offset() }
     }

@@ -29,7 +29,7 @@ pub(crate) fn remove(function: Value, hooks: &Hooks, sites: &mut Sites) {
     for &block in &blocks {
         let mut is_expected = after_block(block, &expected);
         for instruction in block.instructions().into_iter().rev() {
-            if step(instruction) == Step::Decision && is_expected {
+            if step(instruction) == InstructionClass::Decision && is_expected {
                 instruction.erase();
             } else {
                 is_expected = before(instruction, is_expected, &decided);
@@ -40,7 +40,7 @@ pub(crate) fn remove(function: Value, hooks: &Hooks, sites: &mut Sites) {
 
 /// What an instruction is to this file.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum InstructionClass {
     /// The hook of a decision.
     Decision,
     /// The hook of a plain access.
@@ -51,24 +51,24 @@ enum Step {
     Silent,
 }
 
-fn step(instruction: Value) -> Step {
+fn step(instruction: Value) -> InstructionClass {
     match instruction.opcode() {
-        Some(Opcode::LLVMInvoke | Opcode::LLVMCallBr) => Step::Other,
-        Some(Opcode::LLVMCall) if instruction.callee().is_intrinsic() => Step::Silent,
+        Some(Opcode::LLVMInvoke | Opcode::LLVMCallBr) => InstructionClass::Other,
+        Some(Opcode::LLVMCall) if instruction.callee().is_intrinsic() => InstructionClass::Silent,
         Some(Opcode::LLVMCall) if instruction.callee().is_function() => {
             let name = instruction.callee().name();
             if name == hook::BRANCH || name == hook::BRANCH_BY {
-                Step::Decision
+                InstructionClass::Decision
             } else if name.starts_with(hook::LOAD) || name.starts_with(hook::STORE) {
-                Step::Access
+                InstructionClass::Access
             } else {
-                Step::Other
+                InstructionClass::Other
             }
         }
-        Some(Opcode::LLVMCall) => Step::Other,
+        Some(Opcode::LLVMCall) => InstructionClass::Other,
         // There may be a handler of the signal.
-        _ if instruction.may_divide_in_vain() => Step::Other,
-        _ => Step::Silent,
+        _ if instruction.may_divide_in_vain() => InstructionClass::Other,
+        _ => InstructionClass::Silent,
     }
 }
 
@@ -99,14 +99,14 @@ fn attach_to_accesses(blocks: &[Block], hooks: &Hooks, sites: &mut Sites) -> Has
         let mut access = None;
         for instruction in block.instructions() {
             match (step(instruction), access) {
-                (Step::Decision, Some(before)) => {
+                (InstructionClass::Decision, Some(before)) => {
                     sites.set_decides(site(before, hooks), site(instruction, hooks));
                     deciding.insert(before);
                     instruction.erase();
                     access = None;
                 }
-                (Step::Access, _) => access = Some(instruction),
-                (Step::Other, _) => access = None,
+                (InstructionClass::Access, _) => access = Some(instruction),
+                (InstructionClass::Other, _) => access = None,
                 _ => {}
             }
         }
@@ -129,15 +129,15 @@ fn decided(blocks: &[Block], ways: &Ways, deciding: &HashSet<Value>) -> HashSet<
             let mut is_decided = !before.is_empty() && before.iter().all(|end| !undecided_ends.contains(end));
             for instruction in block.instructions() {
                 match step(instruction) {
-                    Step::Decision => is_decided = true,
-                    Step::Access => {
+                    InstructionClass::Decision => is_decided = true,
+                    InstructionClass::Access => {
                         if is_decided {
                             found.insert(instruction);
                         }
                         is_decided = deciding.contains(&instruction);
                     }
-                    Step::Other => is_decided = false,
-                    Step::Silent => {}
+                    InstructionClass::Other => is_decided = false,
+                    InstructionClass::Silent => {}
                 }
             }
             if !is_decided {
@@ -178,21 +178,21 @@ fn after_block(block: Block, expected: &HashSet<Block>) -> bool {
 /// Whether a decision is expected before an instruction, if that is known of what follows.
 fn before(instruction: Value, after: bool, decided: &HashSet<Value>) -> bool {
     match step(instruction) {
-        Step::Decision => true,
-        Step::Access => decided.contains(&instruction),
-        Step::Other => false,
-        Step::Silent => after,
+        InstructionClass::Decision => true,
+        InstructionClass::Access => decided.contains(&instruction),
+        InstructionClass::Other => false,
+        InstructionClass::Silent => after,
     }
 }
 
 /// A decision at the end of a block, after which another one is expected on some ways, moves to the other ways.
 fn sink(block: Block, expected: &HashSet<Block>, ways: &Ways, hooks: &Hooks) {
-    let told = |&instruction: &Value| step(instruction) != Step::Silent;
+    let told = |&instruction: &Value| step(instruction) != InstructionClass::Silent;
     let Some(last) = block.instructions().into_iter().rfind(told) else { return };
     let next = block.terminator().successors();
     let others: Vec<Block> = next.iter().copied().filter(|next| !expected.contains(next)).collect();
     let can_move = others.len() < next.len() && others.iter().all(|&other| ways.to(other).len() == 1);
-    if step(last) != Step::Decision || !can_move {
+    if step(last) != InstructionClass::Decision || !can_move {
         return;
     }
     let (name, arguments) = (last.callee().name(), last.arguments());

@@ -70,6 +70,7 @@ pub(crate) fn module(module: Module) -> bool {
     withdraw_promises(module, &plain);
     for &function in &functions {
         primitive::separate(function);
+        modelled::separate(function);
         let instructions = function.instructions();
         let described = sites.describe(function, &instructions);
         let reads = Reads::of(function, &instructions);

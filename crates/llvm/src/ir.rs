@@ -25,7 +25,7 @@ use llvm_sys::{LLVMLinkage, LLVMTypeKind, LLVMVisibility};
 pub(crate) use block::Block;
 pub(crate) use builder::Builder;
 pub(crate) use llvm_sys::LLVMOpcode as Opcode;
-pub(crate) use place::Place;
+pub(crate) use place::DebugLocation;
 pub(crate) use types::{Type, Types};
 pub(crate) use value::Value;
 

@@ -6,7 +6,7 @@
 //! * `primitives`: functions of Rust's libraries that synchronise; `rust_name`: how they are called
 //! * `effects`: what a called function may do to memory unseen
 //! * `telling`: which functions record anything that one wants to know the calls of
-//! * `sites`: the table of places in the source, with the code; `detail`: what is told of an instruction beside its
+//! * `sites`: the table of places in the source, with the code; `detail`: what is recorded of an instruction beside its
 //!   operands
 //! * `language`: what a module is written in
 //! * `hooks`: calls of the functions that the runtime provides

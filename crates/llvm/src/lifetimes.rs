@@ -1,4 +1,4 @@
-//! Local variables whose address others may get to know: the end of their lives is told.
+//! Local variables whose address other threads may know: the ends of their lifetimes are recorded.
 //!
 //! The address is followed through what is computed from it, through other local variables that hold it, and through
 //! the functions of the module that it is given to. If it gets anywhere else, into memory or to code out of the

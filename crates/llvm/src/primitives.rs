@@ -2,7 +2,7 @@
 //!
 //! A lock of the standard library is a word that is changed by atomics; who has to wait calls a function that is part
 //! of the compiled library. The atomics are found wherever the compiler has put them: what function they belong to in
-//! the source is told by the debug information, even after that was inlined elsewhere.
+//! the source is known from the debug information, even after that was inlined elsewhere.
 //!
 //! A function that is not named here is instrumented as any other, if it can be, and counts as unknown code
 //! otherwise.
@@ -28,7 +28,7 @@ pub(crate) struct Called {
     pub(crate) primitive: Primitive,
     /// Which argument the object is.
     pub(crate) object: Object,
-    /// The second number that the runtime is told.
+    /// The second number that the runtime gets.
     pub(crate) other: Other,
 }
 
@@ -137,7 +137,7 @@ const READERS: u64 = (1 << 30) - 1;
 const WAITERS: u64 = 3 << 30;
 
 /// How often a thread or a scope is known is counted partly by code that is not instrumented, and decides only when
-/// its description is freed, which is not told.
+/// its description is freed, which is not recorded.
 const HANDLES: [&str; 2] =
     ["<alloc::sync::Arc<std::thread::thread::Inner", "<alloc::sync::Arc<std::thread::scoped::ScopeData"];
 
@@ -334,7 +334,7 @@ pub(crate) fn called_function(function: Value) -> Option<Called> {
 const DROP_RESULT: Called =
     Called { primitive: Primitive::DropResult, object: Object::First, other: Other::Callee };
 
-/// Rust's atomics are functions that are told by an argument in which order they act. They become what they stand for
+/// Rust's atomics are functions with an argument for the memory order. They become what they stand for
 /// in those who call them, so that it can be seen what they belong to, and so does what gives up a thread's result.
 /// Says whether there are any.
 pub(crate) fn inline_atomics(module: Module) -> bool {
@@ -357,7 +357,7 @@ fn gives_up_result(text: &str) -> bool {
     is_drop || glue.is_some_and(|glued| glued.starts_with(RESULT))
 }
 
-/// Whether the function with this name is part of a primitive that is told of where it is called.
+/// Whether the function with this name is part of a primitive that is recorded where it is called.
 pub(crate) fn is_unseen(name: &str) -> bool {
     let Some(path) = rust_name::path(name) else { return false };
     let within =

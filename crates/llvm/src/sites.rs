@@ -6,7 +6,7 @@ use foretell_wire::code::{Code, Function, Operand, Position};
 use foretell_wire::site::{Described as DescribedMemory, Global, Site, Table};
 
 use crate::detail;
-use crate::ir::{Block, Module, Opcode, Place, Type, Value};
+use crate::ir::{Block, DebugLocation, Module, Opcode, Type, Value};
 use crate::language;
 
 /// A table in the making. Sites are numbered in the order in which they are asked for.
@@ -173,7 +173,7 @@ impl Sites {
         self.code.table.sites.get_mut(usize::try_from(number).ok()?)
     }
 
-    fn site(&mut self, function: &str, place: Option<&Place>) -> Site {
+    fn site(&mut self, function: &str, place: Option<&DebugLocation>) -> Site {
         let (line, column) = place.map_or((0, 0), |place| (place.line, place.column));
         let file = self.text(place.map_or("", |place| &place.file));
         Site { file, function: self.text(function), line, column, ..Site::default() }

@@ -10,5 +10,8 @@
 mod effect;
 mod table;
 
-pub use effect::{Effect, Extent, Formatted, Guard, Place, Pointer, Size, Term};
+pub use effect::{
+    Channel, Effect, Extent, Formatted, Guard, MemoryRef, Object, Pointer, Size, Synchronisation, Term,
+};
+pub use foretell_wire::act::Act;
 pub use table::{Error, Model, Table, shipped};

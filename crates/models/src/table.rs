@@ -54,7 +54,9 @@ struct Entry {
 /// The files that are part of foretell, with their names.
 const SHIPPED: &[(&str, &str)] = &[
     ("compiler.toml", include_str!("../models/compiler.toml")),
+    ("glib.toml", include_str!("../models/glib.toml")),
     ("glibc.toml", include_str!("../models/glibc.toml")),
+    ("openmp.toml", include_str!("../models/openmp.toml")),
     ("libstdcxx.toml", include_str!("../models/libstdcxx.toml")),
     ("rust.toml", include_str!("../models/rust.toml")),
 ];

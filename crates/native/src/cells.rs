@@ -314,7 +314,9 @@ impl Survey {
                 Some(_) => {
                     self.handed_on.insert(old);
                 }
-                None if matches!(memory.about(old).purpose, Purpose::Heap(_)) => {
+                None if matches!(memory.about(old).purpose, Purpose::Heap(_))
+                    && !matches!(memory.about(era).purpose, Purpose::Part(_)) =>
+                {
                     self.taken.insert(era);
                     self.has_opaque = true;
                 }

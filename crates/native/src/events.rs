@@ -26,7 +26,7 @@ use crate::counter::Counter;
 use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::{Passed, Unread, Until, for_each_until};
 use crate::records::{Entry, site_of};
-use access::{Access, order_of};
+use access::{CellAccess, order_of};
 use cause::{Cause, Modules};
 use external::ExternalWrites;
 use naming::Naming;
@@ -275,27 +275,27 @@ impl<'a> Writer<'a> {
         match *record {
             _ if is_torn_atomic(record) || record.is_vague() => self.opaque(),
             Record::Read { addr, size, value, .. } => {
-                self.among_decisions(|writer| writer.word(addr, size, Access::Read, value, 0))
+                self.among_decisions(|writer| writer.word(addr, size, CellAccess::Read, value, 0))
             }
             Record::Write { addr, size, value, .. } => {
-                self.among_decisions(|writer| writer.word(addr, size, Access::Write, 0, value))
+                self.among_decisions(|writer| writer.word(addr, size, CellAccess::Write, 0, value))
             }
             Record::AtomicLoad { addr, size, value, order, .. } => {
-                self.word(addr, size, Access::Load(order_of(order)), value, 0)
+                self.word(addr, size, CellAccess::Load(order_of(order)), value, 0)
             }
             Record::AtomicStore { addr, size, value, order, .. } => {
                 let order = self.order_of_store(order)?;
-                self.word(addr, size, Access::Store(order), 0, value)
+                self.word(addr, size, CellAccess::Store(order), 0, value)
             }
             Record::Rmw { addr, size, read, written, order, .. } => {
-                self.word(addr, size, Access::Update(order_of(order)), read, written)
+                self.word(addr, size, CellAccess::Update(order_of(order)), read, written)
             }
-            Record::ReadRange { addr, bytes, .. } => self.range(addr, bytes, Access::Read),
+            Record::ReadRange { addr, bytes, .. } => self.range(addr, bytes, CellAccess::Read),
             Record::Scan { addr, bytes, .. } => self.scan(addr, bytes),
-            Record::WriteRange { addr, bytes, .. } => self.range(addr, bytes, Access::Write),
+            Record::WriteRange { addr, bytes, .. } => self.range(addr, bytes, CellAccess::Write),
             Record::Copy { to, from, bytes, .. } => {
-                self.range(from, bytes, Access::Read)?;
-                self.range(to, bytes, Access::Write)
+                self.range(from, bytes, CellAccess::Read)?;
+                self.range(to, bytes, CellAccess::Write)
             }
             Record::Fill { addr, byte, length, .. } => self.fill(addr, byte, length),
             Record::Fence { order } => self.push(Op::Fence { order: order_of(order) }),
@@ -324,7 +324,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Keeps what an access to memory that is told of was about.
+    /// Keeps what an access to recorded memory was about.
     fn note_object(&mut self, record: &Record<'_>) {
         let (Record::Read { site, addr, .. }
         | Record::Write { site, addr, .. }

@@ -23,6 +23,8 @@ pub(crate) enum Purpose {
     Static,
     /// A block of the heap; they are counted from 1 on.
     Heap(u32),
+    /// A part of such a block, which a library hands out by itself; counted from 1 on.
+    Part(u32),
     /// The stack of a thread.
     Stack(u32),
     /// Memory that was mapped again.
@@ -61,12 +63,13 @@ pub(crate) struct Memory {
     /// The eras whose memory, or a part of it, the newest era has taken over.
     replaced: Vec<Era>,
     blocks: u32,
+    parts: u32,
 }
 
 impl Default for Memory {
     fn default() -> Memory {
         let about = About { start: 0, purpose: Purpose::Static, given_back: false };
-        Memory { live: BTreeMap::new(), eras: vec![about], replaced: Vec::new(), blocks: 0 }
+        Memory { live: BTreeMap::new(), eras: vec![about], replaced: Vec::new(), blocks: 0, parts: 0 }
     }
 }
 
@@ -103,6 +106,11 @@ impl Memory {
                 self.blocks = self.blocks.saturating_add(1);
                 let end = object.saturating_add(other.max(1));
                 Some(Change::Begins(self.begin(object, end, Purpose::Heap(self.blocks))))
+            }
+            SyncOp::Part => {
+                self.parts = self.parts.saturating_add(1);
+                let end = object.saturating_add(other.max(1));
+                Some(Change::Begins(self.begin(object, end, Purpose::Part(self.parts))))
             }
             SyncOp::Begin if object < other => {
                 Some(Change::Begins(self.begin(object, other, Purpose::Stack(thread))))

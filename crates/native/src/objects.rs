@@ -58,6 +58,10 @@ impl Objects {
         if at.len() > DIFFERENT || claims.by_start.len() > MOST {
             *known = None;
         }
+        // The type of the block with the counts has that of the object.
+        if let Some((at, counted @ Layout::Structure { .. })) = layout.counted() {
+            self.claim(era, start.saturating_add(at), &Rc::new(counted.clone()), None);
+        }
     }
 
     /// What so many bytes are called, if all that is known of them agrees.
@@ -95,8 +99,8 @@ impl Claims {
     }
 
     /// The object that has these bytes: a local variable, or the largest of the program's own types, and the
-    /// standard libraries' only where there is no other. None if anything that is known of the same memory
-    /// contradicts it.
+    /// standard libraries' only where there is no other, the blocks of `Arc` and `Rc` last. None if anything that is
+    /// known of the same memory contradicts it.
     fn object_at(&self, addr: u64, bytes: u64) -> Option<(u64, &Claim)> {
         let end = addr.saturating_add(bytes.max(1));
         let covers = |&(start, claim): &(u64, &Claim)| {
@@ -104,7 +108,8 @@ impl Claims {
         };
         let rank = |&(start, claim): &(u64, &Claim)| {
             let is_of_library = matches!(*claim.layout, Layout::Structure { is_of_library: true, .. });
-            (claim.local.is_some(), !is_of_library, claim.layout.size(), Reverse(start))
+            let is_counting = claim.layout.counted().is_some();
+            (claim.local.is_some(), !is_of_library, !is_counting, claim.layout.size(), Reverse(start))
         };
         let (start, best) = self.touching(addr, end).filter(covers).max_by_key(rank)?;
         let agrees = |(at, claim): (u64, &Claim)| {
@@ -146,6 +151,17 @@ mod tests {
         assert_eq!(objects.name(ERA, 0x200, 8).as_deref(), Some("connection#2.fd"));
         assert_eq!(objects.name(ERA, 0x300, 8), None);
         assert_eq!(objects.name(Era(8), 0x110, 8), None);
+    }
+
+    #[test]
+    fn what_is_counted_is_known_by_its_counts() {
+        let mut objects = Objects::default();
+        let mutex = "S16;10;Mutex<i32>1;2;0;5;inners4;8;4;datas4;";
+        let block = format!("S32;20;ArcInner<Mutex<i32>>1;3;0;6;strongs8;8;4;weaks8;16;4;data{mutex}");
+        objects.claim(ERA, 0x100, &layout(&block), None);
+        assert_eq!(objects.name(ERA, 0x118, 4).as_deref(), Some("Mutex<i32>.data"));
+        assert_eq!(objects.name(ERA, 0x110, 0).as_deref(), Some("Mutex<i32>"), "the lock itself");
+        assert_eq!(objects.name(ERA, 0x100, 8).as_deref(), Some("ArcInner<Mutex<i32>>.strong"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::memory::{About, Purpose};
 
 /// What is known of a site.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Place {
+pub(crate) struct SiteInfo {
     /// Where it is: `file.c:12:3`, or as much of it as is known.
     pub(crate) location: String,
     pub(crate) function: String,
@@ -117,10 +117,10 @@ impl Places {
     }
 
     /// What is known of a site.
-    pub(crate) fn site(&self, site: u64) -> Place {
+    pub(crate) fn site(&self, site: u64) -> SiteInfo {
         let Some((start, table, found)) = self.find(site) else {
             let unknown = || "?".to_string();
-            return Place {
+            return SiteInfo {
                 location: unknown(),
                 function: unknown(),
                 caller: None,
@@ -135,7 +135,7 @@ impl Places {
             line => format!("{}:{line}:{}", table.text(found.file), found.column),
         };
         let beside = |index: u32| start.wrapping_add(index.into());
-        Place {
+        SiteInfo {
             location,
             function,
             caller: found.caller.map(beside),
@@ -165,6 +165,7 @@ impl Places {
         };
         match about.purpose {
             Purpose::Heap(number) => within(&format!("heap{number}"), about.start),
+            Purpose::Part(number) => within(&format!("part{number}"), about.start),
             Purpose::Stack(thread) => within(&format!("stack{thread}"), about.start),
             Purpose::Mapped | Purpose::Shared => format!("{addr:#x}"),
             Purpose::Static => match self.globals.range(..=addr).next_back() {

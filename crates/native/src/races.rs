@@ -3,7 +3,7 @@
 
 use foretell_wire::log::module::Module;
 use foretell_wire::log::{Chunks, Content, is_begun};
-use foretell_wire::races::{Access, Entry, Kind, Memory, Race, read};
+use foretell_wire::races::{Entry, Kind, LoggedAccess, Memory, Race, read};
 
 use crate::LogError;
 use crate::events::name_of;
@@ -104,7 +104,7 @@ fn places(log: &[u8]) -> Result<Places, LogError> {
 }
 
 fn told(places: &Places, race: &Race) -> OnlineRace {
-    let access = |access: &Access| OnlineAccess {
+    let access = |access: &LoggedAccess| OnlineAccess {
         kind: access.kind,
         bytes: access.bytes,
         place: place(places, access.thread, access.site, &access.calls),
@@ -188,9 +188,9 @@ mod tests {
         log
     }
 
-    fn access(thread: u32, site: u64, calls: &[u64]) -> Access {
+    fn access(thread: u32, site: u64, calls: &[u64]) -> LoggedAccess {
         let calls = calls.iter().map(|call| 0x1000 + call).collect();
-        Access { thread, kind: Kind::Write, bytes: 4, site: 0x1000 + site, calls }
+        LoggedAccess { thread, kind: Kind::Write, bytes: 4, site: 0x1000 + site, calls }
     }
 
     fn file(entries: &[Entry]) -> Vec<u8> {

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::calls::Calls;
 use crate::clock::{Clock, Epoch};
-use crate::place::Place;
+use crate::place::AccessSite;
 
 /// What a block is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +21,8 @@ pub(crate) enum Purpose {
     Heap,
     /// The stack of a thread.
     Stack(u32),
+    /// A part of a block, which a library hands out by itself.
+    Part,
     /// Memory that was mapped again.
     Mapped,
     /// Memory that has other addresses as well, or is seen by other processes.
@@ -31,7 +33,7 @@ pub(crate) enum Purpose {
 #[derive(Clone, Debug)]
 pub(crate) struct End {
     pub(crate) epoch: Epoch,
-    pub(crate) place: Place,
+    pub(crate) place: AccessSite,
     /// What came before.
     pub(crate) known: Arc<Clock>,
 }
@@ -46,7 +48,7 @@ pub(crate) struct Block {
     pub(crate) purpose: Purpose,
     /// When and where it was allocated.
     pub(crate) birth: Epoch,
-    pub(crate) place: Place,
+    pub(crate) place: AccessSite,
     /// What came before that.
     pub(crate) known: Arc<Clock>,
     /// It was freed, or is the stack of a thread that has ended.
@@ -58,7 +60,7 @@ impl Block {
         range: &Range<u64>,
         purpose: Purpose,
         birth: Epoch,
-        place: Place,
+        place: AccessSite,
         known: Arc<Clock>,
     ) -> Block {
         let bytes = range.end.saturating_sub(range.start);
@@ -68,7 +70,7 @@ impl Block {
     /// The block as it is reported.
     pub(crate) fn reported(&self, calls: &Calls) -> races::Memory {
         match self.purpose {
-            Purpose::Heap => races::Memory::Heap {
+            Purpose::Heap | Purpose::Part => races::Memory::Heap {
                 start: self.first,
                 bytes: self.bytes,
                 thread: self.birth.thread(),
@@ -154,7 +156,7 @@ mod tests {
     use super::*;
 
     fn block(range: &Range<u64>, purpose: Purpose) -> Block {
-        Block::new(range, purpose, Epoch::NONE, Place::default(), Arc::default())
+        Block::new(range, purpose, Epoch::NONE, AccessSite::default(), Arc::default())
     }
 
     #[test]

@@ -10,21 +10,21 @@ use foretell_wire::site::Language;
 
 use crate::clock::Epoch;
 use crate::order::{Ends, Released};
-use crate::place::Place;
+use crate::place::AccessSite;
 use crate::scene::Scene;
 
 /// An access, by when it was made and where.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Access {
+pub(crate) struct ShadowAccess {
     pub(crate) epoch: Epoch,
-    pub(crate) place: Place,
+    pub(crate) place: AccessSite,
 }
 
 /// The accesses of one kind that no later one stands for: of each thread at most one that writes, and one that reads.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Accesses {
-    pub(crate) writes: Vec<Access>,
-    pub(crate) reads: Vec<Access>,
+    pub(crate) writes: Vec<ShadowAccess>,
+    pub(crate) reads: Vec<ShadowAccess>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -143,7 +143,7 @@ impl Accesses {
     /// Whether the thread has done the same before, and was not seen by any thread since. To read what one has just
     /// written is nothing new either.
     fn are_repeated_by(&self, writes: bool, now: Epoch) -> bool {
-        let are_now = |accesses: &[Access]| accesses.iter().any(|access| access.epoch == now);
+        let are_now = |accesses: &[ShadowAccess]| accesses.iter().any(|access| access.epoch == now);
         are_now(&self.writes) || !writes && are_now(&self.reads)
     }
 
@@ -156,8 +156,8 @@ impl Accesses {
 
     /// Keeps an atomic access, which stands for none of another size: it does not conflict with the same ones.
     fn record_atomic(&mut self, writes: bool, scene: &Scene<'_>) {
-        let now = Access { epoch: scene.now, place: scene.place };
-        let stands_for = |access: &Access| {
+        let now = ShadowAccess { epoch: scene.now, place: scene.place };
+        let stands_for = |access: &ShadowAccess| {
             access.place.bytes == now.place.bytes
                 && (access.epoch.thread() == scene.thread || scene.is_before(access.epoch))
         };
@@ -171,7 +171,7 @@ impl Accesses {
     }
 
     fn record(&mut self, writes: bool, scene: &Scene<'_>) {
-        let now = Access { epoch: scene.now, place: scene.place };
+        let now = ShadowAccess { epoch: scene.now, place: scene.place };
         if !writes && let Some(own) = self.reads.iter_mut().find(|read| read.epoch.thread() == scene.thread) {
             // What many threads read again and again: others that come before this one may stay.
             *own = now;

@@ -14,7 +14,7 @@ use crate::cell::How;
 use crate::clock::{Epoch, MOST_THREADS};
 use crate::languages::Languages;
 use crate::order::Order;
-use crate::place::Place;
+use crate::place::AccessSite;
 use crate::reports::Reports;
 use crate::scene::Scene;
 use crate::shadow::{Shadow, WORD};
@@ -27,7 +27,7 @@ pub struct Detector {
 
 /// A plain access or a call: the most frequent records, in a short form.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum ShortRecord {
     /// A plain access to 1, 2, 4 or 8 bytes.
     Access {
         /// Where it was made.
@@ -85,7 +85,7 @@ impl Detector {
     /// Processes the next record of the thread, after all records of other threads so far. Returns whether the same
     /// record again would change nothing, as long as the only records in between are plain accesses and calls of this
     /// thread.
-    pub fn steps(&mut self, thread: u32, steps: &[Step]) -> bool {
+    pub fn steps(&mut self, thread: u32, steps: &[ShortRecord]) -> bool {
         let mut is_known = false;
         if self.may_look_at(thread) {
             for &step in steps {
@@ -186,11 +186,11 @@ impl State {
 
     /// Says whether it would be nothing new if the thread did the same again.
     #[inline(always)]
-    fn step(&mut self, step: Step) -> bool {
+    fn step(&mut self, step: ShortRecord) -> bool {
         match step {
-            Step::Access { site, addr, size, writes } => return self.plain(site, addr, size, writes),
-            Step::Enter { site } => self.calls.enter(&mut self.position, site),
-            Step::Exit { calls } => self.calls.exit(&mut self.position, calls),
+            ShortRecord::Access { site, addr, size, writes } => return self.plain(site, addr, size, writes),
+            ShortRecord::Enter { site } => self.calls.enter(&mut self.position, site),
+            ShortRecord::Exit { calls } => self.calls.exit(&mut self.position, calls),
         }
         false
     }
@@ -205,7 +205,7 @@ impl State {
         let Some(bytes) = u8::try_from(bytes).ok().filter(|_| !self.is_ignored) else {
             return self.range(addr, size.into(), site, how);
         };
-        let place = Place { site, context: self.position.context, bytes: size.into(), kind };
+        let place = AccessSite { site, context: self.position.context, bytes: size.into(), kind };
         let known = self.order.known_to(self.thread);
         self.shadow.is_kept(addr, bytes, writes, self.now, place, &known)
             || self.access_anew(addr - addr % WORD, bytes, size.into(), site, how)
@@ -312,12 +312,12 @@ impl State {
             How::Atomic { writes: true, .. } => Kind::AtomicStore,
             How::Atomic { .. } => Kind::AtomicLoad,
         };
-        let place = Place { site, context: self.position.context, bytes: count, kind };
+        let place = AccessSite { site, context: self.position.context, bytes: count, kind };
         !self.scene(place, |shadow, scene| shadow.access(word, bytes, how, scene))
     }
 
     /// Says whether what was done orders anything.
-    fn scene(&mut self, place: Place, act: impl FnOnce(&mut Shadow, &mut Scene<'_>)) -> bool {
+    fn scene(&mut self, place: AccessSite, act: impl FnOnce(&mut Shadow, &mut Scene<'_>)) -> bool {
         let mut scene = Scene {
             thread: self.thread,
             now: self.now,
@@ -354,7 +354,7 @@ impl State {
             return;
         }
         let thread = self.thread;
-        let place = Place { site, context: self.position.context, bytes: 0, kind: Kind::Free };
+        let place = AccessSite { site, context: self.position.context, bytes: 0, kind: Kind::Free };
         match op {
             SyncOp::Begin => self.begin(place, object..other),
             // The thread that called `exit` still uses its stack.
@@ -382,6 +382,7 @@ impl State {
                 self.order.depart(who, object);
             }
             SyncOp::Alloc => self.allocate(place, object..object.saturating_add(other.max(1)), Purpose::Heap),
+            SyncOp::Part => self.allocate(place, object..object.saturating_add(other.max(1)), Purpose::Part),
             SyncOp::Free if other > 0 => {
                 self.allocate(place, object..object.saturating_add(other), Purpose::Mapped);
             }
@@ -408,20 +409,21 @@ impl State {
         }
     }
 
-    fn begin(&mut self, place: Place, stack: Range<u64>) {
+    fn begin(&mut self, place: AccessSite, stack: Range<u64>) {
         if stack.start < stack.end {
             self.allocate(place, stack, Purpose::Stack(self.thread));
         }
     }
 
     /// Memory is allocated again.
-    fn allocate(&mut self, place: Place, range: Range<u64>, purpose: Purpose) {
+    fn allocate(&mut self, place: AccessSite, range: Range<u64>, purpose: Purpose) {
         for old in self.blocks.cut(&range) {
             match (old.end, old.purpose) {
                 (Some(end), _) => self.order.learn(self.thread, &end.known),
                 // It must have been freed by uninstrumented code.
+                (None, Purpose::Heap) if purpose == Purpose::Part => {}
                 (None, Purpose::Heap | Purpose::Stack(_)) => self.order.fence(self.thread),
-                (None, Purpose::Mapped | Purpose::Outside) => {}
+                (None, Purpose::Part | Purpose::Mapped | Purpose::Outside) => {}
             }
         }
         let birth = self.order.now(self.thread);
@@ -431,12 +433,12 @@ impl State {
         let seen = if purpose == Purpose::Outside { Epoch::OUTSIDE } else { birth };
         self.shadow.renew(&range, seen);
         // To allocate memory is to write it.
-        let place = Place { kind: Kind::Write, ..place };
+        let place = AccessSite { kind: Kind::Write, ..place };
         self.blocks.add(&range, Block::new(&range, purpose, birth, place, known));
     }
 
     /// The block that begins here is freed, unless it already was.
-    fn free(&mut self, place: Place, start: u64) {
+    fn free(&mut self, place: AccessSite, start: u64) {
         let known = self.order.copy(self.thread);
         self.order.advance_if_seen(self.thread);
         self.look();
@@ -453,14 +455,14 @@ impl State {
     }
 
     /// A local variable of the thread is no more; its memory is the thread's own again.
-    fn end_local(&mut self, place: Place, range: Range<u64>) {
+    fn end_local(&mut self, place: AccessSite, range: Range<u64>) {
         if !self.is_ignored {
             self.scene(place, |shadow, scene| shadow.end_local(&range, scene));
         }
     }
 
     /// The stack of a thread that has ended can become another's.
-    fn end_stack(&mut self, place: Place) {
+    fn end_stack(&mut self, place: AccessSite) {
         let thread = self.thread;
         let end = End { epoch: self.now, place, known: self.order.copy(thread) };
         self.blocks.end_stack(thread, end);

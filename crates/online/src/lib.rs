@@ -35,4 +35,4 @@ mod reports;
 mod scene;
 mod shadow;
 
-pub use detector::{Detector, Step};
+pub use detector::{Detector, ShortRecord};

@@ -6,7 +6,7 @@ use crate::calls::Context;
 
 /// What is remembered of an access beside its epoch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Place {
+pub(crate) struct AccessSite {
     /// Where in the code.
     pub(crate) site: u64,
     /// In which calls.
@@ -16,8 +16,8 @@ pub(crate) struct Place {
     pub(crate) kind: Kind,
 }
 
-impl Default for Place {
-    fn default() -> Place {
-        Place { site: 0, context: Context::default(), bytes: 0, kind: Kind::Read }
+impl Default for AccessSite {
+    fn default() -> AccessSite {
+        AccessSite { site: 0, context: Context::default(), bytes: 0, kind: Kind::Read }
     }
 }

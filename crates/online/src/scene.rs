@@ -7,7 +7,7 @@ use crate::calls::Calls;
 use crate::clock::Epoch;
 use crate::languages::Languages;
 use crate::order::Order;
-use crate::place::Place;
+use crate::place::AccessSite;
 use crate::reports::Reports;
 
 /// The access, and what is known beside the memory that it touches.
@@ -15,7 +15,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) thread: u32,
     /// The current epoch of the thread.
     pub(crate) now: Epoch,
-    pub(crate) place: Place,
+    pub(crate) place: AccessSite,
     /// The access has turned out to order others, whatever it is: to make it again is something new.
     pub(crate) orders: bool,
     pub(crate) order: &'a mut Order,
@@ -64,23 +64,23 @@ impl Scene<'_> {
 
     /// It is a race with an earlier access to these bytes, unless something orders the two.
     #[inline(always)]
-    pub(crate) fn compare(&mut self, earlier: Epoch, there: &Place, addr: u64) {
+    pub(crate) fn compare(&mut self, earlier: Epoch, there: &AccessSite, addr: u64) {
         if !self.is_before(earlier) {
             self.compare_with_care(earlier, there, addr);
         }
     }
 
     #[cold]
-    fn compare_with_care(&mut self, earlier: Epoch, there: &Place, addr: u64) {
+    fn compare_with_care(&mut self, earlier: Epoch, there: &AccessSite, addr: u64) {
         self.learn_birth(addr);
         if !self.is_before(earlier) {
             self.report(earlier, there, addr);
         }
     }
 
-    fn report(&mut self, earlier: Epoch, there: &Place, addr: u64) {
+    fn report(&mut self, earlier: Epoch, there: &AccessSite, addr: u64) {
         let (calls, blocks) = (self.calls, self.blocks);
-        let told = |epoch: Epoch, place: &Place| races::Access {
+        let told = |epoch: Epoch, place: &AccessSite| races::LoggedAccess {
             thread: epoch.thread(),
             kind: place.kind,
             bytes: place.bytes.into(),

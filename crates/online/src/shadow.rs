@@ -10,11 +10,11 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use crate::blocks::{Blocks, Purpose};
-use crate::cell::{Access, Accesses, Cell, How};
+use crate::cell::{Accesses, Cell, How, ShadowAccess};
 use crate::clock::Epoch;
 use crate::order::Past;
 use crate::parts::Parts;
-use crate::place::Place;
+use crate::place::AccessSite;
 use crate::scene::Scene;
 
 /// How many bytes a word has.
@@ -70,8 +70,8 @@ impl Epochs {
 /// Where these accesses were made.
 #[derive(Clone, Copy, Default)]
 struct Places {
-    write: Place,
-    read: Place,
+    write: AccessSite,
+    read: AccessSite,
 }
 
 struct Page {
@@ -104,7 +104,7 @@ impl Page {
 
     /// Stores a plain access to a half of a word, as an epoch with the bytes of the word that it touches.
     #[inline(always)]
-    fn put(&mut self, half: usize, writes: bool, now: Epoch, place: Place) {
+    fn put(&mut self, half: usize, writes: bool, now: Epoch, place: AccessSite) {
         let (epochs, places) = (&mut self.epochs[half], &mut self.places[half]);
         if writes {
             *epochs = Epochs { write: now, read: Epoch::NONE };
@@ -182,7 +182,7 @@ impl Shadow {
         bytes: u8,
         writes: bool,
         now: Epoch,
-        place: Place,
+        place: AccessSite,
         past: &Past<'_>,
     ) -> bool {
         let (known, number) = self.recent[remainder(addr / PAGE, RECENT)];
@@ -399,7 +399,7 @@ fn parts_of(page: &Page, first: usize) -> Parts {
         let (epochs, places) = (page.epochs[first | half], page.places[first | half]);
         let access = |epoch: Epoch, place| {
             let is_there = epoch.bytes() != 0;
-            Vec::from_iter(is_there.then_some(Access { epoch: epoch.with(0), place }))
+            Vec::from_iter(is_there.then_some(ShadowAccess { epoch: epoch.with(0), place }))
         };
         let plain =
             Accesses { writes: access(epochs.write, places.write), reads: access(epochs.read, places.read) };

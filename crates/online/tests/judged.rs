@@ -313,7 +313,8 @@ fn found(steps: &[Step]) -> (Vec<Found>, u32) {
         };
         if known.contains(&(addr, size, writes)) {
             untold += 1;
-        } else if detector.steps(thread, &[foretell_online::Step::Access { site, addr, size, writes }]) {
+        } else if detector.steps(thread, &[foretell_online::ShortRecord::Access { site, addr, size, writes }])
+        {
             known.insert((addr, size, writes));
         } else {
             known.clear();

@@ -1,9 +1,9 @@
 //! What every schedule of a window must do: which events run, in which order, and which write a read sees.
 //!
-//! Starting from the events before the two accesses, rules add what follows until nothing new comes, or until two facts
-//! contradict each other; then no schedule exists. Facts of the form "this event is before that one" are kept as
-//! vector clocks over the events that must run: `known(e)[t]` says how many events of thread `t` are before `e`. Such a
-//! clock grows along edges only, so a new edge costs as much as it teaches.
+//! Starting from the events before those of the goal, rules add what follows until nothing new comes, or until two
+//! facts contradict each other; then no schedule exists. Facts of the form "this event is before that one" are kept
+//! as vector clocks over the events that must run: `known(e)[t]` says how many events of thread `t` are before `e`.
+//! Such a clock grows along edges only, so a new edge costs as much as it teaches.
 //!
 //! The rules, for a read `r` that must see the write `c`, and another write `w` of the same variable:
 //! * `c` runs, before `r`, and its thread saw what it saw up to `c`, or at least where that matters to what `c` writes;
@@ -27,7 +27,7 @@ use std::time::Instant;
 
 use crate::index::NONE;
 use crate::kept::{Demand, Kept};
-use crate::window::{BEFORE, BEYOND, NEVER, Section, Window};
+use crate::window::{BEFORE, BEYOND, NEVER, Window, WindowSection};
 
 /// The source of a read that is not known yet.
 const OPEN: u32 = NONE - 1;
@@ -89,13 +89,15 @@ pub(crate) enum Why {
     /// Whatever this read sees comes after the earlier one.
     AnySource,
     /// Two sections exclude each other, and this event of the later one cannot come first.
-    Section(u32),
+    WindowSection(u32),
     /// The section of the later one cannot end.
     Endless,
     /// The notification must come after the wait.
     Notification,
     /// The memory is in use before it is given back.
     Free,
+    /// The goal asks for it.
+    Goal,
     /// Nothing forces it; it was tried.
     Tried,
 }
@@ -132,7 +134,7 @@ pub(crate) enum Contradiction {
     Cycle(Vec<(u32, Why)>),
     /// The read cannot see what it must see, if need be because of this event.
     NoSource(u32, Option<u32>),
-    /// The event must run, but comes after the race.
+    /// The event must run, but comes after the goal is reached.
     TooLate { event: u32, before: u32, why: Why },
     /// Two sections exclude each other, and none of them can end.
     Sections(u32, u32),
@@ -184,8 +186,8 @@ impl<'w> Closure<'w> {
         }
     }
 
-    /// All that follows from the two accesses being next to each other.
-    pub(crate) fn of_race(
+    /// All that follows from the goal of the window.
+    pub(crate) fn of_goal(
         window: &'w Window<'w>,
         patience: Patience<'w>,
     ) -> Result<Closure<'w>, Contradiction> {
@@ -196,7 +198,7 @@ impl<'w> Closure<'w> {
             closure.close()?;
             return Ok(closure);
         }
-        for event in window.racing {
+        for &event in &window.next {
             if let Some(before) = window.before(event) {
                 closure.must_run(before)?;
             }
@@ -204,17 +206,23 @@ impl<'w> Closure<'w> {
                 closure.must_run_for(need, event, Why::Must)?;
             }
         }
-        closure.pin_race()?;
+        for &event in &window.ran {
+            closure.must_run(event)?;
+        }
+        for &(from, to) in &window.ordered {
+            closure.order(from, to, Why::Goal)?;
+        }
+        closure.pin_goal()?;
         closure.close()?;
         Ok(closure)
     }
 
-    /// The reads that matter to the two accesses are pinned.
-    pub(crate) fn pin_race(&mut self) -> Result<(), Contradiction> {
-        for event in self.window.racing {
-            self.window.to_race(event, |demand| self.tasks.push_back(Task::Keep(demand)));
+    /// The reads that matter to the events that come next are pinned.
+    pub(crate) fn pin_goal(&mut self) -> Result<(), Contradiction> {
+        for &event in &self.window.next {
+            self.window.to_come_next(event, |demand| self.tasks.push_back(Task::Keep(demand)));
             // With that, the acquire of a spin lock may be pinned that nothing else has pinned yet. A section whose
-            // acquire is outside of the window stands here for it with its first event, which races and does not run.
+            // acquire is outside of the window stands here for it with its first event, which does not run.
             self.begin_sections_while(event, |section| section.acquire != event)?;
         }
         Ok(())
@@ -376,7 +384,7 @@ impl<'w> Closure<'w> {
     fn begin_sections_while(
         &mut self,
         event: u32,
-        is_wanted: impl Fn(&Section) -> bool,
+        is_wanted: impl Fn(&WindowSection) -> bool,
     ) -> Result<(), Contradiction> {
         let window = self.window;
         let thread = window.thread[event as usize] as usize;
@@ -420,7 +428,7 @@ impl<'w> Closure<'w> {
         Ok(())
     }
 
-    fn has_begun(&self, section: &Section) -> bool {
+    fn has_begun(&self, section: &WindowSection) -> bool {
         section.begin == BEFORE || self.runs(section.begin)
     }
 
@@ -434,7 +442,7 @@ impl<'w> Closure<'w> {
         if !one.ends() {
             return Err(Contradiction::Sections(first, second));
         }
-        let why = if one.begin == BEFORE { Why::Section(other.begin) } else { Why::Endless };
+        let why = if one.begin == BEFORE { Why::WindowSection(other.begin) } else { Why::Endless };
         self.tasks.push_back(Task::Order { from: one.end, to: other.acquire, why });
         Ok(())
     }
@@ -601,7 +609,7 @@ impl<'w> Closure<'w> {
             if let Some(last) = others[..begun].last().map(|&other| &window.sections[other as usize])
                 && last.ends()
             {
-                let why = Why::Section(event);
+                let why = Why::WindowSection(event);
                 self.tasks.push_back(Task::Order { from: last.end, to: section.acquire, why });
             }
         }

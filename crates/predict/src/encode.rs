@@ -24,7 +24,7 @@ use crate::kept::Kept;
 use crate::replay::{Obstacle, Replay, Subjects};
 use crate::values;
 use crate::window::meetings::Role;
-use crate::window::{BEFORE, BEYOND, Border, Domain, Section, Window};
+use crate::window::{BEFORE, BEYOND, Border, Domain, Window, WindowSection};
 
 /// With so many choices of sources together a search is given up.
 const MOST_SOURCES: usize = 500_000;
@@ -375,11 +375,11 @@ impl<'w> Search<'w> {
         let events = &window.threads[window.thread[read as usize] as usize];
         let place = window.place[read as usize] as usize;
         let after = &events[place + 1..];
-        let pin = match window.question.model {
+        let pin = match window.model {
             _ if window.twins.is_some() => Lit::TRUE,
             Model::SameWrite => self.runs(read),
             Model::SameValue => match after.first() {
-                Some(&next) if !window.racing.contains(&next) => self.runs(next),
+                Some(&next) if !window.next.contains(&next) => self.runs(next),
                 Some(_) => Lit::TRUE,
                 None => Lit::FALSE,
             },
@@ -388,7 +388,7 @@ impl<'w> Search<'w> {
                 None => Lit::FALSE,
             },
             Model::Necessary | Model::Values => match window.steered_by(read) {
-                Some(steered) if !window.racing.contains(&steered) => self.runs(steered),
+                Some(steered) if !window.next.contains(&steered) => self.runs(steered),
                 Some(_) => Lit::TRUE,
                 None => Lit::FALSE,
             },
@@ -426,7 +426,7 @@ impl<'w> Search<'w> {
     }
 
     /// The statement that the first section has ended when the second begins.
-    fn ends_before(&mut self, first: Section, second: Section) -> Option<Lit> {
+    fn ends_before(&mut self, first: WindowSection, second: WindowSection) -> Option<Lit> {
         (first.ends() && second.begin != BEFORE).then(|| self.runs_before(first.end, second.begin))
     }
 

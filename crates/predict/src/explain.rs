@@ -7,7 +7,7 @@ use crate::closure::{Contradiction, Why};
 use crate::verdict::Refutation;
 use crate::window::Window;
 
-/// Why the race that the window is made for is impossible.
+/// Why the goal that the window is made for cannot be reached.
 pub(crate) fn refutation(contradiction: &Contradiction, window: &Window<'_>) -> Refutation {
     let teller = Teller { window };
     Refutation {
@@ -22,21 +22,24 @@ pub(crate) fn refutation(contradiction: &Contradiction, window: &Window<'_>) -> 
             }
             Contradiction::TooLate { event, before, .. } if event == before => {
                 vec![format!(
-                    "{} would have to run before the race, but it can only come after it",
-                    teller.event(*event)
+                    "{} would have to run before {}, but it can only come after it",
+                    teller.event(*event),
+                    window.goal
                 )]
             }
             Contradiction::TooLate { event, before, why } => vec![format!(
-                "{} would have to run before {}{}; but it can only come after the race",
+                "{} would have to run before {}{}; but it can only come after {}",
                 teller.event(*event),
                 teller.event(*before),
-                teller.reason(&Edge { from: *event, to: *before, why: *why })
+                teller.reason(&Edge { from: *event, to: *before, why: *why }),
+                window.goal
             )],
             Contradiction::OutOfTime => Vec::new(),
             Contradiction::Sections(one, other) => vec![format!(
-                "{} and {} both hold the lock at the race{}",
+                "{} and {} both hold the lock at {}{}",
                 teller.section(*one),
                 teller.section(*other),
+                window.goal,
                 teller.spin_lock(*one)
             )],
         },
@@ -125,13 +128,16 @@ impl Teller<'_> {
             Why::Between(read) => format!(", or else {} would see what it writes", self.event(read)),
             Why::Overwrites => ", because the second overwrites what the first must see".to_string(),
             Why::AnySource => ", because the second cannot see anything earlier".to_string(),
-            Why::Section(event) => {
+            Why::WindowSection(event) => {
                 format!(
                     ", because only one of them can hold the lock, and {} cannot come first",
                     self.event(event)
                 )
             }
-            Why::Endless => format!(", because {} still holds the lock at the race", thread(edge.to)),
+            Why::Endless => {
+                format!(", because {} still holds the lock at {}", thread(edge.to), self.window.goal)
+            }
+            Why::Goal => format!(", as {} asks for it", self.window.goal),
             Why::Notification => ", because the second wakes the first".to_string(),
             Why::Free => ", because the second gives the memory back".to_string(),
             Why::Tried => ", if the two accesses come in this order".to_string(),

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::closure::{Closure, ENTRY};
 use crate::kept::{Demand, Kept};
 use crate::replay::{Replay, Subjects};
-use crate::window::{Section, Window};
+use crate::window::{Window, WindowSection};
 
 /// What a schedule has to keep to, besides what the closure of its window says.
 #[derive(Debug)]
@@ -234,7 +234,7 @@ impl<'p> Run<'p> {
 
     /// Whether one of the sections of a thread, which exclude `section`, has still to begin. They begin in their order,
     /// so it is enough to look at the last that runs.
-    fn is_wanted(&self, others: &[u32], section: &Section) -> bool {
+    fn is_wanted(&self, others: &[u32], section: &WindowSection) -> bool {
         let section_of = |&number: &u32| &self.window.sections[number as usize];
         let run = others.partition_point(|other| {
             let begin = section_of(other).begin;

@@ -4,7 +4,7 @@
 //! * [`ideal`]: the part of the observed run that a happens-before race needs
 //! * [`proof`]: which schedule a technique has to show for a pair
 //! * [`candidates`]: which pairs are worth a question, the nearest first
-//! * [`predictor`], [`verdict`]: the question itself, and what can be said about a pair
+//! * [`goal`], [`predictor`], [`verdict`]: the question itself, and what can be said about it
 //!
 //! What comes out of here is a claim. Whether it holds is for the referee to say, who shares none of this code.
 
@@ -14,6 +14,7 @@ mod closure;
 mod encode;
 mod explain;
 mod flow;
+pub mod goal;
 mod greedy;
 pub mod ideal;
 mod index;
@@ -34,6 +35,7 @@ mod window;
 pub use foretell_arithmetic::{NoSolver, Solver};
 
 pub use candidates::{Bucket, Candidates, Count, Key, conflicting_pairs, quick_check};
+pub use goal::Goal;
 pub use portfolio::Portfolio;
 pub use predictor::Predictor;
 pub use proof::Scheduler;

@@ -19,18 +19,18 @@ use crate::kept::{Demand, Kept};
 use crate::replay::Subjects;
 use crate::window::{Domain, Window};
 
-/// A schedule for the race that the window is made for, if M2 finds one.
+/// A schedule for the goal that the window is made for, if M2 finds one.
 pub(crate) fn schedule(mut window: Window<'_>, patience: Patience<'_>) -> Option<Vec<u32>> {
-    let ideal = Ideal::of_race(&window)?;
+    let ideal = Ideal::of_goal(&window)?;
     window.restrict(ideal);
     let window = &window;
     let mut closure = Closure::new(window, patience);
     closure.run_everything().ok()?;
-    closure.pin_race().ok()?;
+    closure.pin_goal().ok()?;
     closure.close().ok()?;
     let subjects = Subjects::new(&closure);
-    window.racing.iter().find_map(|&racing| {
-        let lead = window.thread[racing as usize];
+    window.next.iter().find_map(|&next| {
+        let lead = window.thread[next as usize];
         let ordered = order_all_but(lead, closure.clone())?;
         Plan::least(&ordered, &subjects).schedule(Care::Strict)
     })
@@ -104,8 +104,8 @@ struct Ideal<'w> {
 }
 
 impl<'w> Ideal<'w> {
-    /// How many events of each thread are in the ideal of the race, unless one of the racing events is.
-    fn of_race(window: &'w Window<'w>) -> Option<Vec<u32>> {
+    /// How many events of each thread are in the ideal of the goal, unless one of the events that come next is.
+    fn of_goal(window: &'w Window<'w>) -> Option<Vec<u32>> {
         let threads = window.threads.len();
         let mut ideal = Ideal {
             window,
@@ -114,12 +114,15 @@ impl<'w> Ideal<'w> {
             kept: Kept::new(threads),
             demands: Vec::new(),
         };
-        for event in window.racing {
-            window.to_race(event, |demand| ideal.demands.push(demand));
+        for &event in &window.next {
+            window.to_come_next(event, |demand| ideal.demands.push(demand));
             let before = window.before(event);
             for needed in before.into_iter().chain(window.needs(event).iter().copied()) {
                 ideal.add(needed)?;
             }
+        }
+        for event in window.goal_ran() {
+            ideal.add(event)?;
         }
         while ideal.grow()? {}
         Some(ideal.running)
@@ -152,7 +155,7 @@ impl<'w> Ideal<'w> {
             let pinned = window.pinned_until(number, until);
             self.demands.push(Demand::Until { thread: number, until: pinned });
             self.keep()?;
-            if !window.is_racing(number) {
+            if !window.has_next(number) {
                 self.end_sections(thread)?;
             }
         }

@@ -1,9 +1,10 @@
-//! Decides pairs, one at a time.
+//! Decides goals, one at a time.
 //!
-//! A pair is looked at through windows around it that grow until one of them gives the answer. Each is looked at
-//! twice: with everything outside of it fixed (a schedule found there is a schedule of the trace), and with everything
-//! outside of it left open (what is impossible there is impossible). So a pair costs what its answer costs, however
-//! long the trace is. The last window is the whole trace, where the two are the same, and the answer is exact.
+//! A goal is looked at through windows around its events that grow until one of them gives the answer. Each is looked
+//! at twice: with everything outside of it fixed (a schedule found there is a schedule of the trace), and with
+//! everything outside of it left open (what is impossible there is impossible). So a goal costs what its answer
+//! costs, however long the trace is. The last window is the whole trace, where the two are the same, and the answer
+//! is exact.
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use crate::causal::Causal;
 use crate::closure::{Closure, Contradiction, Patience};
 use crate::encode::Outcome;
 use crate::explain;
+use crate::goal::Goal;
 use crate::greedy::{Care, Plan};
 use crate::index::{Index, Unknown};
 use crate::m2;
@@ -26,7 +28,7 @@ use crate::values;
 use crate::verdict::{Budget, Limit, Refutation, Verdict, Witness};
 use crate::window::{Border, Question, Window};
 
-/// By how many events the windows around a pair exceed it on either side.
+/// By how many events the windows around a goal exceed its events on either side.
 const MARGINS: [u32; 4] = [100, 1_000, 10_000, 100_000];
 /// How many conflicts a search may have before a larger window is tried.
 const FIRST_CONFLICTS: u64 = 2000;
@@ -141,29 +143,39 @@ impl<'t> Predictor<'t> {
 
     /// Whether the two can be made adjacent.
     pub fn decide(&self, pair: Pair, budget: &Budget<'_>) -> Verdict {
-        self.decide_with(pair, budget, false)
+        self.decide_goal(&Goal::from(pair), budget)
+    }
+
+    /// Whether a schedule reaches the goal. Techniques that are not exact know races only.
+    pub fn decide_goal(&self, goal: &Goal, budget: &Budget<'_>) -> Verdict {
+        self.decide_with(goal, budget, false)
     }
 
     /// As [`Predictor::decide`], and a "no" says why.
     pub fn explain(&self, pair: Pair, budget: &Budget<'_>) -> Verdict {
-        self.decide_with(pair, budget, true)
+        self.explain_goal(&Goal::from(pair), budget)
     }
 
-    fn decide_with(&self, pair: Pair, budget: &Budget<'_>, explained: bool) -> Verdict {
+    /// As [`Predictor::decide_goal`], and a "no" says why.
+    pub fn explain_goal(&self, goal: &Goal, budget: &Budget<'_>) -> Verdict {
+        self.decide_with(goal, budget, true)
+    }
+
+    fn decide_with(&self, goal: &Goal, budget: &Budget<'_>, explained: bool) -> Verdict {
         let limits =
             Limits { conflicts: Some(FIRST_CONFLICTS), deadline: budget.deadline(), stop: Some(budget.stop) };
-        if [pair.first, pair.second].iter().any(|&event| self.index.event(number(event)).unexplained) {
+        if goal.next.iter().any(|&event| self.index.event(number(event)).unexplained) {
             // The external writer of what it saw may have synchronised with its thread.
             let steps = vec!["no recorded write explains what one of the two saw".to_string()];
-            return Verdict::NoRace(Refutation { steps });
+            return Verdict::Unreachable(Refutation { steps });
         }
         let mut effort = Effort { limits, solver: &*self.solver, portfolio: self.portfolio, explained };
         let verdict = match self.window {
-            None => self.decide_in_all(pair, &mut effort),
-            Some(size) => self.decide_in_windows(pair, size, &mut effort),
+            None => self.decide_in_all(goal, &mut effort),
+            Some(size) => self.decide_in_windows(goal, size, &mut effort),
         };
         let verdict = match (verdict, &self.doubt) {
-            (Verdict::NoRace(why), Some(doubt)) => doubt.decide_without(pair, budget, why),
+            (Verdict::Unreachable(why), Some(doubt)) => doubt.decide_without(goal, budget, why),
             (verdict, _) => verdict,
         };
         match verdict {
@@ -175,19 +187,19 @@ impl<'t> Predictor<'t> {
         }
     }
 
-    /// A pair was refuted, for this reason. That holds if it is impossible even without the barriers in doubt.
-    fn decide_without(&self, pair: Pair, budget: &Budget<'_>, why: Refutation) -> Verdict {
-        match self.decide(pair, budget) {
-            Verdict::NoRace(_) => Verdict::NoRace(why),
-            Verdict::Race(_) | Verdict::NotInWindow => Verdict::Undecided(Limit::Meeting),
+    /// A goal was refuted, for this reason. That holds if it is impossible even without the barriers in doubt.
+    fn decide_without(&self, goal: &Goal, budget: &Budget<'_>, why: Refutation) -> Verdict {
+        match self.decide_goal(goal, budget) {
+            Verdict::Unreachable(_) => Verdict::Unreachable(why),
+            Verdict::Reached(_) | Verdict::NotInWindow => Verdict::Undecided(Limit::Meeting),
             undecided => undecided,
         }
     }
 
-    fn decide_in_all(&self, pair: Pair, effort: &mut Effort<'_>) -> Verdict {
+    fn decide_in_all(&self, goal: &Goal, effort: &mut Effort<'_>) -> Verdict {
         let all = self.index.len();
-        for (begin, end) in around(pair, all) {
-            match self.look(pair, begin, end, effort) {
+        for (begin, end) in around(goal, all) {
+            match self.look(goal, begin, end, effort) {
                 Verdict::NotInWindow | Verdict::Undecided(_) => {}
                 decided => return decided,
             }
@@ -196,13 +208,13 @@ impl<'t> Predictor<'t> {
             }
         }
         effort.limits.conflicts = None;
-        self.look(pair, 0, all, effort)
+        self.look(goal, 0, all, effort)
     }
 
-    /// Looks through windows of a given size: one with the pair in its middle, and those that overlap by half.
-    fn decide_in_windows(&self, pair: Pair, size: u32, effort: &mut Effort<'_>) -> Verdict {
+    /// Looks through windows of a given size: one with the goal in its middle, and those that overlap by half.
+    fn decide_in_windows(&self, goal: &Goal, size: u32, effort: &mut Effort<'_>) -> Verdict {
         let all = self.index.len();
-        let (first, second) = (number(pair.first), number(pair.second));
+        let (first, second) = span(goal);
         let Some(spare) = size.checked_sub(second - first + 1) else { return Verdict::NotInWindow };
         effort.limits.conflicts = None;
         let step = (size / 2).max(1);
@@ -211,7 +223,7 @@ impl<'t> Predictor<'t> {
             (earliest..).map_while(|number| number.checked_mul(step)).take_while(|&begin| begin <= first);
         let mut verdict = Verdict::NotInWindow;
         for begin in std::iter::once(first.saturating_sub(spare / 2)).chain(overlapping) {
-            match self.look(pair, begin, begin.saturating_add(size).min(all), effort) {
+            match self.look(goal, begin, begin.saturating_add(size).min(all), effort) {
                 Verdict::NotInWindow => {}
                 Verdict::Undecided(limit) => verdict = Verdict::Undecided(limit),
                 decided => return decided,
@@ -221,29 +233,28 @@ impl<'t> Predictor<'t> {
     }
 
     /// Looks for an answer in one window.
-    fn look(&self, pair: Pair, begin: u32, end: u32, effort: &Effort<'_>) -> Verdict {
+    fn look(&self, goal: &Goal, begin: u32, end: u32, effort: &Effort<'_>) -> Verdict {
         let begin = begin.min(self.observed);
         let whole = begin == 0 && end == self.index.len();
-        if !whole && let Answer::No(why) = self.ask(pair, Border::Open, begin, end, effort) {
-            return Verdict::NoRace(why);
+        if !whole && let Answer::No(why) = self.ask(goal, Border::Open, begin, end, effort) {
+            return Verdict::Unreachable(why);
         }
         // Only what is exact may settle for less than the whole trace, unless windows are all there is.
         if self.strategy.decider != Decider::Exact && !whole && self.window.is_none() {
             return Verdict::NotInWindow;
         }
-        match self.ask(pair, Border::Fixed, begin, end, effort) {
-            Answer::Yes(schedule) => Verdict::Race(self.witness(pair, begin, &schedule)),
-            Answer::No(why) if whole => Verdict::NoRace(why),
+        match self.ask(goal, Border::Fixed, begin, end, effort) {
+            Answer::Yes(schedule) => Verdict::Reached(self.witness(goal, begin, &schedule)),
+            Answer::No(why) if whole => Verdict::Unreachable(why),
             Answer::No(_) => Verdict::NotInWindow,
             Answer::Unknown(limit) => Verdict::Undecided(limit),
         }
     }
 
     /// What the technique finds in one window.
-    fn ask(&self, pair: Pair, border: Border, begin: u32, end: u32, effort: &Effort<'_>) -> Answer {
+    fn ask(&self, goal: &Goal, border: Border, begin: u32, end: u32, effort: &Effort<'_>) -> Answer {
         let Strategy { model, same_write, decider } = self.strategy;
-        let events = (number(pair.first), number(pair.second));
-        let question = Question { pair: events, model, same_write, twins: None };
+        let question = Question { goal, model, same_write, twins: None };
         // What is ordered at a glance saves time, but gives no reasons.
         let causal = Some(&self.causal).filter(|_| !effort.explained);
         let window = |question| Window::new(&self.index, causal, border, question, begin, end);
@@ -264,7 +275,8 @@ impl<'t> Predictor<'t> {
                 }
             }
             Decider::Complete => {
-                let (first, second) = events;
+                let &[first, second] = &goal.next[..] else { return Answer::Unknown(Limit::Technique) };
+                let (first, second) = (number(first), number(second));
                 let in_order = |twins| exact(&window(Question { twins: Some(twins), ..question }), effort);
                 match in_order([first, second]) {
                     Answer::Yes(schedule) => Answer::Yes(schedule),
@@ -278,12 +290,12 @@ impl<'t> Predictor<'t> {
         }
     }
 
-    fn witness(&self, pair: Pair, begin: u32, schedule: &[u32]) -> Witness {
-        let racing = [number(pair.first) - begin, number(pair.second) - begin];
-        let before_race = schedule.iter().take_while(|event| !racing.contains(event));
-        let events = (0..begin).chain(before_race.map(|&event| begin + event));
+    fn witness(&self, goal: &Goal, begin: u32, schedule: &[u32]) -> Witness {
+        let is_next = |event: u32| goal.next.iter().any(|&next| number(next) == begin + event);
+        let before = schedule.iter().take_while(|&&event| !is_next(event));
+        let events = (0..begin).chain(before.map(|&event| begin + event));
         let ids = events.filter_map(|event| EventId::from_index(event as usize));
-        Witness { model: self.strategy.model, schedule: ids.chain([pair.first, pair.second]).collect() }
+        Witness { model: self.strategy.model, schedule: ids.chain(goal.next.iter().copied()).collect() }
     }
 }
 
@@ -309,7 +321,7 @@ fn exact(window: &Window<'_>, effort: &Effort<'_>) -> Answer {
     if is_too_large(window) {
         return Answer::Unknown(Limit::Memory);
     }
-    let closure = match Closure::of_race(window, effort.patience()) {
+    let closure = match Closure::of_goal(window, effort.patience()) {
         Ok(closure) => closure,
         Err(Contradiction::OutOfTime) => return Answer::Unknown(Limit::Budget),
         Err(contradiction) => return Answer::No(effort.refutation(&contradiction, window)),
@@ -331,7 +343,7 @@ fn closure_only(window: &Window<'_>, effort: &Effort<'_>) -> Answer {
     if is_too_large(window) {
         return Answer::Unknown(Limit::Memory);
     }
-    match Closure::of_race(window, effort.patience()) {
+    match Closure::of_goal(window, effort.patience()) {
         Ok(_) => Answer::Unknown(Limit::Technique),
         Err(Contradiction::OutOfTime) => Answer::Unknown(Limit::Budget),
         Err(contradiction) => Answer::No(effort.refutation(&contradiction, window)),
@@ -353,9 +365,18 @@ impl<'a> Effort<'a> {
     }
 }
 
-/// Windows around a pair that are smaller than the trace.
-fn around(pair: Pair, all: u32) -> impl Iterator<Item = (u32, u32)> {
-    let (first, second) = (number(pair.first), number(pair.second));
+/// The first and the last event of the goal.
+fn span(goal: &Goal) -> (u32, u32) {
+    let (mut first, mut last) = (u32::MAX, 0);
+    for event in goal.events().map(number) {
+        (first, last) = (first.min(event), last.max(event));
+    }
+    (first.min(last), last)
+}
+
+/// Windows around a goal that are smaller than the trace.
+fn around(goal: &Goal, all: u32) -> impl Iterator<Item = (u32, u32)> + use<> {
+    let (first, second) = span(goal);
     let window = move |margin: u32| {
         (first.saturating_sub(margin), second.saturating_add(1).saturating_add(margin).min(all))
     };

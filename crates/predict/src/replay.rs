@@ -52,7 +52,7 @@ pub(crate) struct Subjects {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Subject {
     Nothing,
-    Section(u32),
+    WindowSection(u32),
     Semaphore(u32),
     Attempt(u32),
 }
@@ -72,7 +72,7 @@ impl Subjects {
                 && window.op(section.begin).section_begin().is_some()
                 && *begin == Subject::Nothing
             {
-                *begin = Subject::Section(number);
+                *begin = Subject::WindowSection(number);
             }
         }
         for (number, sem) in (0u32..).zip(&window.semaphores) {
@@ -159,7 +159,7 @@ impl<'w> Replay<'w> {
     fn obstacle_at_object(&self, event: u32) -> Option<Obstacle> {
         match self.subjects.subject[event as usize] {
             Subject::Nothing => None,
-            Subject::Section(number) => {
+            Subject::WindowSection(number) => {
                 let section = &self.window.sections[number as usize];
                 let excludes = |&&holder: &&u32| self.window.sections[holder as usize].excludes(section);
                 let holder = self.holders[section.lock as usize].iter().find(excludes);
@@ -196,7 +196,7 @@ impl<'w> Replay<'w> {
             gathered.step(event, window.thread[event as usize]);
         }
         match self.subjects.subject[event as usize] {
-            Subject::Section(number) => {
+            Subject::WindowSection(number) => {
                 self.holders[window.sections[number as usize].lock as usize].push(number);
             }
             Subject::Semaphore(number) => {

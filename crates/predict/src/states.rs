@@ -5,7 +5,7 @@
 //! [`crate::encode`] does not see that and takes exponential time, this one takes as long as there are states.
 //!
 //! Two things keep states few. An event that nothing else can interfere with (see [`shape`]) runs at once, as the only
-//! choice: a persistent set of one. A race, once reached, stays reached whatever else runs, so every race shows in a
+//! choice: a persistent set of one. A goal, once reached, stays reached whatever else runs, so every goal shows in a
 //! state where no more can run, and these are what persistent sets preserve (Godefroid 1996). And the order that the
 //! closure knows is kept.
 //!
@@ -32,9 +32,9 @@ const EVENTS_AT_ONCE: u64 = 4096;
 /// The answer of the search.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Explored {
-    /// These events, in this order, lead to the race.
+    /// These events, in this order, reach the goal.
     Schedule(Vec<u32>),
-    /// No state shows the race.
+    /// No state is the goal.
     Impossible,
     /// There are more states than there is room or time for.
     TooMany,
@@ -43,7 +43,7 @@ pub(crate) enum Explored {
 /// What is tried first where several events can run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Order {
-    /// What has to run before the race in every schedule, then as recorded.
+    /// What has to run before the goal in every schedule, then as recorded.
     NeededFirst,
     /// The order of the trace.
     AsRecorded,
@@ -124,7 +124,7 @@ impl<'c> States<'c> {
         let mut frames: Vec<Frame> = Vec::new();
         let mut is_new = self.arrive();
         loop {
-            if self.shows_race() {
+            if self.is_goal() {
                 return Explored::Schedule(self.done.iter().map(|done| done.event).collect());
             }
             if is_new {
@@ -191,8 +191,13 @@ impl<'c> States<'c> {
         choices
     }
 
-    fn shows_race(&self) -> bool {
-        self.window.racing.iter().all(|&event| {
+    fn is_goal(&self) -> bool {
+        self.next_are_due() && self.window.goal_ran().all(|event| self.has_run(event))
+    }
+
+    /// Whether the events that are to come next in the end do so now.
+    fn next_are_due(&self) -> bool {
+        self.window.next.iter().all(|&event| {
             let thread = self.window.thread[event as usize] as usize;
             self.next[thread] == self.window.place[event as usize] && self.needs_have_run(event)
         })
@@ -241,7 +246,7 @@ impl<'c> States<'c> {
         let window = self.window;
         match self.subjects.of(event) {
             Subject::Nothing => true,
-            Subject::Section(number) => {
+            Subject::WindowSection(number) => {
                 let section = &window.sections[number as usize];
                 let excludes = |&open: &u32| {
                     let open = &window.sections[open as usize];
@@ -300,7 +305,7 @@ impl<'c> States<'c> {
             }
         }
         match self.subjects.of(event) {
-            Subject::Section(section) => self.open.push(section),
+            Subject::WindowSection(section) => self.open.push(section),
             Subject::Semaphore(number) => {
                 let permits = &mut self.permits[number as usize];
                 done.permits = *permits;
@@ -330,7 +335,7 @@ impl<'c> States<'c> {
             self.open.push(section);
         }
         match self.subjects.of(event) {
-            Subject::Section(section) => self.open.retain(|&open| open != section),
+            Subject::WindowSection(section) => self.open.retain(|&open| open != section),
             Subject::Semaphore(number) => self.permits[number as usize] = done.permits,
             Subject::Nothing | Subject::Attempt(_) => {}
         }

@@ -47,13 +47,13 @@ struct Content {
     as_observed: bool,
 }
 
-/// Whether all demands hold in a schedule of the window, and those of the two that race after it. In a window that is
-/// not about values, they do.
+/// Whether all demands hold in a schedule of the window, and those of the events that come next after it. In a window
+/// that is not about values, they do.
 pub(crate) fn demands_hold(window: &Window<'_>, schedule: &[u32]) -> bool {
     let Some(values) = window.values() else { return true };
     let mut computed = Computed::new(window, values);
     schedule.iter().all(|&event| computed.step(event).is_none())
-        && window.racing.into_iter().all(|event| computed.keeps_from_racing(event).is_none())
+        && window.next.iter().all(|&event| computed.keeps_from_coming_next(event).is_none())
 }
 
 /// A read, and the write that it sees.
@@ -96,8 +96,8 @@ impl<'w> Computed<'w> {
         broken
     }
 
-    /// The first demand that keeps the event from being one of two that race: what it would see itself does not matter.
-    pub(crate) fn keeps_from_racing(&mut self, event: u32) -> Option<Demand> {
+    /// The first demand that keeps the event from coming next: what it would see itself does not matter.
+    pub(crate) fn keeps_from_coming_next(&mut self, event: u32) -> Option<Demand> {
         self.broken_demand(event, true)
     }
 
@@ -164,12 +164,12 @@ impl<'w> Computed<'w> {
         id(self.window, event)
     }
 
-    fn broken_demand(&mut self, event: u32, races: bool) -> Option<Demand> {
+    fn broken_demand(&mut self, event: u32, is_next: bool) -> Option<Demand> {
         let values = self.values;
         let id = self.id(event);
         let demands = values.demands(id).iter();
         demands.copied().find(|demand| {
-            !(races && self.is_made_of(demand.term, event))
+            !(is_next && self.is_made_of(demand.term, event))
                 && self.value(demand.term) != Some(demand.value.into())
         })
     }

@@ -1,4 +1,4 @@
-//! What can be said about a pair, and how long one may think about it.
+//! What can be said about a goal, and how long one may think about it.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,29 +6,30 @@ use std::time::{Duration, Instant};
 
 use foretell_trace::{EventId, Model};
 
-/// The answer to "can these two accesses be made adjacent?".
+/// The answer to "can a schedule reach this goal?". That two accesses race is the goal that both come next.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Yes, by this schedule.
-    Race(Witness),
+    Reached(Witness),
     /// No schedule of this model can do it.
-    NoRace(Refutation),
+    Unreachable(Refutation),
     /// No schedule can do it that leaves the trace as it is outside one window. Others might.
     NotInWindow,
     /// Unknown.
     Undecided(Limit),
 }
 
-/// A schedule that is claimed to show a race.
+/// A schedule that is claimed to reach a goal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Witness {
     /// How far the schedule may deviate from what was observed.
     pub model: Model,
-    /// The events in their new order; the last two are the racing ones, the first of the trace first.
+    /// The events in their new order. The last ones do not run: they are those that come next, in the order of the
+    /// goal.
     pub schedule: Vec<EventId>,
 }
 
-/// Why no schedule brings two accesses together: steps that lead to a contradiction, each in words.
+/// Why no schedule reaches a goal: steps that lead to a contradiction, each in words.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Refutation {
     /// The steps. Empty if the search was exhausted without a short argument.

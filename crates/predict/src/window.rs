@@ -1,10 +1,10 @@
-//! A piece of a trace, and what a schedule of it has to keep to so that two of its accesses become adjacent.
+//! A piece of a trace, and what a schedule of it has to keep to so that it reaches a goal.
 //!
 //! Events of a window are named by their place in it. What lies outside is treated in one of two ways:
 //! * [`Border::Fixed`]: everything before the window has run as observed, nothing after it runs. A schedule of the
 //!   window then is a schedule of the trace, but the trace may have others.
-//! * [`Border::Open`]: whatever concerns events outside is left out. Every schedule of the trace that brings the two
-//!   accesses together gives one of the window, but not the other way round: what is impossible here is impossible.
+//! * [`Border::Open`]: whatever concerns events outside is left out. Every schedule of the trace that reaches the goal
+//!   gives one of the window, but not the other way round: what is impossible here is impossible.
 //!
 //! For a window that is the whole trace the two are the same.
 
@@ -14,13 +14,14 @@ pub(crate) mod meetings;
 use std::ops::Range;
 
 use foretell_trace::dependence::Reads;
-use foretell_trace::{Event, LockMode, Model, Op, Values, VarId};
+use foretell_trace::{Event, EventId, LockMode, Model, Op, Values, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::build::Builder;
 use self::meetings::Meetings;
 use crate::causal::Causal;
 use crate::flow::Flow;
+use crate::goal::Goal;
 use crate::index::{Index, NONE};
 use crate::kept::Demand;
 
@@ -33,14 +34,14 @@ pub(crate) enum Border {
 
 /// What a window is made for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Question {
-    /// The two accesses, by their indices in the trace.
-    pub(crate) pair: (u32, u32),
+pub(crate) struct Question<'g> {
+    /// What is to be reached.
+    pub(crate) goal: &'g Goal,
     /// Which reads are pinned.
     pub(crate) model: Model,
     /// Whether a pinned read must see the same write, even where the trace shows values.
     pub(crate) same_write: bool,
-    /// If all events have to run, not just a prefix that ends with the race: the two accesses in the order in which
+    /// If all events have to run, not just a prefix that ends with a race: the two accesses in the order in which
     /// they then run, one right after the other.
     pub(crate) twins: Option<[u32; 2]>,
 }
@@ -59,12 +60,20 @@ pub(crate) struct Window<'i> {
     /// What is ordered at a glance, if that is to be used.
     causal: Option<&'i Causal>,
     pub(crate) border: Border,
-    pub(crate) question: Question,
+    pub(crate) model: Model,
+    /// Whether a pinned read must see the same write, even where the trace shows values.
+    pub(crate) same_write: bool,
     /// Which events of the trace these are.
     pub(crate) begin: u32,
     pub(crate) end: u32,
-    /// The two accesses.
-    pub(crate) racing: [u32; 2],
+    /// What people call what is to be reached.
+    pub(crate) goal: &'static str,
+    /// The events that come next in the end, and do not run.
+    pub(crate) next: Box<[u32]>,
+    /// Events that must have run by then.
+    pub(crate) ran: Box<[u32]>,
+    /// Events that must have run, the first before the second.
+    pub(crate) ordered: Box<[(u32, u32)]>,
     /// The two accesses in the order in which they run, if all events have to run.
     pub(crate) twins: Option<[u32; 2]>,
     /// The thread of each event, numbered within the window.
@@ -89,7 +98,7 @@ pub(crate) struct Window<'i> {
     /// The writes of the same value to the same variable.
     groups: Vec<Vec<u32>>,
     outsides: Vec<Outside>,
-    pub(crate) sections: Vec<Section>,
+    pub(crate) sections: Vec<WindowSection>,
     /// The sections of each thread, in the order of their beginnings.
     pub(crate) sections_of: Vec<Vec<u32>>,
     /// The section that ends at an event.
@@ -147,7 +156,7 @@ pub(crate) struct Outside {
 
 /// A time during which a thread holds a lock.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Section {
+pub(crate) struct WindowSection {
     pub(crate) lock: u32,
     pub(crate) mode: LockMode,
     pub(crate) thread: u32,
@@ -159,8 +168,8 @@ pub(crate) struct Section {
     pub(crate) end: u32,
 }
 
-impl Section {
-    pub(crate) fn excludes(&self, other: &Section) -> bool {
+impl WindowSection {
+    pub(crate) fn excludes(&self, other: &WindowSection) -> bool {
         self.thread != other.thread && self.mode.excludes(other.mode)
     }
 
@@ -199,24 +208,30 @@ pub(crate) struct Semaphore {
 }
 
 impl<'i> Window<'i> {
-    /// The window that holds the events of the trace from `begin` up to `end`, both racing ones among them.
+    /// The window that holds the events of the trace from `begin` up to `end`, those of the goal among them.
     pub(crate) fn new(
         index: &'i Index<'i>,
         causal: Option<&'i Causal>,
         border: Border,
-        question: Question,
+        question: Question<'_>,
         begin: u32,
         end: u32,
     ) -> Window<'i> {
         let size = (end - begin) as usize;
+        let local = |event: EventId| event.number() - 1 - begin;
+        let &Goal { name: goal, ref next, ref ran, ref order } = question.goal;
         let mut window = Window {
             index,
             causal,
             border,
-            question,
+            model: question.model,
+            same_write: question.same_write,
             begin,
             end,
-            racing: [question.pair.0 - begin, question.pair.1 - begin],
+            goal,
+            next: next.iter().map(|&event| local(event)).collect(),
+            ran: ran.iter().map(|&event| local(event)).collect(),
+            ordered: order.iter().map(|&(before, after)| (local(before), local(after))).collect(),
             twins: question.twins.map(|twins| twins.map(|event| event - begin)),
             thread: Vec::with_capacity(size),
             place: Vec::with_capacity(size),
@@ -313,12 +328,12 @@ impl<'i> Window<'i> {
 
     /// How values are computed, if that is what matters.
     pub(crate) fn values(&self) -> Option<&'i Values> {
-        self.index.trace.values().filter(|_| self.question.model == Model::Values)
+        self.index.trace.values().filter(|_| self.model == Model::Values)
     }
 
     /// Which reads matter to what, if reads are pinned because of this.
     pub(crate) fn flow(&self) -> Option<&'i Flow<'i>> {
-        self.index.flow.as_ref().filter(|_| self.question.model == Model::Necessary)
+        self.index.flow.as_ref().filter(|_| self.model == Model::Necessary)
     }
 
     /// The reads that steer the events of a thread at these places, unless they steer something earlier; each after the
@@ -332,7 +347,7 @@ impl<'i> Window<'i> {
 
     /// The first event that the read steers, if that is in the window.
     pub(crate) fn steered_by(&self, read: u32) -> Option<u32> {
-        let steered = match self.question.model {
+        let steered = match self.model {
             Model::Values => self.index.pinned.get((self.begin + read) as usize).copied()?,
             _ => self.flow()?.steered_by(self.begin + read),
         };
@@ -342,7 +357,7 @@ impl<'i> Window<'i> {
     /// Which reads are pinned for the event to run.
     pub(crate) fn to_run(&self, event: u32, mut demand: impl FnMut(Demand)) {
         let (thread, place) = (self.thread[event as usize], self.place[event as usize]);
-        let until = match self.question.model {
+        let until = match self.model {
             _ if self.twins.is_some() => place + 1,
             Model::SameWrite => place + 1,
             Model::SameValue => place,
@@ -366,10 +381,10 @@ impl<'i> Window<'i> {
         }
     }
 
-    /// Which reads are pinned for the event, one of the two that race, to come next.
-    pub(crate) fn to_race(&self, event: u32, mut demand: impl FnMut(Demand)) {
+    /// Which reads are pinned for the event, one of the goal, to come next.
+    pub(crate) fn to_come_next(&self, event: u32, mut demand: impl FnMut(Demand)) {
         let (thread, place) = (self.thread[event as usize], self.place[event as usize]);
-        if self.question.model == Model::SameValue {
+        if self.model == Model::SameValue {
             demand(Demand::Until { thread, until: place });
         }
         // What the event itself sees does not matter.
@@ -387,7 +402,7 @@ impl<'i> Window<'i> {
         known: &mut FxHashSet<usize>,
         mut demand: impl FnMut(Demand),
     ) {
-        if self.question.model == Model::Values {
+        if self.model == Model::Values {
             // Who must see what was seen sees writes of constants.
             return;
         }
@@ -404,19 +419,25 @@ impl<'i> Window<'i> {
         }
     }
 
-    /// Whether the thread is one of the two that race.
-    pub(crate) fn is_racing(&self, thread: u32) -> bool {
-        self.racing.iter().any(|&event| self.thread[event as usize] == thread)
+    /// The events that must have run in the end because the goal says so.
+    pub(crate) fn goal_ran(&self) -> impl Iterator<Item = u32> {
+        let ordered = self.ordered.iter().flat_map(|&(before, after)| [before, after]);
+        self.ran.iter().copied().chain(ordered)
     }
 
-    /// If `count` events of the thread run, and then a racing one if it has any: among how many of them all have to see
-    /// what they saw.
+    /// Whether an event of the thread is to come next in the end.
+    pub(crate) fn has_next(&self, thread: u32) -> bool {
+        self.next.iter().any(|&event| self.thread[event as usize] == thread)
+    }
+
+    /// If `count` events of the thread run, and then one is to come next if the goal says so: among how many of them
+    /// all have to see what they saw.
     pub(crate) fn pinned_until(&self, thread: u32, count: u32) -> u32 {
         let Some(last) = count.checked_sub(1) else { return 0 };
-        match self.question.model {
+        match self.model {
             _ if self.twins.is_some() => count,
             Model::SameWrite => count,
-            Model::SameValue if self.is_racing(thread) => count,
+            Model::SameValue if self.has_next(thread) => count,
             Model::SameValue => last,
             Model::Necessary | Model::Values => 0,
             Model::ControlFlow => {

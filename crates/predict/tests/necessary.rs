@@ -124,7 +124,7 @@ fn refutation(trace: &Trace, technique: Technique) -> Vec<String> {
     let predictor = Predictor::new(trace, technique, None, Arc::new(Pool::default()))
         .expect("the technique decides pairs");
     match predictor.explain(Pair { first: id(3), second: id(20) }, &budget) {
-        Verdict::NoRace(refutation) => refutation.steps,
+        Verdict::Unreachable(refutation) => refutation.steps,
         other => panic!("{other:?}"),
     }
 }

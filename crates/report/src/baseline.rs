@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fingerprint;
 use crate::json;
-use crate::report::{Access, Report, SCHEMA};
+use crate::report::{RacingAccess, Report, SCHEMA};
 use crate::text::count;
 
 /// What is known from earlier reports.
@@ -49,9 +49,9 @@ impl Known {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KnownPair {
     /// The access that stands first in the trace.
-    pub first: Access,
+    pub first: RacingAccess,
     /// The other one.
-    pub second: Access,
+    pub second: RacingAccess,
     /// Whether it is a proven race; otherwise it is a candidate.
     pub proven: bool,
     /// What it is known by.
@@ -122,14 +122,15 @@ impl Baseline {
 
     fn apply_to(&self, report: &mut Report, not_seen: usize) {
         let mut pairs = Vec::new();
-        let mut is_new = |first: &Access, second: &Access, proven, fingerprint: &Option<String>| {
-            let Some(fingerprint) = fingerprint.as_ref().filter(|text| self.knows(text, proven)) else {
-                return true;
+        let mut is_new =
+            |first: &RacingAccess, second: &RacingAccess, proven, fingerprint: &Option<String>| {
+                let Some(fingerprint) = fingerprint.as_ref().filter(|text| self.knows(text, proven)) else {
+                    return true;
+                };
+                let (first, second, fingerprint) = (first.clone(), second.clone(), fingerprint.clone());
+                pairs.push(KnownPair { first, second, proven, fingerprint });
+                false
             };
-            let (first, second, fingerprint) = (first.clone(), second.clone(), fingerprint.clone());
-            pairs.push(KnownPair { first, second, proven, fingerprint });
-            false
-        };
         report.races.retain(|race| is_new(&race.first, &race.second, true, &race.fingerprint));
         report.undecided.retain(|open| is_new(&open.first, &open.second, false, &open.fingerprint));
         report.known = Some(Known { files: self.files.clone(), count: pairs.len(), not_seen, pairs });
@@ -162,7 +163,8 @@ mod tests {
 
     /// A report with races and candidates at these locations.
     fn report(races: &[&str], open: &[&str]) -> Report {
-        let access = |location: &str| Access { location: location.to_string(), ..Access::default() };
+        let access =
+            |location: &str| RacingAccess { location: location.to_string(), ..RacingAccess::default() };
         let mut report = Report::new("rv");
         report.races = races.iter().map(|at| sample::race(access(at), access(at))).collect();
         let candidate = |at: &&str| Candidate {

@@ -3,7 +3,7 @@
 
 use crate::baseline::Known;
 use crate::confirmation::Confirmation;
-use crate::report::{Access, Candidate, Race, Report, TestRun};
+use crate::report::{Candidate, Race, RacingAccess, Report, TestRun};
 use crate::suppressions::Suppressed;
 
 /// So many races and so many candidates are listed.
@@ -38,11 +38,8 @@ pub fn brief(report: &Report, why: &str) -> Report {
     let races = report.races.len() - brief.races.len();
     let candidates = report.undecided.len() - brief.undecided.len();
     brief.stats.not_listed += candidates as u64;
-    let left_out = if races > 0 {
-        format!("; {races} of {} proven races are not listed at all", report.races.len())
-    } else {
-        String::new()
-    };
+    let left_out =
+        if races > 0 { format!("; {races} more proven races are not listed at all") } else { String::new() };
     brief.notes.push(format!(
         "this report was cut while it was written ({why}): each race has only its two accesses, without the \
          schedule{left_out}"
@@ -87,8 +84,8 @@ fn brief_candidate(open: &Candidate) -> Candidate {
     }
 }
 
-fn brief_access(access: &Access) -> Access {
-    Access {
+fn brief_access(access: &RacingAccess) -> RacingAccess {
+    RacingAccess {
         event: access.event,
         thread: access.thread.clone(),
         op: access.op.clone(),
@@ -98,7 +95,7 @@ fn brief_access(access: &Access) -> Access {
         function: access.function.clone(),
         stack: access.stack.iter().take(FRAMES).cloned().collect(),
         source: access.source.clone(),
-        ..Access::default()
+        ..RacingAccess::default()
     }
 }
 
@@ -123,7 +120,8 @@ mod tests {
     #[test]
     fn who_races_is_told_and_what_is_left_out_is_counted() {
         let mut report = Report::new("auto");
-        let access = |event| Access { event, location: format!("a.c:{event}"), ..Access::default() };
+        let access =
+            |event| RacingAccess { event, location: format!("a.c:{event}"), ..RacingAccess::default() };
         let race = |event| Race {
             witness: Some(vec![1; 1000]),
             schedule: Some("long".to_string()),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::{HeldMode, own_frame};
 use crate::fingerprint::without_numbers;
-use crate::report::{Access, Race, Report};
+use crate::report::{Race, RacingAccess, Report};
 use crate::visible::visible;
 
 /// So many functions and places are named in one sentence.
@@ -33,7 +33,7 @@ pub struct Cause {
     pub fix: Option<String>,
 }
 
-/// The causes of the races that are told, in the order of their first races.
+/// The causes of the races that are reported, in the order of their first races.
 pub fn causes(report: &Report) -> Vec<Cause> {
     let mut order = Vec::new();
     let mut groups: BTreeMap<String, Vec<(usize, &Race)>> = BTreeMap::new();
@@ -88,11 +88,11 @@ fn cause(group: &[(usize, &Race)]) -> Cause {
     Cause { sentence, target, races, missing_lock: missing.map(str::to_string), fix }
 }
 
-fn sides<'a>(races: &[&'a Race]) -> impl Iterator<Item = &'a Access> {
+fn sides<'a>(races: &[&'a Race]) -> impl Iterator<Item = &'a RacingAccess> {
     races.iter().flat_map(|race| [&race.first, &race.second])
 }
 
-fn holds(access: &Access, lock: &str) -> bool {
+fn holds(access: &RacingAccess, lock: &str) -> bool {
     access.locks.iter().flatten().any(|held| held.lock == lock && held.mode == HeldMode::Exclusive)
 }
 
@@ -114,8 +114,8 @@ fn missing_lock<'a>(races: &[&'a Race]) -> Option<&'a str> {
 }
 
 fn without_lock(target: &str, lock: &str, races: &[&Race]) -> (String, Option<String>) {
-    let lacking: Vec<&Access> = sides(races).filter(|access| !holds(access, lock)).collect();
-    let holding: Vec<&Access> = sides(races).filter(|access| holds(access, lock)).collect();
+    let lacking: Vec<&RacingAccess> = sides(races).filter(|access| !holds(access, lock)).collect();
+    let holding: Vec<&RacingAccess> = sides(races).filter(|access| holds(access, lock)).collect();
     let (target, lock) = (visible(target), visible(lock));
     let who = list(lacking.iter().map(|access| who(access)), "");
     let sentence =
@@ -126,8 +126,9 @@ fn without_lock(target: &str, lock: &str, races: &[&Race]) -> (String, Option<St
 }
 
 fn without_any(target: &str, races: &[&Race]) -> (String, Option<String>) {
-    let all: Vec<&Access> = sides(races).collect();
-    let (atomic, plain): (Vec<&Access>, Vec<&Access>) = all.iter().partition(|access| is_atomic(access));
+    let all: Vec<&RacingAccess> = sides(races).collect();
+    let (atomic, plain): (Vec<&RacingAccess>, Vec<&RacingAccess>) =
+        all.iter().partition(|access| is_atomic(access));
     let target = visible(target);
     if !atomic.is_empty() && !plain.is_empty() {
         let sentence = format!(
@@ -154,16 +155,16 @@ fn without_any(target: &str, races: &[&Race]) -> (String, Option<String>) {
     (format!("`{target}` is {verb} by {writers}{read} {locks}"), None)
 }
 
-fn is_atomic(access: &Access) -> bool {
+fn is_atomic(access: &RacingAccess) -> bool {
     matches!(access.op.split('.').next(), Some("aload" | "astore" | "rmw"))
 }
 
-fn writes(access: &Access) -> bool {
+fn writes(access: &RacingAccess) -> bool {
     !matches!(access.op.split('.').next(), Some("r" | "aload"))
 }
 
 /// What the accesses do, as a participle.
-fn done(accesses: &[&Access]) -> &'static str {
+fn done(accesses: &[&RacingAccess]) -> &'static str {
     let frees = accesses.iter().any(|access| access.op == "free");
     let writes_any = accesses.iter().any(|access| writes(access));
     let reads_any = accesses.iter().any(|access| !writes(access));
@@ -176,14 +177,14 @@ fn done(accesses: &[&Access]) -> &'static str {
 }
 
 /// The function of the program that an access is made in or for; where none is known, its thread.
-fn who(access: &Access) -> String {
+fn who(access: &RacingAccess) -> String {
     let function = own_frame(&access.stack).map(|frame| &frame.function).or(access.function.as_ref());
     let function = function.map(|function| format!("`{}`", visible(function)));
     function.unwrap_or_else(|| visible(&access.thread_words()))
 }
 
 /// Where its author looks.
-fn place(access: &Access) -> &str {
+fn place(access: &RacingAccess) -> &str {
     own_frame(&access.stack).map_or(&access.location, |frame| &frame.location)
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::{Access, Proof, Race};
+use crate::report::{Proof, Race, RacingAccess};
 
 /// What came of the attempt to drive the program into a race.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -15,12 +15,12 @@ pub struct Confirmation {
     /// The accesses as the program made them then, in that order; absent where only the program's virtual machine was
     /// driven.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub live: Vec<Access>,
+    pub live: Vec<RacingAccess>,
 }
 
 impl Confirmation {
     /// The program made these accesses.
-    pub fn of(live: [Access; 2]) -> Confirmation {
+    pub fn of(live: [RacingAccess; 2]) -> Confirmation {
         Confirmation { confirmed: true, why: None, live: live.into() }
     }
 

@@ -3,7 +3,7 @@
 use crate::confirmation::Confirmation;
 use crate::page::{Ink, Page, Text};
 use crate::race_text::{FRAMES, LINES_AROUND, deed, together, write_access};
-use crate::report::Access;
+use crate::report::RacingAccess;
 use crate::text::Detail;
 use crate::visible::visible;
 
@@ -44,6 +44,6 @@ pub(crate) fn words(confirmation: &Confirmation) -> Text {
     }
 }
 
-fn live(access: &Access) -> String {
+fn live(access: &RacingAccess) -> String {
     format!("{} {}", visible(&access.thread), deed(access))
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use foretell_trace::{EventId, LockMode, Names};
 use serde::{Deserialize, Serialize};
 
-use crate::report::Access;
+use crate::report::RacingAccess;
 use crate::surroundings::{Call, Held, Start, Surroundings};
 
 /// The location of what happens outside the program.
@@ -67,7 +67,7 @@ pub struct Origin {
     pub stack: Vec<Frame>,
 }
 
-impl Access {
+impl RacingAccess {
     /// Adds what is around the access.
     pub fn add_surroundings(&mut self, around: &Surroundings, names: &Names) {
         self.stack = stack(&self.location, &around.calls, names);
@@ -115,7 +115,7 @@ pub(crate) fn stack(location: &str, calls: &[Call], names: &Names) -> Vec<Frame>
 
 /// Adds what is around each access, as far as it was looked up.
 pub fn add_surroundings<'a>(
-    accesses: impl IntoIterator<Item = &'a mut Access>,
+    accesses: impl IntoIterator<Item = &'a mut RacingAccess>,
     around: &HashMap<EventId, Surroundings>,
     names: &Names,
 ) {
@@ -160,7 +160,7 @@ pub fn add_places<'a>(
 /// A place in a source file: `bank.c:12:3` or `bank.c:12`; or in a program that is one file and has no need to name
 /// it: `12:3`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place<'a> {
+pub struct SourceLocation<'a> {
     /// The file; empty if the program has only one.
     pub file: &'a str,
     /// The line, counted from 1.
@@ -169,17 +169,21 @@ pub struct Place<'a> {
     pub column: Option<u32>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> SourceLocation<'a> {
     /// The place that a location names, if it names one.
-    pub fn parse(location: &'a str) -> Option<Place<'a>> {
+    pub fn parse(location: &'a str) -> Option<SourceLocation<'a>> {
         let (rest, last) = location.rsplit_once(':')?;
         let last: u32 = last.parse().ok()?;
         let with_column = rest.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
         match with_column {
-            Some((file, line)) => Some(Place { file, line, column: Some(last).filter(|&column| column > 0) }),
+            Some((file, line)) => {
+                Some(SourceLocation { file, line, column: Some(last).filter(|&column| column > 0) })
+            }
             None => match rest.parse() {
-                Ok(line) => Some(Place { file: "", line, column: Some(last).filter(|&column| column > 0) }),
-                Err(_) => Some(Place { file: rest, line: last, column: None }),
+                Ok(line) => {
+                    Some(SourceLocation { file: "", line, column: Some(last).filter(|&column| column > 0) })
+                }
+                Err(_) => Some(SourceLocation { file: rest, line: last, column: None }),
             },
         }
     }
@@ -202,12 +206,12 @@ mod tests {
 
     #[test]
     fn places_are_told_from_other_locations() {
-        let place = |file, line, column| Some(Place { file, line, column });
-        assert_eq!(Place::parse("bank.c:12:3"), place("bank.c", 12, Some(3)));
-        assert_eq!(Place::parse("src/bank.c:12"), place("src/bank.c", 12, None));
-        assert_eq!(Place::parse("bank.c:12:0"), place("bank.c", 12, None));
-        assert_eq!(Place::parse("12:3"), place("", 12, Some(3)));
-        assert_eq!(Place::parse("12"), None);
-        assert_eq!(Place::parse("main"), None);
+        let place = |file, line, column| Some(SourceLocation { file, line, column });
+        assert_eq!(SourceLocation::parse("bank.c:12:3"), place("bank.c", 12, Some(3)));
+        assert_eq!(SourceLocation::parse("src/bank.c:12"), place("src/bank.c", 12, None));
+        assert_eq!(SourceLocation::parse("bank.c:12:0"), place("bank.c", 12, None));
+        assert_eq!(SourceLocation::parse("12:3"), place("", 12, Some(3)));
+        assert_eq!(SourceLocation::parse("12"), None);
+        assert_eq!(SourceLocation::parse("main"), None);
     }
 }

@@ -177,23 +177,44 @@ struct Group {
 #[derive(Debug, Default)]
 struct Stretch {
     groups: Vec<Group>,
-    /// The group that each thread is in.
-    current: FxHashMap<u32, usize>,
+    /// The group that each thread is in, by its number; [`NONE`] or more than there are if it is in none.
+    current: Vec<usize>,
 }
 
+/// The number of a group that does not exist.
+const NONE: usize = usize::MAX;
+
 impl Stretch {
+    #[inline]
     fn add(&mut self, thread: u32, event: u64, accesses: u64) {
-        let index = *self.current.entry(thread).or_insert(self.groups.len());
-        match self.groups.get_mut(index) {
+        let current = self.current.get(thread as usize).and_then(|&group| self.groups.get_mut(group));
+        match current {
             Some(group) => group.accesses += accesses,
-            None => self.groups.push(Group { thread, first: event, accesses }),
+            None => self.begin(Group { thread, first: event, accesses }),
+        }
+    }
+
+    fn begin(&mut self, group: Group) {
+        let thread = group.thread as usize;
+        if self.current.len() <= thread {
+            self.current.resize(thread + 1, NONE);
+        }
+        self.current[thread] = self.groups.len();
+        self.groups.push(group);
+    }
+
+    /// What the thread does next belongs to another group.
+    fn end(&mut self, thread: u32) {
+        if let Some(current) = self.current.get_mut(thread as usize) {
+            *current = NONE;
         }
     }
 
     /// Forgets everything and keeps the memory.
     fn clear(&mut self) {
-        self.groups.clear();
-        self.current.clear();
+        for group in self.groups.drain(..) {
+            self.current[group.thread as usize] = NONE;
+        }
     }
 }
 
@@ -239,8 +260,8 @@ impl Counter {
 
     /// From here on the thread may be ordered with others otherwise than before.
     fn turn(&mut self, thread: u32) {
-        self.whole.current.remove(&thread);
-        self.stretch.current.remove(&thread);
+        self.whole.end(thread);
+        self.stretch.end(thread);
     }
 
     fn access(&mut self, thread: u32) {

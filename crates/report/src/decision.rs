@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::reads::NeededReads;
-use crate::report::{Access, TraceInfo};
+use crate::report::{RacingAccess, TraceInfo};
 use crate::story::Story;
 
 /// What a technique says about one pair.
@@ -19,9 +19,9 @@ pub struct Decision {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<usize>,
     /// The access that stands first in the trace.
-    pub first: Access,
+    pub first: RacingAccess,
     /// The other one.
-    pub second: Access,
+    pub second: RacingAccess,
     /// The answer.
     pub verdict: Answer,
     /// For a race: the events of the prefix in their new order; the racing two are the last.

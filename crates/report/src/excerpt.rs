@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::context::Place;
+use crate::context::SourceLocation;
 
 /// What a source file shows around a place, or why it shows nothing.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub enum Doubt {
 impl Excerpt {
     /// The line that a location names, if it is shown here.
     pub fn line_of(&self, location: &str) -> Option<String> {
-        let index = Place::parse(location)?.line.checked_sub(self.first)?;
+        let index = SourceLocation::parse(location)?.line.checked_sub(self.first)?;
         self.lines.get(usize::try_from(index).ok()?).cloned()
     }
 }

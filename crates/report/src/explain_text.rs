@@ -7,7 +7,7 @@ use crate::observed::Observed;
 use crate::page::{Ink, Page, Text};
 use crate::race_text;
 use crate::reads_text;
-use crate::report::{Access, Candidate, Proof, Race, Report, TraceInfo};
+use crate::report::{Candidate, Proof, Race, RacingAccess, Report, TraceInfo};
 use crate::story_text;
 use crate::text::{Detail, answer, count, note, write_contradiction, write_trace};
 use crate::visible::{place, visible};
@@ -178,7 +178,7 @@ fn write_race(page: &mut Page, race: &Race, driven: Option<usize>, checked: &Che
 }
 
 /// Both accesses with all that is known of them.
-fn write_accesses(page: &mut Page, first: &Access, second: &Access) {
+fn write_accesses(page: &mut Page, first: &RacingAccess, second: &RacingAccess) {
     title(page, "The two accesses");
     race_text::write_access(page, first, usize::MAX, usize::MAX);
     page.blank();
@@ -225,7 +225,7 @@ fn write_reads(page: &mut Page, race: &Race) {
 }
 
 /// Why the locks that are held do not keep the two apart.
-fn locks(first: &Access, second: &Access) -> String {
+fn locks(first: &RacingAccess, second: &RacingAccess) -> String {
     let (Some(one), Some(other)) = (&first.locks, &second.locks) else {
         return "The report has no information about held locks.".to_string();
     };
@@ -348,7 +348,8 @@ fn suggestions(race: &Race) -> Vec<Text> {
     let (first, second) = (&race.first, &race.second);
     let target = visible(&first.target);
     let mut texts = Vec::new();
-    let is_atomic = |access: &&Access| ["aload", "astore", "rmw"].iter().any(|op| access.op.starts_with(op));
+    let is_atomic =
+        |access: &&RacingAccess| ["aload", "astore", "rmw"].iter().any(|op| access.op.starts_with(op));
     let plain = [first, second].into_iter().find(|access| !is_atomic(access));
     if let (true, Some(plain)) = ([first, second].iter().any(is_atomic), plain) {
         texts.push(Text::from("make the other access atomic as well: the one at ").append(at(plain)));
@@ -359,7 +360,7 @@ fn suggestions(race: &Race) -> Vec<Text> {
         texts.push(Text::from(text));
     }
     let empty = Vec::new();
-    let held = |access: &Access| access.locks.clone().unwrap_or(empty.clone());
+    let held = |access: &RacingAccess| access.locks.clone().unwrap_or(empty.clone());
     let (one, other) = (held(first), held(second));
     texts.push(match (one.first(), other.first()) {
         (Some(lock), None) => lock_there(lock, second),
@@ -390,11 +391,11 @@ fn suggestions(race: &Race) -> Vec<Text> {
     texts
 }
 
-fn lock_there(lock: &HeldLock, access: &Access) -> Text {
+fn lock_there(lock: &HeldLock, access: &RacingAccess) -> Text {
     Text::from(format!("take {} also at ", visible(&lock.lock))).append(at(access))
 }
 
-fn at(access: &Access) -> Text {
+fn at(access: &RacingAccess) -> Text {
     Text::new().ink(Ink::Place, place(&access.location))
 }
 
@@ -533,11 +534,11 @@ mod tests {
     use crate::decision::DecisionStats;
 
     fn undecided(reason: &str) -> String {
-        let access = |thread: &str, op: &str| Access {
+        let access = |thread: &str, op: &str| RacingAccess {
             thread: thread.to_string(),
             op: op.to_string(),
             target: "x".to_string(),
-            ..Access::default()
+            ..RacingAccess::default()
         };
         let asked = Decision {
             tool: "foretell".to_string(),

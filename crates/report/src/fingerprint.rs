@@ -9,8 +9,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::context::{Place, own_frame};
-use crate::report::{Access, Report};
+use crate::context::{SourceLocation, own_frame};
+use crate::report::{RacingAccess, Report};
 
 /// The way in which fingerprints are made. Those of different ways have nothing to do with each other.
 pub const VERSION: &str = "v1";
@@ -45,7 +45,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(first: &Access, second: &Access) -> Pair {
+    fn new(first: &RacingAccess, second: &RacingAccess) -> Pair {
         let mut sides = [first, second].map(|access| (lasting(access), place(access), access.event));
         sides.sort();
         let [(one, one_place, one_event), (other, other_place, other_event)] = &sides;
@@ -58,8 +58,8 @@ impl Pair {
 }
 
 /// What lasts of an access.
-fn lasting(access: &Access) -> [String; 6] {
-    let place = Place::parse(&access.location);
+fn lasting(access: &RacingAccess) -> [String; 6] {
+    let place = SourceLocation::parse(&access.location);
     let kind = match access.op.split('.').next().unwrap_or_default() {
         "r" | "w" => "plain",
         "aload" | "astore" | "rmw" => "atomic",
@@ -92,8 +92,8 @@ fn without_spaces(line: &str, column: Option<u32>) -> String {
     format!("{} {}", before.filter(|character| !character.is_whitespace()).count(), words.join(" "))
 }
 
-fn place(access: &Access) -> (u32, u32) {
-    Place::parse(&access.location).map_or((0, 0), |place| (place.line, place.column.unwrap_or(0)))
+fn place(access: &RacingAccess) -> (u32, u32) {
+    SourceLocation::parse(&access.location).map_or((0, 0), |place| (place.line, place.column.unwrap_or(0)))
 }
 
 /// FNV-1a: simple, and the same for ever.

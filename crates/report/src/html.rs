@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
     use crate::observed::Deed;
-    use crate::report::{Access, Proof, Race};
+    use crate::report::{Proof, Race, RacingAccess};
     use crate::sample;
     use crate::{
         Excerpt, Need, NeededRead, NeededReads, Observed, Picture, Recorded, Room, Story, StoryDetail,
@@ -107,7 +107,7 @@ mod tests {
     fn bank() -> Report {
         let trace = foretell_testkit::trace(BANK);
         let [first, second] = [3, 8].map(|event| trace.id(event).unwrap());
-        let access = |id| Access::new(id, trace.event(id), trace.names());
+        let access = |id| RacingAccess::new(id, trace.event(id), trace.names());
         let witness = vec![1, 2, 6, 7, 3, 8];
         let recorded = Recorded::new(&trace);
         let mut race = Race {

@@ -281,11 +281,11 @@ impl Union {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Access;
+    use crate::report::RacingAccess;
     use crate::sample;
 
-    fn access(location: &str) -> Access {
-        Access { location: location.to_string(), ..Access::default() }
+    fn access(location: &str) -> RacingAccess {
+        RacingAccess { location: location.to_string(), ..RacingAccess::default() }
     }
 
     fn report(races: &[(&str, &str)], open: &[(&str, &str)]) -> Report {

@@ -8,14 +8,14 @@ use std::collections::HashSet;
 use std::io;
 
 use crate::confirmation_text;
-use crate::context::Place;
+use crate::context::SourceLocation;
 use crate::coverage_text;
 use crate::deadlock::Deadlock;
 use crate::hunt_text;
 use crate::notes;
 use crate::page::Page;
 use crate::race_text;
-use crate::report::{Access, Candidate, Race, Report, TestEnding, TestRun};
+use crate::report::{Candidate, Race, RacingAccess, Report, TestEnding, TestRun};
 use crate::sink::{Sink, whole};
 use crate::text::{Detail, count};
 use crate::visible::visible;
@@ -220,7 +220,7 @@ impl Case {
         hunt_text::write_deadlock(&mut page, 1, deadlock);
         let places: Vec<&str> = deadlock.waiting.iter().map(|waiting| waiting.location.as_str()).collect();
         let first = places.first().copied().unwrap_or_default();
-        let class = Place::parse(first).map_or(first, |place| place.file).to_string();
+        let class = SourceLocation::parse(first).map_or(first, |place| place.file).to_string();
         let outcome = Outcome::Failed { kind: "deadlock", message: deadlock.title(), text: page.finish() };
         Case { class, name: format!("deadlock: {}", places.join(" and ")), seconds: 0.0, outcome }
     }
@@ -231,8 +231,13 @@ impl Case {
     }
 
     /// Named by what is the same from run to run.
-    fn of_pair(first: &Access, second: &Access, fingerprint: Option<&str>, outcome: Outcome) -> Case {
-        let side = |access: &Access| match (&access.function, &access.source) {
+    fn of_pair(
+        first: &RacingAccess,
+        second: &RacingAccess,
+        fingerprint: Option<&str>,
+        outcome: Outcome,
+    ) -> Case {
+        let side = |access: &RacingAccess| match (&access.function, &access.source) {
             (Some(function), _) => function.clone(),
             (None, Some(source)) => source.trim().to_string(),
             (None, None) => access.location.clone(),
@@ -241,7 +246,7 @@ impl Case {
         sides.sort();
         let fingerprint = fingerprint.map(|text| format!(" [{text}]")).unwrap_or_default();
         let name = format!("data race: {}{fingerprint}", sides.join(" and "));
-        let class = match Place::parse(&first.location) {
+        let class = match SourceLocation::parse(&first.location) {
             Some(place) if !place.file.is_empty() => place.file.to_string(),
             _ => first.function.clone().unwrap_or_else(|| first.target.clone()),
         };
@@ -291,8 +296,8 @@ fn why_open(report: &Report) -> Option<String> {
 }
 
 /// Both accesses in one line.
-fn words(first: &Access, second: &Access) -> String {
-    let side = |access: &Access| {
+fn words(first: &RacingAccess, second: &RacingAccess) -> String {
+    let side = |access: &RacingAccess| {
         format!("{} {} at {}", visible(&access.thread), race_text::deed(access), visible(&access.location))
     };
     format!("{} while {}", side(first), side(second))

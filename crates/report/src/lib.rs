@@ -80,7 +80,7 @@ pub use brief::brief;
 pub use cause::{Cause, causes};
 pub use closure::{Amount, ClosureReport, ClosureStats, ExploredRace, PropertyReport, PropertyVerdict};
 pub use confirmation::Confirmation;
-pub use context::{Frame, HeldLock, HeldMode, Origin, Place, add_places, add_surroundings};
+pub use context::{Frame, HeldLock, HeldMode, Origin, SourceLocation, add_places, add_surroundings};
 pub use counts::Counts;
 pub use coverage::{Coverage, FenceCause};
 pub use deadlock::{Deadlock, WaitingThread};
@@ -95,8 +95,8 @@ pub use picture::{Picture, Room};
 pub use reads::{Need, NeededRead, NeededReads};
 pub use replayed::Recorded;
 pub use report::{
-    Access, Candidate, NOT_EXECUTED, NewValue, Proof, Race, Report, SliceInfo, Stats, TestEnding, TestRun,
-    TraceInfo,
+    Candidate, NOT_EXECUTED, NewValue, Proof, Race, RacingAccess, Report, SliceInfo, Stats, TestEnding,
+    TestRun, TraceInfo,
 };
 pub use story::{Story, StoryDetail};
 pub use suppressions::{Suppressed, SuppressedPair, Suppressions};

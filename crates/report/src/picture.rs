@@ -51,7 +51,7 @@ pub struct Shown {
     /// What kind of event it is.
     pub kind: Kind,
     /// The lock whose section begins or ends here.
-    pub section: Option<Section>,
+    pub section: Option<LockChange>,
     /// Whether it is one of the racing two.
     pub races: bool,
     /// Whether it has to be seen to understand the race.
@@ -64,7 +64,7 @@ pub enum Kind {
     /// It touches what is raced for.
     Contested,
     /// It touches other memory.
-    Access,
+    RacingAccess,
     /// Threads wait for each other by it.
     Synchronisation,
     /// No other thread could notice it.
@@ -73,7 +73,7 @@ pub enum Kind {
 
 /// A lock, and whether it is held from here on.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Section {
+pub enum LockChange {
     /// From here on it is held.
     Begins(String),
     /// From here on it is not.
@@ -191,7 +191,7 @@ impl<'a> Scene<'a> {
     fn kind(&self, op: Op) -> Kind {
         match op.access() {
             Some(access) if Some(access.var) == self.contested => Kind::Contested,
-            Some(_) => Kind::Access,
+            Some(_) => Kind::RacingAccess,
             None if is_visible(op) => Kind::Synchronisation,
             None => Kind::Silent,
         }
@@ -274,10 +274,12 @@ impl<'a> Scene<'a> {
         let shown = |&id: &EventId| {
             let event = self.trace.event(id);
             let kind = self.kind(event.op);
-            let begins =
-                event.op.section_begin().map(|(lock, _)| Section::Begins(names.locks.name(lock).to_string()));
+            let begins = event
+                .op
+                .section_begin()
+                .map(|(lock, _)| LockChange::Begins(names.locks.name(lock).to_string()));
             let ends =
-                event.op.section_end().map(|(lock, _)| Section::Ends(names.locks.name(lock).to_string()));
+                event.op.section_end().map(|(lock, _)| LockChange::Ends(names.locks.name(lock).to_string()));
             // Where nothing is shown, whatever might order the two threads has to be seen.
             let might_order =
                 || kind == Kind::Contested || (synchronises(event.op) && self.is_of_racing_thread(id));
@@ -303,8 +305,8 @@ fn complete_sections(events: &mut [Shown]) {
     let mut pairs = Vec::new();
     for (at, shown) in events.iter().enumerate() {
         match &shown.section {
-            Some(Section::Begins(lock)) => drop(open.insert((shown.thread, lock.clone()), at)),
-            Some(Section::Ends(lock)) => {
+            Some(LockChange::Begins(lock)) => drop(open.insert((shown.thread, lock.clone()), at)),
+            Some(LockChange::Ends(lock)) => {
                 pairs.extend(open.remove(&(shown.thread, lock.clone())).map(|begin| [begin, at]));
             }
             None => {}
@@ -371,7 +373,7 @@ fn waits(story: &Story, events: &[Shown], predicted: &[Taken]) -> Vec<Wait> {
 
 #[cfg(test)]
 mod tests {
-    use crate::report::{Access, Proof};
+    use crate::report::{Proof, RacingAccess};
     use crate::sample;
 
     use super::*;
@@ -382,7 +384,7 @@ mod tests {
     /// The race of these two events, with its story and what hid it.
     fn race(trace: &Trace, events: [u32; 2], witness: Option<&[u32]>) -> Race {
         let [first, second] = events.map(|event| trace.id(event).unwrap());
-        let access = |id: EventId| Access::new(id, trace.event(id), trace.names());
+        let access = |id: EventId| RacingAccess::new(id, trace.event(id), trace.names());
         let recorded = Recorded::new(trace);
         Race {
             proof: if witness.is_some() { Proof::Adjacent } else { Proof::Unordered },
@@ -425,7 +427,7 @@ mod tests {
             picture.events.iter().filter(|shown| shown.is_key).map(|shown| shown.event).collect();
         assert_eq!(key, [1, 2, 3, 4, 6, 7, 8, 9, 10], "the section that hid it from its beginning on");
         assert_eq!(picture.waits, [Wait { before: 2, next: 2 }], "the teller waits with its note");
-        assert_eq!(picture.events[3].section, Some(Section::Begins("l".to_string())));
+        assert_eq!(picture.events[3].section, Some(LockChange::Begins("l".to_string())));
         assert!(picture.is_whole);
     }
 
@@ -469,8 +471,8 @@ mod tests {
         let mut held = 0;
         for shown in &essence.events {
             held += match &shown.section {
-                Some(Section::Begins(_)) => 1,
-                Some(Section::Ends(_)) => -1,
+                Some(LockChange::Begins(_)) => 1,
+                Some(LockChange::Ends(_)) => -1,
                 None => 0,
             };
             assert!(held >= 0, "every section that ends has begun");

@@ -6,7 +6,7 @@ use crate::confirmation_text;
 use crate::context::{Frame, HeldLock, HeldMode, Origin, is_of_library, own_frame};
 use crate::observed::{Deed, Observed};
 use crate::page::{GLUE, Ink, Page, Text};
-use crate::report::{Access, Proof, Race};
+use crate::report::{Proof, Race, RacingAccess};
 use crate::source_text;
 use crate::story::Story;
 use crate::story_text;
@@ -93,8 +93,8 @@ pub(crate) fn write_title(page: &mut Page, number: usize, race: &Race) {
 }
 
 /// Both accesses in one sentence.
-pub(crate) fn together(first: &Access, second: &Access) -> String {
-    let one = |access: &Access| format!("{} {} it", visible(&access.thread_words()), verb(access).0);
+pub(crate) fn together(first: &RacingAccess, second: &RacingAccess) -> String {
+    let one = |access: &RacingAccess| format!("{} {} it", visible(&access.thread_words()), verb(access).0);
     format!("{} while {}", one(first), one(second))
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn write_witness(page: &mut Page, story: Option<&Story>, witness: Opt
 
 /// Writes one of the two accesses with what is around it: so many lines of the program, and so many frames of the
 /// stack.
-pub(crate) fn write_access(page: &mut Page, access: &Access, lines: usize, frames: usize) {
+pub(crate) fn write_access(page: &mut Page, access: &RacingAccess, lines: usize, frames: usize) {
     let function = access.function.as_ref().map(|function| format!(" in {}", visible(function)));
     let text = Text::new()
         .ink(Ink::Heading, visible(&access.thread_words()))
@@ -136,7 +136,7 @@ pub(crate) fn write_access(page: &mut Page, access: &Access, lines: usize, frame
 }
 
 /// What the access does, as a verb, and the memory order if there is one.
-fn verb(access: &Access) -> (String, &str) {
+fn verb(access: &RacingAccess) -> (String, &str) {
     let (kind, order) = access.op.split_once('.').unwrap_or((&access.op, ""));
     let verb = match kind {
         "r" => "reads",
@@ -151,7 +151,7 @@ fn verb(access: &Access) -> (String, &str) {
 }
 
 /// What the access does, in words.
-pub(crate) fn deed(access: &Access) -> String {
+pub(crate) fn deed(access: &RacingAccess) -> String {
     let (verb, order) = verb(access);
     let value =
         access.value.as_ref().map(|value| format!(" = {}", visible(&value_words(value)))).unwrap_or_default();

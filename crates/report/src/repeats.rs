@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::report::{Access, Report};
+use crate::report::{RacingAccess, Report};
 
 /// Where a race was found.
 struct Found {
@@ -39,7 +39,7 @@ pub fn mark(reports: &mut [Report]) {
 }
 
 /// What two accesses have in common with all that make the same race: their locations, in either order.
-pub(crate) fn key(first: &Access, second: &Access) -> [String; 2] {
+pub(crate) fn key(first: &RacingAccess, second: &RacingAccess) -> [String; 2] {
     let mut locations = [first.location.clone(), second.location.clone()];
     locations.sort();
     locations
@@ -52,7 +52,8 @@ mod tests {
     use crate::sample;
 
     fn race(one: &str, other: &str) -> Race {
-        let access = |location: &str| Access { location: location.to_string(), ..Access::default() };
+        let access =
+            |location: &str| RacingAccess { location: location.to_string(), ..RacingAccess::default() };
         sample::race(access(one), access(other))
     }
 

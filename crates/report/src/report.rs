@@ -168,9 +168,9 @@ pub struct SliceInfo {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Race {
     /// The access that stands first in the trace.
-    pub first: Access,
+    pub first: RacingAccess,
     /// The other one.
-    pub second: Access,
+    pub second: RacingAccess,
     /// Which kind of proof there is.
     #[serde(default)]
     pub proof: Proof,
@@ -286,9 +286,9 @@ pub enum Proof {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Candidate {
     /// The access that stands first in the trace.
-    pub first: Access,
+    pub first: RacingAccess,
     /// The other one.
-    pub second: Access,
+    pub second: RacingAccess,
     /// Why it is not proven.
     pub reason: String,
     /// How many more pairs of the same two locations are not decided either.
@@ -302,7 +302,7 @@ pub struct Candidate {
 /// One of two accesses.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Access {
+pub struct RacingAccess {
     /// Its number in the trace, counted from 1.
     pub event: u32,
     /// Who made it.
@@ -463,12 +463,12 @@ impl TraceInfo {
 impl Race {
     /// The race that the referee's finding is about; `event` looks up events by id.
     pub fn new(finding: &Finding, names: &Names, event: impl Fn(EventId) -> Event) -> Race {
-        let accesses = [finding.first(), finding.second()].map(|id| Access::new(id, event(id), names));
+        let accesses = [finding.first(), finding.second()].map(|id| RacingAccess::new(id, event(id), names));
         Race::of_accesses(finding.proof(), accesses)
     }
 
     /// The race of these accesses that the referee has accepted for this reason. A schedule without steps was not kept.
-    pub fn of_accesses(proof: &Proven, [first, second]: [Access; 2]) -> Race {
+    pub fn of_accesses(proof: &Proven, [first, second]: [RacingAccess; 2]) -> Race {
         let (proof, model, witness) = match proof {
             Proven::Adjacent { model, schedule } => {
                 let witness: Vec<u32> = schedule.iter().map(|id| id.number()).collect();
@@ -504,21 +504,21 @@ impl Race {
     }
 }
 
-impl Access {
+impl RacingAccess {
     /// The thread, with what the program calls it: `T1 (net-worker)`.
     pub fn thread_words(&self) -> String {
         with_title(&self.thread, self.thread_name.as_deref())
     }
 
     /// The access that `event` is.
-    pub fn new(id: EventId, event: Event, names: &Names) -> Access {
+    pub fn new(id: EventId, event: Event, names: &Names) -> RacingAccess {
         let text = op_text(event.op, names);
         let op = text.split_once('(').map_or(text.as_str(), |(op, _)| op);
         let value = match event.op {
             Op::Rmw { .. } => None,
             op => op.value_read().or(op.value_written()),
         };
-        Access {
+        RacingAccess {
             event: id.number(),
             thread: names.threads.name(event.thread).to_string(),
             thread_name: names.title(event.thread).map(str::to_string),
@@ -530,7 +530,7 @@ impl Access {
                 .unwrap_or_default(),
             value: value.map(|value| names.value_text(value).into_owned()),
             location: names.loc_text(event.loc).into_owned(),
-            ..Access::default()
+            ..RacingAccess::default()
         }
     }
 }

@@ -5,11 +5,11 @@ use crate::deadlock::{Deadlock, WaitingThread};
 use crate::fingerprint;
 use crate::hunt::{Hunt, Stopped};
 use crate::observed::{Deed, Link, Observed};
-use crate::report::{Access, Candidate, Proof, Race, Report, TraceInfo};
-use crate::story::{Row, Step, Story};
+use crate::report::{Candidate, Proof, Race, RacingAccess, Report, TraceInfo};
+use crate::story::{Row, Story, StoryStep};
 
 /// A race of which nothing else is known.
-pub(crate) fn race(first: Access, second: Access) -> Race {
+pub(crate) fn race(first: RacingAccess, second: RacingAccess) -> Race {
     Race {
         first,
         second,
@@ -72,9 +72,9 @@ pub(crate) fn undecided() -> Report {
     report
 }
 
-fn teller() -> Access {
+fn teller() -> RacingAccess {
     let location = "/home/user/bank/src/deposit it.c:3:10".to_string();
-    Access {
+    RacingAccess {
         event: 4,
         thread: "teller".to_string(),
         op: "w".to_string(),
@@ -99,24 +99,24 @@ fn teller() -> Access {
             stack: Vec::new(),
         }),
         source: Some("\tnote  = 1; // for the auditor".to_string()),
-        ..Access::default()
+        ..RacingAccess::default()
     }
 }
 
-fn auditor() -> Access {
-    Access {
+fn auditor() -> RacingAccess {
+    RacingAccess {
         event: 18,
         thread: "auditor".to_string(),
         op: "r".to_string(),
         target: "note".to_string(),
         location: "17".to_string(),
-        ..Access::default()
+        ..RacingAccess::default()
     }
 }
 
 fn story() -> Story {
     let step = |thread, event, what: &str, location: &str, races| {
-        Row::Step(Step { thread, event, what: what.to_string(), location: location.to_string(), races })
+        Row::Step(StoryStep { thread, event, what: what.to_string(), location: location.to_string(), races })
     };
     Story {
         thread_names: std::collections::BTreeMap::new(),

@@ -13,16 +13,16 @@ use serde_json::{Map, Value, json};
 use crate::cause::{Cause, causes, of_each};
 use crate::confirmation::Confirmation;
 use crate::confirmation_text;
-use crate::context::{Frame, Place};
+use crate::context::{Frame, SourceLocation};
 use crate::coverage_text;
 use crate::deadlock::Deadlock;
 use crate::fingerprint;
 use crate::notes;
 use crate::race_text::deed;
-use crate::report::{Access, Proof, Report};
+use crate::report::{Proof, RacingAccess, Report};
 use crate::sink::{Sink, whole};
 use crate::source_text;
-use crate::story::{Row, Step, Story};
+use crate::story::{Row, Story, StoryStep};
 use crate::visible::{place as shown_place, visible};
 
 mod uri;
@@ -65,8 +65,8 @@ enum Standing<'a> {
 struct Finding<'a> {
     report: &'a Report,
     rule: Rule,
-    first: &'a Access,
-    second: &'a Access,
+    first: &'a RacingAccess,
+    second: &'a RacingAccess,
     /// What is to be said of the two, after who does what.
     words: &'a str,
     confirmation: Option<&'a Confirmation>,
@@ -379,7 +379,7 @@ fn deadlocks(report: &Report, folder: &Folder) -> Vec<Value> {
 
 /// Both accesses, and what is known of them.
 fn sentence(finding: &Finding<'_>) -> String {
-    let access = |access: &Access| {
+    let access = |access: &RacingAccess| {
         let function = access.function.as_ref().map(|function| format!(" in {}", visible(function)));
         let (thread, place) = (visible(&access.thread_words()), shown_place(&access.location));
         format!("{thread} {}{} at {place}", deed(access), function.unwrap_or_default())
@@ -420,7 +420,7 @@ struct Places<'a> {
 
 impl Places<'_> {
     /// The place of an access.
-    fn access(&self, access: &Access) -> Map<String, Value> {
+    fn access(&self, access: &RacingAccess) -> Map<String, Value> {
         let mut place = self.place(&access.location, access.function.as_deref(), access.source.as_deref());
         place.insert(
             "message".to_string(),
@@ -444,7 +444,7 @@ impl Places<'_> {
     }
 
     fn physical(&self, location: &str, source: Option<&str>) -> Option<Value> {
-        let place = Place::parse(location)?;
+        let place = SourceLocation::parse(location)?;
         let file = if place.file.is_empty() { self.program? } else { place.file };
         let artifact = match self.folder.relative(file) {
             Ok(uri) => json!({"uri": uri, "uriBaseId": ROOT}),
@@ -460,7 +460,7 @@ impl Places<'_> {
         Some(json!({"artifactLocation": artifact, "region": region}))
     }
 
-    fn stack(&self, access: &Access) -> Value {
+    fn stack(&self, access: &RacingAccess) -> Value {
         let frame =
             |frame: &Frame| json!({"location": self.place(&frame.location, Some(&frame.function), None)});
         let frames: Vec<Value> = access.stack.iter().map(frame).collect();
@@ -474,10 +474,10 @@ impl Places<'_> {
             Row::Step(step) => Some(step),
             Row::Waits(_) | Row::Skipped { .. } | Row::SkippedByAll { .. } => None,
         });
-        let steps: Vec<(usize, &Step)> = (1..).zip(steps).collect();
+        let steps: Vec<(usize, &StoryStep)> = (1..).zip(steps).collect();
         let steps = steps.get(steps.len().saturating_sub(STEPS)..)?;
         let threads: Vec<String> = story.thread_words().collect();
-        let thread = |step: &Step| threads.get(step.thread).map_or("", String::as_str);
+        let thread = |step: &StoryStep| threads.get(step.thread).map_or("", String::as_str);
         let taken: Vec<Value> =
             steps.iter().map(|(order, step)| self.step(*order, thread(step), step)).collect();
         let words = "A schedule that leads to the race: the steps of all threads, in the order of execution.";
@@ -485,7 +485,7 @@ impl Places<'_> {
             .then(|| json!({"message": {"text": words}, "threadFlows": [{"locations": taken}]}))
     }
 
-    fn step(&self, order: usize, thread: &str, step: &Step) -> Value {
+    fn step(&self, order: usize, thread: &str, step: &StoryStep) -> Value {
         let mut location = self.place(&step.location, None, None);
         location.insert("message".to_string(), message(&format!("{thread} {}", step.what)));
         let importance = if step.races { "essential" } else { "important" };

@@ -1,8 +1,8 @@
 //! The lines of a program around an access, with a mark below what is accessed.
 
-use crate::context::Place;
+use crate::context::SourceLocation;
 use crate::page::{Ink, Page, Text};
-use crate::report::Access;
+use crate::report::RacingAccess;
 use crate::visible::{fit, place, visible, width};
 
 /// How far the lines are indented.
@@ -11,15 +11,17 @@ const INDENT: usize = 6;
 const TAB: &str = "    ";
 
 /// Writes the lines, so many before and after the accessed one; and what is to be known about them, once for each file.
-pub(crate) fn write(page: &mut Page, access: &Access, around: usize) {
-    let (Some(excerpt), Some(at)) = (&access.excerpt, Place::parse(&access.location)) else { return };
+pub(crate) fn write(page: &mut Page, access: &RacingAccess, around: usize) {
+    let (Some(excerpt), Some(at)) = (&access.excerpt, SourceLocation::parse(&access.location)) else {
+        return;
+    };
     if let Some(index) = at.line.checked_sub(excerpt.first).and_then(|index| usize::try_from(index).ok()) {
         let from = index.saturating_sub(around);
         let to = excerpt.lines.len().min(index.saturating_add(around).saturating_add(1));
         let shown = excerpt.lines.get(from..to).unwrap_or_default();
         // In a line that may be another one, the column means nothing.
         let column = at.column.filter(|_| excerpt.doubt.is_none());
-        write_lines(page, shown, index - from, from, Place { column, ..at }, excerpt.first);
+        write_lines(page, shown, index - from, from, SourceLocation { column, ..at }, excerpt.first);
     }
     if let Some(doubt) = excerpt.doubt {
         let text = format!("{} {}", place(at.file), doubt.words());
@@ -31,7 +33,14 @@ pub(crate) fn write(page: &mut Page, access: &Access, around: usize) {
 
 /// Writes these lines, of which the one at `marked` is accessed; they are the lines from `from` on of what begins at
 /// `first`.
-fn write_lines(page: &mut Page, lines: &[String], marked: usize, from: usize, at: Place<'_>, first: u32) {
+fn write_lines(
+    page: &mut Page,
+    lines: &[String],
+    marked: usize,
+    from: usize,
+    at: SourceLocation<'_>,
+    first: u32,
+) {
     let number = |index: usize| u64::from(first) + (from + index) as u64;
     let margin = number(lines.len()).to_string().len();
     let room = page.width.saturating_sub(INDENT + margin + 3).max(1);
@@ -159,10 +168,10 @@ mod tests {
 
     fn text(lines: &[&str], location: &str, doubt: Option<Doubt>, width: usize) -> Vec<String> {
         let lines = lines.iter().map(|line| (*line).to_string()).collect();
-        let access = Access {
+        let access = RacingAccess {
             location: location.to_string(),
             excerpt: Some(Excerpt { first: 9, lines, doubt }),
-            ..Access::default()
+            ..RacingAccess::default()
         };
         let mut page = Page::new(Detail { width, ..Detail::default() });
         write(&mut page, &access, 1);

@@ -36,10 +36,10 @@ pub struct Story {
 #[serde(rename_all = "kebab-case")]
 pub enum Row {
     /// A thread takes a step.
-    Step(Step),
+    Step(StoryStep),
     /// A racing thread waits, though in the recorded run it went on before what others do now; this is what it comes
     /// to next.
-    Waits(Step),
+    Waits(StoryStep),
     /// Steps of one thread that are not shown.
     Skipped {
         /// Who takes them.
@@ -56,7 +56,7 @@ pub enum Row {
 
 /// One step of one thread.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Step {
+pub struct StoryStep {
     /// Who.
     pub thread: usize,
     /// Its number in the recorded run.
@@ -87,7 +87,7 @@ impl Story {
     }
 
     /// All steps that are shown.
-    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+    pub fn steps(&self) -> impl Iterator<Item = &StoryStep> {
         self.rows.iter().filter_map(|row| match row {
             Row::Step(step) | Row::Waits(step) => Some(step),
             Row::Skipped { .. } | Row::SkippedByAll { .. } => None,
@@ -95,7 +95,7 @@ impl Story {
     }
 
     /// The same, to be changed.
-    pub fn steps_mut(&mut self) -> impl Iterator<Item = &mut Step> {
+    pub fn steps_mut(&mut self) -> impl Iterator<Item = &mut StoryStep> {
         self.rows.iter_mut().filter_map(|row| match row {
             Row::Step(step) | Row::Waits(step) => Some(step),
             Row::Skipped { .. } | Row::SkippedByAll { .. } => None,
@@ -241,9 +241,9 @@ impl Builder<'_> {
         }
     }
 
-    fn step(&mut self, id: EventId, races: bool) -> Step {
+    fn step(&mut self, id: EventId, races: bool) -> StoryStep {
         let (event, names) = (self.trace.event(id), self.trace.names());
-        Step {
+        StoryStep {
             thread: self.column(event.thread),
             event: id.number(),
             what: words(self.deeds.get(&id).copied().unwrap_or(event.op), names),
@@ -361,7 +361,7 @@ mod tests {
         let trace = foretell_testkit::trace(text);
         let story = Story::new(&trace, &Recorded::new(&trace), witness, detail).unwrap();
         let name = |thread: usize| story.threads[thread].clone();
-        let step = |step: &Step| {
+        let step = |step: &StoryStep| {
             let mark = if step.races { "!" } else { "" };
             format!("{mark}{} {}", name(step.thread), step.what)
         };

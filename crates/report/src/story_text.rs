@@ -1,8 +1,8 @@
 //! A story as text: a column for each thread if that fits, otherwise a line for each step.
 
-use crate::context::Place;
+use crate::context::SourceLocation;
 use crate::page::{Ink, Page, Text, wrap};
-use crate::story::{Row, Step, Story};
+use crate::story::{Row, Story, StoryStep};
 use crate::text::count;
 use crate::visible::{fit, pad, place, visible, width};
 
@@ -92,7 +92,7 @@ fn shares(needs: &[usize], room: usize) -> Vec<usize> {
 /// The file that all steps are in, if it is one.
 fn common_file(story: &Story) -> Option<&str> {
     let mut files = story.rows.iter().filter_map(|row| match row {
-        Row::Step(step) => Some(Place::parse(&step.location).map(|place| place.file)),
+        Row::Step(step) => Some(SourceLocation::parse(&step.location).map(|place| place.file)),
         _ => None,
     });
     let first = files.next()??;
@@ -166,12 +166,12 @@ fn write_lines(page: &mut Page, story: &Story, events: usize) {
     }
 }
 
-fn ink(step: &Step) -> Ink {
+fn ink(step: &StoryStep) -> Ink {
     if step.races { Ink::Race } else { Ink::Plain }
 }
 
 /// A step in a column: the place on the right if there is room, otherwise on a line of its own.
-fn cell(step: &Step, column: usize, is_file_known: bool) -> Vec<String> {
+fn cell(step: &StoryStep, column: usize, is_file_known: bool) -> Vec<String> {
     let (what, place) = (what(step), short_place(&step.location, is_file_known));
     let mut lines = wrap(&what, column, 0);
     let used = lines.last().map_or(0, |line| width(line));
@@ -185,12 +185,12 @@ fn cell(step: &Step, column: usize, is_file_known: bool) -> Vec<String> {
     lines
 }
 
-fn what(step: &Step) -> String {
+fn what(step: &StoryStep) -> String {
     let mark = if step.races { "» " } else { "" };
     format!("{mark}{}", visible(&step.what))
 }
 
-fn waits(step: &Step) -> String {
+fn waits(step: &StoryStep) -> String {
     format!("(waits before {})", step.event)
 }
 
@@ -200,7 +200,7 @@ fn skipped(steps: usize) -> String {
 
 /// The part of a location that tells the line: `src/bank.c:12:3` is `bank.c:12`, or `:12` if the file is known.
 fn short_place(location: &str, is_file_known: bool) -> String {
-    let short = match Place::parse(location) {
+    let short = match SourceLocation::parse(location) {
         Some(place) if is_file_known => format!(":{}", place.line),
         Some(place) => {
             let file = place.file.rsplit('/').next().unwrap_or(place.file);
@@ -217,7 +217,7 @@ mod tests {
     use crate::text::Detail;
 
     fn story(threads: usize) -> Story {
-        let step = |thread, event, what: &str, races| Step {
+        let step = |thread, event, what: &str, races| StoryStep {
             thread,
             event,
             what: what.to_string(),

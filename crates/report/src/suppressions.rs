@@ -9,8 +9,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::context::{Frame, Place};
-use crate::report::{Access, Report};
+use crate::context::{Frame, SourceLocation};
+use crate::report::{RacingAccess, Report};
 
 /// The rules of one file.
 #[derive(Clone, Debug)]
@@ -70,9 +70,9 @@ pub struct Suppressed {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SuppressedPair {
     /// The access that stands first in the trace.
-    pub first: Access,
+    pub first: RacingAccess,
     /// The other one.
-    pub second: Access,
+    pub second: RacingAccess,
     /// Whether it is a proven race; otherwise it is a candidate.
     pub proven: bool,
     /// The rule, as it is written.
@@ -132,7 +132,7 @@ impl Suppressions {
     /// Takes what is suppressed out of the report, and counts it there.
     pub fn apply(&mut self, report: &mut Report) {
         let mut pairs = Vec::new();
-        let mut keep = |first: &Access, second: &Access, proven, fingerprint: &Option<String>| {
+        let mut keep = |first: &RacingAccess, second: &RacingAccess, proven, fingerprint: &Option<String>| {
             let Some(rule) = self.use_rule_about(first, second) else { return true };
             let (first, second, fingerprint) = (first.clone(), second.clone(), fingerprint.clone());
             pairs.push(SuppressedPair { first, second, proven, rule, fingerprint });
@@ -144,7 +144,7 @@ impl Suppressions {
     }
 
     /// The first rule that two accesses fall under, as it is written; that it was good for something is noted.
-    fn use_rule_about(&mut self, first: &Access, second: &Access) -> Option<String> {
+    fn use_rule_about(&mut self, first: &RacingAccess, second: &RacingAccess) -> Option<String> {
         let rule = self.rules.iter_mut().find(|rule| rule.is_about(first) || rule.is_about(second))?;
         rule.used += 1;
         Some(rule.text.clone())
@@ -152,9 +152,9 @@ impl Suppressions {
 }
 
 impl Rule {
-    fn is_about(&self, access: &Access) -> bool {
+    fn is_about(&self, access: &RacingAccess) -> bool {
         let file = |location: &str| {
-            self.pattern.is_found_in(Place::parse(location).map_or(location, |place| place.file))
+            self.pattern.is_found_in(SourceLocation::parse(location).map_or(location, |place| place.file))
         };
         let frame = |frame: &Frame| self.pattern.is_found_in(&frame.function) || file(&frame.location);
         let at_top = access.stack.first().is_some_and(frame) || file(&access.location);
@@ -267,22 +267,23 @@ mod tests {
         Suppressions::parse(text, "tsan.supp").unwrap()
     }
 
-    fn access() -> Access {
+    fn access() -> RacingAccess {
         let frame = |function: &str, location: &str| Frame {
             function: function.to_string(),
             location: location.to_string(),
         };
-        Access {
+        RacingAccess {
             target: "balance+4".to_string(),
             location: "src/bank.c:12:3".to_string(),
             stack: vec![frame("deposit", "src/bank.c:12:3"), frame("teller", "src/main.c:3:1")],
-            ..Access::default()
+            ..RacingAccess::default()
         }
     }
 
     #[test]
     fn functions_files_and_variables_are_looked_at() {
-        let other = Access { target: "z".to_string(), location: "z".to_string(), ..Access::default() };
+        let other =
+            RacingAccess { target: "z".to_string(), location: "z".to_string(), ..RacingAccess::default() };
         for (rule, expected) in [
             ("race:deposit", true),
             ("race:teller", true),

@@ -87,10 +87,10 @@ fn format_row(row: &[String], widths: &[usize]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Access, Candidate};
+    use crate::report::{Candidate, RacingAccess};
 
     fn candidate() -> Candidate {
-        let access = Access::default();
+        let access = RacingAccess::default();
         Candidate { first: access.clone(), second: access, reason: String::new(), more: 0, fingerprint: None }
     }
 

@@ -11,7 +11,7 @@ use crate::hunt_text;
 use crate::notes;
 use crate::page::{GLUE, Ink, Page, Text};
 use crate::race_text;
-use crate::report::{Access, Candidate, Report, SliceInfo, TraceInfo};
+use crate::report::{Candidate, RacingAccess, Report, SliceInfo, TraceInfo};
 use crate::sink::{Sink, whole};
 use crate::visible::{pad, visible, width};
 
@@ -207,7 +207,7 @@ fn write_candidate(page: &mut Page, number: usize, candidate: &Candidate) {
 }
 
 /// Two accesses, one below the other; in columns if that fits.
-pub(crate) fn write_accesses(page: &mut Page, first: &Access, second: &Access) {
+pub(crate) fn write_accesses(page: &mut Page, first: &RacingAccess, second: &RacingAccess) {
     let rows = [first, second].map(|access| {
         [visible(&access.thread), operation(access), format!("at {}", visible(&access.location))]
     });
@@ -231,7 +231,7 @@ pub(crate) fn write_accesses(page: &mut Page, first: &Access, second: &Access) {
     }
 }
 
-fn operation(access: &Access) -> String {
+fn operation(access: &RacingAccess) -> String {
     let (op, target) = (visible(&access.op), visible(&access.target));
     match &access.value {
         Some(value) => format!("{op}({target},{})", visible(value)),

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use foretell_report::baseline::{Known, KnownPair};
 use foretell_report::observed::{Deed, Link};
-use foretell_report::story::{Row, Step};
+use foretell_report::story::{Row, StoryStep};
 use foretell_report::{
-    Access, Amount, Answer, Candidate, ClosureReport, ClosureStats, Confirmation, Counts, Coverage, Deadlock,
+    Amount, Answer, Candidate, ClosureReport, ClosureStats, Confirmation, Counts, Coverage, Deadlock,
     Decision, DecisionStats, Doubt, Excerpt, ExploredRace, FenceCause, Frame, HeldLock, HeldMode, Hunt,
     HuntRun, Hunted, NOT_EXECUTED, Need, NeededRead, NeededReads, NewValue, Observed, Origin, ProgramAccess,
     ProgramDeadlock, ProgramFailure, ProgramProperty, ProgramRace, ProgramReport, ProgramStats, Proof,
-    PropertyReport, PropertyVerdict, Race, Report, SliceInfo, Stats, Steering, Stopped, Story, Suppressed,
-    SuppressedPair, TestEnding, TestRun, TraceInfo, WaitingThread, schema,
+    PropertyReport, PropertyVerdict, Race, RacingAccess, Report, SliceInfo, Stats, Steering, Stopped, Story,
+    Suppressed, SuppressedPair, TestEnding, TestRun, TraceInfo, WaitingThread, schema,
 };
 use foretell_trace::Model;
 use foretell_trace::values::Obstacle;
@@ -31,8 +31,8 @@ fn origin() -> Option<Origin> {
 
 // None of these says "and the rest as usual": a new field must be added here, and then to the schema.
 
-fn access(mode: HeldMode, doubt: Doubt) -> Access {
-    Access {
+fn access(mode: HeldMode, doubt: Doubt) -> RacingAccess {
+    RacingAccess {
         event: 4,
         thread: text("teller"),
         thread_name: Some(text("net-worker")),
@@ -50,7 +50,7 @@ fn access(mode: HeldMode, doubt: Doubt) -> Access {
     }
 }
 
-fn accesses() -> [Access; 2] {
+fn accesses() -> [RacingAccess; 2] {
     [access(HeldMode::Exclusive, Doubt::Changed), access(HeldMode::Shared, Doubt::Missing)]
 }
 
@@ -90,7 +90,8 @@ fn trace() -> TraceInfo {
 }
 
 fn story() -> Story {
-    let step = || Step { thread: 0, event: 4, what: text("writes"), location: text("bank.c:3"), races: true };
+    let step =
+        || StoryStep { thread: 0, event: 4, what: text("writes"), location: text("bank.c:3"), races: true };
     let skipped = Row::Skipped { thread: 0, steps: 2 };
     let rows = vec![Row::Step(step()), Row::Waits(step()), skipped, Row::SkippedByAll { steps: 3 }];
     let thread_names = [(text("teller"), text("net-worker"))].into();

@@ -1,10 +1,10 @@
 //! Allocators that the program brings along.
 //!
-//! Memory that one thread gives back and another one gets next is told as other memory, if it passes our `malloc` and
-//! `free`. A program may have others: `malloc` of its own, linked before ours, or a library that does `operator new`
-//! by itself. If those have hooks, they tell what they do, like every pool of blocks. If they have none, no thread
-//! sees memory change hands; so nothing is reordered around a call that gives memory back: the thread that had it
-//! comes before that, and the thread that gets it after.
+//! Memory that one thread gives back and another one gets next is recorded as other memory, if it passes our `malloc`
+//! and `free`. A program may have others: `malloc` of its own, linked before ours, or a library that does `operator
+//! new` by itself. If those have hooks, they tell what they do, like every pool of blocks. If they have none, no thread
+//! sees memory change hands; so nothing is reordered around a call that gives memory back: the thread that had it comes
+//! before that, and the thread that gets it after.
 //!
 //! No thread hands over within an allocator of the program, where threads take turns: the C library allocates while
 //! it starts a thread, say, and the thread that has its turn must not wait then for a lock of a thread that does not.
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::functions;
 use crate::interpose::as_function;
-use crate::thread::{Thread, me};
+use crate::thread::{AsNative, Thread, me};
 use crate::turn::Turn;
 
 /// All functions that give memory back have one of a few names.
@@ -38,7 +38,7 @@ fn key(function: usize) -> usize {
 /// Our `free` was called for no memory.
 pub(crate) fn is_reached() {
     if let Some(me) = me() {
-        me.probes.set(false);
+        me.native().probes.set(false);
     }
 }
 
@@ -66,11 +66,11 @@ fn find_out(me: &'static Thread, function: usize) -> bool {
     }
     type GiveBack = unsafe extern "C-unwind" fn(*mut c_void, usize, usize);
     let give_back: GiveBack = as_function(function as *mut c_void);
-    me.probes.set(true);
-    // Some are told the size and the alignment, too.
+    me.native().probes.set(true);
+    // Some also get the size and the alignment.
     // SAFETY: the function does nothing with a null pointer, as `free` does.
     unsafe { give_back(std::ptr::null_mut(), 0, 0) };
-    let is_foreign = me.probes.take();
+    let is_foreign = me.native().probes.take();
     if is_foreign {
         IS_FOREIGN.store(true, Ordering::Relaxed);
     }
@@ -106,7 +106,7 @@ extern "C" fn __foretell_give_back(site: u64, function: usize) {
     if me.log().is_inside() || !is_foreign(me, function) {
         return;
     }
-    me.allocates.set(true);
+    me.native().allocates.set(true);
     if let Some(turn) = Turn::take() {
         turn.fence(site);
     }
@@ -116,7 +116,7 @@ extern "C" fn __foretell_give_back(site: u64, function: usize) {
 extern "C" fn __foretell_take(site: u64) {
     if let Some(me) = me() {
         me.site.set(site);
-        me.allocates.set(is_unseen());
+        me.native().allocates.set(is_unseen());
     }
 }
 
@@ -126,31 +126,32 @@ const MOST_KEPT: u32 = 1000;
 
 /// Whether the thread is, or may be, in an allocator of the program, and does not hand over for that reason.
 pub(crate) fn keeps_turn(me: &Thread) -> bool {
-    let may_be_there =
-        me.allocates.get() || me.library.is_in_allocator() || (is_unseen() && me.stack.is_outside());
-    let kept = me.kept.get();
+    let may_be_there = me.native().allocates.get()
+        || me.native().library.is_in_allocator()
+        || (is_unseen() && me.stack.is_outside());
+    let kept = me.native().kept.get();
     if !may_be_there || kept >= MOST_KEPT {
-        me.kept.set(0);
+        me.native().kept.set(0);
         return false;
     }
-    me.kept.set(kept + 1);
+    me.native().kept.set(kept + 1);
     true
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_allocator(gives_back: u32) {
     let Some(turn) = Turn::take() else { return };
-    // How often the library knows what is described there is not told, so who has looked at it would seem to race
-    // with the allocator.
-    if gives_back != 0 && turn.me.forgets() {
+    // How often the library knows what is described there is not recorded, so a thread that has looked at it would seem
+    // to race with the allocator.
+    if gives_back != 0 && turn.me.native().forgets() {
         turn.fence(turn.me.site.get());
     }
-    turn.me.library.begin_allocator();
+    turn.me.native().library.begin_allocator();
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_allocator_end() {
     if let Some(turn) = Turn::take() {
-        turn.me.library.end_allocator();
+        turn.me.native().library.end_allocator();
     }
 }

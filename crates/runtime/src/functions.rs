@@ -76,3 +76,18 @@ fn library(function: u64) -> Option<&'static [u8]> {
     let path = (known && !about.dli_fname.is_null()).then(|| unsafe { CStr::from_ptr(about.dli_fname) })?;
     path.to_bytes().rsplit(|&byte| byte == b'/').next()
 }
+
+/// Parts of the names of functions of the standard library of C++.
+const CPP_LIBRARY: [&str; 5] = ["_ZNSt", "_ZNKSt", "_ZSt", "__gthread", "_ZN9__gnu_cxx"];
+/// How the paths of functions of Rust's own libraries begin.
+const RUST_LIBRARY: [&str; 3] = ["3std", "4core", "5alloc"];
+
+/// Whether the linker's name is that of a function of a standard library. What such a function is an instance for
+/// comes later in its name.
+pub(crate) fn is_of_library(name: &str) -> bool {
+    let Some(rust) = name.strip_prefix("_R") else {
+        return CPP_LIBRARY.iter().any(|part| name.contains(part));
+    };
+    let path = rust.split_once("Cs").and_then(|(_, of_crate)| of_crate.split_once('_'));
+    path.is_some_and(|(_, path)| RUST_LIBRARY.iter().any(|library| path.starts_with(library)))
+}

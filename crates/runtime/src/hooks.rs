@@ -14,12 +14,13 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use foretell_wire::hook::{Order, Update};
 use foretell_wire::record::{Record, SyncOp};
 
+use crate::acts;
 use crate::detect;
 use crate::functions;
 use crate::log::LONGEST_RANGE;
 use crate::programs;
 use crate::stack::Calls;
-use crate::thread::{self, Thread, me};
+use crate::thread::{self, AsNative, Thread, me};
 use crate::turn::Turn;
 
 macro_rules! words {
@@ -310,7 +311,7 @@ fn decide_with_care(me: &'static Thread, site: u64, by: Option<u64>) {
 extern "C" fn __foretell_call(site: u64) {
     if let Some(me) = me() {
         me.site.set(site);
-        me.allocates.set(false);
+        me.native().allocates.set(false);
     }
 }
 
@@ -318,8 +319,8 @@ extern "C" fn __foretell_call(site: u64) {
 extern "C" fn __foretell_unasked(site: u64) {
     if let Some(me) = me() {
         me.site.set(site);
-        me.allocates.set(false);
-        me.unasked.set(true);
+        me.native().allocates.set(false);
+        me.native().unasked.set(true);
     }
 }
 
@@ -373,8 +374,11 @@ extern "C" fn __foretell_called() -> u64 {
     }
     let Some(turn) = Turn::take() else { return 0 };
     let before = turn.me.stack.calls();
+    let is_known = turn.me.stack.is_in_known_library();
     if turn.me.stack.come_in() {
         turn.fence(turn.me.site.get());
+    } else if is_known {
+        acts::called_back(&turn);
     }
     before.into()
 }
@@ -385,6 +389,9 @@ extern "C" fn __foretell_return(calls: u64) {
     let calls = Calls::from(calls);
     if me.go_back(calls) {
         return return_from_outside(me, me.stack.site(calls));
+    }
+    if me.stack.is_in_known_library() {
+        return acts::back_in_library(me);
     }
     me.leave();
 }

@@ -8,18 +8,16 @@
 //! * `hooks`: what the compiler pass has put into the program
 //! * `library`: functions of the C library that touch memory where their arguments point
 //! * `interpose`: the functions of the C library that the program meets instead of the originals
+//! * `models`: functions with a model, and what they access; `acts`: what they synchronise
+//! * `openmp`: what the threads of an OpenMP program do with each other
 //! * `primitives`: libraries that build their own locks on atomics and futexes
-//! * `turn`: what a thread may do while it is its turn; `scheduler`: whose turn it is; `thread`: what is known of a
-//!   thread
-//! * `home`: the processor on which threads take turns
+//! * `thread`: what is known of a thread; `machine`: what the scheduler asks of this recorder
 //! * `allocator`: allocators that the program brings along
-//! * `shared`: memory that has other addresses or is seen by other processes
-//! * `functions`: which functions are instrumented; `stack`: the calls that a thread is in
-//! * `log`: the records of a thread on their way to the `file`; `modules`: what each log has to be told first;
-//!   `statics`: what static memory holds before there are threads
-//! * `detect`: races are looked for while the program runs, instead of recording; `arena`: memory for that
+//! * `functions`: which functions are instrumented
+//! * `modules`: what each log begins with; `statics`: what static memory holds before there are threads
 //! * `start`: the beginning and the end of the recording; `programs`: what the recorded program starts
-//! * `system`: the kernel, without detours; `spin`: a lock for a few instructions
+//!
+//! Whose turn it is, and the log, are in `foretell-turns`.
 //!
 //! Without the environment variable that says where to record, all functions do what the originals do.
 //!
@@ -28,30 +26,24 @@
 //! that belongs to the recording, by a thread that is alone (it has its turn, or holds the stripe for
 //! synchronisation), or under the scheduler's lock.
 
-mod affinity;
+mod acts;
 mod allocator;
-mod arena;
 mod containers;
-mod detect;
-mod file;
 mod functions;
 mod hooks;
 mod interpose;
-mod kept;
 mod library;
-mod log;
-mod mode;
+mod machine;
 mod models;
 mod modules;
+mod openmp;
 mod primitives;
 mod programs;
-mod scheduler;
-mod shared;
-mod spin;
-mod stack;
 mod start;
 mod statics;
-mod stripes;
-mod system;
 mod thread;
-mod turn;
+
+use foretell_turns::{
+    affinity, detect, file, folder, kept, log, mode, scheduler, shared, signals, spin, stack, stripes,
+    system, turn,
+};

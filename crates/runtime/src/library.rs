@@ -1,7 +1,7 @@
 //! Functions of the C library whose calls the compiler pass has replaced, see [`foretell_wire::library`]: they are
-//! performed here, and what they read and write of the program's memory is told.
+//! performed here, and what they read and write of the program's memory is recorded.
 //!
-//! What is told to be read is just what decides the result: a comparison looks no further than the first difference.
+//! What is recorded as read is just what decides the result: a comparison looks no further than the first difference.
 //! On each byte depends whether the next one is read ([`Record::Scan`]).
 //!
 //! Safety of all of them: the program would have called the function with the same arguments.
@@ -173,7 +173,7 @@ functions! {
     };
 }
 
-/// What is read is told before the call: it may be overwritten by it.
+/// What is read is recorded before the call: it may be overwritten by it.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn __foretell_on_strcpy(site: u64, to: *mut c_char, from: Text) -> *mut c_char {
     let (call, bytes) = (Call::begin(site), size(from));
@@ -272,7 +272,7 @@ numbers! {
 }
 
 /// A number was read, and the byte after it. Where none was found, or a zero is followed by an `x`, more was looked
-/// at than can be told.
+/// at than can be recorded.
 fn tell_number(call: &Call, text: Text, after: *mut c_char) {
     // SAFETY: the text ends with a zero, which is not passed here.
     let next = unsafe { after.cast::<u8>().read() };

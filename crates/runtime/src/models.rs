@@ -20,7 +20,8 @@ use crate::hooks;
 use crate::interpose::blocking::world;
 use crate::library::CLOCK;
 use crate::mode;
-use crate::thread::me;
+use crate::openmp;
+use crate::thread::{AsNative, me};
 use crate::turn::{Turn, content};
 
 type Any = *const c_void;
@@ -34,8 +35,10 @@ unsafe extern "C" {
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_model_begin(site: u64, callee: u64, condition: u64, word: Any, records: u64) -> u64 {
     let Some(me) = me() else { return 0 };
-    me.is_modelled.set(!mode::is_parallel() && !functions::is_instrumented(callee) && holds(condition, word));
-    if !me.is_modelled.get() {
+    me.native()
+        .is_modelled
+        .set(!mode::is_parallel() && !functions::is_instrumented(callee) && holds(condition, word));
+    if !me.native().is_modelled.get() {
         return hooks::__foretell_leave(site, callee);
     }
     let Some(turn) = Turn::take() else { return 0 };
@@ -46,12 +49,12 @@ extern "C" fn __foretell_model_begin(site: u64, callee: u64, condition: u64, wor
     }
     // Another thread may have gone first, and have changed the word.
     if !holds(condition, word) {
-        me.is_modelled.set(false);
+        me.native().is_modelled.set(false);
         drop(turn);
         return hooks::__foretell_leave(site, callee);
     }
     me.site.set(site);
-    me.allocates.set(false);
+    me.native().allocates.set(false);
     if condition == Condition::Zero as u64 {
         read(&turn, site, word.cast(), size_of::<u64>());
     }
@@ -64,6 +67,9 @@ extern "C" fn __foretell_model_begin(site: u64, callee: u64, condition: u64, wor
 fn holds(condition: u64, word: Any) -> bool {
     if condition == Condition::Console as u64 {
         return is_console(word);
+    }
+    if condition == Condition::OpenMp as u64 {
+        return openmp::tells();
     }
     // SAFETY: the function reads the word, too.
     condition != Condition::Zero as u64 || unsafe { word.cast::<u64>().read() } == 0
@@ -93,7 +99,7 @@ fn go_on(turn: Turn) {
 
 /// Records an effect of a call whose model applies. No other thread comes in between.
 fn record(act: impl FnOnce(&Turn)) {
-    if let Some(turn) = me().filter(|me| me.is_modelled.get()).and_then(|_| Turn::take()) {
+    if let Some(turn) = me().filter(|me| me.native().is_modelled.get()).and_then(|_| Turn::take()) {
         act(&turn);
         go_on(turn);
     }
@@ -102,8 +108,10 @@ fn record(act: impl FnOnce(&Turn)) {
 /// The call has returned, and all its effects are recorded.
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_model_end() {
-    if me().is_some_and(|me| me.is_modelled.take()) {
-        drop(Turn::take());
+    if let Some(turn) = me().filter(|me| me.native().is_modelled.take()).and_then(|_| Turn::take())
+        && turn.me.native().meets.take()
+    {
+        turn.meeting();
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the modules of the program have told about themselves.
+//! What the modules of the program have registered about themselves.
 
 use std::cell::UnsafeCell;
 

@@ -1,7 +1,7 @@
 //! Libraries that build their own locks on atomics and futexes, see [`foretell_wire::primitive`].
 //!
-//! What they do is told as what it means. The original always runs: a lock is told as taken after it was, and as
-//! given up before it is. While a thread is in such a library, its futexes are part of what is told already.
+//! What they do is recorded by its meaning. The original always runs: an acquisition of a lock is recorded after it,
+//! and a release before it. While a thread is in such a library, its futexes are part of what is recorded already.
 //!
 //! Safety of all hooks: the program would have made the same access at the same address.
 
@@ -26,10 +26,11 @@ use crate::library::CLOCK;
 use crate::mode;
 use crate::scheduler::{Helper, Reason, wake_waiters};
 use crate::system::read_word;
+use crate::thread::AsNative;
 use crate::turn::{Turn, content};
 
-/// What is not in memory, but told as if it was, has this bit in its address: no memory has.
-const IMAGINED: u64 = 1 << 62;
+/// What is not in memory, but recorded as if it was, has this bit in its address: no memory has.
+pub(crate) const IMAGINED: u64 = 1 << 62;
 
 /// Values of the word that holds the token of a thread.
 const NO_TOKEN: u32 = 0;
@@ -37,7 +38,7 @@ const TOKEN: u32 = 1;
 
 /// What has to be known of primitives across threads.
 struct Known {
-    /// The words of tokens, and what was told last about each.
+    /// The words of tokens, and what was recorded last about each.
     tokens: BTreeMap<usize, u32>,
     /// Where a thread with an unknown token may find it: words that had one when it entered.
     candidates: BTreeMap<u32, Vec<usize>>,
@@ -60,8 +61,8 @@ fn known() -> MutexGuard<'static, Known> {
 
 /// Whether the thread is in a library that tells what it does. Not if it has called unknown code from there.
 pub(crate) fn is_inside(turn: &Turn) -> bool {
-    let library = &turn.me.library;
-    library.is_closed.get() || library.entered.get() == calls(turn)
+    let library = &turn.me.native().library;
+    library.is_closed.get() || turn.me.stack.is_in_known_library() || library.entered.get() == calls(turn)
 }
 
 /// The calls that the thread is in, as [`crate::thread::Library::entered`] has them.
@@ -72,8 +73,12 @@ fn calls(turn: &Turn) -> u64 {
 /// The thread has come to a futex, and may wait there. Who parks does so at its token, which may come before the
 /// thread waits.
 pub(crate) fn comes_to_wait(turn: &Turn, word: usize) {
-    if is_inside(turn) && turn.me.library.parks.get() {
-        turn.me.library.token.set(word);
+    if is_inside(turn) && turn.me.native().library.parks.get() {
+        turn.me.native().library.token.set(word);
+    }
+    // Such a library has given its lock up by now, and others may take it before the thread waits.
+    if turn.me.stack.is_in_known_library() {
+        log_wait(turn);
     }
 }
 
@@ -81,39 +86,39 @@ pub(crate) fn comes_to_wait(turn: &Turn, word: usize) {
 pub(crate) fn begins_to_wait(turn: &Turn) {
     if is_inside(turn) {
         log_wait(turn);
-        turn.me.library.waited.set(true);
+        turn.me.native().library.waited.set(true);
     }
 }
 
-/// The lock is told as given up at the last moment at which no other thread can have taken it: while it waits, a
+/// The release of the lock is recorded at the last moment at which no other thread can have taken it: while it waits, a
 /// thread cannot do anything, and the library may have to make room for it before.
-fn log_wait(turn: &Turn) {
-    if let Some((condition, lock)) = turn.me.library.waits_with.take() {
-        turn.log_sync(SyncOp::Wait, condition, lock);
+pub(crate) fn log_wait(turn: &Turn) {
+    if let Some((condition, lock)) = turn.me.native().library.waits_with.take() {
+        turn.log_effect(SyncOp::Wait, condition, lock);
     }
 }
 
 /// The thread has waited on a futex.
 pub(crate) fn has_waited(turn: &Turn, reason: Reason) {
     if is_inside(turn) && reason == Reason::TimedOut {
-        turn.me.library.timed_out.set(true);
+        turn.me.native().library.timed_out.set(true);
     }
 }
 
 /// Bits of what is remembered of an outer library that no number of calls has: the thread has waited there,
 const WAITED: u64 = 1 << 63;
-/// or it is still there, and nothing is to be told.
+/// or it is still there, and nothing is to be recorded.
 const CLOSED: u64 = 1 << 62;
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_begin(site: u64, primitive: u32, object: u64, other: u64) -> u64 {
     let Some(turn) = Turn::alone() else { return 0 };
-    let library = &turn.me.library;
+    let library = &turn.me.native().library;
     let Some(primitive) = Primitive::from_code(primitive).filter(|_| !library.is_closed.get()) else {
         return CLOSED;
     };
     turn.me.site.set(site);
-    turn.me.allocates.set(false);
+    turn.me.native().allocates.set(false);
     let outer = library.entered.get() | if library.waited.get() { WAITED } else { 0 };
     begin(&turn, primitive, object, other);
     library.waited.set(false);
@@ -126,7 +131,7 @@ extern "C" fn __foretell_begin(site: u64, primitive: u32, object: u64, other: u6
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_end(site: u64, primitive: u32, object: u64, other: u64, outer: u64, result: u64) {
     let Some(turn) = Turn::alone().filter(|_| outer & CLOSED == 0) else { return };
-    let library = &turn.me.library;
+    let library = &turn.me.native().library;
     turn.me.site.set(site);
     library.is_closed.set(false);
     if let Some(primitive) = Primitive::from_code(primitive) {
@@ -153,7 +158,7 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
     }
     match primitive {
         Primitive::Silent | Primitive::Clock => {}
-        Primitive::Spawn => turn.me.library.spawns.set(true),
+        Primitive::Spawn => turn.me.native().library.spawns.set(true),
         Primitive::Lock => begin_lock(turn, object, SyncOp::TryFailed),
         Primitive::LockShared => begin_lock(turn, object, SyncOp::TrySharedFailed),
         Primitive::TryLock
@@ -172,7 +177,7 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
         }
         Primitive::Wait => {
             turn.due();
-            turn.me.library.waits_with.set(Some((object as usize, other)));
+            turn.me.native().library.waits_with.set(Some((object as usize, other)));
             if mode::is_parallel() {
                 log_wait(turn);
             }
@@ -187,21 +192,21 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
         }
         Primitive::Once => {
             turn.meeting();
-            turn.me.library.found.set(word_at(object));
+            turn.me.native().library.found.set(word_at(object));
         }
         Primitive::Barrier => begin_barrier(turn, object),
         Primitive::Park => {
             turn.meeting();
-            turn.me.library.parks.set(true);
+            turn.me.native().library.parks.set(true);
             look_for_token(turn);
         }
         Primitive::ScopeGrows => scopes::grow(turn, object),
         Primitive::ScopeShrinks => scopes::shrink(turn, object),
         Primitive::DropResult => {
-            turn.me.library.forgets.set(true);
+            turn.me.native().library.forgets.set(true);
             scopes::begin_to_drop(turn, object, other);
         }
-        Primitive::Forget => turn.me.library.forgets.set(true),
+        Primitive::Forget => turn.me.native().library.forgets.set(true),
         Primitive::Within => begin_within(turn, object),
         Primitive::Change => {
             turn.due();
@@ -210,7 +215,7 @@ fn begin(turn: &Turn, primitive: Primitive, object: u64, other: u64) {
     }
 }
 
-/// If the thread waits there for ever, it is told what it could not have.
+/// If the thread waits there for ever, what it could not have is recorded.
 fn begin_lock(turn: &Turn, object: u64, failed: SyncOp) {
     turn.meeting_at_lock(object as usize);
     turn.me.attempt.set(Some((failed, object as usize)));
@@ -227,11 +232,11 @@ fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool)
         | Primitive::ScopeShrinks => turn.meeting(),
         Primitive::ScopeGrows => {}
         Primitive::DropResult => {
-            turn.me.library.forgets.set(false);
+            turn.me.native().library.forgets.set(false);
             scopes::has_dropped(turn);
         }
-        Primitive::Forget => turn.me.library.forgets.set(false),
-        Primitive::Spawn => turn.me.library.spawns.set(false),
+        Primitive::Forget => turn.me.native().library.forgets.set(false),
+        Primitive::Spawn => turn.me.native().library.spawns.set(false),
         Primitive::Clock => turn.in_order(&CLOCK, Order::Relaxed),
         Primitive::Lock => turn.log_sync(SyncOp::Lock, object as usize, 0),
         Primitive::LockShared => turn.log_sync(SyncOp::LockShared, object as usize, 0),
@@ -248,7 +253,7 @@ fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool)
         }
         Primitive::Wait => {
             log_wait(turn);
-            let timed_out = turn.me.library.timed_out.get();
+            let timed_out = turn.me.native().library.timed_out.get();
             turn.log_sync(if timed_out { SyncOp::TimedOut } else { SyncOp::Woken }, object as usize, other);
         }
         Primitive::Once => end_once(turn, object, other),
@@ -284,8 +289,10 @@ fn end_once(turn: &Turn, object: u64, before: u64) {
     let site = turn.me.site.get();
     turn.at(object as usize, 4, || {
         let found = word_at(object);
-        let (now, did_it) =
-            (u64::from(found), !turn.me.library.waited.get() && turn.me.library.found.get() != found);
+        let (now, did_it) = (
+            u64::from(found),
+            !turn.me.native().library.waited.get() && turn.me.native().library.found.get() != found,
+        );
         turn.log(&if did_it {
             Record::Rmw { site, addr: object, size: 4, read: before, written: now, order: Order::AcqRel }
         } else {
@@ -295,13 +302,13 @@ fn end_once(turn: &Turn, object: u64, before: u64) {
     turn.log_branch(site, None);
 }
 
-/// Who comes and who leaves at the same time cannot be told apart where threads do not take turns.
+/// Threads that come and threads that leave at the same time cannot be distinguished where threads do not take turns.
 fn begin_barrier(turn: &Turn, object: u64) {
     if mode::is_parallel() {
         return turn.fence(turn.me.site.get());
     }
     turn.meeting();
-    // The thread that comes last is told that it leads.
+    // The thread that comes last learns that it leads.
     turn.log_sync(SyncOp::Arrive, object as usize, 1);
     known().barriers.entry(object).or_default().push(turn.me.id);
 }
@@ -323,7 +330,7 @@ fn end_barrier(turn: &Turn, object: u64) {
 
 /// A thread that has never waited for its token does not know where it is: it is one of those that are there now.
 fn look_for_token(turn: &Turn) {
-    if turn.me.library.token.get() == 0 {
+    if turn.me.native().library.token.get() == 0 {
         let mut known = known();
         let there = |&word: &usize| read_word(word) == Some(TOKEN);
         let found: Vec<usize> = known.tokens.keys().copied().filter(there).collect();
@@ -331,10 +338,10 @@ fn look_for_token(turn: &Turn) {
     }
 }
 
-/// A token that was there is gone. Else the thread came back without one that was told of, which it may at any time:
+/// A token that was there is gone. Else the thread came back without one that was recorded, which it may at any time:
 /// the thread that parks has to look for what it waits for.
 fn end_park(turn: &Turn) {
-    let library = &turn.me.library;
+    let library = &turn.me.native().library;
     let mut known = known();
     let candidates = known.candidates.remove(&turn.me.id).unwrap_or_default();
     if library.token.get() == 0 && mode::is_parallel() {
@@ -485,7 +492,7 @@ fn is_attempt(role: Role) -> bool {
     )
 }
 
-/// Whether a change of the word is told as a step for which no thread is let go first.
+/// Whether a change of the word is recorded as a step for which no thread is let go first.
 fn is_told(role: Role) -> bool {
     matches!(
         role,
@@ -500,7 +507,7 @@ fn is_told(role: Role) -> bool {
 /// The turn for an access to a word.
 fn begin_access(site: u64, role: u32, attempts: bool) -> (Option<Turn>, Role) {
     let role = Role::from_code(role).unwrap_or(Role::Silent);
-    let is_closed = |turn: &Turn| turn.me.library.is_closed.get();
+    let is_closed = |turn: &Turn| turn.me.native().library.is_closed.get();
     let turn = if role == Role::Done { Turn::take() } else { Turn::alone() };
     let turn = turn.filter(|turn| !is_closed(turn));
     if let Some(turn) = &turn {
@@ -531,7 +538,7 @@ fn retire(
     after: impl FnOnce(u64) -> u64,
 ) -> u64 {
     turn.let_all_go_first();
-    turn.me.library.retires.set(true);
+    turn.me.native().library.retires.set(true);
     let site = turn.me.site.get();
     turn.access(addr as usize, size.into(), || {
         let read = give_up();
@@ -590,7 +597,7 @@ macro_rules! words {
             if role == Role::Retire {
                 return retire(&turn, addr as u64, $size, run, |read| update.apply(read, operand, $size));
             }
-            // What is given up is told before others can take it, all else after it was done.
+            // A release is recorded before others can acquire, all else after it was done.
             if role == Role::Unlock {
                 changed(&turn, role, addr as u64);
                 return run();

@@ -10,12 +10,13 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use foretell_wire::started::{FILE, How, LONGEST};
 
-use crate::start::{folder, is_recording, is_recording_process};
+use crate::folder;
+use crate::start::{is_recording, is_recording_process};
 use crate::system::{append_file, kernel_id};
 
 /// Notes that a process is about to be another program, or that this has failed.
 pub(crate) fn note(how: How, process: i32, program: &CStr) {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = folder::path() else { return };
     let mut path = Line::<{ libc::PATH_MAX as usize }>::new();
     path.push(folder.as_bytes());
     path.push(b"/");

@@ -4,6 +4,7 @@ use std::cell::UnsafeCell;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
+use foretell_turns::machine;
 use foretell_wire::log::module::Module;
 use foretell_wire::record::{EXIT, SyncOp};
 use foretell_wire::schedule::{self, Schedule};
@@ -13,9 +14,11 @@ use foretell_wire::started::How;
 use crate::affinity;
 use crate::detect;
 use crate::file;
+use crate::folder;
 use crate::functions;
 use crate::interpose::thread::{make_end_key, set_end};
 use crate::kept::{Kept, LOG, RACES};
+use crate::machine::NATIVE;
 use crate::mode::{self, Mode};
 use crate::modules;
 use crate::programs;
@@ -23,14 +26,14 @@ use crate::scheduler::{self, replay};
 use crate::shared;
 use crate::stripes;
 use crate::system::{self, close, errno, kernel_id, process_id, say, wide};
-use crate::thread::{Thread, me, set_me};
+use crate::thread::{AsNative, Native, me, set_me};
 use crate::turn::Turn;
 
 /// Where processes count them.
 const USED: &str = "used";
 
 static RECORDING: AtomicBool = AtomicBool::new(false);
-/// The process has called `exit`, and what has to be told by then was told.
+/// The process has called `exit`, and what has to be recorded by then was recorded.
 static HAS_EXITED: AtomicBool = AtomicBool::new(false);
 /// The process that records.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
@@ -52,19 +55,20 @@ extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
     }
     mode::set(if striped && !detects { Mode::Parallel } else { Mode::Random });
     let seed = variable(&settings::SEED).and_then(|seed| seed.parse().ok()).unwrap_or(settings::DEFAULT_SEED);
-    // There is no other thread yet.
+    machine::set(&NATIVE);
+    folder::set(folder);
     let wanted = scheduler::Wanted::read(variable);
     // SAFETY: there is no other thread yet, and nothing borrows it.
-    unsafe { *SETTINGS.0.get() = Some(Settings { folder, seed, wanted, detects }) };
+    unsafe { *SETTINGS.0.get() = Some(Settings { seed, wanted, detects }) };
     if let (Some(limit), Some(path)) =
-        (variable(&settings::LOG_LIMIT).and_then(|text| text.parse().ok()), path_of(USED))
+        (variable(&settings::LOG_LIMIT).and_then(|text| text.parse().ok()), folder::path_of(USED))
     {
         file::limit(limit, &path);
     }
     make_end_key();
     functions::find_idle();
     follow_schedule();
-    if record(Thread::new(0, None)) {
+    if record(Native::new(0, None)) {
         // SAFETY: both functions live as long as the library.
         unsafe {
             libc::atexit(end);
@@ -81,7 +85,6 @@ fn absolute(folder: String) -> String {
 
 /// What the environment said at the start.
 struct Settings {
-    folder: String,
     seed: u64,
     /// A strategy, if turns are not given at random.
     wanted: Option<scheduler::Wanted>,
@@ -98,10 +101,11 @@ unsafe impl Sync for SettingsCell {}
 static SETTINGS: SettingsCell = SettingsCell(UnsafeCell::new(None));
 
 /// Begins a log for this process, whose only thread is the calling one; says whether that worked.
-fn record(main: &'static Thread) -> bool {
+fn record(main: &'static Native) -> bool {
     // SAFETY: it is written before there is a second thread only.
     let Some(settings) = (unsafe { &*SETTINGS.0.get() }) else { return false };
-    let Some(name) = open_log(&settings.folder) else { return false };
+    let Some(folder) = folder::path() else { return false };
+    let Some(name) = open_log(folder) else { return false };
     if !file::open() {
         return false;
     }
@@ -116,7 +120,7 @@ fn record(main: &'static Thread) -> bool {
     main.handle.store(unsafe { libc::pthread_self() }, Ordering::Relaxed);
     scheduler::begin(main, settings.seed);
     if let Some(wanted) = settings.wanted.as_ref().filter(|_| !mode::is_parallel()) {
-        let file = format!("{}/{}.triggers", settings.folder, process_id());
+        let file = format!("{folder}/{}.triggers", process_id());
         scheduler::hunt(wanted, settings.seed, file);
     }
     set_me(Some(main));
@@ -132,8 +136,8 @@ fn record(main: &'static Thread) -> bool {
 /// If there is a schedule, this process follows it, and no other: it takes the file away.
 fn follow_schedule() {
     let taken = c"schedule.taken";
-    let Some(path) = path_of(schedule::FILE) else { return };
-    let Some(to) = path_of(&taken.to_string_lossy()) else { return };
+    let Some(path) = folder::path_of(schedule::FILE) else { return };
+    let Some(to) = folder::path_of(&taken.to_string_lossy()) else { return };
     // SAFETY: both paths end with a zero.
     if unsafe { libc::rename(path.as_ptr(), to.as_ptr()) } != 0 {
         return;
@@ -144,25 +148,6 @@ fn follow_schedule() {
         }
         Some(Err(problem)) => say(&format!("the schedule cannot be followed: {problem}")),
         None => say("the schedule cannot be read"),
-    }
-}
-
-/// The path of a file in the folder for logs.
-fn path_of(name: &str) -> Option<CString> {
-    // SAFETY: it is written before there is a second thread only.
-    let settings = unsafe { &*SETTINGS.0.get() }.as_ref()?;
-    CString::new(format!("{}/{name}", settings.folder)).ok()
-}
-
-/// Whether there is such a file in the folder for logs.
-pub(crate) fn has_file(name: &str) -> bool {
-    path_of(name).is_some_and(|path| system::exists(&path))
-}
-
-/// Leaves a word for the process that has started the program.
-pub(crate) fn write_file(name: &str, text: &str) {
-    if let Some(path) = path_of(name) {
-        system::write_file(&path, text.as_bytes());
     }
 }
 
@@ -212,12 +197,6 @@ pub(crate) fn is_recording_process() -> bool {
     PROCESS.load(Ordering::SeqCst) == process_id()
 }
 
-/// The folder for logs, if the process was told one.
-pub(crate) fn folder() -> Option<&'static str> {
-    // SAFETY: it is written before there is a second thread only.
-    unsafe { &*SETTINGS.0.get() }.as_ref().map(|settings| settings.folder.as_str())
-}
-
 /// Another program takes the place of this one, unless the attempt fails.
 pub(crate) fn replace<R>(program: &CStr, act: impl FnOnce() -> R) -> R {
     let ours = RECORDING.load(Ordering::SeqCst) && is_recording_process();
@@ -247,7 +226,7 @@ fn show_all(turn: Option<&Turn>) {
 extern "C" fn begin_copy() {
     let Some(me) = me() else { return };
     let original = disown();
-    record(me.copy());
+    record(me.native().copy());
     original.into_iter().for_each(close);
 }
 
@@ -280,7 +259,7 @@ unsafe extern "C" fn __foretell_module(
     globals: *const u64,
     globals_count: usize,
 ) -> u8 {
-    let may_record = u8::from(folder().is_some());
+    let may_record = u8::from(folder::path().is_some());
     let Some(turn) = Turn::alone() else { return may_record };
     // SAFETY: the pass has made these two constants.
     let content = unsafe { std::slice::from_raw_parts(table, bytes) };
@@ -343,7 +322,7 @@ fn create(kept: &Kept, name: &str, ending: &str) -> Option<()> {
     if file < 0 {
         return None;
     }
-    // SAFETY: the process may have been told not to let even itself in.
+    // SAFETY: the process may have been denied access even to itself.
     unsafe { libc::fchmod(file, PRIVATE) };
     kept.keep(file, path);
     Some(())

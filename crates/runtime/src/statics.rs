@@ -27,7 +27,7 @@ const MOST_LOOKED_AT: usize = 64 << 20;
 const MOST_TOLD: usize = 4 << 20;
 /// So much is looked at in one go.
 const PIECE: usize = 64 << 10;
-/// So many bytes are told as zeros, or one by one.
+/// So many bytes are recorded as zeros, or one by one.
 const BLOCK: usize = 64;
 
 /// Tells the log, before the first thread is started.
@@ -54,7 +54,7 @@ pub(crate) fn tell(turn: &Turn) {
     kernel(libc::SYS_munmap, [start, room, 0, 0, 0, 0]);
 }
 
-/// Collects what is told.
+/// Collects what is recorded.
 struct Teller<'a> {
     /// The chunk of the log, up to `used`.
     told: &'a mut [u8],
@@ -63,7 +63,7 @@ struct Teller<'a> {
     piece: &'a mut [u8],
     /// How many bytes may still be looked at.
     left: usize,
-    /// Zeros that were found, and not told yet: where they begin, and how many.
+    /// Zeros that were found, and not recorded yet: where they begin, and how many.
     zeros: Option<(usize, usize)>,
 }
 

@@ -12,7 +12,7 @@
 
 use crate::reads::Reads;
 use crate::text::{FALSE, TRUE, Term, Text, all, any, before, implies, not};
-use crate::window::{Section, Window};
+use crate::window::{MutexSection, Window};
 
 /// The formula that two accesses race.
 pub fn text(window: &Window, (a, b): (usize, usize)) -> String {
@@ -79,7 +79,7 @@ impl Question<'_> {
         }
     }
 
-    fn ends_before(&self, section: Section, other: Section) -> Term {
+    fn ends_before(&self, section: MutexSection, other: MutexSection) -> Term {
         match section.release.map(|release| (release, self.runs(release))) {
             Some((release, runs)) if runs != FALSE => all([runs, before(release, other.acquire)]),
             _ => FALSE.to_string(),

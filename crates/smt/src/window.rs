@@ -19,7 +19,7 @@ pub struct Unsupported {
 
 /// A stretch of one thread from the acquire of a mutex to its release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Section {
+pub struct MutexSection {
     /// The acquire.
     pub acquire: usize,
     /// The release; `None` if the trace ends before it.
@@ -41,7 +41,7 @@ pub struct Window {
     /// what follows from these.
     edges: Vec<(usize, usize)>,
     /// Per lock, its sections in the order of the trace.
-    sections: Vec<Vec<Section>>,
+    sections: Vec<Vec<MutexSection>>,
     /// Per thread, its reads.
     reads: Vec<Vec<usize>>,
     /// Per variable, the writes to it.
@@ -115,7 +115,7 @@ impl Window {
         for (index, event) in self.events.iter().enumerate() {
             match event.op {
                 Op::Acquire(lock) => {
-                    self.sections[lock.index()].push(Section { acquire: index, release: None });
+                    self.sections[lock.index()].push(MutexSection { acquire: index, release: None });
                 }
                 Op::Release(lock) => {
                     if let Some(section) = self.sections[lock.index()].last_mut() {
@@ -190,7 +190,7 @@ impl Window {
 
     /// Pairs of sections of one lock by different threads, the first of the trace first, unless the must-order keeps
     /// them apart anyway.
-    pub fn rival_sections(&self) -> impl Iterator<Item = (Section, Section)> {
+    pub fn rival_sections(&self) -> impl Iterator<Item = (MutexSection, MutexSection)> {
         self.sections.iter().flat_map(move |sections| {
             sections.iter().enumerate().flat_map(move |(place, &first)| {
                 let later = sections[place + 1..].iter().map(move |&second| (first, second));
@@ -199,8 +199,8 @@ impl Window {
         })
     }
 
-    fn are_rivals(&self, first: Section, second: Section) -> bool {
-        let thread = |section: Section| self.events[section.acquire].thread;
+    fn are_rivals(&self, first: MutexSection, second: MutexSection) -> bool {
+        let thread = |section: MutexSection| self.events[section.acquire].thread;
         thread(first) != thread(second)
             && !first.release.is_some_and(|release| self.must(release, second.acquire))
     }

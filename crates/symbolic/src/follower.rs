@@ -56,7 +56,7 @@ pub struct Follower {
     thread: u32,
     current: usize,
     /// What its record means.
-    access: Access,
+    access: RecordedAccess,
     /// Whether there was ever a second thread.
     has_forked: bool,
     /// The site of the record that is looked at.
@@ -84,7 +84,7 @@ enum Reading {
 
 /// The access of a record.
 #[derive(Debug)]
-struct Access {
+struct RecordedAccess {
     reading: Reading,
     /// What was read so far.
     found: Reads,
@@ -99,9 +99,9 @@ struct Access {
     success: Option<bool>,
 }
 
-impl Default for Access {
-    fn default() -> Access {
-        Access {
+impl Default for RecordedAccess {
+    fn default() -> RecordedAccess {
+        RecordedAccess {
             reading: Reading::Result,
             found: Reads::NOTHING,
             value: Reads::NOTHING,
@@ -184,7 +184,7 @@ impl Follower {
 
     /// Before the events of a record of this site: brings its thread to where it was made.
     pub fn begin(&mut self, record: &Record<'_>, site: u64) {
-        self.access = Access::default();
+        self.access = RecordedAccess::default();
         (self.site, self.left) = (site, 0);
         self.begin_explaining(record);
         match *record {

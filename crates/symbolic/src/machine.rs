@@ -21,7 +21,7 @@ use crate::values::{Known, Scalar, Type, UNKNOWN};
 
 /// Where in a function a thread is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum Place {
+pub(crate) enum ProgramPoint {
     #[default]
     Unknown,
     /// Before this instruction.
@@ -35,7 +35,7 @@ pub(crate) enum Place {
 /// A call of a function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frame {
-    pub(crate) place: Place,
+    pub(crate) place: ProgramPoint,
     /// What is known of results, parameters and local variables, see [`Routine::place`] and
     /// [`Shape::content`](crate::shape::Shape::content).
     values: Vec<(Known, Origins)>,
@@ -74,7 +74,7 @@ impl Frame {
     /// known.
     pub(crate) fn of(routine: &Routine, arguments: &[Given]) -> Frame {
         let values = vec![(UNKNOWN, CONSTANT); routine.values()];
-        let mut frame = Frame { place: Place::Before(0), values, journal: Vec::new() };
+        let mut frame = Frame { place: ProgramPoint::Before(0), values, journal: Vec::new() };
         for (place, argument) in routine.parameters().zip(arguments) {
             let of = routine.type_at(place);
             let is_as_expected = argument.of.is_none_or(|given| given == of);
@@ -121,7 +121,7 @@ impl Frame {
     pub(crate) fn begin_anew(&mut self) {
         self.values.fill((UNKNOWN, CONSTANT));
         self.journal.clear();
-        self.place = Place::Unknown;
+        self.place = ProgramPoint::Unknown;
     }
 }
 
@@ -241,10 +241,10 @@ impl Machine {
         }
         let reach = self.routines.reach(routine, goal);
         let (mut last, mut next) = match frame.place {
-            Place::Unknown => return Arrival::Lost,
-            Place::Before(index) => (index, Next::To(index)),
-            Place::At(index) => (index, self.pass(routine, frame, index, &reach, shadow)),
-            Place::After(index) => (index, self.leave(routine, frame, index, &reach, shadow)),
+            ProgramPoint::Unknown => return Arrival::Lost,
+            ProgramPoint::Before(index) => (index, Next::To(index)),
+            ProgramPoint::At(index) => (index, self.pass(routine, frame, index, &reach, shadow)),
+            ProgramPoint::After(index) => (index, self.leave(routine, frame, index, &reach, shadow)),
         };
         loop {
             match next {
@@ -252,7 +252,7 @@ impl Machine {
                 Next::Astray => return Arrival::Astray(last),
                 Next::Open => return self.lose_way(routine, frame, routine.shape.next(last), goal),
                 Next::To(index) if routine.is_goal(index, goal) => {
-                    frame.place = Place::Before(index);
+                    frame.place = ProgramPoint::Before(index);
                     return Arrival::Exact;
                 }
                 Next::To(index) if !reach.contains(index) => return Arrival::Lost,
@@ -271,8 +271,8 @@ impl Machine {
         let reach = self.routines.reach(routine, goal);
         frame.forget(routine, &routine.between(from, &reach, goal));
         frame.place = match goal {
-            Goal::At(index) => Place::Before(index),
-            Goal::Return => Place::Unknown,
+            Goal::At(index) => ProgramPoint::Before(index),
+            Goal::Return => ProgramPoint::Unknown,
         };
         Arrival::Vague
     }
@@ -455,7 +455,7 @@ impl Machine {
         shadow: &mut dyn Shadow,
     ) -> (Known, Origins) {
         match (self.walk(routine, frame, Goal::Return, shadow), frame.place) {
-            (Arrival::Exact, Place::Before(index)) => {
+            (Arrival::Exact, ProgramPoint::Before(index)) => {
                 let given = self.all_given(routine, frame, index);
                 given.first().map_or((UNKNOWN, CONSTANT), |value| (value.known, value.origins))
             }

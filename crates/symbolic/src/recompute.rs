@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use crate::code::{FunctionId, Spot};
 use crate::compare::Comparison;
 use crate::evaluate::Given;
-use crate::machine::{Arrival, Frame, Machine, Place};
+use crate::machine::{Arrival, Frame, Machine, ProgramPoint};
 use crate::routine::{Goal, Routine, Routines};
 use crate::shadow::NoShadow;
 use crate::values::UNKNOWN;
@@ -194,9 +194,9 @@ impl Recomputation {
         let goal = Goal::At(spot.instruction);
         let decisions = self.machine.decisions;
         let arrival = match frame.place {
-            Place::Unknown => None,
+            ProgramPoint::Unknown => None,
             _ if call.callee == Callee::Others || routine.shape.is_returned_to => None,
-            Place::At(index) if index == spot.instruction => Some(Arrival::Exact),
+            ProgramPoint::At(index) if index == spot.instruction => Some(Arrival::Exact),
             _ => Some(self.machine.walk(&routine, &mut frame, goal, &mut NoShadow)),
         };
         match arrival {
@@ -213,10 +213,10 @@ impl Recomputation {
             }
             None => frame.begin_anew(),
         }
-        if frame.place == Place::At(spot.instruction) || !routine.is_recorded(spot.instruction) {
+        if frame.place == ProgramPoint::At(spot.instruction) || !routine.is_recorded(spot.instruction) {
             self.machine.come_around(&routine, &mut frame, spot.instruction);
         }
-        frame.place = Place::At(spot.instruction);
+        frame.place = ProgramPoint::At(spot.instruction);
         call.body = Some((routine, frame));
     }
 
@@ -235,7 +235,7 @@ impl Recomputation {
         }
         call.callee = Callee::Others;
         let mut frame = Frame::of(&routine, &[]);
-        frame.place = Place::Unknown;
+        frame.place = ProgramPoint::Unknown;
         Some((routine, frame))
     }
 
@@ -244,7 +244,7 @@ impl Recomputation {
         let Some(spot) = self.machine.functions.spot(site) else { return };
         match calls.last_mut().and_then(|call| call.body.as_mut()) {
             Some((routine, _)) if routine.id != spot.function => {}
-            Some((routine, frame)) if frame.place == Place::After(spot.instruction) => {
+            Some((routine, frame)) if frame.place == ProgramPoint::After(spot.instruction) => {
                 self.machine.come_around(routine, frame, spot.instruction);
             }
             _ => self.come(calls, spot),
@@ -280,7 +280,7 @@ impl Recomputation {
         let ended = calls.pop();
         let Some(call) = calls.last_mut() else { return };
         let Some((routine, frame)) = &mut call.body else { return };
-        let Place::At(index) = frame.place else { return };
+        let ProgramPoint::At(index) = frame.place else { return };
         let decisions = self.machine.decisions;
         let returned = match ended {
             Some(Call { callee: Callee::Others, .. }) | None => UNKNOWN,
@@ -295,7 +295,7 @@ impl Recomputation {
             self.machine.decisions = decisions;
         }
         frame.set(index as usize, routine.type_at(index as usize).fit(returned));
-        frame.place = Place::After(index);
+        frame.place = ProgramPoint::After(index);
     }
 
     /// The record of a condition.
@@ -313,7 +313,7 @@ impl Recomputation {
         if let Some(mut comparison) = self.comparison(calls, spot)
             && comparison.access(record)
         {
-            comparison.frame.place = Place::After(spot.instruction);
+            comparison.frame.place = ProgramPoint::After(spot.instruction);
         }
     }
 

@@ -59,7 +59,7 @@ pub(crate) enum End {
 
 /// What an instruction does.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Step {
+pub(crate) struct InstructionEffect {
     /// It leaves a record.
     pub(crate) is_recorded: bool,
     /// Its effect is unknown.
@@ -82,7 +82,7 @@ pub(crate) struct Shape {
     pub(crate) parameters: u32,
     /// The first instruction of each block.
     starts: Vec<u32>,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<InstructionEffect>,
     /// Whether the result of each instruction is used where something may have been recorded since.
     pub(crate) lasts: Vec<bool>,
     /// The local variable that the result of each instruction points into, if it does.
@@ -129,7 +129,7 @@ impl Shape {
         Some(shape)
     }
 
-    pub(crate) fn step(&self, index: u32) -> Option<&Step> {
+    pub(crate) fn step(&self, index: u32) -> Option<&InstructionEffect> {
         self.steps.get(index as usize)
     }
 
@@ -299,32 +299,42 @@ impl Maker<'_> {
         Define { slot: index, from, is_whole: true }
     }
 
-    fn step(&self, index: u32) -> Step {
+    fn step(&self, index: u32) -> InstructionEffect {
         let mark = self.function.mark(index);
-        let told = |step: Step| Step { is_recorded: mark.is_recorded, ..step };
+        let told = |step: InstructionEffect| InstructionEffect { is_recorded: mark.is_recorded, ..step };
         match self.function.opcode(index) {
             opcode::RET => {
                 let value = self.function.values(index).next().and_then(|value| self.shape.slot(value));
-                Step { end: Some(End::Return(value)), ..Step::default() }
+                InstructionEffect { end: Some(End::Return(value)), ..InstructionEffect::default() }
             }
-            opcode::RESUME | opcode::UNREACHABLE => Step { end: Some(End::Other), ..Step::default() },
-            opcode::BR | opcode::SWITCH | opcode::INDIRECTBR => {
-                Step { steering: self.slots(self.function.values(index)), ..Step::default() }
+            opcode::RESUME | opcode::UNREACHABLE => {
+                InstructionEffect { end: Some(End::Other), ..InstructionEffect::default() }
             }
-            opcode::UDIV | opcode::SDIV | opcode::UREM | opcode::SREM => Step {
+            opcode::BR | opcode::SWITCH | opcode::INDIRECTBR => InstructionEffect {
+                steering: self.slots(self.function.values(index)),
+                ..InstructionEffect::default()
+            },
+            opcode::UDIV | opcode::SDIV | opcode::UREM | opcode::SREM => InstructionEffect {
                 steering: self.slots(self.traps_by(index)),
                 defines: vec![self.result(index, self.slots(self.function.values(index)))],
-                ..Step::default()
+                ..InstructionEffect::default()
             },
-            opcode::ALLOCA => Step { steering: self.slots(self.function.values(index)), ..Step::default() },
-            opcode::PHI => Step { defines: vec![self.phi(index)], ..Step::default() },
+            opcode::ALLOCA => InstructionEffect {
+                steering: self.slots(self.function.values(index)),
+                ..InstructionEffect::default()
+            },
+            opcode::PHI => {
+                InstructionEffect { defines: vec![self.phi(index)], ..InstructionEffect::default() }
+            }
             opcode::LOAD => told(self.load(index)),
             opcode::STORE => told(self.store(index)),
-            opcode::ATOMICRMW | opcode::CMPXCHG => told(Step { is_unknown: true, ..Step::default() }),
+            opcode::ATOMICRMW | opcode::CMPXCHG => {
+                told(InstructionEffect { is_unknown: true, ..InstructionEffect::default() })
+            }
             opcode if is_call(opcode) => self.call(index),
-            _ => Step {
+            _ => InstructionEffect {
                 defines: vec![self.result(index, self.slots(self.function.values(index)))],
-                ..Step::default()
+                ..InstructionEffect::default()
             },
         }
     }
@@ -347,15 +357,15 @@ impl Maker<'_> {
     }
 
     /// A load without a record is one of a thread-local variable or of a constant.
-    fn load(&self, index: u32) -> Step {
+    fn load(&self, index: u32) -> InstructionEffect {
         let pointer = self.operand(index, 0);
         let from = match self.shape.content(pointer) {
             Some(content) => vec![content],
             None if self.is_constant(pointer) => Vec::new(),
-            None => return Step { is_unknown: true, ..Step::default() },
+            None => return InstructionEffect { is_unknown: true, ..InstructionEffect::default() },
         };
         let defines = vec![self.result(index, from)];
-        Step { steering: self.slots([pointer]), defines, ..Step::default() }
+        InstructionEffect { steering: self.slots([pointer]), defines, ..InstructionEffect::default() }
     }
 
     /// Whether the pointer leads into a variable with a name.
@@ -375,32 +385,35 @@ impl Maker<'_> {
         false
     }
 
-    fn store(&self, index: u32) -> Step {
+    fn store(&self, index: u32) -> InstructionEffect {
         let (value, pointer) = (self.operand(index, 0), self.operand(index, 1));
         let Some(slot) = self.shape.content(pointer) else {
-            return Step { is_unknown: true, ..Step::default() };
+            return InstructionEffect { is_unknown: true, ..InstructionEffect::default() };
         };
         let is_whole = match pointer {
             Operand::Instruction(index) => self.wholes.get(index as usize).copied().unwrap_or(false),
             _ => false,
         };
         let defines = vec![Define { slot, from: self.slots([value]), is_whole }];
-        Step { steering: self.slots([pointer]), defines, ..Step::default() }
+        InstructionEffect { steering: self.slots([pointer]), defines, ..InstructionEffect::default() }
     }
 
-    fn call(&self, index: u32) -> Step {
+    fn call(&self, index: u32) -> InstructionEffect {
         let Some((arguments, callee)) = self.function.call(index) else {
-            return Step { is_unknown: true, calls_back: true, ..Step::default() };
+            return InstructionEffect { is_unknown: true, calls_back: true, ..InstructionEffect::default() };
         };
         let mark = self.function.mark(index);
         let name = self.function.callee_name(index);
         if let Some(name) = name.filter(|name| name.starts_with("llvm.")) {
-            return Step { is_recorded: mark.is_recorded, ..self.intrinsic(index, name, arguments) };
+            return InstructionEffect {
+                is_recorded: mark.is_recorded,
+                ..self.intrinsic(index, name, arguments)
+            };
         }
         if callee == Operand::Other {
             // Assembly that does nothing has no hook.
             let defines = vec![self.result(index, self.slots(arguments.iter().copied()))];
-            return Step { is_recorded: mark.has_site, defines, ..Step::default() };
+            return InstructionEffect { is_recorded: mark.has_site, defines, ..InstructionEffect::default() };
         }
         let known = name.and_then(|name| self.functions.known_name(name));
         let beside = known.and_then(|name| self.functions.beside(self.id, name));
@@ -418,37 +431,43 @@ impl Maker<'_> {
             arguments: arguments.iter().map(|&argument| self.shape.slot(argument)).collect(),
             callee: self.shape.slot(callee),
         };
-        Step {
+        InstructionEffect {
             is_recorded: is_outside && mark.is_recorded,
             is_unknown,
             calls_back: is_unknown || mark.is_hidden,
             call: Some(Box::new(call)),
-            ..Step::default()
+            ..InstructionEffect::default()
         }
     }
 
     /// Accesses to shared memory have records. The remaining intrinsics compute values, except those for memory.
-    fn intrinsic(&self, index: u32, name: &str, arguments: &[Operand]) -> Step {
+    fn intrinsic(&self, index: u32, name: &str, arguments: &[Operand]) -> InstructionEffect {
         let argument = |position: usize| arguments.get(position).copied().unwrap_or(Operand::Other);
         if name.starts_with("llvm.memcpy") || name.starts_with("llvm.memmove") {
             let steering = self.slots([argument(0), argument(1), argument(2)]);
             let to = self.shape.content(argument(0));
             let from = self.shape.content(argument(1));
-            let Some(slot) = to else { return Step { is_unknown: true, steering, ..Step::default() } };
+            let Some(slot) = to else {
+                return InstructionEffect { is_unknown: true, steering, ..InstructionEffect::default() };
+            };
             let defines = vec![Define { slot, from: from.into_iter().collect(), is_whole: false }];
-            return Step { steering, defines, ..Step::default() };
+            return InstructionEffect { steering, defines, ..InstructionEffect::default() };
         }
         if name.starts_with("llvm.memset") {
             // Without a record its length is 0, and it changes nothing.
             let to = self.shape.content(argument(0));
             let define = |slot| Define { slot, from: self.slots([argument(1)]), is_whole: false };
             let steering = self.slots([argument(0), argument(2)]);
-            return Step { steering, defines: to.map(define).into_iter().collect(), ..Step::default() };
+            return InstructionEffect {
+                steering,
+                defines: to.map(define).into_iter().collect(),
+                ..InstructionEffect::default()
+            };
         }
         if name.starts_with("llvm.lifetime") || name.starts_with("llvm.dbg") {
-            return Step::default();
+            return InstructionEffect::default();
         }
         let defines = vec![self.result(index, self.slots(arguments.iter().copied()))];
-        Step { defines, ..Step::default() }
+        InstructionEffect { defines, ..InstructionEffect::default() }
     }
 }

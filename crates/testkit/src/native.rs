@@ -4,6 +4,8 @@
 //! other, `// options: …` for options of the compiler, and `// shown by: serial` if its races only show if
 //! threads take turns.
 
+pub mod family;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use foretell_report::{Access, Race as Told, Report, json};
+use foretell_report::{Race as Told, RacingAccess, Report, json};
 use foretell_trace::{EventId, Names, Trace};
 
 /// A race of a report.
@@ -50,7 +50,7 @@ impl Reports {
     }
 
     /// The two accesses of each race.
-    pub(crate) fn accesses(&self) -> impl Iterator<Item = [&Access; 2]> {
+    pub(crate) fn accesses(&self) -> impl Iterator<Item = [&RacingAccess; 2]> {
         self.0.iter().flat_map(|report| &report.races).map(|race| [&race.first, &race.second])
     }
 }
@@ -86,19 +86,19 @@ fn find(told: &Told, trace: &Trace) -> Result<Race, String> {
     Ok(race)
 }
 
-fn check(access: &Access, trace: &Trace, id: EventId) -> Result<(), String> {
+fn check(access: &RacingAccess, trace: &Trace, id: EventId) -> Result<(), String> {
     let (event, names) = (trace.event(id), trace.names());
     let (thread, location) = (names.threads.name(event.thread), names.loc_text(event.loc));
     if is(access, thread, &location) { Ok(()) } else { Err(words(access)) }
 }
 
 /// Whether the access can be by this thread at this location.
-pub(crate) fn is(access: &Access, thread: &str, location: &str) -> bool {
+pub(crate) fn is(access: &RacingAccess, thread: &str, location: &str) -> bool {
     access.thread == thread && access.location == location
 }
 
 /// The access in words.
-pub(crate) fn words(access: &Access) -> String {
+pub(crate) fn words(access: &RacingAccess) -> String {
     format!("its event {} is by {} at {}", access.event, access.thread, access.location)
 }
 

@@ -16,7 +16,7 @@ pub struct Call {
 
 /// A lock that is held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Section {
+pub struct OpenLock {
     /// Which one.
     pub lock: LockId,
     /// Alone, or together with other readers.
@@ -31,7 +31,7 @@ pub struct Doing {
     calls: Vec<Call>,
     /// A lock keeps its slot for as long as it is held, so that it can be drawn as a straight line whatever is acquired
     /// and released beside it. The last slot is never empty.
-    slots: Vec<Option<Section>>,
+    slots: Vec<Option<OpenLock>>,
 }
 
 impl Doing {
@@ -41,13 +41,13 @@ impl Doing {
     }
 
     /// The slots in which locks are held.
-    pub fn slots(&self) -> &[Option<Section>] {
+    pub fn slots(&self) -> &[Option<OpenLock>] {
         &self.slots
     }
 
     /// The locks that are held, in the order in which they were taken.
-    pub fn locks(&self) -> Vec<Section> {
-        let mut locks: Vec<Section> = self.slots.iter().copied().flatten().collect();
+    pub fn locks(&self) -> Vec<OpenLock> {
+        let mut locks: Vec<OpenLock> = self.slots.iter().copied().flatten().collect();
         locks.sort_unstable_by_key(|section| section.since);
         locks
     }
@@ -61,7 +61,7 @@ impl Doing {
         self.calls.len() + self.slots.len()
     }
 
-    fn take(&mut self, section: Section) -> usize {
+    fn take(&mut self, section: OpenLock) -> usize {
         let slot = self.free_slot();
         if slot == self.slots.len() {
             self.slots.push(None);
@@ -71,8 +71,9 @@ impl Doing {
     }
 
     fn give(&mut self, lock: LockId, mode: LockMode) -> Option<usize> {
-        let is_it =
-            |held: &Option<Section>| held.is_some_and(|section| (section.lock, section.mode) == (lock, mode));
+        let is_it = |held: &Option<OpenLock>| {
+            held.is_some_and(|section| (section.lock, section.mode) == (lock, mode))
+        };
         let slot = self.slots.iter().position(is_it)?;
         self.slots[slot] = None;
         let used = self.slots.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
@@ -137,7 +138,7 @@ impl Threads {
         let doing = &mut self.doing[index];
         let before = doing.size();
         let change = match (begun, ended, event.op) {
-            (Some((lock, mode)), ..) => Change::Taken(doing.take(Section { lock, mode, since: id })),
+            (Some((lock, mode)), ..) => Change::Taken(doing.take(OpenLock { lock, mode, since: id })),
             (_, Some((lock, mode)), _) => doing.give(lock, mode).map_or(Change::None, Change::Given),
             (.., Op::Enter(function)) => {
                 doing.calls.push(Call { function, loc: event.loc });
@@ -166,7 +167,7 @@ mod tests {
     }
 
     fn locks(trace: &Trace, doing: &Doing) -> Vec<String> {
-        let name = |section: &Section| trace.names().locks.name(section.lock).to_string();
+        let name = |section: &OpenLock| trace.names().locks.name(section.lock).to_string();
         doing.slots().iter().map(|slot| slot.as_ref().map_or(String::new(), name)).collect()
     }
 

@@ -14,7 +14,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 
-use foretell_report::Access;
+use foretell_report::RacingAccess;
 use foretell_report::words::words;
 use foretell_trace::format::{Compressed, EventWriter};
 use foretell_trace::{AccessKind, Ending, Event, EventId, Names, Op, ThreadId, TraceError};
@@ -85,7 +85,7 @@ impl<'a> Record<'a> {
 /// An access that is part of races.
 #[derive(Debug)]
 struct Racing {
-    access: Access,
+    access: RacingAccess,
     /// The races, by their numbers.
     races: Vec<usize>,
 }

@@ -29,7 +29,7 @@ pub enum Operand {
     Float(u64),
     /// A variable or function, by the position of its name in the texts.
     Global(u32),
-    /// So many bytes behind the beginning of a variable or function, which is told by the position of its name.
+    /// So many bytes behind the beginning of a variable or function, which is named by the position of its name.
     Within(u32, i64),
     /// A block of the function.
     Block(u32),
@@ -104,7 +104,7 @@ mod kind {
     pub(super) const NUMBER: u64 = 2;
     pub(super) const GLOBAL: u64 = 3;
     pub(super) const BLOCK: u64 = 4;
-    /// Which one is told by the number, see [`super::constant`].
+    /// The number says which one, see [`super::constant`].
     pub(super) const CONSTANT: u64 = 5;
     pub(super) const OTHER: u64 = 6;
     /// The number follows by itself.

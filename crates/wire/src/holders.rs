@@ -16,7 +16,7 @@ pub enum Mode {
     Shared,
 }
 
-/// The holders of all locks, which are told apart by `Lock`.
+/// The holders of all locks, which are distinguished by `Lock`.
 #[derive(Debug)]
 pub struct Holders<Lock> {
     /// Each hold of each lock, by a thread and how it holds it.

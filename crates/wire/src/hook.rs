@@ -32,13 +32,19 @@
 //! | [`ALLOCATOR`] | `void (u32 gives_back)`: the program's own allocator begins, the thread that calls it |
 //! | [`ALLOCATOR_END`] | `void ()`: it is about to return |
 //! | [`MODEL_BEGIN`] | `u64 (site, callee, u64 condition, word, u64 records)`: as [`LEAVE`], of a function with a model, which may hold under a [`Condition`]; its effects follow, if it has any |
+//! | [`MODEL_LEAVE`] | `u64 (site, u64 channel)`: other threads, or functions that are called back by way of a channel, may run until [`MODEL_BACK`]; returns 0 if the model does not hold |
+//! | [`MODEL_BACK`] | `void (u64 left)`: the thread is back from the call; with what [`MODEL_LEAVE`] has returned |
+//! | [`MODEL_TRY`] | `void (site, u64 act, object, lock)`: it is about to do this, see [`crate::act`]; instead of the lock there is the size of a word |
+//! | [`MODEL_ACT`] | `void (site, u64 act, object, lock, u64 did)`: it does this, or has done it, or could not |
+//! | [`MODEL_ALLOC`] | `void (site, addr, u64 bytes)`: it has returned so much new memory |
+//! | [`MODEL_FREE`] | `void (site, addr)`: it gives memory back |
 //! | [`MODEL_READ`], [`MODEL_READ_TEXT`] | `void (site, addr, u64 indirect, u64 offset, u64 bytes)`: it reads so much, or a text of at most so much |
 //! | [`MODEL_WRITE`], [`MODEL_WRITE_TEXT`] | the same: it has written |
 //! | [`MODEL_PRINT`] | `void (site, format, arguments, u64 count)`: it formats; a count of all ones says that the arguments are a `va_list` |
 //! | [`MODEL_SCAN`] | `void (site, format, arguments, u64 count, i64 result)`: it has parsed |
 //! | [`MODEL_IO`] | `void (site, stream)`: it keeps its order among I/O |
 //! | [`MODEL_CLOCK`] | `void (site)`: it has asked for the time |
-//! | [`MODEL_END`] | `void ()`: all its effects were told |
+//! | [`MODEL_END`] | `void ()`: all its effects were recorded |
 //! | [`THREAD`] | `void *()`: the front of the calling thread's log, see [`front`] |
 //! | [`MODULE`] | `u8 (table, u64 bytes, void *const *globals, u64 count)`: 0 if the process will never be recorded |
 //!
@@ -100,6 +106,18 @@ pub const CALLED: &str = "__foretell_called";
 pub const RETURN: &str = "__foretell_return";
 /// Begins a call of a function with a model.
 pub const MODEL_BEGIN: &str = "__foretell_model_begin";
+/// From such a function others may be called.
+pub const MODEL_LEAVE: &str = "__foretell_model_leave";
+/// Back from such a function.
+pub const MODEL_BACK: &str = "__foretell_model_back";
+/// Such a function is about to synchronise.
+pub const MODEL_TRY: &str = "__foretell_model_try";
+/// Such a function synchronises.
+pub const MODEL_ACT: &str = "__foretell_model_act";
+/// Such a function has allocated memory.
+pub const MODEL_ALLOC: &str = "__foretell_model_alloc";
+/// Such a function gives memory back.
+pub const MODEL_FREE: &str = "__foretell_model_free";
 /// Such a function reads memory.
 pub const MODEL_READ: &str = "__foretell_model_read";
 /// Such a function reads a text.
@@ -114,7 +132,7 @@ pub const MODEL_PRINT: &str = "__foretell_model_print";
 pub const MODEL_SCAN: &str = "__foretell_model_scan";
 /// Such a function keeps its order among I/O.
 pub const MODEL_IO: &str = "__foretell_model_io";
-/// All effects of such a function were told.
+/// All effects of such a function were recorded.
 pub const MODEL_END: &str = "__foretell_model_end";
 /// Such a function has asked for the time.
 pub const MODEL_CLOCK: &str = "__foretell_model_clock";
@@ -153,7 +171,7 @@ pub mod front {
     pub const STACK: u64 = 8;
     /// For how many sites there is room.
     pub const ROOM: u64 = 16;
-    /// How many of the sites have not changed since the calls were last told; has four bytes.
+    /// How many of the sites have not changed since the calls were last recorded; has four bytes.
     pub const SAME: u64 = 28;
     /// Where the next record goes.
     pub const CURSOR: u64 = 64;
@@ -211,9 +229,11 @@ pub enum Condition {
     Console = 1,
     /// If the word behind the pointer is zero.
     Zero = 2,
+    /// If the library of OpenMP tells what its threads do.
+    OpenMp = 3,
 }
 
-/// The order of an atomic operation, as hooks are told it and records keep it.
+/// The order of an atomic operation, as hooks get it and records keep it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 #[expect(missing_docs, reason = "the orders of C11")]

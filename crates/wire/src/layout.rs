@@ -4,7 +4,7 @@
 //! names have their length before them:
 //!
 //! ```text
-//! layout = 's' size                                             a number, a pointer, or what is not told apart
+//! layout = 's' size                                             a number, a pointer, or what is not distinguished
 //!        | 'S' size name library fields { offset name layout }  a structure; library: 1 if it is of a standard library
 //!        | 'A' elements layout                                  an array
 //! ```
@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 /// A type, as far as its fields go.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Layout {
-    /// A number, a pointer, or what is not told apart.
+    /// A number, a pointer, or what is not distinguished.
     Scalar {
         /// Its size in bytes.
         size: u64,
@@ -39,7 +39,7 @@ pub enum Layout {
     },
 }
 
-/// Deeper types are not told apart.
+/// Deeper types are not distinguished.
 const DEEPEST: u32 = 16;
 
 impl Layout {
@@ -105,7 +105,7 @@ impl Layout {
                 };
                 let mut having = fields.iter().filter(has);
                 let (Some((at, name, of)), None) = (having.next(), having.next()) else { return false };
-                if !name.is_empty() {
+                if !name.is_empty() && !self.is_wrapper() {
                     // Writing into a text cannot fail.
                     let _ = write!(path, ".{name}");
                 }
@@ -123,6 +123,24 @@ impl Layout {
                 of.walk(offset % size, bytes, path)
             }
         }
+    }
+
+    /// Whether this is a structure of a library with nothing but one field, as a cell: what it holds is meant.
+    fn is_wrapper(&self) -> bool {
+        let Layout::Structure { size, is_of_library: true, fields, .. } = self else { return false };
+        let mut with_bytes = fields.iter().filter(|(.., of)| of.size() > 0);
+        matches!((with_bytes.next(), with_bytes.next()), (Some((0, _, of)), None) if of.size() == *size)
+    }
+
+    /// What a block of memory holds beside reference counts, and where, if it is one of `Arc` or `Rc`.
+    pub fn counted(&self) -> Option<(u64, &Layout)> {
+        let Layout::Structure { name, is_of_library: true, fields, .. } = self else { return None };
+        let held = match name.split('<').next() {
+            Some("ArcInner") => "data",
+            Some("RcInner" | "RcBox") => "value",
+            _ => return None,
+        };
+        fields.iter().find(|(_, name, _)| name == held).map(|(at, _, of)| (*at, of))
     }
 
     /// Whether this type lies at an offset of the other: as a field, an element, or as the other itself.
@@ -183,6 +201,21 @@ mod tests {
         let atomic = Layout::parse("S4;11;atomic<int>1;1;0;4;_M_is4;").unwrap();
         assert_eq!(atomic.path(0, 4).as_deref(), Some(""));
         assert_eq!(Layout::parse("s4;").unwrap().path(0, 4).as_deref(), Some(""));
+        let cell = format!("S16;17;UnsafeCell<stats>1;1;0;5;value{STATS}");
+        let of_library = Layout::parse(&cell).unwrap();
+        assert_eq!(of_library.path(8, 8).as_deref(), Some(".misses"));
+        let of_program = Layout::parse(&cell.replacen("1;1;", "0;1;", 1)).unwrap();
+        assert_eq!(of_program.path(8, 8).as_deref(), Some(".value.misses"));
+    }
+
+    #[test]
+    fn reference_counts_are_told_from_what_is_counted() {
+        let text = format!("S32;15;ArcInner<stats>1;3;0;6;strongs8;8;4;weaks8;16;4;data{STATS}");
+        let counted = Layout::parse(&text).unwrap();
+        assert_eq!(counted.counted(), Some((16, &Layout::parse(STATS).unwrap())));
+        assert_eq!(connection().counted(), None);
+        let of_program = Layout::parse(&text.replacen("1;3;", "0;3;", 1)).unwrap();
+        assert_eq!(of_program.counted(), None, "a type of the program that is called so");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What the compiler pass, the runtime inside the recorded program, and the reader of its log agree on.
 //!
+//! * [`act`]: what calls of library functions do with objects that threads synchronise by
 //! * [`hook`]: the names of the functions that instrumented code calls, and the codes that it passes to them
-//! * [`mark`]: how an instrumented function is told from others by its address
+//! * [`mark`]: how an instrumented function is distinguished from others by its address
 //! * [`layout`]: what debug information tells of types
 //! * [`library`]: the functions of the C library whose calls become hooks
 //! * [`site`]: the table that every instrumented module carries: where in the source each hook stands
@@ -20,6 +21,7 @@
 //!
 //! All of it depends on the standard library alone, because it is loaded into other people's programs.
 
+pub mod act;
 pub mod code;
 pub mod format;
 pub mod holders;

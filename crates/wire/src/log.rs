@@ -28,16 +28,16 @@ pub const MAGIC: [u8; 8] = *b"ftrawlg\x06";
 /// Chunks begin at multiples of this, the first one right here.
 pub const PAGE: usize = 4096;
 
-/// Where in the log it is told that the program has ended.
+/// Where the log says that the program has ended.
 pub const ENDED: usize = 8;
 
-/// Where in the log it is told from which clock on records are missing.
+/// Where the log says from which clock on records are missing.
 pub const CUT: usize = 16;
 
-/// Where in the log it is told why it is not complete, see [`Why`].
+/// Where the log says why it is not complete, see [`Why`].
 pub const WHY: usize = 24;
 
-/// Where in the log it is told why the run may not repeat, see [`Timing`], and the site.
+/// Where the log says why the run may not repeat, see [`Timing`], and the site.
 pub const TIMED: usize = 32;
 /// See [`TIMED`].
 pub const TIMED_SITE: usize = 40;

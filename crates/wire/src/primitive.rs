@@ -94,7 +94,7 @@ codes! {
 codes! {
     /// What a called function of a library does.
     Primitive {
-        /// It only waits or wakes; what that is for is told elsewhere.
+        /// It only waits or wakes; what that is for is recorded elsewhere.
         Silent = 0,
         /// Afterwards the thread holds the lock (object).
         Lock = 1,
@@ -141,8 +141,8 @@ codes! {
         UnlockUpgradable = 20,
         /// As [`Role::Upgrade`] if the result is true.
         TryUpgrade = 21,
-        /// Drops what the library knows of a thread or of a scope. Who knew of it is not told, so neither is that its
-        /// memory is given back.
+        /// Drops what the library knows of a thread or of a scope. Which threads knew of it is not recorded, so neither
+        /// is that its memory is given back.
         Forget = 22,
     }
 }

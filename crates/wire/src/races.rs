@@ -50,7 +50,7 @@ impl Kind {
 
 /// One side of a race.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Access {
+pub struct LoggedAccess {
     /// Who made it.
     pub thread: u32,
     /// How.
@@ -91,9 +91,9 @@ pub struct Race {
     /// The first byte that both touch.
     pub address: u64,
     /// What came first in this run.
-    pub first: Access,
+    pub first: LoggedAccess,
     /// What came second.
-    pub second: Access,
+    pub second: LoggedAccess,
     /// The memory there.
     pub memory: Memory,
 }
@@ -192,11 +192,11 @@ fn take_race(bytes: &mut &[u8]) -> Result<Race, Malformed> {
     Ok(Race { address, first, second, memory })
 }
 
-fn take_access(bytes: &mut &[u8]) -> Result<Access, Malformed> {
+fn take_access(bytes: &mut &[u8]) -> Result<LoggedAccess, Malformed> {
     let thread = small(bytes)?;
     let kind = usize::try_from(take(bytes)?).ok().and_then(|code| Kind::ALL.get(code).copied());
     let kind = kind.ok_or(Malformed)?;
-    Ok(Access { thread, kind, bytes: take(bytes)?, site: take(bytes)?, calls: take_all(bytes)? })
+    Ok(LoggedAccess { thread, kind, bytes: take(bytes)?, site: take(bytes)?, calls: take_all(bytes)? })
 }
 
 fn push_all(numbers: &[u64], out: &mut Vec<u8>) {
@@ -218,8 +218,13 @@ mod tests {
     use super::*;
 
     fn race(memory: Memory) -> Entry {
-        let access =
-            |thread, kind| Access { thread, kind, bytes: 4, site: 0x5555_0010, calls: vec![1, 1 << 40] };
+        let access = |thread, kind| LoggedAccess {
+            thread,
+            kind,
+            bytes: 4,
+            site: 0x5555_0010,
+            calls: vec![1, 1 << 40],
+        };
         let (first, second) = (access(0, Kind::Write), access(7, Kind::Free));
         Entry::Race(Race { address: 0x7fff_0000_1000, first, second, memory })
     }

@@ -88,6 +88,7 @@ impl Record<'_> {
                     | SyncOp::Depart
                     | SyncOp::LocalEnd
                     | SyncOp::Name
+                    | SyncOp::Part
             ),
             Record::Clock(_)
             | Record::Ahead(_)
@@ -109,16 +110,16 @@ impl Record<'_> {
         }
     }
 
-    /// Whether it tells of more memory at once than can be told apart, so that it is not known what happens there.
+    /// Whether it covers more memory at once than can be distinguished, so that it is not known what happens there.
     pub fn is_vague(&self) -> bool {
         matches!(*self, Record::Fill { length, .. } if length > LONGEST_FILL)
     }
 }
 
-/// The end of larger local variables is not told: there is too much to look at.
+/// The end of larger local variables is not recorded: there is too much to look at.
 pub const LARGEST_LOCAL: u64 = 1 << 12;
 
-/// More bytes at once are not told apart.
+/// More bytes at once are not distinguished.
 const LONGEST_FILL: u64 = 1 << 22;
 
 macro_rules! sync_ops {
@@ -179,7 +180,7 @@ sync_ops! {
     /// Gives a permit.
     SemPost = 16,
     /// Comes to a barrier. The other is twice the number of the barrier, which is another one each time that one is
-    /// made; and one more if the thread is told whether it is the one that tells the others.
+    /// made; and one more if the thread learns whether it is the leader.
     Arrive = 17,
     /// Leaves a barrier.
     Depart = 18,
@@ -195,6 +196,9 @@ sync_ops! {
     LocalEnd = 22,
     /// A half of the name of a thread, see [`crate::thread_name`]. No step, and nothing that another thread notices.
     Name = 23,
+    /// So many bytes (other) of memory from this address on are new. They are a part of what a library has allocated
+    /// before, and had another purpose until it took them back, unrecorded.
+    Part = 24,
 }
 
 /// The kinds of records; those with sizes take four numbers each, one per power of two.
@@ -220,8 +224,10 @@ pub(crate) mod kind {
     pub(crate) const BRANCH_BY_1: u8 = 34;
     pub(crate) const BRANCH_BY: u8 = 35;
     pub(crate) const EXIT_ONE: u8 = 36;
-    pub(crate) const SYNC: u8 = 64;
+    pub(crate) const SYNC: u8 = 48;
     pub(crate) const SHORT_ENTER: u8 = 88;
+
+    const _: () = assert!(SYNC + (super::SyncOp::Part as u8) < SHORT_ENTER && EXIT_ONE < SYNC);
 
     /// The kind of a decision, if that tells everything beside the site.
     #[inline(always)]

@@ -61,7 +61,7 @@ impl Kind {
 
 /// One of the two accesses that race.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Access<'a> {
+pub struct ScheduledAccess<'a> {
     /// The thread, by descent.
     pub thread: &'a str,
     /// After how many steps it is held: before the operation whose part the access is.
@@ -88,7 +88,7 @@ pub struct Schedule<'a> {
     /// The lines of the turns.
     turns: &'a str,
     /// The accesses that race, in the order in which they are made.
-    pub accesses: [Access<'a>; 2],
+    pub accesses: [ScheduledAccess<'a>; 2],
 }
 
 /// A line that is not what it should be.
@@ -217,7 +217,7 @@ fn turn(line: &str) -> Option<Turn<'_>> {
     Some(Turn { thread: name(thread)?, steps: steps.parse().ok()?, place })
 }
 
-fn access<'a>(lines: &mut Lines<'a>, word: &str) -> Result<Access<'a>, Problem> {
+fn access<'a>(lines: &mut Lines<'a>, word: &str) -> Result<ScheduledAccess<'a>, Problem> {
     const EXPECTED: &str = "`first`, and then `second`, each with a thread, after how many steps it is held, the number of its step, \
          `read`, `write` or `free`, and a place";
     let problem = lines.problem(EXPECTED);
@@ -225,7 +225,7 @@ fn access<'a>(lines: &mut Lines<'a>, word: &str) -> Result<Access<'a>, Problem> 
         let mut words = line.splitn(5, ' ');
         let mut next = || words.next();
         let (thread, held, step) = (name(next()?)?, next()?.parse().ok()?, next()?.parse().ok()?);
-        Some(Access { thread, held, step, kind: Kind::from_name(next()?)?, place: next()? })
+        Some(ScheduledAccess { thread, held, step, kind: Kind::from_name(next()?)?, place: next()? })
     };
     lines.after(word).and_then(parse).filter(|access| access.held <= access.step).ok_or(problem)
 }
@@ -320,7 +320,7 @@ pub struct Draft {
 impl From<Schedule<'_>> for Draft {
     fn from(schedule: Schedule<'_>) -> Draft {
         let turn = |turn: Turn<'_>| (turn.thread.to_string(), turn.steps, unescape(turn.place));
-        let access = |access: Access<'_>| {
+        let access = |access: ScheduledAccess<'_>| {
             (access.thread.to_string(), access.held, access.step, access.kind, unescape(access.place))
         };
         Draft {

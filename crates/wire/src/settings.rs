@@ -47,7 +47,7 @@ pub const DEFAULT_SEED: u64 = 0;
 /// The first seed of a hunt for which none is given: the run with [`DEFAULT_SEED`] is the one that `run` and `record`
 /// show.
 pub const FIRST_HUNTING_SEED: u64 = DEFAULT_SEED + 1;
-/// How many picks of a thread a strategy expects if it is not told.
+/// How many picks of a thread a strategy expects by default.
 pub const DEFAULT_STEPS: u64 = 1_000;
 /// The value of [`ORDER`] for threads that run in parallel.
 pub const STRIPED: &str = "striped";

@@ -1,7 +1,7 @@
 //! Where in the source each hook stands: a table that every instrumented module carries in its own data, followed by
 //! its code ([`crate::code`]).
 //!
-//! A hook is told its site as the address of the byte at the site's index in the encoded table. That costs the
+//! A hook gets its site as the address of the byte at the site's index in the encoded table. That costs the
 //! program no arithmetic, and an address names module and site at once. The table has at least one byte for each
 //! site.
 

@@ -17,7 +17,7 @@ pub fn records(thread: u32, name: &[u8]) -> [(u64, u64); 2] {
     [half(0), half(1)]
 }
 
-/// The name of a thread, as far as it was told.
+/// The name of a thread, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ThreadName([u8; LENGTH]);
 

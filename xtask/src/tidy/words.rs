@@ -9,7 +9,7 @@ use std::path::Path;
 /// A phrase to avoid, and what to write instead. A last word that ends in `*` stands for all words with that beginning.
 type Banned = (&'static str, &'static str);
 
-const BANNED: [Banned; 46] = [
+const BANNED: [Banned; 49] = [
     ("nobody", "no thread, unknown, …"),
     ("somebody", "the user, a thread, …"),
     ("anybody", "the user, a thread, …"),
@@ -43,6 +43,9 @@ const BANNED: [Banned; 46] = [
     ("was not gone", "untaken branch"),
     ("ways that were not taken", "untaken branches"),
     ("what is demanded", "path constraint"),
+    ("detour*", "untaken branch"),
+    ("the world", "I/O"),
+    ("strays", "reads another value"),
     ("quarry", "target"),
     ("quarries", "targets"),
     ("looks for races in itself", "online detection"),

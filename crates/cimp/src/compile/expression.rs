@@ -4,7 +4,7 @@ use foretell_depend::{Binary, Unary};
 
 use crate::compile::declare::count;
 use crate::compile::names::Global;
-use crate::compile::references::{Origin, Place};
+use crate::compile::references::{Origin, ValueHolder};
 use crate::compile::statement::{Runner, Writer};
 use crate::diagnostic::Span;
 use crate::program::Instr;
@@ -24,11 +24,11 @@ impl<'s> Writer<'_, 's> {
                 self.compiler.names.check_field(*field, &mut self.compiler.diagnostics);
                 let instr = Instr::ReadField(field.text.to_owned());
                 self.draft.emit_perhaps_failing(field.span.position, instr, true);
-                Origin::Place(Place::Field(field.text))
+                Origin::Place(ValueHolder::Field(field.text))
             }
             ExpressionKind::Call(name, arguments) => {
                 let function = self.call(expression.span, *name, arguments, Instr::Call);
-                function.map_or(Origin::Number, |function| Origin::Place(Place::Result(function)))
+                function.map_or(Origin::Number, |function| Origin::Place(ValueHolder::Result(function)))
             }
             ExpressionKind::Fork(name, arguments) => {
                 self.call(expression.span, *name, arguments, Instr::Fork);
@@ -61,7 +61,7 @@ impl<'s> Writer<'_, 's> {
         let length = self.compiler.program.shared[variable].group.length;
         let surely_inside = self.index(object, length);
         self.draft.emit_perhaps_failing(position, Instr::Read(variable), !surely_inside);
-        Origin::Place(Place::Shared(variable))
+        Origin::Place(ValueHolder::Shared(variable))
     }
 
     /// The number of a shared variable.
@@ -145,7 +145,7 @@ impl<'s> Writer<'_, 's> {
         let found = self.global(name, "a function", |global| matches!(global, Global::Function(_)));
         let Some(Global::Function(function)) = found else { return None };
         for (origin, slot) in origins.into_iter().zip(0..) {
-            self.compiler.references.flow(origin, Place::Local { function, slot });
+            self.compiler.references.flow(origin, ValueHolder::Local { function, slot });
         }
         let takes = usize::from(self.compiler.parameters[function]);
         if takes != arguments.len() {
@@ -243,8 +243,8 @@ impl<'s> Writer<'_, 's> {
     }
 
     /// Where a local variable of this function keeps its value.
-    pub(crate) fn place(&self, slot: u16) -> Place<'s> {
-        Place::Local { function: self.function, slot }
+    pub(crate) fn place(&self, slot: u16) -> ValueHolder<'s> {
+        ValueHolder::Local { function: self.function, slot }
     }
 }
 

@@ -18,7 +18,7 @@ mod statement;
 use crate::compile::declare::declare;
 use crate::compile::draft::{Draft, Ways};
 use crate::compile::names::Names;
-use crate::compile::references::{Place, References};
+use crate::compile::references::{References, ValueHolder};
 use crate::compile::statement::{Runner, Writer};
 use crate::diagnostic::{Diagnostic, Diagnostics, Span};
 use crate::effects;
@@ -69,7 +69,7 @@ struct Compiler<'s> {
     parameters: Vec<u16>,
     references: References<'s>,
     /// Instructions, by function and place in it, that fail if what they get from there is a reference.
-    doubts: Vec<(usize, usize, Place<'s>)>,
+    doubts: Vec<(usize, usize, ValueHolder<'s>)>,
     /// What is between each decision and the point where its ways meet, by the number that stands for its scope.
     ways: Vec<Ways>,
 }

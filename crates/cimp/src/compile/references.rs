@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Something that keeps a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Place<'s> {
+pub(crate) enum ValueHolder<'s> {
     /// A shared variable; all elements of an array are one place.
     Shared(usize),
     /// A field of any cell.
@@ -25,20 +25,20 @@ pub(crate) enum Origin<'s> {
     /// It is new.
     Reference,
     /// From there.
-    Place(Place<'s>),
+    Place(ValueHolder<'s>),
 }
 
 /// Where references may get to.
 #[derive(Default)]
 pub(crate) struct References<'s> {
-    flows: FxHashMap<Place<'s>, Vec<Place<'s>>>,
+    flows: FxHashMap<ValueHolder<'s>, Vec<ValueHolder<'s>>>,
     /// Places that a new reference gets to directly.
-    sources: Vec<Place<'s>>,
+    sources: Vec<ValueHolder<'s>>,
 }
 
 impl<'s> References<'s> {
     /// A value is assigned.
-    pub(crate) fn flow(&mut self, from: Origin<'s>, to: Place<'s>) {
+    pub(crate) fn flow(&mut self, from: Origin<'s>, to: ValueHolder<'s>) {
         match from {
             Origin::Number => {}
             Origin::Reference => self.sources.push(to),
@@ -47,7 +47,7 @@ impl<'s> References<'s> {
     }
 
     /// All places that may hold a reference.
-    pub(crate) fn places(mut self) -> FxHashSet<Place<'s>> {
+    pub(crate) fn places(mut self) -> FxHashSet<ValueHolder<'s>> {
         let mut reached = FxHashSet::default();
         let mut open = self.sources;
         while let Some(place) = open.pop() {

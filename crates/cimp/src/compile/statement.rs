@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::compile::Compiler;
 use crate::compile::draft::{Draft, Ways};
 use crate::compile::names::{Global, report_twice};
-use crate::compile::references::{Origin, Place};
+use crate::compile::references::{Origin, ValueHolder};
 use crate::diagnostic::Span;
 use crate::program::{Instr, Position};
 use crate::syntax::tree::{Block, Body, Expression, Name, Object, Operation, Statement, Target};
@@ -200,7 +200,7 @@ impl<'c, 's> Writer<'c, 's> {
                 let surely_inside = found.is_some() && self.index(object, length);
                 let origin = self.expression(value);
                 if let Some(variable) = found {
-                    self.compiler.references.flow(origin, Place::Shared(variable));
+                    self.compiler.references.flow(origin, ValueHolder::Shared(variable));
                     let instr = Instr::Write(variable);
                     self.draft.emit_perhaps_failing(object.name.span.position, instr, !surely_inside);
                 }
@@ -209,7 +209,7 @@ impl<'c, 's> Writer<'c, 's> {
                 self.expression(of);
                 self.compiler.names.check_field(*field, &mut self.compiler.diagnostics);
                 let origin = self.expression(value);
-                self.compiler.references.flow(origin, Place::Field(field.text));
+                self.compiler.references.flow(origin, ValueHolder::Field(field.text));
                 let instr = Instr::WriteField(field.text.to_owned());
                 self.draft.emit_perhaps_failing(field.span.position, instr, true);
             }
@@ -405,7 +405,7 @@ impl<'c, 's> Writer<'c, 's> {
             Runner::Thread | Runner::Function => {}
         }
         let origin = self.value_or_zero(span, value);
-        self.compiler.references.flow(origin, Place::Result(self.function));
+        self.compiler.references.flow(origin, ValueHolder::Result(self.function));
         for held in self.held.clone().into_iter().rev() {
             self.operate_held(span.position, held, Instr::Release(held.lock));
         }
@@ -446,7 +446,7 @@ impl<'c, 's> Writer<'c, 's> {
         for ((_, local), slot) in used.into_iter().zip(0..) {
             self.compiler
                 .references
-                .flow(Origin::Place(self.place(local.slot)), Place::Local { function, slot });
+                .flow(Origin::Place(self.place(local.slot)), ValueHolder::Local { function, slot });
             self.emit(position, Instr::Local(local.slot));
         }
         self.emit(position, Instr::Fork(function));

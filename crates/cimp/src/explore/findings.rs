@@ -3,9 +3,9 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::limits::{Incomplete, Loops};
-use crate::machine::{Blocked, Failure, Fault, Machine, Place};
+use crate::machine::{Blocked, Failure, Fault, Machine, MemoryLocation};
 use crate::program::Position;
-use crate::schedule::Schedule;
+use crate::scheduler::Schedule;
 use crate::value::{ThreadRef, Value};
 
 /// One side of a race.
@@ -104,7 +104,7 @@ impl<'m> StateView<'m> {
 /// A race as it is reported once.
 type Pair = (Position, Position, String);
 /// A race as the machine sees it.
-type Meeting = (Place, [(Position, ThreadRef); 2]);
+type Meeting = (MemoryLocation, [(Position, ThreadRef); 2]);
 
 /// Collects what is found, each thing once.
 #[derive(Debug, Default)]
@@ -116,7 +116,7 @@ pub(super) struct Findings {
     known_failures: FxHashMap<Position, Vec<Fault>>,
     known_deadlocks: FxHashSet<Vec<Blocked>>,
     /// The accesses of the state that is looked at.
-    accesses: Vec<(Place, bool, ThreadRef)>,
+    accesses: Vec<(MemoryLocation, bool, ThreadRef)>,
 }
 
 impl Findings {
@@ -218,7 +218,7 @@ impl Findings {
     }
 }
 
-fn pair(machine: &Machine<'_, Loops>, place: Place, first: Position, second: Position) -> Pair {
+fn pair(machine: &Machine<'_, Loops>, place: MemoryLocation, first: Position, second: Position) -> Pair {
     (first.min(second), first.max(second), machine.place_name(place))
 }
 

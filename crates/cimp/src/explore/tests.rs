@@ -7,7 +7,7 @@ use crate::compile;
 use crate::machine::Bounds;
 use crate::machine::blocked::Wanted;
 use crate::record;
-use crate::schedule::{Given, Pct, replay};
+use crate::scheduler::{Given, Pct, replay};
 
 #[track_caller]
 fn program(source: &str) -> Program {

@@ -7,7 +7,7 @@ use crate::value::{CellRef, ThreadRef};
 
 /// A place in memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Place {
+pub enum MemoryLocation {
     /// A shared variable, or an element of a shared array.
     Shared {
         /// Its index in [`Program::shared`](crate::program::Program::shared).
@@ -28,8 +28,8 @@ pub enum Place {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "the names are those of the instructions")]
 pub enum Action {
-    Read(Place),
-    Write(Place),
+    Read(MemoryLocation),
+    Write(MemoryLocation),
     Acquire(u32),
     Release(u32),
     SemWait(u32),
@@ -55,7 +55,7 @@ pub enum Action {
 
 impl Action {
     /// The memory that is accessed, and whether it is written.
-    pub fn access(self) -> Option<(Place, bool)> {
+    pub fn access(self) -> Option<(MemoryLocation, bool)> {
         match self {
             Action::Read(place) => Some((place, false)),
             Action::Write(place) => Some((place, true)),
@@ -66,7 +66,7 @@ impl Action {
 
 /// What a thread would do next, and where in the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Step {
+pub struct PendingStep {
     /// What.
     pub action: Action,
     /// Where.

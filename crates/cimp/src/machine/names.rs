@@ -1,6 +1,6 @@
 //! What people and traces call things. Names do not depend on the schedule.
 
-use super::{Action, Machine, Place, Shadow};
+use super::{Action, Machine, MemoryLocation, Shadow};
 use crate::program::{Group, Program};
 use crate::value::{CellRef, ThreadRef, Value};
 
@@ -65,22 +65,22 @@ impl<'p, S: Shadow> Machine<'p, S> {
     }
 
     /// The name of a place in memory.
-    pub fn place_name(&self, place: Place) -> String {
+    pub fn place_name(&self, place: MemoryLocation) -> String {
         match place {
-            Place::Shared { variable, element } => {
+            MemoryLocation::Shared { variable, element } => {
                 element_name(&self.program.shared[variable as usize].group, element)
             }
-            Place::Field { cell, field } => {
+            MemoryLocation::Field { cell, field } => {
                 format!("{}.{}", self.cell_name(cell), self.field_name(cell, field))
             }
         }
     }
 
     /// Whether accesses of this place are atomic.
-    pub fn is_atomic(&self, place: Place) -> bool {
+    pub fn is_atomic(&self, place: MemoryLocation) -> bool {
         match place {
-            Place::Shared { variable, .. } => self.program.shared[variable as usize].atomic,
-            Place::Field { .. } => false,
+            MemoryLocation::Shared { variable, .. } => self.program.shared[variable as usize].atomic,
+            MemoryLocation::Field { .. } => false,
         }
     }
 

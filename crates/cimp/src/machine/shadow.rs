@@ -8,7 +8,7 @@ use std::fmt::Debug;
 
 use foretell_depend::{Binary, Unary};
 
-use crate::machine::{Action, Place};
+use crate::machine::{Action, MemoryLocation};
 use crate::program::Position;
 use crate::value::{ThreadRef, Value};
 
@@ -121,7 +121,7 @@ pub trait Shadow: Sized {
     }
 
     /// A new cell holds this value, which is not 0.
-    fn initial(&mut self, at: At, control: &Self::Control, place: Place, value: Value) {}
+    fn initial(&mut self, at: At, control: &Self::Control, place: MemoryLocation, value: Value) {}
 
     /// A step was taken; gives the tag of what it read.
     fn done(&mut self, at: At, control: &Self::Control, done: Done<Self::Tag>) -> Self::Tag {

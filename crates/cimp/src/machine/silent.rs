@@ -2,7 +2,7 @@
 
 use foretell_depend::{Binary, Unary};
 
-use super::{Action, Cell, Fault, Guard, Machine, Place, Shadow, Slot, Status, narrow};
+use super::{Action, Cell, Fault, Guard, Machine, MemoryLocation, Shadow, Slot, Status, narrow};
 use crate::program::{Group, Instr};
 use crate::value::{self, CellRef, ThreadRef, Value};
 
@@ -141,7 +141,7 @@ impl<S: Shadow> Machine<'_, S> {
         state.cells.push(Cell { kind: narrow(kind), fields: fields.iter().map(slot).collect() });
         state.slots.push(Slot { value: Value::Cell(cell), tag: S::Tag::default() });
         for (field, &(_, number)) in fields.iter().enumerate().filter(|(_, (_, number))| *number != 0) {
-            let place = Place::Field { cell, field: narrow(field) };
+            let place = MemoryLocation::Field { cell, field: narrow(field) };
             shadow.initial(at, &state.control, place, Value::Number(number));
         }
     }
@@ -278,9 +278,9 @@ impl<S: Shadow> Machine<'_, S> {
         variable: usize,
         below: usize,
         shadow: &mut S,
-    ) -> Result<Place, Fault> {
+    ) -> Result<MemoryLocation, Fault> {
         let element = self.element(thread, &self.program.shared[variable].group, below, shadow)?;
-        Ok(Place::Shared { variable: narrow(variable), element })
+        Ok(MemoryLocation::Shared { variable: narrow(variable), element })
     }
 
     /// The element of the group that the index on the stack picks, below so many other operands.
@@ -309,14 +309,14 @@ impl<S: Shadow> Machine<'_, S> {
         field: &str,
         below: usize,
         shadow: &mut S,
-    ) -> Result<Place, Fault> {
+    ) -> Result<MemoryLocation, Fault> {
         let reference = self.threads[thread.index()].peek(below);
         self.guard(thread, Guard::Same, reference, shadow);
         let Value::Cell(cell) = reference.value else { return Err(Fault::NotAReference) };
         let kind = self.threads[cell.owner.index()].cells[cell.number as usize].kind;
         let kind = &self.program.cells[kind as usize];
         match kind.fields.iter().position(|(name, _)| name == field) {
-            Some(field) => Ok(Place::Field { cell, field: narrow(field) }),
+            Some(field) => Ok(MemoryLocation::Field { cell, field: narrow(field) }),
             None => Err(Fault::NoSuchField { cell: kind.name.clone(), field: field.to_owned() }),
         }
     }

@@ -5,7 +5,7 @@
 
 use foretell_trace::{Event, EventId, Op, Trace};
 
-use crate::machine::{Action, Bounds, Machine, Step, Turn};
+use crate::machine::{Action, Bounds, Machine, PendingStep, Turn};
 use crate::program::Program;
 use crate::value::ThreadRef;
 
@@ -58,7 +58,7 @@ impl Replay<'_> {
     }
 
     /// Whether the event is the step: kind, target and position are the same.
-    fn is_step(&self, event: Event, thread: ThreadRef, step: Step) -> bool {
+    fn is_step(&self, event: Event, thread: ThreadRef, step: PendingStep) -> bool {
         let (machine, names) = (&self.machine, self.trace.names());
         let program = machine.program();
         let same_target = match (event.op, step.action) {

@@ -7,7 +7,7 @@
 
 use foretell_depend::{Binary, Unary};
 
-use crate::machine::{Action, At, Done, Guard, Place, Shadow, Slot};
+use crate::machine::{Action, At, Done, Guard, MemoryLocation, Shadow, Slot};
 use crate::value::{ThreadRef, Value};
 
 /// A node of the flow; see [`foretell_depend::Node`].
@@ -42,7 +42,7 @@ pub(super) enum What {
     /// A step with what it read or wrote, or whom it started.
     Step { action: Action, value: Option<Value>, child: Option<ThreadRef> },
     /// What a new cell holds.
-    Initial { place: Place, value: Value },
+    Initial { place: MemoryLocation, value: Value },
     /// A decision with this scope, an index in the program's scopes; without one, the other way is to fail.
     Decision { scope: Option<usize>, decided: Decided },
 }
@@ -273,7 +273,7 @@ impl Shadow for Recorder {
         Control { last: control.last, ..Control::default() }
     }
 
-    fn initial(&mut self, at: At, control: &Control, place: Place, value: Value) {
+    fn initial(&mut self, at: At, control: &Control, place: MemoryLocation, value: Value) {
         let node = self.node(Node::Constant(value));
         let what = What::Initial { place, value };
         self.happen(Happening { at, what, value: Some(node), address: None, control: control.last });

@@ -7,14 +7,14 @@
 use std::collections::BTreeMap;
 
 use super::recorder::{Happening, What};
-use crate::machine::{Action, Place, elements};
+use crate::machine::{Action, MemoryLocation, elements};
 use crate::program::Program;
 
 /// What has to be set up.
 #[derive(Debug, Default)]
 pub(super) struct Setup {
     /// Memory that does not hold 0 at the beginning.
-    pub(super) memory: Vec<(Place, i64)>,
+    pub(super) memory: Vec<(MemoryLocation, i64)>,
     /// Semaphores that have more permits than the trace shows.
     pub(super) semaphores: Vec<(u32, u32)>,
 }
@@ -81,8 +81,8 @@ impl Shown {
 }
 
 /// What a shared variable holds at the beginning.
-fn initial(program: &Program, place: Place) -> Option<i64> {
-    let Place::Shared { variable, element } = place else { return None };
+fn initial(program: &Program, place: MemoryLocation) -> Option<i64> {
+    let MemoryLocation::Shared { variable, element } = place else { return None };
     let shared = program.shared.get(variable as usize)?;
     shared.initial.get(element.checked_sub(shared.group.first)? as usize).copied()
 }

@@ -6,7 +6,7 @@ use foretell_trace::format::text::op_text;
 use super::*;
 use crate::assembly::increment;
 use crate::program::Instr::{self, *};
-use crate::schedule::{Given, Pct, Random, RoundRobin, Serial};
+use crate::scheduler::{Given, Pct, Random, RoundRobin, Serial};
 
 fn recorded(program: &Program, scheduler: &mut dyn Scheduler) -> Run {
     let run = run(program, scheduler, &Limits::default()).expect("every execution is a trace");

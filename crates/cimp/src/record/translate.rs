@@ -12,9 +12,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::recorder::{Happening, Node, Recorder, What};
 use super::setup::Setup;
 use super::{Ending, Run, values};
-use crate::machine::{Action, Machine, Place};
+use crate::machine::{Action, Machine, MemoryLocation};
 use crate::program::{self, Position};
-use crate::schedule::Schedule;
+use crate::scheduler::Schedule;
 use crate::value::{ThreadRef, Value};
 
 /// Makes the run of what was recorded; `machine` is the state at the end.
@@ -89,7 +89,7 @@ pub(super) struct Writer<'r, 'p> {
     machine: &'r Machine<'p, Recorder>,
     names: Names,
     events: Vec<Event>,
-    vars: FxHashMap<Place, VarId>,
+    vars: FxHashMap<MemoryLocation, VarId>,
     locs: FxHashMap<Position, Loc>,
     threads: FxHashMap<ThreadRef, ThreadId>,
     /// Whether accesses show what they read or write.
@@ -211,7 +211,7 @@ impl<'r, 'p> Writer<'r, 'p> {
         })
     }
 
-    fn read(&mut self, place: Place, value: Value) -> Named<Op> {
+    fn read(&mut self, place: MemoryLocation, value: Value) -> Named<Op> {
         let (var, value) = (self.var(place)?, self.shown(value)?);
         Ok(match self.machine.is_atomic(place) {
             true => Op::Load { var, value, order: MemOrder::SeqCst },
@@ -219,7 +219,7 @@ impl<'r, 'p> Writer<'r, 'p> {
         })
     }
 
-    fn write(&mut self, place: Place, value: Value) -> Named<Op> {
+    fn write(&mut self, place: MemoryLocation, value: Value) -> Named<Op> {
         let (var, value) = (self.var(place)?, self.shown(value)?);
         Ok(match self.machine.is_atomic(place) {
             true => Op::Store { var, value, order: MemOrder::SeqCst },
@@ -249,7 +249,7 @@ impl<'r, 'p> Writer<'r, 'p> {
         Ok(loc)
     }
 
-    fn var(&mut self, place: Place) -> Named<VarId> {
+    fn var(&mut self, place: MemoryLocation) -> Named<VarId> {
         if let Some(&var) = self.vars.get(&place) {
             return Ok(var);
         }
@@ -305,9 +305,11 @@ impl<'r, 'p> Writer<'r, 'p> {
 
     /// The variables of the trace that a scope stands for.
     fn scope(&self, scope: &program::Scope) -> Scope {
-        let covers = |place: Place| match place {
-            Place::Shared { variable, .. } => scope.shared.binary_search(&(variable as usize)).is_ok(),
-            Place::Field { cell, field } => {
+        let covers = |place: MemoryLocation| match place {
+            MemoryLocation::Shared { variable, .. } => {
+                scope.shared.binary_search(&(variable as usize)).is_ok()
+            }
+            MemoryLocation::Field { cell, field } => {
                 let field = self.machine.field_name(cell, field);
                 scope.fields.binary_search_by(|name| name.as_str().cmp(field)).is_ok()
             }

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use foretell_cimp::machine::{Action, Bounds, Machine, Turn};
 use foretell_cimp::program::Program;
 use foretell_cimp::record::Run;
-use foretell_cimp::schedule::{Schedule, replay};
+use foretell_cimp::scheduler::{Schedule, replay};
 use foretell_cimp::value::ThreadRef;
 use foretell_testkit::program::{Features, Shape};
 use foretell_testkit::random::Random;

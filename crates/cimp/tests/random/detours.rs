@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use foretell_cimp::record::detours::{Detour, Limits, detours};
 use foretell_cimp::record::{self, Ending, Run, confirm};
-use foretell_cimp::schedule::Random;
+use foretell_cimp::scheduler::Random;
 use foretell_testkit::program::Shape;
 use foretell_trace::values::{Binary, Demand, Demanded, Term, TermId, Unary, Values};
 use foretell_trace::{Event, EventId, LockId, Op, SemId, ThreadId, Trace, VarId};

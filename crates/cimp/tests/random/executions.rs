@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use foretell_cimp::explore::{Limits, Race, explore};
 use foretell_cimp::machine::{Blocked, Bounds, Machine};
 use foretell_cimp::program::Program;
-use foretell_cimp::schedule::replay;
+use foretell_cimp::scheduler::replay;
 use foretell_testkit::program::Shape;
 
 use super::for_each;

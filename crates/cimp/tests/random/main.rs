@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use foretell_cimp::program::Program;
 use foretell_cimp::record::{self, Run};
-use foretell_cimp::schedule::{Pct, Random, Scheduler, Serial};
+use foretell_cimp::scheduler::{Pct, Random, Scheduler, Serial};
 use foretell_testkit::program::{self, Shape};
 
 /// Calls `check` with the programs of `count` seeds, each of the shape that `shape` has for its seed, and their texts.

@@ -1,7 +1,7 @@
 //! Recorded executions are well-formed traces, and the same schedule gives the same trace.
 
 use foretell_cimp::record::{self, Ending, confirm};
-use foretell_cimp::schedule::Given;
+use foretell_cimp::scheduler::Given;
 use foretell_testkit::program::Shape;
 use foretell_trace::Access;
 

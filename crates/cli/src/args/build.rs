@@ -1,6 +1,7 @@
 //! Commands that build: `cargo`, and the compiler wrappers.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use foretell_wire::settings::DEFAULT_SEED;
@@ -22,6 +23,8 @@ pub(crate) struct CargoArgs {
         help_heading = heading::RECORDING
     )]
     pub(crate) order: Order,
+    #[arg(long, value_name = "FILE", help = texts::MODELS, help_heading = heading::RECORDING)]
+    pub(crate) models: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) log: LogArgs,
     /// Terminate the program, or each test, after DURATION, such as 10s or 2m [default: 60s for tests]

@@ -25,6 +25,8 @@ pub(crate) struct RunArgs {
     pub(crate) program: PathBuf,
     #[arg(value_name = "ARGUMENTS", help = texts::ARGUMENTS)]
     pub(crate) arguments: Vec<OsString>,
+    #[arg(long, value_name = "FILE", help = texts::MODELS, help_heading = heading::RECORDING)]
+    pub(crate) models: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) schedule: ScheduleArgs,
     #[arg(
@@ -83,6 +85,8 @@ pub(crate) struct HuntArgs {
     pub(crate) program: PathBuf,
     #[arg(value_name = "ARGUMENTS", help = texts::ARGUMENTS)]
     pub(crate) arguments: Vec<OsString>,
+    #[arg(long, value_name = "FILE", help = texts::MODELS, help_heading = heading::RECORDING)]
+    pub(crate) models: Vec<PathBuf>,
     /// Set the strategy of the runs (docs/hunting.md)
     #[arg(
         long, value_enum, default_value_t = Strategy::Predict, value_name = "STRATEGY",

@@ -47,6 +47,8 @@ The bug depth is the number of ordering constraints that a bug needs to show. Th
 of the function that takes a lock `drfinder` relates to that lock. Other strategies ignore it.";
 pub(super) const TRIGGERS: &str =
     "Read the may-trigger relation of drfinder from FILE, and update it after the run";
+pub(super) const MODELS: &str =
+    "Use the models of library functions in FILE, too, when the program is built (docs/models.md)";
 pub(super) const ORDER: &str = "Set how a native program's threads are recorded";
 pub(super) const MAX_STEPS: &str = "Stop a run of a CIMP program after N steps";
 pub(super) const EXPLORE_LOOPS: &str =

@@ -5,8 +5,8 @@ use std::fs;
 use std::process::Command;
 
 use foretell_engine::analysis::size_text;
-use nix::sys::statvfs::statvfs;
-use nix::unistd::Uid;
+use rustix::fs::statvfs;
+use rustix::process::geteuid;
 
 use super::{Check, Trial};
 use crate::memory;
@@ -66,7 +66,7 @@ fn debugger(trial: &Trial, system: &System) -> Check {
         return Check::note(NAME, "missing; only `foretell replay --gdb` needs it").fix(system.install_gdb());
     }
     let scope = setting("kernel/yama/ptrace_scope").unwrap_or(0);
-    if scope > 0 && !Uid::effective().is_root() {
+    if scope > 0 && !geteuid().is_root() {
         return Check::note(
             NAME,
             format!("kernel.yama.ptrace_scope is {scope}: gdb may not attach to a program"),
@@ -101,7 +101,7 @@ fn setting(name: &str) -> Option<u32> {
 fn room(trial: &Trial) -> Check {
     const NAME: &str = "room for logs";
     let Ok(about) = statvfs(trial.folder.path()) else { return Check::note(NAME, "unknown") };
-    let free = about.blocks_available().saturating_mul(about.fragment_size());
+    let free = about.f_bavail.saturating_mul(about.f_frsize);
     let folder = env::temp_dir();
     let free_text = format!("{} free in {}", size_text(free), folder.display());
     if free >= LOGS {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use foretell_report::Place;
+use foretell_report::SourceLocation;
 use foretell_trace::{Event, EventId, Trace, VarId};
 
 /// So many accesses before and after one are looked at as its partners.
@@ -81,7 +81,7 @@ fn by_variable(trace: &Trace, events: Vec<EventId>) -> HashMap<VarId, Vec<EventI
 /// Whether a location is on the line that the user names: exactly it, or with the last parts of the path alone, and the
 /// column only if it is named.
 fn is_on(location: &str, line: &str) -> bool {
-    let (Some(place), Some(named)) = (Place::parse(location), Place::parse(line)) else {
+    let (Some(place), Some(named)) = (SourceLocation::parse(location), SourceLocation::parse(line)) else {
         return location == line;
     };
     let is_file = place.file == named.file

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use foretell_report::explain_text::Checked;
-use foretell_report::{Access, NOT_EXECUTED, Proof, Race, Report};
+use foretell_report::{NOT_EXECUTED, Proof, Race, RacingAccess, Report};
 use foretell_trace::{EventId, Trace};
 use foretell_witness::{Claim, Model, Proof as Proven, Referee};
 
@@ -81,8 +81,8 @@ fn foreign(trace: &Trace, report: &Report) -> Option<String> {
     })
 }
 
-fn is_in(trace: &Trace, access: &Access) -> bool {
-    let found = trace.id(access.event).map(|id| Access::new(id, trace.event(id), trace.names()));
+fn is_in(trace: &Trace, access: &RacingAccess) -> bool {
+    let found = trace.id(access.event).map(|id| RacingAccess::new(id, trace.event(id), trace.names()));
     found.is_some_and(|found| {
         (&found.thread, &found.op, &found.target, &found.location)
             == (&access.thread, &access.op, &access.target, &access.location)

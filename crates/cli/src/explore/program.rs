@@ -6,7 +6,7 @@ use std::time::Instant;
 use foretell_cimp::Condition;
 use foretell_cimp::explore::{self, Exploration, Limits, Property, RaceSide, StateView};
 use foretell_cimp::machine::Bounds;
-use foretell_cimp::schedule::Schedule;
+use foretell_cimp::scheduler::Schedule;
 use foretell_engine::analysis::time_text;
 use foretell_report::{
     ProgramAccess, ProgramDeadlock, ProgramFailure, ProgramProperty, ProgramRace, ProgramReport,

@@ -62,7 +62,7 @@ Check that PROPERTY holds in every state; repeatable:
         }
     }
 
-    /// The property of this trace, or why it is none. Where it cannot be told whether it holds, there is a doubt.
+    /// The property of this trace, or why it is none. Where it is unknown whether it holds, there is a doubt.
     pub(crate) fn bind(&self, trace: &Trace, doubt: Doubt) -> Result<Box<dyn Property>, String> {
         let id = |number| {
             let missing = || format!("there is no event {number}: the trace has {}", trace.events().len());
@@ -115,7 +115,7 @@ struct Assertion {
     variables: HashMap<String, VarId>,
     /// What the values of the trace are as numbers, where they are numbers.
     names: Names,
-    /// Set once it could not be told whether it holds.
+    /// Set once it was unknown whether it holds.
     doubt: Doubt,
 }
 

@@ -8,12 +8,14 @@ use foretell_report::{Confirmation, Deadlock, Shown, Steering, WaitingThread};
 use foretell_schedule::{Plan as StrategyPlan, Relation};
 use foretell_wire::schedule::Draft;
 
-use super::{DrivePlan, FrontEnd, Learnt, RunOutcome, RunPlan, drive_cimp};
-use crate::args::{HuntArgs, InputArgs};
+use super::run_cimp::{self, Recorded, bounds, ending_text, report_ending};
+use super::{DrivePlan, Examined, FrontEnd, Learnt, RunOutcome, RunPlan, drive_cimp};
+use crate::args::{HuntArgs, InputArgs, RunArgs};
 use crate::error::Failure;
 use crate::input::TraceFile;
 use crate::program::Source;
-use crate::run::{Recorded, bounds, ending_text};
+use crate::trace::convert;
+use crate::{Outcome, output};
 
 /// A program that the virtual machine runs.
 pub(crate) struct Cimp {
@@ -34,6 +36,38 @@ impl Cimp {
 
 impl FrontEnd for Cimp {
     type Artifacts = Run;
+    type Recording = Run;
+
+    fn check_run(args: &RunArgs) -> Result<(), Failure> {
+        match args.evidence {
+            Some(_) => Err(Failure::Usage("--evidence packs the logs of native programs only".to_string())),
+            None => Ok(()),
+        }
+    }
+
+    fn record_once(&self, args: &RunArgs) -> Result<Run, Failure> {
+        run_cimp::record(&self.source, &args.schedule, args.max_steps, args.loops)
+    }
+
+    fn save(&self, run: &Run, args: &RunArgs) -> Result<(), Failure> {
+        if let Some(path) = &args.flow {
+            output::write(Some(path), &foretell_depend::listing(&run.trace, &run.flow))?;
+        }
+        args.trace.as_ref().map_or(Ok(()), |path| convert::save(&run.trace, path))
+    }
+
+    fn examine_once(&self, run: &mut Run, args: &RunArgs) -> Result<Examined, Failure> {
+        run.trace = args.wanted.search.dependence.apply(std::mem::take(&mut run.trace));
+        if run.trace.events().is_empty() && run.ending == Ending::Finished {
+            let name = self.source.name();
+            output::note(&format!("{name}: the program does nothing that others could notice"));
+        }
+        run_cimp::examine(args, &self.source, run)
+    }
+
+    fn ending(&self, run: &Run) -> Outcome {
+        report_ending(&self.source, &run.ending)
+    }
 
     fn record(&self, plan: &RunPlan, args: &HuntArgs) -> Result<RunOutcome<Run>, Failure> {
         let mut strategy = StrategyPlan {

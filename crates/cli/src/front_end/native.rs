@@ -16,12 +16,12 @@ use foretell_report::{Confirmation, Deadlock, Race, Report, Shown, Steering};
 use foretell_wire::schedule::Draft;
 use foretell_wire::settings;
 
-use super::{DrivePlan, FrontEnd, Learnt, RunOutcome, RunPlan, cannot_run};
-use crate::args::{HuntArgs, Order};
+use super::{DrivePlan, Examined, FrontEnd, Learnt, RunOutcome, RunPlan, cannot_run};
+use crate::args::{HuntArgs, Order, RunArgs};
 use crate::error::Failure;
 use crate::native::processes::end_left;
 use crate::native::record::{self, Ended, Folder, Hunting, Manner, Recording, Seen};
-use crate::native::{self, Drive, Look, build, watch};
+use crate::native::{self, Drive, Look, Recorded, build, watch};
 use crate::stop;
 
 /// Two places in the program, in order.
@@ -45,9 +45,13 @@ pub(crate) struct Native<'a> {
 
 impl Native<'_> {
     /// The program, which is built first if this is a source file.
-    pub(crate) fn new<'a>(name: &'a Path, arguments: &'a [OsString]) -> Result<Native<'a>, Failure> {
+    pub(crate) fn new<'a>(
+        name: &'a Path,
+        arguments: &'a [OsString],
+        models: &[PathBuf],
+    ) -> Result<Native<'a>, Failure> {
         let folder = Folder::new()?;
-        let program = build(name, &folder)?;
+        let program = build(name, &folder, models)?;
         Ok(Native { name, arguments, program, looked_at: RwLock::default(), _built: folder })
     }
 
@@ -169,6 +173,31 @@ impl Native<'_> {
 
 impl FrontEnd for Native<'_> {
     type Artifacts = Artifacts;
+    type Recording = Recorded;
+
+    fn check_run(args: &RunArgs) -> Result<(), Failure> {
+        native::check_run(args)
+    }
+
+    fn record_once(&self, args: &RunArgs) -> Result<Recorded, Failure> {
+        native::record_once(&self.program, args)
+    }
+
+    fn save(&self, recorded: &Recorded, args: &RunArgs) -> Result<(), Failure> {
+        recorded.save(args)
+    }
+
+    fn examine_once(&self, recorded: &mut Recorded, args: &RunArgs) -> Result<Examined, Failure> {
+        recorded.examine(args).map(Examined::Reports)
+    }
+
+    fn confirm(&self, args: &RunArgs, reports: &mut [Report]) -> Result<(), Failure> {
+        native::confirm(args, &self.program, reports)
+    }
+
+    fn pack_evidence(&self, recorded: &Recorded, args: &RunArgs, reports: &[Report]) -> Result<(), Failure> {
+        recorded.pack_evidence(args, reports)
+    }
 
     fn record(&self, plan: &RunPlan, args: &HuntArgs) -> Result<RunOutcome<Artifacts>, Failure> {
         if !args.only_shows() {

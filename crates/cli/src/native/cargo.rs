@@ -1,16 +1,18 @@
 //! `cargo foretell`: cargo, with us as its compiler.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use foretell_report::repeats;
+use foretell_wire::settings;
 use serde_json::Value;
 
 use crate::args::{CargoAction, CargoArgs};
 use crate::error::Failure;
+use crate::models;
 use crate::native::distribution::LLVM;
 use crate::native::record::{self, Folder, Hunting, Manner};
 use crate::native::rust::AS_COMPILER;
@@ -35,15 +37,16 @@ pub(crate) struct Program {
 /// Does what is asked.
 pub(crate) fn run(args: &CargoArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
+    args.wanted.refuse_slice()?;
     args.wanted.check_outputs()?;
     let tools = Tools::find_for_rust()?;
     match args.action {
         CargoAction::Build => {
-            build(&tools, "build", &args.options)?;
+            build(&tools, "build", &args.options, &args.models)?;
             Ok(Outcome::Clean)
         }
         CargoAction::Run => {
-            let programs = build(&tools, "build", &args.options)?;
+            let programs = build(&tools, "build", &args.options, &args.models)?;
             run_one(args, only(&programs)?)
         }
         CargoAction::Test => {
@@ -57,7 +60,7 @@ pub(crate) fn run(args: &CargoArgs) -> Result<Outcome, Failure> {
                 options.push("--tests".into());
             }
             options.push("--no-run".into());
-            let mut programs = build(&tools, "test", &options)?;
+            let mut programs = build(&tools, "test", &options, &args.models)?;
             programs.retain(|program| program.is_test);
             tests::run(args, &programs)
         }
@@ -106,11 +109,17 @@ fn only(programs: &[Program]) -> Result<&Program, Failure> {
 }
 
 /// Lets cargo build. What is built is kept apart from what it builds otherwise, so that neither drives out the other.
-fn build(tools: &Tools, action: &str, options: &[OsString]) -> Result<Vec<Program>, Failure> {
+fn build(
+    tools: &Tools,
+    action: &str,
+    options: &[OsString],
+    files: &[PathBuf],
+) -> Result<Vec<Program>, Failure> {
     let us = env::current_exe()
         .map_err(|error| Failure::Environment(format!("cannot find ourselves: {error}")))?;
     let target = target_folder(options)?.join("foretell");
-    forget_other_pass(tools, &target)?;
+    let models = models::for_pass(files)?;
+    forget_other_pass(tools, &models, &target)?;
     let mut command = cargo();
     command.arg(action).args(options).arg("--message-format=json-render-diagnostics");
     if !options.iter().any(|option| option.to_string_lossy().starts_with("--target")) {
@@ -118,6 +127,7 @@ fn build(tools: &Tools, action: &str, options: &[OsString]) -> Result<Vec<Progra
         command.arg("--target").arg(machine()?);
     }
     command.arg("--target-dir").arg(&target).env("RUSTC_WRAPPER", us).env(AS_COMPILER, "1");
+    command.env(settings::MODELS.text(), models);
     let output = command.stderr(Stdio::inherit()).output().map_err(|error| cannot_run(&error))?;
     if !output.status.success() {
         return Err(Failure::Usage("cargo could not build that".to_string()));
@@ -151,11 +161,15 @@ fn target_folder(options: &[OsString]) -> Result<PathBuf, Failure> {
         .ok_or_else(|| Failure::Environment("cargo does not print its target folder".to_string()))
 }
 
-/// Cargo does not notice when the pass is another: then everything is built anew.
-fn forget_other_pass(tools: &Tools, target: &Path) -> Result<(), Failure> {
+/// Cargo does not notice when the pass is another, or the models: then everything is built anew.
+fn forget_other_pass(tools: &Tools, models: &OsStr, target: &Path) -> Result<(), Failure> {
     let about =
         fs::metadata(tools.pass(LLVM)).map_err(|error| Failure::file(&tools.pass(LLVM), "read", error))?;
-    let stamp = format!("{} {:?}", about.len(), about.modified().ok());
+    let mut stamp = format!("{} {:?}", about.len(), about.modified().ok());
+    for file in env::split_paths(models).filter(|file| !file.as_os_str().is_empty()) {
+        stamp.push('\n');
+        stamp.push_str(&fs::read_to_string(&file).map_err(|error| Failure::file(&file, "read", error))?);
+    }
     let path = target.join("pass");
     // Another process may do the same now.
     let lock = target.with_extension("lock");

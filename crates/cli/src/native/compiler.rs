@@ -4,11 +4,13 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::command_line::CommandLine;
 use super::distribution::{LLVM, VERSIONS, llvm_for_compiling};
+use foretell_wire::settings;
+
 use crate::error::Failure;
 use crate::models;
 use crate::native::tools::Tools;
@@ -95,7 +97,8 @@ fn refuse_rival(option: &str) -> Failure {
 
 /// The compiler as we call it. Our library comes first, so that its functions are found before those of the C library.
 fn command(tools: &Tools, language: Language, arguments: &[OsString]) -> Result<Command, Failure> {
-    let line = CommandLine::of(arguments);
+    let (arguments, files) = models::taken_from(arguments)?;
+    let line = CommandLine::of(&arguments);
     if let Some(option) = line.is_static.filter(|_| line.links) {
         return Err(refuse_static(&option));
     }
@@ -107,9 +110,9 @@ fn command(tools: &Tools, language: Language, arguments: &[OsString]) -> Result<
         option.push(path);
         option
     };
-    models::check_environment()?;
     let (compiler, llvm) = language.compiler(tools);
     let mut command = Command::new(compiler);
+    command.env(settings::MODELS.text(), models::for_pass(&files)?);
     command.arg("-Qunused-arguments").arg("-g").arg(joined("-fpass-plugin=", &tools.pass(llvm)));
     // Without optimisation, the pass could not take local variables out of memory.
     command.args(["-Xclang", "-disable-O0-optnone"]);
@@ -147,10 +150,43 @@ pub(crate) fn become_compiler(tools: &Tools, language: Language, arguments: &[Os
     }
 }
 
+/// What a single file in C++ is written in: there is no other place to say so.
+const STANDARD: &str = "-std=gnu++23";
+
+/// Whether a source has pragmas or functions of OpenMP. What cannot be read, the compiler will reject.
+fn uses_openmp(source: &Path) -> bool {
+    let text = std::fs::read(source).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    text.lines().any(|line| {
+        let mut words = line.trim_start().strip_prefix('#').unwrap_or_default().split_whitespace();
+        match words.next() {
+            Some("pragma") => words.next() == Some("omp"),
+            Some("include") => words.next().is_some_and(|file| file.contains("omp.h")),
+            _ => false,
+        }
+    })
+}
+
 /// Builds one source file into a program.
-pub(crate) fn build(tools: &Tools, language: Language, source: &Path, program: &Path) -> Result<(), Failure> {
-    let arguments = [OsStr::new("-O1"), source.as_os_str(), OsStr::new("-o"), program.as_os_str()];
-    let arguments = arguments.map(OsStr::to_os_string);
+pub(crate) fn build(
+    tools: &Tools,
+    language: Language,
+    source: &Path,
+    program: &Path,
+    files: &[PathBuf],
+) -> Result<(), Failure> {
+    let mut arguments: Vec<&OsStr> = vec!["-O1".as_ref()];
+    if language == Language::Cpp {
+        arguments.push(STANDARD.as_ref());
+    }
+    if uses_openmp(source) {
+        arguments.push("-fopenmp".as_ref());
+    }
+    arguments.extend([source.as_os_str(), "-o".as_ref(), program.as_os_str()]);
+    for file in files {
+        arguments.extend([OsStr::new("--models"), file.as_os_str()]);
+    }
+    let arguments: Vec<OsString> = arguments.into_iter().map(OsStr::to_os_string).collect();
     let mut command = command(tools, language, &arguments)?;
     let status = command.status().map_err(|error| cannot_run(command.get_program(), &error))?;
     if status.success() {
@@ -174,6 +210,20 @@ mod tests {
         assert!(other_version(14).contains("clang 14, which has debug information in calls"));
         assert!(other_version(19).contains("pass of its own"));
         assert!(other_version(99).contains("not supported yet"));
+    }
+
+    #[test]
+    fn openmp_is_recognised_by_its_pragmas() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let uses = |text: &str| {
+            let file = folder.path().join("a.c");
+            std::fs::write(&file, text).expect("a file");
+            uses_openmp(&file)
+        };
+        assert!(uses("int a;\n  #  pragma omp parallel\n"));
+        assert!(uses("#include <omp.h>\n"));
+        assert!(!uses("// #pragma omp parallel\n#pragma once\n#include \"pomp.c\"\n"));
+        assert!(!uses_openmp(&folder.path().join("none.c")));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::Duration;
 
-use nix::unistd::Uid;
+use rustix::process::geteuid;
 use tempfile::TempDir;
 
 /// What the names of folders begin with.
@@ -74,7 +74,7 @@ fn remove_stale(parent: &Path) {
 }
 
 fn is_mine(about: &fs::Metadata) -> bool {
-    about.uid() == Uid::effective().as_raw()
+    about.uid() == geteuid().as_raw()
 }
 
 fn remove_if_stale(folder: &Path) {

@@ -1,8 +1,8 @@
 //! What is left to be done when foretell itself is killed: programs that it has started go on, and folders stay.
 //!
-//! A second process waits for that. It is told of each folder that programs record into, and of each that is gone.
-//! When the pipe to it is closed, however foretell has come to its end, it kills what still records into the other
-//! folders, and removes them.
+//! A second process waits for that. It gets the name of each folder that programs record into, and of each that is
+//! gone. When the pipe to it is closed, however foretell has come to its end, it kills what still records into the
+//! other folders, and removes them.
 
 use std::collections::BTreeSet;
 use std::env;

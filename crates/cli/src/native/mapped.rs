@@ -9,8 +9,6 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::ptr;
 
-use nix::libc;
-
 /// How many calls of `pass_by` it takes until pages that were read are released.
 const PASSES: u32 = 32;
 

@@ -6,8 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use foretell_wire::settings;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use rustix::process::{Pid, Signal, kill_process};
 
 /// All processes that descend from this one and that the system knows.
 pub(super) fn descendants(root: u32) -> Vec<u32> {
@@ -26,14 +25,14 @@ pub(super) fn descendants(root: u32) -> Vec<u32> {
     found
 }
 
-/// Ends whatever a run has left behind: all processes that were told to record into this folder, wherever they are in
+/// Ends whatever a run has left behind: all processes that record into this folder, wherever they are in
 /// the family. Says how many there were.
 pub(crate) fn end_left(folder: &Path) -> usize {
     let left = of_run(folder).filter(|&process| is_alive(process));
-    left.inspect(|&process| send(process, Signal::SIGKILL)).count()
+    left.inspect(|&process| send(process, Signal::KILL)).count()
 }
 
-/// All processes that were told to record into this folder.
+/// All processes that record into this folder.
 pub(super) fn of_run(folder: &Path) -> impl Iterator<Item = u32> {
     let told = [settings::LOG.name.to_bytes(), b"=", folder.as_os_str().as_bytes()].concat();
     let is_of_run = move |process: &u32| {
@@ -50,8 +49,8 @@ pub(super) fn is_alive(process: u32) -> bool {
 
 /// Sends a signal. A process that has ended meanwhile does not hear it, which is as well.
 pub(super) fn send(process: u32, signal: Signal) {
-    if let Ok(process) = i32::try_from(process) {
-        let _ = kill(Pid::from_raw(process), signal);
+    if let Some(process) = i32::try_from(process).ok().and_then(Pid::from_raw) {
+        let _ = kill_process(process, signal);
     }
 }
 
@@ -90,7 +89,7 @@ mod tests {
         }
         assert!(!left.wait().unwrap().success());
         assert!(is_alive(other.id()));
-        send(other.id(), Signal::SIGKILL);
+        send(other.id(), Signal::KILL);
         assert!(!other.wait().unwrap().success());
     }
 
@@ -99,7 +98,7 @@ mod tests {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         assert!(descendants(id()).contains(&child.id()));
         assert!(is_alive(child.id()));
-        send(child.id(), Signal::SIGKILL);
+        send(child.id(), Signal::KILL);
         assert!(!child.wait().unwrap().success());
         assert!(!is_alive(child.id()));
     }

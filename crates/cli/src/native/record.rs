@@ -16,7 +16,7 @@ use foretell_schedule::Name;
 use foretell_trace::{Ending, Trace, TraceError};
 use foretell_wire::settings;
 use foretell_wire::started::{self, Unrecorded};
-use nix::sys::signal::Signal;
+use signal_hook::low_level::signal_name;
 
 use super::folder::Private;
 use super::guard::Guarded;
@@ -101,7 +101,7 @@ enum Reason {
 /// How a program is recorded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manner<'a> {
-    /// What the program is called when people are told of it.
+    /// What messages call the program.
     pub(crate) name: &'a Path,
     /// What all choices of the schedule are drawn from.
     pub(crate) seed: u64,
@@ -179,7 +179,7 @@ pub(crate) struct Recording {
     pub(crate) shared_accesses: u64,
     /// The log, as long as its folder is there.
     pub(crate) log: PathBuf,
-    /// Programs that the command has started and threads that were not recorded; told of its first process.
+    /// Programs that the command has started and threads that were not recorded; known for its first process.
     pub(crate) unrecorded: Unrecorded,
 }
 
@@ -352,7 +352,7 @@ fn not_recorded(name: &Path) -> Failure {
     Failure::Usage(format!("{} has not recorded anything: {why}", name.display()))
 }
 
-/// How the program ended, if that is to be told.
+/// How the program ended, if that is to be reported.
 pub(crate) fn ending(status: ExitStatus, ended_by: EndedBy) -> Option<String> {
     let kept = "what was seen up to then is kept";
     match (ended_by, status.signal(), status.code()) {
@@ -367,7 +367,7 @@ pub(crate) fn ending(status: ExitStatus, ended_by: EndedBy) -> Option<String> {
 }
 
 fn signal_text(signal: i32) -> String {
-    let name = Signal::try_from(signal).map_or("unknown", Signal::as_str);
+    let name = signal_name(signal).unwrap_or("unknown");
     format!("signal {signal} ({name})")
 }
 

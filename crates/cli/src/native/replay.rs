@@ -13,9 +13,9 @@ use std::time::Duration;
 use foretell_engine::Input;
 use foretell_engine::analysis::time_text;
 use foretell_engine::describe::describe_accesses;
-use foretell_engine::schedule::{descents, kind_of};
+use foretell_engine::witness_schedule::{descents, kind_of};
 use foretell_report::confirmation::why_no_schedule;
-use foretell_report::{Access, Confirmation, Race, Report};
+use foretell_report::{Confirmation, Race, RacingAccess, Report};
 use foretell_trace::{Event, EventId, Op, Trace};
 use foretell_wire::schedule::{self, Draft, Kind, Outcome};
 
@@ -29,7 +29,7 @@ use crate::sources::Sources;
 use crate::stop::{TimeLimit, Watch};
 use crate::{output, stop};
 
-/// How long a program may take to come to the race unless told otherwise.
+/// How long a program may take to come to the race by default.
 pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 /// An access that is part of an operation is found by trying; there are two of them.
 const ATTEMPTS: usize = 3;
@@ -44,7 +44,7 @@ const SCRIPT: &str = include_str!("race.gdb.py");
 pub(crate) struct Drive<'a> {
     /// The file to run.
     pub(crate) program: &'a Path,
-    /// What the program is called when people are told of it.
+    /// What messages call the program.
     pub(crate) name: &'a Path,
     pub(crate) arguments: &'a [OsString],
     pub(crate) stop_after: Option<Duration>,
@@ -194,7 +194,7 @@ fn confirm(how: Drive<'_>, draft: &Draft, folder: &Folder) -> Result<Confirmatio
         Ok(pair) => pair,
         Err(why) => return Ok(Confirmation::not(why)),
     };
-    let live = |id: EventId| Access::new(id, trace.event(id), trace.names());
+    let live = |id: EventId| RacingAccess::new(id, trace.event(id), trace.names());
     let mut live = [live(first), live(second)];
     let file = TraceFile::new(how.name, &InputArgs { from_format: None, no_progress: true });
     let input = Input::of_trace(&file.name(), &trace);
@@ -303,7 +303,7 @@ fn debug(held: &Path, process: u32) {
     }
 }
 
-/// Drives the program into each race of a report that is to be told, and says of each how that went. Only the first
+/// Drives the program into each race of a report that is to be shown, and says of each how that went. Only the first
 /// process of a command can be driven. Says whether there is a race that the program did not follow.
 pub(crate) fn confirm_all(how: Drive<'_>, report: &mut Report) -> Result<bool, Failure> {
     let is_first = !report.trace.file.contains(" (process ");

@@ -4,12 +4,13 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use foretell_wire::settings;
 
 use crate::error::Failure;
+use crate::models;
 use crate::native::distribution::LLVM;
 use crate::native::tools::Tools;
 
@@ -21,7 +22,7 @@ pub(crate) fn is_rust(file: &Path) -> bool {
     file.extension().is_some_and(|ending| ending == "rs")
 }
 
-/// What the compiler is told beside what it is told anyway. The options are open only to those who ask for them, which
+/// The compiler's additional options. The options are open only to those who ask for them, which
 /// [`UNLOCK`] does.
 fn options(tools: &Tools, given: &[OsString]) -> Vec<OsString> {
     let joined = |start: &str, path: &Path| {
@@ -104,23 +105,29 @@ fn cannot_run(compiler: &OsStr, error: &io::Error) -> Failure {
 }
 
 /// The compiler as we call it.
-fn command(tools: &Tools, arguments: &[OsString]) -> Command {
+fn command(tools: &Tools, arguments: &[OsString]) -> Result<Command, Failure> {
+    let (arguments, files) = models::taken_from(arguments)?;
     let mut command = Command::new(RUSTC);
-    command.args(arguments).args(options(tools, arguments)).env(UNLOCK.0, UNLOCK.1);
-    command
+    command.args(&arguments).args(options(tools, &arguments)).env(UNLOCK.0, UNLOCK.1);
+    command.env(settings::MODELS.text(), models::for_pass(&files)?);
+    Ok(command)
 }
 
 /// This process becomes the compiler; comes back only if that fails.
 pub(crate) fn become_rustc(tools: &Tools, arguments: &[OsString]) -> Failure {
-    cannot_run(OsStr::new(RUSTC), &command(tools, arguments).exec())
+    match command(tools, arguments) {
+        Ok(mut command) => cannot_run(OsStr::new(RUSTC), &command.exec()),
+        Err(failure) => failure,
+    }
 }
 
 /// Builds one source file into a program.
-pub(crate) fn build(tools: &Tools, source: &Path, program: &Path) -> Result<(), Failure> {
+pub(crate) fn build(tools: &Tools, source: &Path, program: &Path, files: &[PathBuf]) -> Result<(), Failure> {
     let arguments = [OsStr::new("--edition=2024"), source.as_os_str(), OsStr::new("-o"), program.as_os_str()];
-    let arguments = arguments.map(OsStr::to_os_string);
+    let models = files.iter().flat_map(|file| [OsStr::new("--models"), file.as_os_str()]);
+    let arguments: Vec<OsString> = arguments.into_iter().chain(models).map(OsStr::to_os_string).collect();
     let status =
-        command(tools, &arguments).status().map_err(|error| cannot_run(OsStr::new(RUSTC), &error))?;
+        command(tools, &arguments)?.status().map_err(|error| cannot_run(OsStr::new(RUSTC), &error))?;
     if status.success() {
         return Ok(());
     }

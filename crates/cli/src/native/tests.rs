@@ -23,7 +23,7 @@ use crate::render::write_reports;
 use crate::stop;
 use crate::suppress::Rules;
 
-/// How long a test may take unless told otherwise.
+/// How long a test may take by default.
 const LONGEST_TEST: Duration = Duration::from_secs(60);
 /// How much of what a failed test printed is kept in its report, in bytes.
 const LONGEST_OUTPUT: usize = 16 << 10;
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &CargoArgs, programs: &[Program]) -> Result<Outcome, Fai
     }
     repeats::mark(&mut reports);
     rules.apply(&mut reports);
-    // What has nothing to say was told in one line.
+    // Reports without findings were summarised in one line.
     let is_read_as_it_comes = args.wanted.targets().iter().all(|target| target.format == ReportFormat::Text);
     let is_lost = |report: &Report| tally.lost.contains(&report.trace.file);
     let says_something = |report: &Report| outcome(report) != Outcome::Clean && !is_lost(report);
@@ -168,7 +168,7 @@ fn races_text(found: Outcome, reports: &[Report]) -> String {
     }
 }
 
-/// What is to be said to programs of a test that could not be looked at; people were told.
+/// What is to be said to programs of a test that could not be examined; the user was informed.
 fn not_recorded(args: &CargoArgs, ran: TestRun, failure: &Failure) -> Option<Report> {
     let mut report = Report::new(args.wanted.technique.first()?.name());
     report.trace.file.clone_from(&ran.name);

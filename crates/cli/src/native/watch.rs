@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::Signal;
+use rustix::process::Signal;
 
 use super::folder::recorders;
 use super::processes::{descendants, is_alive, of_run, send};
@@ -102,7 +102,7 @@ struct Background<'a> {
     folder: &'a Path,
     /// How the first process has ended, and when.
     ended: Option<(ExitStatus, Instant)>,
-    /// The user was told what is waited for.
+    /// The user knows what is waited for.
     is_told: bool,
 }
 
@@ -125,7 +125,7 @@ impl Background<'_> {
         Ok(outcome)
     }
 
-    /// Whether others go on. If that takes a while, the user is told.
+    /// Whether others go on. If that takes a while, the user is informed.
     fn goes_on(&mut self) -> bool {
         let processes = recorders(self.folder).len();
         let is_long = self.ended.is_some_and(|(_, ended)| ended.elapsed() > GRACE);
@@ -157,14 +157,14 @@ impl Ending<'_> {
     fn ask(&mut self, by: EndedBy) {
         if self.asked.is_none() {
             (self.ended_by, self.asked) = (by, Some(Instant::now()));
-            self.send(Signal::SIGTERM);
+            self.send(Signal::TERM);
         }
     }
 
     /// Ends processes that were asked and have had their time, or after repeated requests.
     fn insist(&mut self, is_urgent: bool) {
         if self.asked.is_some_and(|asked| is_urgent || asked.elapsed() > GRACE) {
-            self.send(Signal::SIGKILL);
+            self.send(Signal::KILL);
         }
     }
 
@@ -188,7 +188,7 @@ impl Ending<'_> {
         self.known.retain(|&process| Some(process) != self.root);
         while self.known.iter().any(|&process| is_alive(process)) {
             if asked.elapsed() > GRACE {
-                self.known.iter().for_each(|&process| send(process, Signal::SIGKILL));
+                self.known.iter().for_each(|&process| send(process, Signal::KILL));
                 return;
             }
             thread::sleep(TICK);

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use nix::unistd::Uid;
+use rustix::process::geteuid;
 
 /// How such names end.
 const ENDING: &str = ".part";
@@ -58,7 +58,7 @@ fn is_stale(path: &Path) -> bool {
     let Ok(about) = fs::symlink_metadata(path) else { return false };
     let is_old = about.modified().is_ok_and(|time| time.elapsed().is_ok_and(|age| age > COMPLETED_BY_NOW));
     about.is_file()
-        && about.uid() == Uid::effective().as_raw()
+        && about.uid() == geteuid().as_raw()
         && is_old
         && File::open(path).is_ok_and(|file| file.try_lock().is_ok())
 }

@@ -2,10 +2,10 @@
 
 use foretell_report::observed::Deed;
 use foretell_report::picture::{Kind, Shown, Taken};
-use foretell_report::story::{Row, Step};
+use foretell_report::story::{Row, StoryStep};
 use foretell_report::{
-    Access, Candidate, Confirmation, Excerpt, Frame, HeldLock, HeldMode, Need, NeededRead, NeededReads,
-    NewValue, Observed, Origin, Picture, Proof, Race, Report, Story, html,
+    Candidate, Confirmation, Excerpt, Frame, HeldLock, HeldMode, Need, NeededRead, NeededReads, NewValue,
+    Observed, Origin, Picture, Proof, Race, RacingAccess, Report, Story, html,
 };
 
 use crate::chromium::Browser;
@@ -27,11 +27,11 @@ fn name(at: usize) -> String {
     NAMES[at % NAMES.len()].to_string()
 }
 
-fn access(at: usize) -> Access {
+fn access(at: usize) -> RacingAccess {
     let frame = |at| Frame { function: name(at), location: format!("{}:{at}:1", name(at + 1)) };
     let origin = |at| Origin { event: 1, thread: name(at), location: name(at + 1), stack: vec![frame(at)] };
     let location = format!("{}:2:3", name(at + 2));
-    Access {
+    RacingAccess {
         event: u32::try_from(at + 1).expect("a small number"),
         thread: name(at),
         thread_name: Some(name(at + 2)),
@@ -60,7 +60,7 @@ fn read(at: usize) -> NeededRead {
 }
 
 fn race(at: usize) -> Race {
-    let steps = [at, at + 1].map(|at| Step {
+    let steps = [at, at + 1].map(|at| StoryStep {
         thread: at % 2,
         event: u32::try_from(at + 1).expect("a small number"),
         what: name(at),

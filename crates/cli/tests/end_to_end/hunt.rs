@@ -98,6 +98,8 @@ fn what_cannot_be_hunted_is_refused() {
     assert!(ran.err.contains("`once` is one too many"), "{}", ran.err);
     let ran = foretell(&["hunt", "--runs", "0", &example("bank")]);
     assert_eq!(ran.code, 2);
+    let ran = foretell(&["hunt", "--slice", "on x", &example("bank")]);
+    assert!(ran.code == 2 && ran.err.contains("--slice works on traces"), "{}", ran.err);
     let ran = foretell(&["hunt", "nowhere.cimp"]);
     assert!(ran.code == 2 && ran.err.contains("nowhere.cimp"), "{}", ran.err);
 }

@@ -391,3 +391,23 @@ fn a_race_counts_more_than_a_bad_end() {
     assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
     assert!(ran.err.contains("racy.cimp:2:26: the assertion does not hold (thread t2)"), "{}", ran.err);
 }
+
+/// An option that means nothing for the program is refused before anything is built or run.
+#[test]
+fn options_of_other_front_ends_are_refused() {
+    let folder = folder("options_of_other_front_ends");
+    let native = file(&folder, "program.c", "int main(void) { return 0; }\n");
+    let other = folder.join("other");
+    let other = other.to_str().expect("a plain path");
+    for (options, why) in [
+        (["--slice", "on x"], "--slice works on traces"),
+        (["--flow", other], "--flow is for .cimp programs only"),
+        (["--loops", "3"], "--loops is for .cimp programs only"),
+        (["--schedule", "round-robin"], "cannot run under --schedule round-robin"),
+    ] {
+        let ran = foretell(&[&["run"], &options[..], &[&native]].concat());
+        assert!(ran.code == 2 && ran.err.contains(why), "{options:?}: {}", ran.err);
+    }
+    let ran = foretell(&["run", "--evidence", other, &example("bank")]);
+    assert!(ran.code == 2 && ran.err.contains("native programs only"), "{}", ran.err);
+}

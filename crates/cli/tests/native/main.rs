@@ -10,6 +10,7 @@ mod coverage;
 mod dependence;
 mod doctor;
 mod ending;
+mod families;
 mod faults;
 mod flags;
 mod hidden;

@@ -67,3 +67,22 @@ fn memory_is_called_by_types_fields_and_variables() {
         assert_eq!(targets, expected, "{level}");
     }
 }
+
+#[test]
+fn objects_behind_pointers_of_rust_are_called_by_their_fields() {
+    if !is_ready() {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let file = folder.join("shared.json").display().to_string();
+    let trace = folder.join("shared.std").display().to_string();
+    let program = crate::programs().join("names/shared.rs").display().to_string();
+    foretell(&["run", "--no-progress", "-o", &file, "--trace", &trace, &program]);
+    let json: Value = serde_json::from_str(&std::fs::read_to_string(&file).expect("a report")).expect("JSON");
+    let races = json["races"].as_array().expect("races").iter();
+    let targets: BTreeSet<&str> = races.filter_map(|race| race["first"]["target"].as_str()).collect();
+    assert_eq!(targets, ["Cache.stats.misses", "Number.0", "Queue.next"].into());
+    let trace = std::fs::read_to_string(&trace).expect("a trace");
+    assert!(trace.contains("acq(Mutex<i32>)"), "the lock of an `Arc<Mutex<i32>>` has its name");
+    assert!(trace.contains("w(Mutex<i32>.data"), "and so has what it protects");
+}

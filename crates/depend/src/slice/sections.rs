@@ -4,7 +4,7 @@ use foretell_trace::{EventId, LockId, LockMode, Op, Trace, ops};
 
 /// One section of one thread, from the event by which it takes the lock to the one by which it gives it up.
 #[derive(Debug)]
-pub(super) struct Section {
+pub(super) struct SectionEvents {
     /// What is held.
     pub(super) lock: LockId,
     /// How it is held.
@@ -19,7 +19,7 @@ pub(super) struct Section {
 #[derive(Debug)]
 pub(super) struct Sections {
     /// In the order of their begins.
-    pub(super) all: Vec<Section>,
+    pub(super) all: Vec<SectionEvents>,
     /// Per lock, its sections.
     of_lock: Vec<Vec<usize>>,
     /// Per event, which of `sets` it lies in.
@@ -65,7 +65,7 @@ impl Sections {
     /// The set with a new section in it.
     fn begin(&mut self, set: usize, id: EventId, lock: LockId, mode: LockMode) -> usize {
         let section = self.all.len();
-        self.all.push(Section { lock, mode, events: vec![id], ends: false });
+        self.all.push(SectionEvents { lock, mode, events: vec![id], ends: false });
         self.of_lock[lock.index()].push(section);
         let mut larger = self.sets[set].clone();
         larger.push(section);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use foretell_cimp::record::Run;
-use foretell_cimp::schedule::Given;
+use foretell_cimp::scheduler::Given;
 use foretell_depend::{Property, Rule, slice};
 use foretell_trace::{Event, EventId, Op, Trace};
 use foretell_witness::Model;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use foretell_cimp::program::Program;
 use foretell_cimp::record::Run;
-use foretell_cimp::schedule::{Pct, Random, RoundRobin, Serial};
+use foretell_cimp::scheduler::{Pct, Random, RoundRobin, Serial};
 use foretell_depend::{Property, Rule, slice};
 use foretell_testkit::program::{Shape, program};
 use foretell_testkit::random;

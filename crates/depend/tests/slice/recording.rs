@@ -2,7 +2,7 @@
 
 use foretell_cimp::program::Program;
 use foretell_cimp::record::{Limits, Run, run};
-use foretell_cimp::schedule::{Scheduler, Serial};
+use foretell_cimp::scheduler::{Scheduler, Serial};
 use foretell_depend::{Property, Rule, Slice, slice};
 use foretell_trace::{EventId, Trace, Value};
 use foretell_witness::{Model, oracle};

@@ -1,7 +1,7 @@
 //! Runs a program along a schedule of a slice, as the argument for the sound rule does: whenever a kept event is due,
 //! its thread runs alone through all that was dropped before it.
 
-use foretell_cimp::machine::{Action, Bounds, Machine, Step, Turn};
+use foretell_cimp::machine::{Action, Bounds, Machine, PendingStep, Turn};
 use foretell_cimp::program::Program;
 use foretell_cimp::record::Run;
 use foretell_cimp::value::ThreadRef;
@@ -90,7 +90,7 @@ impl<'r> Replay<'r> {
     }
 
     /// Whether the event is the step. No two operations but accesses stand at one place.
-    fn is_step(&self, machine: &Machine<'_>, event: EventId, step: Step) -> bool {
+    fn is_step(&self, machine: &Machine<'_>, event: EventId, step: PendingStep) -> bool {
         let (event, names) = (self.run.trace.event(event), self.run.trace.names());
         let same = match (event.op.access(), step.action) {
             (Some(access), Action::Read(place)) => {

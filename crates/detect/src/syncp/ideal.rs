@@ -3,7 +3,7 @@
 use foretell_trace::{LockMode, ThreadId};
 use rustc_hash::FxHashMap;
 
-use super::section::{Index, Section, Sections, Versions};
+use super::section::{CriticalSection, Index, Sections, Versions};
 use crate::clock::{Clock, Time};
 use crate::table::at;
 
@@ -87,7 +87,7 @@ impl Closure {
         while let Some(index) = sections.nth_until(thread, self.entered.at(thread), until) {
             self.entered.set_at(thread, self.entered.at(thread) + 1);
             growth.sections += 1;
-            let mut must_end = |section: &Section| {
+            let mut must_end = |section: &CriticalSection| {
                 // A section that excludes a later one ended before it began, so its end is known.
                 if let Some(end) = section.end {
                     end.raise(set, versions);
@@ -103,7 +103,7 @@ impl Closure {
     /// Sections of one thread are never compared: either they are ordered by the thread, or one lies within the other
     /// (an upgraded or downgraded lock). Nor does the last section hide an earlier one that would have to be compared:
     /// if it is of the same thread as the one that enters, then whatever lies between the two is ordered by the thread.
-    fn enter(&mut self, index: Index, sections: &Sections, must_end: &mut impl FnMut(&Section)) {
+    fn enter(&mut self, index: Index, sections: &Sections, must_end: &mut impl FnMut(&CriticalSection)) {
         let section = sections.get(index);
         let lock = section.lock.index();
         let mut compare = |other: Index| {

@@ -60,7 +60,7 @@ impl Moment {
 
 /// A stretch in which a thread holds a lock.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Section {
+pub(super) struct CriticalSection {
     pub(super) thread: ThreadId,
     pub(super) lock: LockId,
     pub(super) mode: LockMode,
@@ -73,7 +73,7 @@ pub(super) struct Section {
 /// All sections so far. Their positions are in the order of their acquires in the trace.
 #[derive(Debug, Default)]
 pub(super) struct Sections {
-    all: Vec<Section>,
+    all: Vec<CriticalSection>,
     /// The sections of each thread, in its order.
     of_thread: Vec<Vec<Index>>,
 }
@@ -82,7 +82,7 @@ impl Sections {
     /// A section begins.
     pub(super) fn begin(&mut self, thread: ThreadId, lock: LockId, mode: LockMode, time: Time) -> Index {
         let index = next_index(self.all.len());
-        self.all.push(Section { thread, lock, mode, begin: time, end: None });
+        self.all.push(CriticalSection { thread, lock, mode, begin: time, end: None });
         at(&mut self.of_thread, thread.index()).push(index);
         index
     }
@@ -92,7 +92,7 @@ impl Sections {
         self.all[section as usize].end = Some(end);
     }
 
-    pub(super) fn get(&self, section: Index) -> &Section {
+    pub(super) fn get(&self, section: Index) -> &CriticalSection {
         &self.all[section as usize]
     }
 

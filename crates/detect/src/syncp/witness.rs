@@ -39,7 +39,7 @@ struct SectionsOfThread {
 struct ThreadSteps {
     steps: Vec<ThreadEvent>,
     /// In the order of their acquires.
-    sections: Vec<Section>,
+    sections: Vec<WitnessSection>,
     /// For each section, those that the thread is in after its acquire, itself among them: where they begin in `held`.
     held_from: Vec<usize>,
     /// Positions of sections.
@@ -50,7 +50,7 @@ struct ThreadSteps {
 
 impl ThreadSteps {
     /// The sections that the thread is in after so many of its events.
-    fn open_after(&self, length: usize) -> impl Iterator<Item = &Section> {
+    fn open_after(&self, length: usize) -> impl Iterator<Item = &WitnessSection> {
         let begun = self.sections.partition_point(|section| section.begin < length);
         let held = begun.checked_sub(1).map_or(&[][..], |last| {
             let end = self.held_from.get(begun).copied().unwrap_or(self.held.len());
@@ -61,7 +61,7 @@ impl ThreadSteps {
             .filter(move |section| section.end.is_none_or(|end| end >= length))
     }
 
-    fn begin(&mut self, section: Section) {
+    fn begin(&mut self, section: WitnessSection) {
         self.open.push(self.sections.len());
         self.sections.push(section);
         self.held_from.push(self.held.len());
@@ -89,7 +89,7 @@ struct ThreadEvent {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Section {
+struct WitnessSection {
     thread: ThreadId,
     lock: LockId,
     mode: LockMode,
@@ -158,7 +158,7 @@ impl<'a> SyncPreserving<'a> {
 fn by_lock(threads: &[ThreadSteps]) -> FxHashMap<LockId, Vec<SectionsOfThread>> {
     let mut locks: FxHashMap<LockId, Vec<SectionsOfThread>> = FxHashMap::default();
     for section in threads.iter().flat_map(|thread| &thread.sections) {
-        let Section { thread, mode, begin, acquire, .. } = *section;
+        let WitnessSection { thread, mode, begin, acquire, .. } = *section;
         let sections = locks.entry(section.lock).or_default();
         match sections.iter_mut().find(|of| (of.thread, of.mode) == (thread, mode)) {
             Some(of) => of.begins.push((begin, acquire)),
@@ -228,7 +228,7 @@ impl<'a> Growing<'a> {
     }
 
     /// Whether the set has an acquire that comes after the section, and that the section excludes.
-    fn has_a_later_one(&self, section: &Section) -> bool {
+    fn has_a_later_one(&self, section: &WitnessSection) -> bool {
         let sections = self.index.locks.get(&section.lock).into_iter().flatten();
         let mut excluded =
             sections.filter(|of| of.thread != section.thread && of.mode.excludes(section.mode));
@@ -293,7 +293,7 @@ impl Indexer {
     fn section(&mut self, thread: ThreadId, acquire: EventId, op: foretell_trace::Op, position: usize) {
         let steps = &mut self.threads[thread.index()];
         if let Some((lock, mode)) = op.section_begin() {
-            steps.begin(Section { thread, lock, mode, acquire, begin: position, end: None });
+            steps.begin(WitnessSection { thread, lock, mode, acquire, begin: position, end: None });
         } else if let Some((lock, mode)) = op.section_end() {
             steps.end(lock, mode, position);
         }

@@ -7,14 +7,14 @@ use super::cells::Cells;
 use super::contents::Memory;
 use super::is_silent;
 use super::sync::Sync;
-use crate::program::{NONE, PROGRESS, PackedAccess, Place, Range, Transition};
+use crate::program::{NONE, PROGRESS, PackedAccess, Range, TracePoint, Transition};
 use crate::special::Special;
 
 /// What has become of all threads.
 #[derive(Debug, Default)]
 pub(super) struct Compiled {
     pub(super) steps: Vec<Transition>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<TracePoint>,
     /// Walls: which event lifts it, of which thread it is, and where it is.
     pub(super) walls: Vec<Wall>,
     /// Per thread, its positions.
@@ -118,7 +118,7 @@ impl<'a> Compiler<'a> {
                     self.note_read(access.var, number, position);
                 }
                 let event = u32::try_from(index).ok()?;
-                self.push(step, Place { event, frontier: event, deviated: false });
+                self.push(step, TracePoint { event, frontier: event, deviated: false });
             }
         }
         self.finish_thread(begin, events.last().copied(), &reads)
@@ -127,7 +127,7 @@ impl<'a> Compiler<'a> {
     /// The end of the thread, and the places where it deviates.
     fn finish_thread(&mut self, begin: u32, last: Option<usize>, reads: &[(usize, u32)]) -> Option<()> {
         let end = self.position()?;
-        self.push(Transition::WALL, Place { event: NONE, frontier: u32::MAX, deviated: false });
+        self.push(Transition::WALL, TracePoint { event: NONE, frontier: u32::MAX, deviated: false });
         let mut done = Range::exactly(self.cells.thread(self.compiled.blocks.len()), end);
         // The last event first: a thread that deviates with it is at the end all the same.
         for &(index, position) in reads.iter().rev() {
@@ -135,7 +135,7 @@ impl<'a> Compiler<'a> {
             done.more += u32::from(last == Some(index));
             self.compiled.steps[position as usize].deviation = deviation;
             let frontier = u32::try_from(index).ok()?.checked_add(1)?;
-            self.push(Transition::WALL, Place { event: NONE, frontier, deviated: true });
+            self.push(Transition::WALL, TracePoint { event: NONE, frontier, deviated: true });
         }
         let last = self.position()? - 1;
         self.compiled.blocks.push(Block { begin, done, last });
@@ -154,7 +154,7 @@ impl<'a> Compiler<'a> {
         u32::try_from(self.compiled.steps.len()).ok()
     }
 
-    fn push(&mut self, step: Transition, place: Place) {
+    fn push(&mut self, step: Transition, place: TracePoint) {
         self.compiled.steps.push(step);
         self.compiled.places.push(place);
     }
@@ -165,7 +165,7 @@ impl<'a> Compiler<'a> {
         self.compiled.walls.push(Wall { lifted_by, thread, position });
         self.push(
             Transition::WALL,
-            Place { event: NONE, frontier: u32::try_from(frontier).ok()?, deviated: false },
+            TracePoint { event: NONE, frontier: u32::try_from(frontier).ok()?, deviated: false },
         );
         Some(())
     }

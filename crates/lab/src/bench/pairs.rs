@@ -164,8 +164,8 @@ fn rv(trace: &Trace) -> Result<Decide<'_>, String> {
         let verdict = predictor.decide(pair, &Budget { per_pair: BUDGET, stop: &stop });
         let cpu = Duration::from_secs_f64(begin.elapsed());
         let race = match verdict {
-            predict::Verdict::Race(_) => Some(true),
-            predict::Verdict::NoRace(_) => Some(false),
+            predict::Verdict::Reached(_) => Some(true),
+            predict::Verdict::Unreachable(_) => Some(false),
             predict::Verdict::NotInWindow | predict::Verdict::Undecided(_) => None,
         };
         Ok(Decision { race, cpu })

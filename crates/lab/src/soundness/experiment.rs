@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use foretell_cimp::explore::{self, explore};
 use foretell_cimp::program::Program;
 use foretell_cimp::record::{self, Run, confirm};
-use foretell_cimp::schedule::{Pct, Random, RoundRobin, Scheduler, Serial};
+use foretell_cimp::scheduler::{Pct, Random, RoundRobin, Scheduler, Serial};
 use foretell_detect::Pair;
 use foretell_engine::Found;
 use foretell_predict::Technique;
@@ -74,9 +74,9 @@ pub(crate) fn examine_as_recorded(source: &str, seed: u64, change: fn(Run) -> Ru
 #[cfg(test)]
 pub(crate) fn examine_given(
     source: &str,
-    schedule: foretell_cimp::schedule::Schedule,
+    schedule: foretell_cimp::scheduler::Schedule,
 ) -> Result<Tally, Wrong> {
-    examine_with(source, vec![Box::new(foretell_cimp::schedule::Given::new(schedule))], |run| run)
+    examine_with(source, vec![Box::new(foretell_cimp::scheduler::Given::new(schedule))], |run| run)
 }
 
 fn examine_with(

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::{fs, thread};
 
 use foretell_cimp::record::Run;
-use foretell_cimp::schedule::Schedule;
+use foretell_cimp::scheduler::Schedule;
 use foretell_predict::Technique;
 use foretell_trace::{Batch, Dependence, Event, Names, Op, Reads, Source, Trace, TraceError};
 

@@ -1,10 +1,13 @@
 //! Calls of functions that have a model: hooks around the call record what it accesses, see [`foretell_models`].
 
-use foretell_models::{Effect, Extent, Formatted, Guard, Place, Pointer, Size, Term};
-use foretell_wire::hook::{self, Condition};
+use foretell_models::{
+    Channel, Effect, Extent, Formatted, Guard, MemoryRef, Object, Pointer, Size, Synchronisation, Term,
+};
+use foretell_wire::hook::{self, Condition, Order};
 
 use super::Walk;
-use crate::ir::{Opcode, Value};
+use crate::effects::Manner;
+use crate::ir::{Block, Opcode, Value};
 
 /// More than any text has bytes.
 const NO_LIMIT: u64 = i64::MAX as u64;
@@ -19,23 +22,41 @@ impl Walk<'_> {
         let records = modelled.number(u64::from(effects.iter().any(|effect| *effect != Effect::Console)));
         let before = self.hooks.ask(hook::MODEL_BEGIN, &[site, callee, condition, word, records]);
         effects.iter().for_each(|effect| modelled.before(effect));
-        if let Some(next) = call.next_in_block() {
+        let holds = effects.iter().any(Effect::lets_others_run).then(|| {
+            let channel = effects.iter().find_map(|effect| match effect {
+                Effect::Calls(channel) => *channel,
+                _ => None,
+            });
+            let channel = modelled.number(channel.map_or(0, |channel| channel.0.into()));
+            self.hooks.ask(hook::MODEL_LEAVE, &[site, channel])
+        });
+        for (way, next) in ways_on(call).into_iter().enumerate() {
+            if next.opcode() == Some(Opcode::LLVMUnreachable) {
+                continue;
+            }
             self.hooks.build.before(next);
-            let modelled = Modelled { walk: self, call, site, next };
-            effects.iter().for_each(|effect| modelled.after(effect));
+            self.hooks.tell(hook::RETURN, &[before]);
+            if let Some(holds) = holds {
+                self.hooks.tell(hook::MODEL_BACK, &[holds]);
+            }
+            // On the second way an exception has come instead of a result.
+            if way == 0 {
+                let modelled = Modelled { walk: self, call, site, next };
+                effects.iter().for_each(|effect| modelled.after(effect));
+            }
             self.hooks.tell(hook::MODEL_END, &[]);
         }
-        self.come_back(call, before);
     }
 }
 
-/// Whether effects of the model are recorded after the call. Then it must be followed by an instruction.
-pub(crate) fn has_later_effects(effects: &[Effect]) -> bool {
-    effects.iter().any(|effect| match effect {
-        Effect::Reads(_, extent) => extent.needs_result(),
-        Effect::Writes(..) | Effect::Scans(_) | Effect::Io(_) | Effect::Clock => true,
-        Effect::Prints(_) | Effect::Console | Effect::Requires(_) => false,
-    })
+/// Each such call that may throw gets ways on that are its own, where hooks can stand.
+pub(super) fn separate(function: Value) {
+    let is_invoke = |instruction: &Value| instruction.opcode() == Some(Opcode::LLVMInvoke);
+    for invoke in function.instructions().into_iter().filter(is_invoke) {
+        if matches!(Manner::of(invoke), Manner::Accesses(_)) || Manner::of_console(invoke).is_some() {
+            invoke.own_ways();
+        }
+    }
 }
 
 /// A call whose effects are being recorded.
@@ -57,6 +78,7 @@ impl Modelled<'_, '_> {
         let hooks = self.walk.hooks;
         let found = effects.iter().find_map(|effect| match effect {
             Effect::Console => Some((Condition::Console, self.call.operand(0))),
+            Effect::OpenMp => Some((Condition::OpenMp, hooks.types.pointer.null())),
             Effect::Requires(place) => {
                 let pointer = self.pointer(place.pointer)?;
                 let word = hooks.build.after(pointer, self.number(place.offset), hooks.types);
@@ -72,8 +94,46 @@ impl Modelled<'_, '_> {
         match effect {
             Effect::Reads(place, extent) if !extent.needs_result() => self.reads(place, extent),
             Effect::Prints(formatted) => self.formats(formatted, hook::MODEL_PRINT, &[]),
+            Effect::Frees(place) => {
+                if let Some(at) = self.address(place) {
+                    self.walk.hooks.tell(hook::MODEL_FREE, &[self.site, at]);
+                }
+            }
+            Effect::Sync(sync) if sync.act.is_early() => {
+                self.synchronises(sync, hook::MODEL_ACT, Some(self.number(1)));
+            }
+            Effect::Sync(sync) if !is_result(sync.object) => self.synchronises(sync, hook::MODEL_TRY, None),
             _ => {}
         }
+    }
+
+    fn synchronises(&self, sync: &Synchronisation, hook: &str, did: Option<Value>) {
+        let object = match sync.object {
+            Object::At(place) => self.address(&place),
+            Object::Channel(Channel(number)) => {
+                let types = self.walk.hooks.types;
+                Some(self.walk.hooks.build.int_to_pointer(self.number(number.into()), types.pointer))
+            }
+        };
+        let Some(object) = object else { return };
+        let bytes = || {
+            let hooks = self.walk.hooks;
+            hooks.build.int_to_pointer(self.number(sync.bytes.into()), hooks.types.pointer)
+        };
+        let lock = sync.lock.and_then(|lock| self.address(&lock)).unwrap_or_else(bytes);
+        let act = self.number(sync.act as u64);
+        let arguments: Vec<Value> = [self.site, act, object, lock].into_iter().chain(did).collect();
+        self.walk.hooks.tell(hook, &arguments);
+    }
+
+    /// Where a place is. What an argument points to is read by code without a hook.
+    fn address(&self, place: &MemoryRef) -> Option<Value> {
+        let hooks = self.walk.hooks;
+        let mut pointer = self.pointer(place.pointer)?;
+        if let Pointer::Behind(_) = place.pointer {
+            pointer = hooks.build.load(hooks.types.pointer, pointer);
+        }
+        Some(hooks.build.after(pointer, self.number(place.offset), hooks.types))
     }
 
     fn after(&self, effect: &Effect) {
@@ -92,15 +152,25 @@ impl Modelled<'_, '_> {
                 hooks.tell(hook::MODEL_IO, &[self.site, stream.unwrap_or(hooks.types.pointer.null())]);
             }
             Effect::Clock => hooks.tell(hook::MODEL_CLOCK, &[self.site]),
+            Effect::Flushes => hooks.tell(hook::FENCE, &[hooks.types.int32.constant(Order::SeqCst as u64)]),
+            Effect::Allocates(size) => {
+                if let Some(result) = self.pointer(Pointer::Result) {
+                    hooks.tell(hook::MODEL_ALLOC, &[self.site, result, self.size(*size)]);
+                }
+            }
+            Effect::Sync(sync) if !sync.act.is_early() => {
+                let did = self.guarded(self.number(1), sync.guard);
+                self.synchronises(sync, hook::MODEL_ACT, Some(did));
+            }
             _ => {}
         }
     }
 
-    fn reads(&self, place: &Place, extent: &Extent) {
+    fn reads(&self, place: &MemoryRef, extent: &Extent) {
         self.accesses([hook::MODEL_READ, hook::MODEL_READ_TEXT], place, extent, Guard::Always);
     }
 
-    fn accesses(&self, [of_bytes, of_text]: [&str; 2], place: &Place, extent: &Extent, guard: Guard) {
+    fn accesses(&self, [of_bytes, of_text]: [&str; 2], place: &MemoryRef, extent: &Extent, guard: Guard) {
         let (hook, size) = match *extent {
             Extent::Bytes(size) => (of_bytes, self.size(size)),
             Extent::Text(limit) => {
@@ -145,7 +215,7 @@ impl Modelled<'_, '_> {
             is_negative = build.or(is_negative, build.is_negative(other));
             product = build.multiply(one, other);
         }
-        build.select(is_negative, self.number(0), build.add(product, self.number(more)))
+        build.select(is_negative, self.number(0), build.add(product, self.term(more)))
     }
 
     fn term(&self, term: Term) -> Value {
@@ -206,11 +276,23 @@ impl Modelled<'_, '_> {
     }
 }
 
+fn is_result(object: Object) -> bool {
+    matches!(object, Object::At(MemoryRef { pointer: Pointer::Result, .. }))
+}
+
+/// Where the thread goes on after a call: by what it returns, or by an exception.
+pub(super) fn ways_on(call: Value) -> Vec<Value> {
+    match call.next_in_block() {
+        Some(next) => vec![next],
+        None => call.successors().into_iter().map(Block::first_ordinary).collect(),
+    }
+}
+
 /// Whether the call is one that hooks can follow.
-pub(crate) fn can_be_followed(call: Value, effects: &[Effect]) -> bool {
+pub(crate) fn can_be_followed(call: Value) -> bool {
     match call.opcode() {
         Some(Opcode::LLVMCall) => !call.is_last_of_function() && call.next_in_block().is_some(),
-        Some(Opcode::LLVMInvoke) => !has_later_effects(effects),
+        Some(Opcode::LLVMInvoke) => true,
         _ => false,
     }
 }

@@ -3,9 +3,10 @@
 use foretell_wire::hook::Update;
 use foretell_wire::primitive::{BEGIN, END, Role, WORD_CMPXCHG, WORD_LOAD, WORD_RMW, WORD_STORE};
 
+use super::modelled::ways_on;
 use super::{NOT_ATOMIC, Walk};
 use crate::hooks::Shape;
-use crate::ir::{Block, Opcode, Value};
+use crate::ir::{Opcode, Value};
 use crate::primitives::{Called, Object, Other, Word, called_function};
 
 /// Each call of a primitive gets ways on that are its own, where hooks can stand.
@@ -105,11 +106,7 @@ impl Walk<'_> {
         let primitive = types.int32.constant(called.primitive as u64);
         let entered = self.hooks.ask(BEGIN, &[site, primitive, object, other]);
         let is_number = call.type_of().int_width() > 0;
-        let ways = match call.next_in_block() {
-            Some(next) => vec![next],
-            None => call.successors().into_iter().map(Block::first_ordinary).collect(),
-        };
-        for (way, instruction) in ways.into_iter().enumerate() {
+        for (way, instruction) in ways_on(call).into_iter().enumerate() {
             self.hooks.build.before(instruction);
             // On the second way an exception has come instead of a result.
             let result =

@@ -15,7 +15,7 @@ unsafe extern "C" {
 
 /// A place in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct DebugLocation {
     pub(crate) file: String,
     /// The function in the source, as the linker knows it.
     pub(crate) function: String,
@@ -28,7 +28,7 @@ pub(crate) struct Place {
 /// Where the sources of Rust's libraries are said to be, and where they are if the toolchain has them.
 const RUST_LIBRARIES: [&str; 2] = ["/rustc/", "/rustlib/src/rust/"];
 
-pub(super) fn place(location: LLVMMetadataRef) -> Place {
+pub(super) fn place(location: LLVMMetadataRef) -> DebugLocation {
     let scope = llvm!(LLVMDILocationGetScope(location));
     let mut length = 0;
     let function = text(llvm!(foretell_function_of(scope, &mut length)), length);
@@ -45,7 +45,7 @@ pub(super) fn place(location: LLVMMetadataRef) -> Place {
     if !is_in_library {
         file = found_from_here(file, &folder);
     }
-    Place { file, function, line, column, is_in_library }
+    DebugLocation { file, function, line, column, is_in_library }
 }
 
 /// The path of a file by which it is found from the folder that the compiler runs in. Compilers name files from

@@ -9,7 +9,7 @@ use llvm_sys::debuginfo::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMAtomicOrdering, LLVMLinkage, LLVMTailCallKind, LLVMTypeKind, LLVMVisibility};
 
-use super::place::{Place, place};
+use super::place::{DebugLocation, place};
 use super::{Block, Opcode, Type, Types, llvm, text};
 
 /// LLVM's index for the attributes of a function itself.
@@ -493,7 +493,7 @@ impl Value {
     }
 
     /// Where in the source an instruction comes from: its own place first, then those of the calls that were inlined.
-    pub(crate) fn places(self) -> Vec<Place> {
+    pub(crate) fn places(self) -> Vec<DebugLocation> {
         let there = |location: LLVMMetadataRef| (!location.is_null()).then_some(location);
         let first = there(llvm!(LLVMInstructionGetDebugLoc(self.0)));
         let caller = |&location: &LLVMMetadataRef| there(llvm!(LLVMDILocationGetInlinedAt(location)));

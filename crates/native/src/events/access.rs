@@ -10,7 +10,7 @@ use crate::memory::Era;
 
 /// The event of an access to a cell.
 #[derive(Clone, Copy)]
-pub(super) enum Access {
+pub(super) enum CellAccess {
     Read,
     Write,
     Load(MemOrder),
@@ -18,18 +18,18 @@ pub(super) enum Access {
     Update(MemOrder),
 }
 
-impl Access {
+impl CellAccess {
     /// Whether it reads, and whether it writes.
     pub(super) fn kind(self) -> (bool, bool) {
         match self {
-            Access::Read | Access::Load(_) => (true, false),
-            Access::Write | Access::Store(_) => (false, true),
-            Access::Update(_) => (true, true),
+            CellAccess::Read | CellAccess::Load(_) => (true, false),
+            CellAccess::Write | CellAccess::Store(_) => (false, true),
+            CellAccess::Update(_) => (true, true),
         }
     }
 
     pub(super) fn is_atomic(self) -> bool {
-        !matches!(self, Access::Read | Access::Write)
+        !matches!(self, CellAccess::Read | CellAccess::Write)
     }
 }
 
@@ -48,13 +48,13 @@ impl Writer<'_> {
         Ok(())
     }
 
-    pub(super) fn word(&mut self, addr: u64, size: u8, access: Access, read: u64, written: u64) -> Done {
+    pub(super) fn word(&mut self, addr: u64, size: u8, access: CellAccess, read: u64, written: u64) -> Done {
         let (read, written) = (read.to_le_bytes(), written.to_le_bytes());
         let length = usize::from(size).min(read.len());
         self.access(addr, access, &read[..length], &written[..length])
     }
 
-    pub(super) fn range(&mut self, addr: u64, bytes: &[u8], access: Access) -> Done {
+    pub(super) fn range(&mut self, addr: u64, bytes: &[u8], access: CellAccess) -> Done {
         self.access(addr, access, bytes, bytes)
     }
 
@@ -74,7 +74,7 @@ impl Writer<'_> {
                 let start = usize::try_from(offset).unwrap_or(usize::MAX);
                 let content = bytes.get(start..).unwrap_or_default();
                 left &= !mask(first, end);
-                self.part(era, Part { first, end, offset, ..part }, Access::Read, content, content)?;
+                self.part(era, Part { first, end, offset, ..part }, CellAccess::Read, content, content)?;
                 self.branch()?;
             }
             self.follow(|follower| follower.left_out(true, false, part, left));
@@ -88,13 +88,13 @@ impl Writer<'_> {
         }
         let era = self.memory.era(addr);
         for part in parts(addr, length) {
-            self.part(era, part, Access::Write, &[byte; 8], &[byte; 8])?;
+            self.part(era, part, CellAccess::Write, &[byte; 8], &[byte; 8])?;
         }
         Ok(())
     }
 
     /// An access to any number of bytes; what was read and what was written are of the same length.
-    fn access(&mut self, addr: u64, access: Access, read: &[u8], written: &[u8]) -> Done {
+    fn access(&mut self, addr: u64, access: CellAccess, read: &[u8], written: &[u8]) -> Done {
         if self.memory.is_shared(addr) {
             return self.opaque();
         }
@@ -108,7 +108,7 @@ impl Writer<'_> {
     }
 
     /// The part of an access that lies in one word, cell by cell. The values begin with the first byte of the part.
-    fn part(&mut self, era: Era, part: Part, access: Access, read: &[u8], written: &[u8]) -> Done {
+    fn part(&mut self, era: Era, part: Part, access: CellAccess, read: &[u8], written: &[u8]) -> Done {
         let Some(word) = self.survey.word(era, part.word) else { return Ok(()) };
         self.note_content(era, part, access, read, written);
         if word.is_mixed() {
@@ -179,14 +179,14 @@ pub(super) fn little_endian(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-fn exact_op(var: VarId, access: Access, read: Value, written: Value) -> Op {
+fn exact_op(var: VarId, access: CellAccess, read: Value, written: Value) -> Op {
     let (read, written) = (Some(read), Some(written));
     match access {
-        Access::Read => Op::Read { var, value: read },
-        Access::Write => Op::Write { var, value: written },
-        Access::Load(order) => Op::Load { var, value: read, order },
-        Access::Store(order) => Op::Store { var, value: written, order },
-        Access::Update(order) => Op::Rmw { var, read, written, order },
+        CellAccess::Read => Op::Read { var, value: read },
+        CellAccess::Write => Op::Write { var, value: written },
+        CellAccess::Load(order) => Op::Load { var, value: read, order },
+        CellAccess::Store(order) => Op::Store { var, value: written, order },
+        CellAccess::Update(order) => Op::Rmw { var, read, written, order },
     }
 }
 

@@ -4,7 +4,7 @@ use foretell_symbolic::parts;
 use foretell_trace::{MemOrder, Op, Symbol, Value, VarId};
 use foretell_wire::record::LARGEST_LOCAL;
 
-use super::access::Access;
+use super::access::CellAccess;
 use super::{Done, Writer};
 use crate::memory::Era;
 
@@ -86,7 +86,7 @@ impl Writer<'_> {
         for part in parts(addr, bytes.min(LARGEST_LOCAL)) {
             let Some(word) = survey.word(era, part.word).filter(|word| word.is_ended(part)) else { continue };
             if word.is_mixed() {
-                self.mixed_part(era, part, word, Access::Write, None)?;
+                self.mixed_part(era, part, word, CellAccess::Write, None)?;
                 continue;
             }
             for cell in word.kept_cells(part.first, part.end) {

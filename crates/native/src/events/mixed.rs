@@ -21,7 +21,7 @@
 use foretell_symbolic::{Kept, Part};
 use foretell_trace::{MemOrder, Op, VarId};
 
-use super::access::{Access, little_endian};
+use super::access::{CellAccess, little_endian};
 use super::{Done, Writer};
 use crate::cells::{Extent, Word};
 use crate::memory::Era;
@@ -34,7 +34,7 @@ impl Writer<'_> {
         era: Era,
         part: Part,
         word: Word,
-        access: Access,
+        access: CellAccess,
         written: Option<&[u8]>,
     ) -> Done {
         let Some(whole) = word.kept_cells(part.first, part.end).next() else {
@@ -45,11 +45,11 @@ impl Writer<'_> {
         let var = self.variable(era, part.word, whole)?;
         self.compare_sizes(era, part, access, written)?;
         match access {
-            Access::Load(_) => {
+            CellAccess::Load(_) => {
                 self.access_whole(var, part, access)?;
                 self.compare_bytes(era, part, word, access, written)
             }
-            Access::Update(order) if order.acquires() => {
+            CellAccess::Update(order) if order.acquires() => {
                 let order = MemOrder::Acquire;
                 self.push_invented_read(Op::Load { var, value: None, order })?;
                 self.compare_bytes(era, part, word, access, written)?;
@@ -62,7 +62,7 @@ impl Writer<'_> {
         }
     }
 
-    fn access_whole(&mut self, var: VarId, part: Part, access: Access) -> Done {
+    fn access_whole(&mut self, var: VarId, part: Part, access: CellAccess) -> Done {
         let op = whole_op(var, access);
         let writes = matches!(op, Op::Rmw { .. });
         self.note_read();
@@ -90,7 +90,7 @@ impl Writer<'_> {
         era: Era,
         part: Part,
         word: Word,
-        access: Access,
+        access: CellAccess,
         written: Option<&[u8]>,
     ) -> Done {
         for cell in word.separate_cells(part.first, part.end) {
@@ -115,7 +115,7 @@ impl Writer<'_> {
     }
 
     /// Atomic accesses of different sizes race, where Rust rules.
-    fn compare_sizes(&mut self, era: Era, part: Part, access: Access, written: Option<&[u8]>) -> Done {
+    fn compare_sizes(&mut self, era: Era, part: Part, access: CellAccess, written: Option<&[u8]>) -> Done {
         let (survey, thread, (_, writes)) = (self.survey, self.here.thread, access.kind());
         if !access.is_atomic() || !self.naming.spot(self.here.site)?.language.mixed_sizes_race() {
             return Ok(());
@@ -144,13 +144,13 @@ impl Writer<'_> {
     }
 }
 
-fn whole_op(var: VarId, access: Access) -> Op {
+fn whole_op(var: VarId, access: CellAccess) -> Op {
     let relaxed = MemOrder::Relaxed;
     let update = |order| Op::Rmw { var, read: None, written: None, order };
     match access {
-        Access::Read => Op::Load { var, value: None, order: relaxed },
-        Access::Load(order) => Op::Load { var, value: None, order },
-        Access::Write | Access::Store(MemOrder::RelaxedC11) => update(relaxed),
-        Access::Store(order) | Access::Update(order) => update(order),
+        CellAccess::Read => Op::Load { var, value: None, order: relaxed },
+        CellAccess::Load(order) => Op::Load { var, value: None, order },
+        CellAccess::Write | CellAccess::Store(MemOrder::RelaxedC11) => update(relaxed),
+        CellAccess::Store(order) | CellAccess::Update(order) => update(order),
     }
 }

@@ -10,7 +10,7 @@ use crate::calls::Spot;
 use crate::cells::{Cell, Extent, Survey};
 use crate::memory::{Era, Memory};
 use crate::objects::Objects;
-use crate::places::{Place, Places};
+use crate::places::{Places, SiteInfo};
 
 /// The names that the trace has so far.
 pub(super) struct Naming<'a> {
@@ -77,7 +77,7 @@ impl<'a> Naming<'a> {
         Ok(lock)
     }
 
-    /// An access at this site was made to memory that is told of.
+    /// An access at this site was made to recorded memory.
     pub(super) fn accessed(&mut self, era: Era, site: u64, addr: u64) {
         if let Some(accessed) = self.survey.places.accessed(site)
             && let Some(start) = addr.checked_sub(accessed.offset)
@@ -190,7 +190,7 @@ impl<'a> Naming<'a> {
         let place = self.places.site(site);
         let loc = Loc(self.names.symbol(place.location.as_bytes())?);
         let function = self.names.labels.intern(place.function.as_bytes())?;
-        let Place { caller, is_decided, decides, language, .. } = place;
+        let SiteInfo { caller, is_decided, decides, language, .. } = place;
         let spot = Spot { loc, function, caller, is_decided, decides, language };
         self.spots.insert(site, spot);
         Ok(spot)

@@ -5,7 +5,7 @@ use foretell_trace::{Loc, LockId, Op, ThreadId, VarId};
 use foretell_wire::holders::Mode;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::access::Access;
+use super::access::CellAccess;
 use super::{Imagination, Question, Writer};
 use crate::calls::{Calls, Change as CallChange};
 use crate::cells::{Cell, Standing};
@@ -55,9 +55,16 @@ impl Writer<'_> {
     }
 
     /// A part of a word was accessed; what was read and written begins with its first byte.
-    pub(super) fn note_content(&mut self, era: Era, part: Part, access: Access, read: &[u8], written: &[u8]) {
+    pub(super) fn note_content(
+        &mut self,
+        era: Era,
+        part: Part,
+        access: CellAccess,
+        read: &[u8],
+        written: &[u8],
+    ) {
         let Some(exploring) = &mut self.exploring else { return };
-        let is_read = matches!(access, Access::Read | Access::Load(_));
+        let is_read = matches!(access, CellAccess::Read | CellAccess::Load(_));
         let bytes = if is_read { read } else { written };
         let content = exploring.contents.entry((era, part.word)).or_default();
         let content = &mut content[part.first as usize..part.end as usize];
@@ -99,7 +106,7 @@ impl Surroundings<'_, '_, '_> {
     /// records. Writes to buffers that the program passes have records.
     fn is_up_to_date(&self, era: Era, part: Part, is_named: bool) -> bool {
         match self.writer.memory.about(era).purpose {
-            Purpose::Heap(_) => true,
+            Purpose::Heap(_) | Purpose::Part(_) => true,
             Purpose::Static => {
                 let first = part.word + u64::from(part.first);
                 is_named || self.writer.statics.contents.number(first, part.end - part.first).is_some()

@@ -89,7 +89,7 @@ impl Writer<'_> {
             }
             SyncOp::LocalEnd => self.end_local(object, other),
             SyncOp::Name => self.naming.name_thread(object, other),
-            SyncOp::Alloc | SyncOp::Free | SyncOp::Shared => Ok(()),
+            SyncOp::Alloc | SyncOp::Part | SyncOp::Free | SyncOp::Shared => Ok(()),
         }
     }
 

@@ -347,7 +347,7 @@ fn too_many_threads_are_told() {
 
 #[test]
 fn to_repeat_an_access_is_nothing_new_unless_it_orders() {
-    let access = |addr, size, writes| [Step::Access { site: 10, addr, size, writes }];
+    let access = |addr, size, writes| [ShortRecord::Access { site: 10, addr, size, writes }];
     let mut detector = Detector::new();
     detector.record(0, &sync(Fork, 1, 0));
     assert!(detector.steps(1, &access(X, 4, true)));
@@ -361,7 +361,7 @@ fn to_repeat_an_access_is_nothing_new_unless_it_orders() {
     assert!(detector.steps(1, &access(X + 16, 8, true)), "the whole of an atomic word");
     assert!(!detector.steps(1, &access(X + 16, 4, true)), "a part of one, which counts as atomic");
     assert!(!detector.steps(1, &access(X + 16, 4, true)), "again");
-    assert!(!detector.steps(1, &[Step::Enter { site: 1 }]));
+    assert!(!detector.steps(1, &[ShortRecord::Enter { site: 1 }]));
 }
 
 #[test]
@@ -372,7 +372,7 @@ fn steps_are_what_their_records_are() {
             detector.record(0, &sync(Fork, child, 0));
         }
         let mut enter = |thread, site| match as_steps {
-            true => _ = detector.steps(thread, &[Step::Enter { site }]),
+            true => _ = detector.steps(thread, &[ShortRecord::Enter { site }]),
             false => detector.record(thread, &Record::Enter { site }),
         };
         enter(1, 100);
@@ -380,8 +380,8 @@ fn steps_are_what_their_records_are() {
         enter(1, 101);
         let mut end = |thread, calls, site, writes| match as_steps {
             true => {
-                let access = Step::Access { site, addr: X, size: 8, writes };
-                detector.steps(thread, &[Step::Exit { calls }, access]);
+                let access = ShortRecord::Access { site, addr: X, size: 8, writes };
+                detector.steps(thread, &[ShortRecord::Exit { calls }, access]);
             }
             false => {
                 detector.record(thread, &Record::Exit { calls });

@@ -32,10 +32,10 @@ impl Search<'_> {
                 broken.push((Some(event), self.reasons(&computed, demand)));
             }
         }
-        for event in self.window.racing {
+        for &event in &self.window.next {
             let thread = self.window.thread[event as usize] as usize;
             if !deviated[thread]
-                && let Some(demand) = computed.keeps_from_racing(event)
+                && let Some(demand) = computed.keeps_from_coming_next(event)
             {
                 broken.push((None, self.reasons(&computed, demand)));
             }
@@ -80,7 +80,7 @@ impl Search<'_> {
         }
     }
 
-    /// Because of what these reads see, a demand of the event, or of one that races, does not hold.
+    /// Because of what these reads see, a demand of the event, or of one that is to come next, does not hold.
     fn learn_demand(&mut self, event: Option<u32>, reasons: &[Sight]) {
         (self.violated, self.learnt) = (true, true);
         let mut clause: Vec<Lit> = Vec::with_capacity(reasons.len() + 1);

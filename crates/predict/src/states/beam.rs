@@ -2,7 +2,7 @@
 //!
 //! Where a schedule exists among very many, depth first gets stuck behind a choice that was wrong long ago. A beam
 //! does not: states without a future drop out by themselves, and the others go on. Which states stay is drawn by lot,
-//! with better chances for those that are further on the way to the race; how much better differs from attempt to
+//! with better chances for those that are further on the way to the goal; how much better differs from attempt to
 //! attempt, as too much haste uses up what is needed later, and too little uses up what the end needs. An attempt in
 //! which all states stayed has seen everything.
 
@@ -39,7 +39,7 @@ struct Candidate {
 }
 
 /// One event on the way to a state, and the step before it.
-struct Step {
+struct PathNode {
     event: u32,
     before: usize,
 }
@@ -79,10 +79,10 @@ impl States<'_> {
     }
 
     fn attempt(&mut self, width: usize, luck: &mut impl FnMut() -> u64, left: &mut usize) -> Attempt {
-        let mut ways: Vec<Step> = Vec::new();
+        let mut ways: Vec<PathNode> = Vec::new();
         self.visited.clear();
         let is_new = self.arrive();
-        if self.shows_race() {
+        if self.is_goal() {
             return Attempt::Knows(self.schedule_after(&ways, BEGINNING));
         }
         let mut layer: Vec<Saved> = Vec::new();
@@ -99,7 +99,7 @@ impl States<'_> {
                 for event in self.choices(Order::AsRecorded) {
                     self.step(event);
                     let is_new = self.arrive();
-                    if self.shows_race() {
+                    if self.is_goal() {
                         return Attempt::Knows(self.schedule_after(&ways, state.step));
                     }
                     if is_new {
@@ -119,7 +119,7 @@ impl States<'_> {
         if has_all { Attempt::Knows(Explored::Impossible) } else { Attempt::Failed }
     }
 
-    fn next_layer(&mut self, layer: &[Saved], staying: &[Candidate], ways: &mut Vec<Step>) -> Vec<Saved> {
+    fn next_layer(&mut self, layer: &[Saved], staying: &[Candidate], ways: &mut Vec<PathNode>) -> Vec<Saved> {
         let states = staying.iter().map(|candidate| {
             let before = &layer[candidate.after];
             self.restore(before);
@@ -137,17 +137,17 @@ impl States<'_> {
     }
 
     /// Writes down what has been done since a step, and where that has led.
-    fn keep(&self, after: usize, ways: &mut Vec<Step>) -> Saved {
+    fn keep(&self, after: usize, ways: &mut Vec<PathNode>) -> Saved {
         let mut step = after;
         for done in &self.done {
-            ways.push(Step { event: done.event, before: step });
+            ways.push(PathNode { event: done.event, before: step });
             step = ways.len() - 1;
         }
         self.save(step)
     }
 
     /// The way to a step, and then what has been done since.
-    fn schedule_after(&self, ways: &[Step], step: usize) -> Explored {
+    fn schedule_after(&self, ways: &[PathNode], step: usize) -> Explored {
         let mut way: Vec<u32> = self.done.iter().rev().map(|done| done.event).collect();
         let mut at = step;
         while let Some(step) = ways.get(at) {

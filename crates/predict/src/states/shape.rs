@@ -21,13 +21,13 @@ pub(super) struct Shape {
     alone: Vec<bool>,
     /// For each event that writes, the writes of the same value.
     group: Vec<u32>,
-    /// Whether the threads have to do with the race at all.
+    /// Whether the threads have to do with the goal at all.
     matters: Vec<bool>,
     /// For each section, whether its beginning is one that takes a lock; spin locks are variables.
     held: Vec<bool>,
     /// The variables whose content is part of a state.
     tracked: Vec<Tracked>,
-    /// For each event, whether an event of another thread needs it to have run, whatever it sees.
+    /// For each event, whether the goal or an event of another thread needs it to have run, whatever it sees.
     needed: Vec<bool>,
     threads: usize,
     model: Model,
@@ -54,7 +54,7 @@ impl Shape {
             && window.meetings.are_none()
             && window.notifications.is_empty()
             && window.fences.is_empty()
-            && pins_as_a_whole(window.question.model);
+            && pins_as_a_whole(window.model);
         if !is_of_kind {
             return None;
         }
@@ -68,7 +68,7 @@ impl Shape {
         let held = window.sections.iter().map(|section| takes_lock(window, section.begin)).collect();
         let matters = connected(window, subjects, &alone);
         let needed = needed(window);
-        let model = window.question.model;
+        let model = window.model;
         Some(Shape { alone, group, matters, held, tracked, needed, threads, model })
     }
 
@@ -230,7 +230,7 @@ impl<'w> Interference<'w> {
         match self.subjects.of(event) {
             _ if ended.is_some_and(|lock| self.attempted[lock as usize]) => false,
             Subject::Nothing => true,
-            Subject::Section(number) => {
+            Subject::WindowSection(number) => {
                 let lock = window.sections[number as usize].lock as usize;
                 !self.attempted[lock] && !self.shared[lock]
             }
@@ -284,11 +284,12 @@ impl HeldLocks<'_> {
     }
 }
 
-/// For each event, whether one of another thread needs it to have run.
+/// For each event, whether the goal or one of another thread needs it to have run.
 fn needed(window: &Window<'_>) -> Vec<bool> {
     let mut needed = vec![false; window.len() as usize];
     let needs = (0..window.len()).flat_map(|event| window.needs(event));
     needs.for_each(|&need| needed[need as usize] = true);
+    window.goal_ran().for_each(|event| needed[event as usize] = true);
     needed
 }
 
@@ -305,13 +306,13 @@ fn is_quiet(window: &Window<'_>, variable: &Variable, guards: &Option<Vec<u32>>)
     is_local || is_guarded || is_unread || is_never_written
 }
 
-/// The threads that have to do with the race: those that race, and those that share something with such a thread which
-/// is not quiet, directly or through others.
+/// The threads that have to do with the goal: those of its events, and those that share something with such a thread
+/// which is not quiet, directly or through others.
 fn connected(window: &Window<'_>, subjects: &Subjects, alone: &[bool]) -> Vec<bool> {
     let threads = window.threads.len();
     let objects = threads + window.vars.len() + window.locks.len() + window.semaphores.len();
     let mut groups = Groups::new(objects);
-    for event in (0..window.len()).filter(|&event| may_run(window, event) || window.racing.contains(&event)) {
+    for event in (0..window.len()).filter(|&event| may_run(window, event) || window.next.contains(&event)) {
         let thread = window.thread[event as usize] as usize;
         for &need in window.needs(event) {
             groups.join(thread, window.thread[need as usize] as usize);
@@ -322,7 +323,7 @@ fn connected(window: &Window<'_>, subjects: &Subjects, alone: &[bool]) -> Vec<bo
         }
         let locks = threads + window.vars.len();
         match subjects.of(event) {
-            Subject::Section(number) => {
+            Subject::WindowSection(number) => {
                 groups.join(thread, locks + window.sections[number as usize].lock as usize);
             }
             Subject::Attempt(number) => {
@@ -338,8 +339,8 @@ fn connected(window: &Window<'_>, subjects: &Subjects, alone: &[bool]) -> Vec<bo
     for section in window.sections.iter().filter(|section| section.begin == BEFORE) {
         groups.join(section.thread as usize, threads + window.vars.len() + section.lock as usize);
     }
-    let racing = window.racing.map(|event| window.thread[event as usize] as usize);
-    let roots = racing.map(|thread| groups.root(thread));
+    let goal = window.next.iter().copied().chain(window.goal_ran());
+    let roots: Vec<usize> = goal.map(|event| groups.root(window.thread[event as usize] as usize)).collect();
     (0..threads).map(|thread| roots.contains(&groups.root(thread))).collect()
 }
 

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::meetings::Member;
 use super::{
-    Attempt, BEFORE, BEYOND, Border, Domain, Lock, NEVER, Outside, Section, Semaphore, Variable, Window,
+    Attempt, BEFORE, BEYOND, Border, Domain, Lock, NEVER, Outside, Semaphore, Variable, Window, WindowSection,
 };
 use crate::index::{NONE, Seen};
 use crate::spin_locks::SpinSection;
@@ -152,24 +152,26 @@ impl<'w, 'i> Builder<'w, 'i> {
         }
     }
 
-    /// Whether the event is one of those that race, comes after one of these in every schedule, or would take away the
-    /// memory that they access.
+    /// Whether the event is one of those that come next in the end, comes after one of these in every schedule, or
+    /// would take away the memory that they access, though the goal does not ask for that.
     fn cannot_run(&self, event: u32, step: &Event) -> bool {
         let window = &*self.window;
         if window.twins.is_some() {
             return false;
         }
+        let is_accessed = |var: VarId| {
+            let mut accesses = window.next.iter().filter_map(|&next| window.op(next).access());
+            accesses.any(|access| access.var == var)
+        };
         let frees = match step.op {
-            Op::Free(var) => {
-                window.event(window.racing[0]).op.access().is_some_and(|access| access.var == var)
-            }
+            Op::Free(var) => is_accessed(var) && !window.ran.contains(&event),
             Op::Fence { .. }
             | Op::Alloc(_)
             | ops!(locks | control | semaphores | conditions | barriers | labels | accesses) => false,
         };
         let is_cut =
             |&need: &u32| window.place[need as usize] >= self.cut[window.thread[need as usize] as usize];
-        frees || window.racing.contains(&event) || window.needs(event).iter().any(is_cut)
+        frees || window.next.contains(&event) || window.needs(event).iter().any(is_cut)
     }
 
     fn add_needs(&mut self, event: u32, step: &Event) {
@@ -292,7 +294,7 @@ impl<'w, 'i> Builder<'w, 'i> {
         let Some((lock, mode)) = index.event(begin).op.section_begin() else { return };
         let (thread, lock) = (self.thread(thread), self.lock(lock));
         let end = self.end_in_window(index.section_end(begin));
-        self.add_section(Section { lock, mode, thread, acquire: begins, begin: begins, end });
+        self.add_section(WindowSection { lock, mode, thread, acquire: begins, begin: begins, end });
     }
 
     /// The same for a spin lock.
@@ -301,7 +303,14 @@ impl<'w, 'i> Builder<'w, 'i> {
         let is_here = begins < BEFORE && spin.begin == self.window.begin + begins;
         let acquire = spin.acquire.checked_sub(self.window.begin).filter(|_| is_here).unwrap_or(begins);
         let end = self.end_in_window(spin.end);
-        self.add_section(Section { lock, mode: LockMode::Exclusive, thread, acquire, begin: begins, end });
+        self.add_section(WindowSection {
+            lock,
+            mode: LockMode::Exclusive,
+            thread,
+            acquire,
+            begin: begins,
+            end,
+        });
     }
 
     /// Where a section that ends at this event of the trace ends in the window.
@@ -316,7 +325,7 @@ impl<'w, 'i> Builder<'w, 'i> {
         }
     }
 
-    fn add_section(&mut self, section: Section) {
+    fn add_section(&mut self, section: WindowSection) {
         self.window.sections_of[section.thread as usize].push(number(self.window.sections.len()));
         self.window.sections.push(section);
     }
@@ -348,7 +357,7 @@ impl<'w, 'i> Builder<'w, 'i> {
     fn read_domain(&mut self, event: u32, var: VarId) -> Domain {
         let Window { index, begin, border, .. } = *self.window;
         let open = border == Border::Open;
-        match index.seen(begin + event, self.window.question.same_write) {
+        match index.seen(begin + event, self.window.same_write) {
             Seen::Anything => Domain::Free,
             Seen::Write(write) if write != NONE && write >= begin => Domain::Write(write - begin),
             Seen::Write(write) if open => self.seen_from_outside(write),

@@ -38,7 +38,7 @@ pub(crate) fn answers_by(
     let (mut found, mut refuted) = (Races::new(), Races::new());
     for pair in conflicting_pairs(trace) {
         match predictor.decide(pair, &budget) {
-            Verdict::Race(witness) => {
+            Verdict::Reached(witness) => {
                 let proof = Proof::Adjacent { model: witness.model, schedule: witness.schedule.clone() };
                 let claim = Claim { first: pair.first, second: pair.second, proof };
                 if let Err(rejection) = referee.check(claim) {
@@ -46,7 +46,7 @@ pub(crate) fn answers_by(
                 }
                 found.insert((pair.first, pair.second));
             }
-            Verdict::NoRace(_) => {
+            Verdict::Unreachable(_) => {
                 refuted.insert((pair.first, pair.second));
             }
             Verdict::NotInWindow if window.is_some() => {}

@@ -2,7 +2,7 @@ use super::*;
 use crate::context::{Frame, HeldLock};
 use crate::sample;
 
-fn access(op: &str, target: &str, function: &str, line: u32, locks: &[&str]) -> Access {
+fn access(op: &str, target: &str, function: &str, line: u32, locks: &[&str]) -> RacingAccess {
     let location = format!("pool.c:{line}:3");
     let lock = |lock: &&str| HeldLock {
         lock: (*lock).to_string(),
@@ -10,25 +10,25 @@ fn access(op: &str, target: &str, function: &str, line: u32, locks: &[&str]) -> 
         location: "pool.c:1".to_string(),
         stack: Vec::new(),
     };
-    Access {
+    RacingAccess {
         op: op.to_string(),
         target: target.to_string(),
         stack: vec![Frame { function: function.to_string(), location: location.clone() }],
         location,
         thread: "T1".to_string(),
         locks: Some(locks.iter().map(lock).collect()),
-        ..Access::default()
+        ..RacingAccess::default()
     }
 }
 
-fn report(pairs: Vec<[Access; 2]>) -> Report {
+fn report(pairs: Vec<[RacingAccess; 2]>) -> Report {
     let mut report = Report::new("auto");
-    let race = |[first, second]: [Access; 2]| Race { first, second, ..sample::bank().races[0].clone() };
+    let race = |[first, second]: [RacingAccess; 2]| Race { first, second, ..sample::bank().races[0].clone() };
     report.races = pairs.into_iter().map(race).collect();
     report
 }
 
-fn told(pairs: Vec<[Access; 2]>) -> Vec<(String, Vec<usize>, Option<String>)> {
+fn told(pairs: Vec<[RacingAccess; 2]>) -> Vec<(String, Vec<usize>, Option<String>)> {
     causes(&report(pairs)).into_iter().map(|cause| (cause.sentence, cause.races, cause.fix)).collect()
 }
 
@@ -57,7 +57,7 @@ fn no_lock_is_guessed() {
     let mut shared = side("f", &["a"]);
     shared.locks.as_mut().unwrap()[0].mode = HeldMode::Shared;
     assert_eq!(told(vec![[shared, side("g", &[])]])[0].2, None, "readers do not exclude each other");
-    let unknown = Access { locks: None, ..side("g", &[]) };
+    let unknown = RacingAccess { locks: None, ..side("g", &[]) };
     assert_eq!(told(vec![[side("f", &["a"]), unknown]])[0].2, None);
 }
 

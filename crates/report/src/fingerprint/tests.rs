@@ -59,10 +59,10 @@ fn variable(name: &str, event: u32) -> String {
     }
 }
 
-fn access(meant: &Meant, accident: &Accident) -> Access {
+fn access(meant: &Meant, accident: &Accident) -> RacingAccess {
     let line = accident.first_line + u32::try_from(meant.text.len()).unwrap();
     let location = format!("{}{}:{line}:{}", accident.folder, meant.file, 1 + accident.indent);
-    Access {
+    RacingAccess {
         event: accident.event,
         thread: accident.thread.clone(),
         op: meant.op.to_string(),
@@ -72,7 +72,7 @@ fn access(meant: &Meant, accident: &Accident) -> Access {
         stack: vec![Frame { function: meant.function.to_string(), location: location.clone() }],
         location,
         source: Some(format!("{:width$}{}", "", meant.text, width = accident.indent)),
-        ..Access::default()
+        ..RacingAccess::default()
     }
 }
 
@@ -115,19 +115,19 @@ proptest! {
 
     #[test]
     fn any_name_will_do(target: String, function: String, location: String, op: String) {
-        let access = Access { target, function: Some(function), location, op, ..Access::default() };
+        let access = RacingAccess { target, function: Some(function), location, op, ..RacingAccess::default() };
         prop_assert_eq!(marks(vec![race(access.clone(), access)])[0].len(), "v1:0123456789abcdef".len());
     }
 }
 
 #[test]
 fn without_a_source_the_function_counts_and_then_the_location() {
-    let at = |function: Option<&str>, location: &str| Access {
+    let at = |function: Option<&str>, location: &str| RacingAccess {
         location: location.to_string(),
         function: function.map(String::from),
-        ..Access::default()
+        ..RacingAccess::default()
     };
-    let mark = |one: Access| marks(vec![race(one.clone(), one)]);
+    let mark = |one: RacingAccess| marks(vec![race(one.clone(), one)]);
     assert_eq!(mark(at(Some("f"), "a.c:3")), mark(at(Some("f"), "a.c:9")));
     assert_ne!(mark(at(Some("f"), "a.c:3")), mark(at(Some("g"), "a.c:3")));
     assert_ne!(mark(at(None, "a.c:3")), mark(at(None, "a.c:9")));
@@ -136,7 +136,7 @@ fn without_a_source_the_function_counts_and_then_the_location() {
 
 #[test]
 fn a_candidate_is_the_race_that_it_may_become() {
-    let access = |location: &str| Access { location: location.to_string(), ..Access::default() };
+    let access = |location: &str| RacingAccess { location: location.to_string(), ..RacingAccess::default() };
     let mut report = Report::new("lockset");
     let (first, second) = (access("1"), access("2"));
     let open = Candidate { first, second, reason: "who knows".to_string(), more: 0, fingerprint: None };
@@ -148,13 +148,13 @@ fn a_candidate_is_the_race_that_it_may_become() {
 
 #[test]
 fn two_places_of_a_line_are_two() {
-    let at = |column: u32, source: &str, op: &str| Access {
+    let at = |column: u32, source: &str, op: &str| RacingAccess {
         location: format!("a.c:3:{column}"),
         source: Some(source.to_string()),
         op: op.to_string(),
-        ..Access::default()
+        ..RacingAccess::default()
     };
-    let mark = |one: Access, other: Access| marks(vec![race(one, other)]);
+    let mark = |one: RacingAccess, other: RacingAccess| marks(vec![race(one, other)]);
     let (write, read) = (at(1, "x = x + 1;", "w"), at(5, "x = x + 1;", "r"));
     assert_ne!(mark(write.clone(), read.clone()), mark(write.clone(), write.clone()));
     assert_eq!(mark(write.clone(), read), mark(at(3, "  x  =  x + 1;", "w"), at(8, "  x  =  x + 1;", "r")));

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::texts::{StackId, Text, Texts};
 use crate::cause::{Cause, causes};
 use crate::confirmation_text::words;
-use crate::context::{Frame, HeldLock, HeldMode, Origin, Place, is_of_library, own_frame};
+use crate::context::{Frame, HeldLock, HeldMode, Origin, SourceLocation, is_of_library, own_frame};
 use crate::coverage_text;
 use crate::deadlock::{Deadlock, WaitingThread};
 use crate::excerpt::{Doubt, Excerpt};
@@ -17,14 +17,14 @@ use crate::hunt_text;
 use crate::moved::Moved;
 use crate::notes;
 use crate::observed::{Deed, Observed};
-use crate::picture::{Kind, Picture, Section};
+use crate::picture::{Kind, LockChange, Picture};
 use crate::race_text::deed;
 use crate::reads::{NeededRead, NeededReads};
 use crate::reads_text;
-use crate::report::{Access, Candidate, Proof, Race, Report};
+use crate::report::{Candidate, Proof, Race, RacingAccess, Report};
 use crate::sink::Sink;
 use crate::source_text;
-use crate::story::{Row, Step, Story};
+use crate::story::{Row, Story, StoryStep};
 use crate::suppressions::SuppressedPair;
 use crate::text::{self, count};
 use crate::visible::visible;
@@ -358,7 +358,7 @@ fn suppressed_data(pair: &SuppressedPair, texts: &mut Texts) -> OpenData {
     }
 }
 
-fn access_data(access: &Access, texts: &mut Texts) -> AccessData {
+fn access_data(access: &RacingAccess, texts: &mut Texts) -> AccessData {
     let locks = access.locks.as_ref().map(|locks| locks_data(locks, texts));
     AccessData {
         event: access.event,
@@ -434,7 +434,7 @@ fn reads_data(needed: &NeededReads, texts: &mut Texts) -> ReadsData {
 }
 
 fn story_data(story: &Story, texts: &mut Texts) -> StoryData {
-    let step = |step: &Step, texts: &mut Texts| (texts.text(&step.what), texts.place(&step.location));
+    let step = |step: &StoryStep, texts: &mut Texts| (texts.text(&step.what), texts.place(&step.location));
     let mut row = |row: &Row| match row {
         Row::Step(taken) => {
             let (what, place) = step(taken, texts);
@@ -454,8 +454,8 @@ fn story_data(story: &Story, texts: &mut Texts) -> StoryData {
 fn picture_data(picture: &Picture, texts: &mut Texts) -> PictureData {
     let Picture { threads, events, predicted, waits, is_whole } = picture;
     let section = |(at, shown): (usize, &crate::picture::Shown)| match &shown.section {
-        Some(Section::Begins(lock)) => Some((at, lock.clone(), true)),
-        Some(Section::Ends(lock)) => Some((at, lock.clone(), false)),
+        Some(LockChange::Begins(lock)) => Some((at, lock.clone(), true)),
+        Some(LockChange::Ends(lock)) => Some((at, lock.clone(), false)),
         None => None,
     };
     let sections: Vec<_> = events.iter().enumerate().filter_map(section).collect();
@@ -481,7 +481,7 @@ fn picture_data(picture: &Picture, texts: &mut Texts) -> PictureData {
 fn marks(shown: &crate::picture::Shown) -> u8 {
     let kind = match shown.kind {
         Kind::Contested => 0,
-        Kind::Access => 1,
+        Kind::RacingAccess => 1,
         Kind::Synchronisation => 2,
         Kind::Silent => 3,
     };
@@ -517,7 +517,7 @@ fn files(reports: &[Report], texts: &mut Texts, sink: &Sink<'_>) -> io::Result<V
     let mut files: BTreeMap<&str, Shown<'_>> = BTreeMap::new();
     for (program, location, excerpt) in reports.iter().flat_map(excerpts) {
         sink.look()?;
-        let Some(place) = Place::parse(location) else { continue };
+        let Some(place) = SourceLocation::parse(location) else { continue };
         let file = if place.file.is_empty() { program.unwrap_or_default() } else { place.file };
         let shown = files.entry(file).or_default();
         // That a line is missing says nothing of the others.

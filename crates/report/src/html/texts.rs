@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::context::{Frame, Place};
+use crate::context::{Frame, SourceLocation};
 use crate::visible::{place, visible};
 
 /// Longer names are cut.
@@ -37,7 +37,7 @@ impl Texts {
 
     /// A location, the way that places are shown.
     pub(super) fn place(&mut self, location: &str) -> Text {
-        let names_no_file = Place::parse(location).is_some_and(|place| place.file.is_empty());
+        let names_no_file = SourceLocation::parse(location).is_some_and(|place| place.file.is_empty());
         match &self.program {
             Some(program) if names_no_file => self.keep(shortened(place(&format!("{program}:{location}")))),
             _ => self.keep(shortened(place(location))),

@@ -1,5 +1,5 @@
 //! Questions about threads and their attributes: the C library writes the answer where the caller wants it, and reads
-//! what it is told. Nothing else of it matters to other threads, but for names.
+//! what it returns. Nothing else of it matters to other threads, but for names.
 
 use std::ffi::{c_char, c_int, c_ulong, c_void};
 use std::sync::atomic::AtomicU64;
@@ -178,7 +178,7 @@ unsafe extern "C-unwind" fn prctl(what: c_int, a: c_ulong, b: c_ulong, c: c_ulon
     result
 }
 
-/// The library reads the new name of a thread, which is told if the thread is known.
+/// The library reads the new name of a thread, which is recorded if the thread is known.
 fn hand_name(turn: &Turn, thread: Option<&'static Thread>, name: *const c_char) {
     // SAFETY: the program passes a name that ends with a zero.
     let length = unsafe { libc::strnlen(name, thread_name::LENGTH) };

@@ -1,9 +1,9 @@
 //! Calls into the kernel that may block: others go on meanwhile.
 //!
 //! Through a pipe, a socket or a file threads can tell each other anything, and what a thread reads depends on what
-//! others have read from there before. So the world outside is one atomic variable, which every such call updates
-//! before and after: all calls keep their order, and everything before one of them happens before everything after
-//! the next. For that all memory must be told that the kernel reads or writes; where it is not, the call is a fence.
+//! others have read from there before. So I/O is modelled as one atomic variable, which every such call updates
+//! before and after: all calls keep their order, and everything before one of them happens before everything after the
+//! next. For that all memory must be recorded that the kernel reads or writes; where it is not, the call is a fence.
 //! Only what is written to a terminal or another device never comes back.
 
 use std::ffi::{c_int, c_void};
@@ -69,17 +69,24 @@ fn call<R>(turn: &Turn, blocks: bool, act: impl FnOnce() -> R) -> R {
 }
 
 fn fence(turn: &Turn) {
-    turn.fence(turn.me.site.get());
+    if !turn.me.stack.is_in_known_library() {
+        turn.fence(turn.me.site.get());
+    }
 }
 
-/// The world outside is asked or told something, after everything that was told to it before.
+/// An I/O operation, after all earlier I/O operations.
 pub(crate) fn world(turn: &Turn) {
     static WORLD: AtomicU64 = AtomicU64::new(0);
-    turn.in_order(&WORLD, Order::AcqRel);
+    if !turn.me.stack.is_in_known_library() {
+        turn.in_order(&WORLD, Order::AcqRel);
+    }
 }
 
 /// The kernel has read so many bytes, or is about to.
 pub(super) fn sent(turn: &Turn, from: Any, bytes: usize) {
+    if turn.me.stack.is_in_known_library() {
+        return;
+    }
     let (site, addr) = (turn.me.site.get(), from as u64);
     turn.at(from as usize, bytes, || {
         let content = content(from.cast(), bytes);
@@ -89,6 +96,9 @@ pub(super) fn sent(turn: &Turn, from: Any, bytes: usize) {
 
 /// The kernel, or a library, has written so many bytes on behalf of the thread.
 pub(super) fn received(turn: &Turn, into: Any, bytes: usize) {
+    if turn.me.stack.is_in_known_library() {
+        return;
+    }
     let (site, addr) = (turn.me.site.get(), into as u64);
     turn.at(into as usize, bytes, || {
         let content = content(into.cast(), bytes);
@@ -165,7 +175,7 @@ fn count(result: isize) -> usize {
     usize::try_from(result).unwrap_or(0)
 }
 
-/// Calls of which all is told: what the kernel reads of the program's memory, and what it has written when it
+/// Calls that are recorded completely: what the kernel reads of the program's memory, and what it has written when it
 /// returns.
 macro_rules! told {
     ($($name:ident, $text:literal ($($argument:ident: $type:ty),*) -> $result:ty, $blocks:expr, |$turn:ident| $before:expr, |$outcome:ident| $after:expr;)*) => {$(
@@ -224,7 +234,7 @@ fn as_count(number: c_int) -> usize {
     usize::try_from(number).unwrap_or(0)
 }
 
-/// What goes to a device is not told to the world.
+/// What goes to a device is no I/O operation in this sense.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn write(file: c_int, from: Any, bytes: usize) -> isize {
     let original = original!(c"write": fn(c_int, Any, usize) -> isize);
@@ -266,7 +276,7 @@ fn deliver(
     result
 }
 
-/// Calls of which not all is told.
+/// Calls that are not recorded completely.
 macro_rules! fenced {
     ($($name:ident, $text:literal ($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
         #[unsafe(no_mangle)]

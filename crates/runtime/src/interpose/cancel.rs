@@ -1,4 +1,4 @@
-//! Threads that are told to end.
+//! Cancellation of threads.
 //!
 //! One that may be ended at any moment is ended where it looks up: in the midst of our code there are locks of our
 //! own, and a record may be half written. So the C library never learns that it may be ended anywhere, and we say
@@ -10,9 +10,9 @@ use std::sync::atomic::Ordering;
 use libc::pthread_t;
 
 use super::blocking::received;
-use super::signal::expect_handlers;
 use super::{original, pass_on};
 use crate::scheduler;
+use crate::signals::expect_handlers;
 use crate::thread::{Thread, me};
 use crate::turn::Turn;
 
@@ -25,7 +25,7 @@ unsafe extern "C-unwind" {
     fn pthread_testcancel();
 }
 
-/// Ends the calling thread, which was told to and allows that. It is told once.
+/// Ends the calling thread, which was cancelled and allows that. It is cancelled once.
 pub(crate) fn end(me: &'static Thread) {
     me.is_cancelled.store(false, Ordering::SeqCst);
     // SAFETY: any thread may ask whether it is cancelled.
@@ -47,18 +47,17 @@ fn set_state(state: c_int, before: *mut c_int) -> c_int {
 }
 
 /// Does something out of our code, where the calling thread may be ended at any moment.
-pub(crate) fn anywhere<R>(act: impl FnOnce() -> R) -> R {
+pub(crate) fn anywhere(act: &mut dyn FnMut()) {
     set_kind(ASYNCHRONOUS, std::ptr::null_mut());
-    let result = act();
+    act();
     set_kind(DEFERRED, std::ptr::null_mut());
-    result
 }
 
 fn set_kind(kind: c_int, before: *mut c_int) -> c_int {
     pass_on!(original!(c"pthread_setcanceltype": fn(c_int, *mut c_int) -> c_int)(kind, before))
 }
 
-/// Ends the calling thread if it was told to and may be ended anywhere.
+/// Ends the calling thread if it was cancelled and may be ended anywhere.
 fn end_if_due() {
     if let Some(me) = me()
         && me.ends_anywhere.load(Ordering::Relaxed)

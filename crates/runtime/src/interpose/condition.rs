@@ -1,4 +1,4 @@
-//! Condition variables. Who waits is known to the scheduler alone, and the original is only told of notifications,
+//! Condition variables. Who waits is known to the scheduler alone, and the original only gets notifications,
 //! for the sake of threads that are not recorded. Not so those that other processes see: these are left to the
 //! original.
 

@@ -29,7 +29,7 @@ pub(super) fn is_copying(number: i64, arguments: [usize; 6]) -> bool {
     match number {
         libc::SYS_fork => true,
         libc::SYS_clone => !shares_memory(arguments[0] as u64),
-        // SAFETY: the first word of what it is told are the same flags.
+        // SAFETY: the first word of its argument are the same flags.
         libc::SYS_clone3 => !shares_memory(unsafe { (arguments[0] as *const u64).read() }),
         _ => false,
     }

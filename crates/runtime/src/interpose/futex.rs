@@ -14,10 +14,10 @@ use libc::timespec;
 use super::copy::{copy_by_kernel, is_copying};
 use super::descriptor::{close, close_range};
 use super::processor::let_go_by_kernel_id;
-use super::signal::expect_handlers;
 use crate::kept;
 use crate::primitives;
 use crate::scheduler::{self, Helper, Reason, wake_waiters};
+use crate::signals::expect_handlers;
 use crate::system::{kernel, nanoseconds, set_errno, until};
 use crate::turn::{Turn, deadline_in};
 
@@ -55,13 +55,17 @@ unsafe extern "C-unwind" fn syscall(
             fence(&turn);
             let woken = wake_waiters(a, c).len();
             // A thread that we do not know may wait in the kernel.
-            kernel(number, arguments).max(0) + i64::try_from(woken).unwrap_or(0)
+            let all = kernel(number, arguments).max(0) + i64::try_from(woken).unwrap_or(0);
+            if woken > 0 && !primitives::is_inside(&turn) {
+                turn.meeting();
+            }
+            all
         }
         _ => kernel(number, arguments),
     }
 }
 
-/// A descriptor as the kernel is told it.
+/// A descriptor as the kernel gets it.
 fn number_of(argument: usize) -> c_int {
     c_int::try_from(argument).unwrap_or(-1)
 }
@@ -80,9 +84,15 @@ fn other(turn: &Turn, number: i64, arguments: [usize; 6]) -> i64 {
     if number == libc::SYS_rt_sigaction {
         expect_handlers();
     }
-    turn.fence(turn.me.site.get());
+    let is_known = turn.me.stack.is_in_known_library();
+    let fence = || {
+        if !is_known {
+            turn.fence(turn.me.site.get());
+        }
+    };
+    fence();
     let result = turn.away(|| kernel(number, arguments));
-    turn.fence(turn.me.site.get());
+    fence();
     result
 }
 
@@ -113,7 +123,7 @@ fn look_at(turn: &Turn, word: usize) -> u32 {
     content
 }
 
-/// A plain wait is told for how long, one with a mask until when.
+/// A plain wait has a duration, one with a mask a deadline.
 fn deadline(operation: i32, time: usize) -> Option<u64> {
     // SAFETY: the program passes a time that the kernel would read, or null.
     let time = unsafe { (time as *const timespec).as_ref() }?;

@@ -8,7 +8,7 @@ use crate::scheduler;
 use crate::shared;
 use crate::stripes;
 use crate::system::stack_of_handlers;
-use crate::thread::me;
+use crate::thread::{AsNative, me};
 use crate::turn::Turn;
 
 type Target = *mut c_void;
@@ -42,7 +42,7 @@ fn leave_our_code(target: Target) {
     shared::leave(me);
     scheduler::jump_back(me);
     me.log().abandon(clock);
-    me.library.leave();
+    me.native().library.leave();
     me.stack.tell_again();
     let turn = Turn::of(me);
     turn.fence(me.site.get());

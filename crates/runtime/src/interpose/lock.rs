@@ -57,7 +57,7 @@ fn log_if_taken(turn: &Turn, lock: Lock, result: c_int, taken: SyncOp) {
     }
 }
 
-/// That a thread has ended while it held the lock, or that the lock is of no use since, is told to the thread that
+/// That a thread has ended while it held the lock, or that the lock is of no use since, is reported to the thread that
 /// comes next, and to none that comes before.
 pub(super) fn fence_if_owner_died(turn: &Turn, result: c_int) {
     if result == libc::EOWNERDEAD || result == libc::ENOTRECOVERABLE {
@@ -89,7 +89,7 @@ fn robust_locks() -> Vec<usize> {
     }
     // The C library has registered the head, and keeps the list.
     let list = head as *const usize;
-    // SAFETY: the kernel has told us the head of the list of robust locks, which has three words.
+    // SAFETY: the kernel has returned the head of the list of robust locks, which has three words.
     let distance = unsafe { list.add(1).read() };
     // SAFETY: the head of the list is there as long as its thread.
     let mut entry = unsafe { list.read() } & !IS_INHERITING;

@@ -1,5 +1,5 @@
 //! Memory that is mapped, moved and unmapped. What is mapped anew is other memory than what was there before; and
-//! what others may see as well is told, see [`crate::shared`].
+//! what others may see as well is recorded, see [`crate::shared`].
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 

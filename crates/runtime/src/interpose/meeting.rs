@@ -12,7 +12,7 @@ use crate::scheduler::{Helper, Reason, wake_any, wake_waiters};
 use crate::shared;
 use crate::spin::Spin;
 use crate::system::{errno, set_errno};
-use crate::thread::me;
+use crate::thread::{AsNative, me};
 use crate::turn::Turn;
 
 type Object = *mut c_void;
@@ -67,7 +67,7 @@ fn arrive(all: &mut [Barrier], address: usize, thread: u32) -> Option<(u64, Opti
 unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: Object) -> c_int {
     let original = original!(c"pthread_barrier_wait": fn(Object) -> c_int);
     // Who looks at the result learns whether it was the last one to come.
-    let asked = me().is_none_or(|me| !me.unasked.replace(false));
+    let asked = me().is_none_or(|me| !me.native().unasked.replace(false));
     let Some(turn) = Turn::alone() else { return pass_on!(original(barrier)) };
     turn.meeting_at(barrier as usize);
     let address = barrier as usize;

@@ -8,6 +8,7 @@ use foretell_wire::record::{Record, SyncOp};
 use super::blocking::received;
 use super::{as_function, find_in_c_library};
 use crate::allocator;
+use crate::thread::AsNative;
 use crate::turn::Turn;
 
 type Block = *mut c_void;
@@ -116,7 +117,7 @@ unsafe extern "C-unwind" fn free(block: Block) {
         return allocator::is_reached();
     }
     if let Some(turn) = Turn::take() {
-        if !turn.me.forgets() {
+        if !turn.me.native().forgets() {
             // SAFETY: the block was allocated by the C library, and is not given back yet.
             turn.due_to_free(block as usize, unsafe { malloc_usable_size(block) });
             turn.log_memory(SyncOp::Free, block as usize, 0);

@@ -1,8 +1,7 @@
-//! Handlers of signals: whether the program has any. As long as it has none, nothing has to be protected from them,
-//! which would take two calls into the kernel each time.
+//! Handlers of signals.
 //!
 //! The kernel calls our own handler, which calls the program's: so we know when one runs, and which calls end by it.
-//! The program is told of its own handlers only.
+//! The program sees its own handlers only.
 //!
 //! A handler that comes in the midst of our code, where a record may be half written and no thread can take the turn
 //! over, is put off until the thread looks up or hands over: it may wait for another thread.
@@ -13,36 +12,17 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use super::{as_function, original, pass_on};
 use crate::mode;
 use crate::scheduler;
+use crate::signals::expect_handlers;
 use crate::system::{action_of, ask_kernel, kernel_id, process_id, set_signals, word};
 use crate::thread::{Thread, me};
 use crate::turn::Turn;
 
 type Handler = *mut c_void;
 
-/// The program has, or has had, a handler.
-static EXPECTED: AtomicBool = AtomicBool::new(false);
-
-/// Whether a handler may run at any moment on the calling thread. Of threads that are not recorded, or that run in
-/// parallel, no thread knows what they are doing when a handler is installed: these never rely on there being none.
-#[inline]
-pub(crate) fn may_interrupt() -> bool {
-    EXPECTED.load(Ordering::Relaxed) || mode::is_parallel() || me().is_none()
-}
-
-/// Handlers may run from now on. The caller has its turn, so no thread is in the midst of what they must not
-/// interrupt.
-pub(crate) fn expect_handlers() {
-    EXPECTED.store(true, Ordering::SeqCst);
-    if let Some(me) = me() {
-        // It may have gone on as if there were none.
-        me.log().stop();
-    }
-}
-
 /// What the program has installed for a signal.
 struct Installed {
     handler: AtomicPtr<c_void>,
-    /// The program wants to be told more than the number of the signal.
+    /// The program wants to know more than the number of the signal.
     is_told: AtomicBool,
 }
 
@@ -131,7 +111,7 @@ fn is_function(handler: Handler) -> bool {
     !NONE.contains(&(handler as usize))
 }
 
-/// The caller is about to install a handler. Returns what the kernel is to be told instead.
+/// The caller is about to install a handler. Returns what the kernel gets instead.
 fn expect(installed: Option<&Installed>, handler: Handler, is_told: bool) -> Handler {
     if !is_function(handler) {
         return handler;

@@ -108,7 +108,7 @@ fn interrupted() -> c_int {
     -1
 }
 
-/// The program is told for how long it has not slept, if it wants to know.
+/// Returns to the program how much of the time is left, if it wants to know.
 fn tell_rest(turn: &Turn, rest: *mut timespec, left: u64) {
     if !rest.is_null() {
         turn.due();

@@ -18,7 +18,7 @@ use crate::functions;
 use crate::scheduler::{self, Helper, Reason, State, wake_waiters};
 use crate::statics;
 use crate::system::{block_signals, kernel_id, say, set_signals};
-use crate::thread::{self, Start, Thread, set_me};
+use crate::thread::{self, AsNative, Native, Start, Thread, set_me};
 use crate::turn::Turn;
 
 /// The key of the thread-specific value whose destructor ends the recording of a thread.
@@ -40,7 +40,7 @@ pub(crate) fn make_end_key() {
     END_KEY.store(key, Ordering::Relaxed);
 }
 
-/// The end of the calling thread is to be told.
+/// The end of the calling thread is to be recorded.
 pub(crate) fn set_end(thread: &'static Thread) {
     // SAFETY: the key was made at the start.
     unsafe { libc::pthread_setspecific(END_KEY.load(Ordering::Relaxed), (thread as *const Thread).cast()) };
@@ -63,8 +63,12 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
     turn.meeting();
     // Whether the stack of an ended thread can be used again shall not depend on how fast the kernel is.
     scheduler::wait_for_ends();
-    let thread = Thread::new(scheduler::next_id(), Some((start, argument)));
-    thread.library.is_spawned.set(turn.me.library.spawns.get());
+    let thread = Native::new(scheduler::next_id(), Some((start, argument)));
+    thread.library.is_spawned.set(turn.me.native().library.spawns.get());
+    if turn.me.stack.is_in_known_library() {
+        thread.stack.leave_for_known_library(0);
+        thread.channel.set(turn.me.native().channel.get());
+    }
     if thread.id == FIRST {
         affinity::open();
     }
@@ -75,7 +79,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_create(
     // What is put off for this thread is not kept from the new one.
     let kept = signals & !turn.me.put_off.load(Ordering::Relaxed);
     thread.signals.set(signals_of(how).unwrap_or(kept));
-    let result = pass_on!(original(handle, how, run, (thread as *const Thread).cast_mut().cast()));
+    let result = pass_on!(original(handle, how, run, std::ptr::from_ref(thread).cast_mut().cast()));
     set_signals(signals);
     if result == 0 {
         // SAFETY: the original has succeeded, and written the handle there.
@@ -132,7 +136,7 @@ unsafe extern "C" {
 /// What every thread runs first.
 unsafe extern "C-unwind" fn run(thread: *mut c_void) -> *mut c_void {
     // SAFETY: it is the thread that its creator has passed, which is never given back.
-    let me: &'static Thread = unsafe { &*thread.cast() };
+    let me: &'static Native = unsafe { &*thread.cast() };
     me.kernel_id.store(kernel_id(), Ordering::Relaxed);
     let turn = Turn::of(me);
     scheduler::begin_thread(me);
@@ -144,9 +148,10 @@ unsafe extern "C-unwind" fn run(thread: *mut c_void) -> *mut c_void {
     turn.log_sync(SyncOp::Begin, low, high);
     if let Some((start, _)) = me.start
         && (!me.library.is_spawned.get() || allocator::is_unseen())
+        && !me.stack.is_in_known_library()
         && !functions::begins_a_thread_seen(start as usize as u64)
     {
-        // Whatever it calls back may have been told anything before, and may tell anything afterwards.
+        // Whatever it calls back may have learnt anything before, and may communicate anything afterwards.
         me.call_outside(0);
     }
     drop(turn);
@@ -177,8 +182,8 @@ fn stack() -> (usize, u64) {
 unsafe extern "C" fn ending(thread: *mut c_void) {
     // SAFETY: it is the thread that its creator has passed, which is never given back.
     let me: &'static Thread = unsafe { &*thread.cast() };
-    if me.endings.get() < ROUNDS {
-        me.endings.set(me.endings.get() + 1);
+    if me.native().endings.get() < ROUNDS {
+        me.native().endings.set(me.native().endings.get() + 1);
         set_end(me);
         return;
     }
@@ -264,7 +269,7 @@ fn tell_result(joined: c_int, result: *mut *mut c_void) {
     }
 }
 
-/// Waits for the end of a thread, at most until a time on a clock. What it has returned is written, but not told.
+/// Waits for the end of a thread, at most until a time on a clock. What it has returned is written, but not recorded.
 pub(super) unsafe fn wait_for_end(
     handle: pthread_t,
     result: *mut *mut c_void,

@@ -1,8 +1,8 @@
 //! Scopes, which end when all of their threads have, and the results of threads.
 //!
-//! A scope is a count of its threads that run. Told as such, a thread that ends early would be ordered before all
+//! A scope is a count of its threads that run. Recorded as such, a thread that ends early would be ordered before all
 //! that are started after it, since who starts them has to find the count as it was. But how many threads run at a
-//! time decides nothing; only the end of the scope does, when none is left. So a scope is told as a semaphore: each
+//! time decides nothing; only the end of the scope does, when none is left. So a scope is recorded as a semaphore: each
 //! thread gives a permit when it ends, and the end of the scope takes as many as there were threads. It is not in
 //! memory, so no thread has to tell when that is given back.
 
@@ -15,6 +15,7 @@ use super::IMAGINED;
 use crate::functions;
 use crate::interpose::memory::block_size;
 use crate::mode;
+use crate::thread::AsNative;
 use crate::turn::Turn;
 
 /// How many threads were started in each scope that has not ended, by the address of what the library knows of it.
@@ -79,7 +80,7 @@ pub(super) fn begin_to_drop(turn: &Turn, result: u64, function: u64) {
     if mode::is_parallel() {
         return shrink(turn, scope);
     }
-    if let Some(outer) = turn.me.library.leaves.replace(Some(scope)) {
+    if let Some(outer) = turn.me.native().library.leaves.replace(Some(scope)) {
         // What a thread has panicked with drops the result of another.
         turn.fence(turn.me.site.get());
         shrink(turn, outer);
@@ -88,7 +89,7 @@ pub(super) fn begin_to_drop(turn: &Turn, result: u64, function: u64) {
 
 /// The result was dropped.
 pub(super) fn has_dropped(turn: &Turn) {
-    if let Some(scope) = turn.me.library.leaves.take() {
+    if let Some(scope) = turn.me.native().library.leaves.take() {
         shrink(turn, scope);
     }
 }

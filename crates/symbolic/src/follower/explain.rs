@@ -21,7 +21,7 @@ use super::given_up::Why;
 use super::symbolic_shadow::{Mode, SymbolicShadow};
 use super::untaken::{UntakenBranches, UntakenPath};
 use crate::evaluate::Given;
-use crate::machine::{Arrival, Frame, Machine, Place};
+use crate::machine::{Arrival, Frame, Machine, ProgramPoint};
 use crate::routine::{Goal, Routine, Routines};
 use crate::shadow::Shadow as _;
 use crate::shape::Slot;
@@ -59,7 +59,7 @@ pub struct ValueCounts {
 
 /// An access by its record, and the computed values of it.
 #[derive(Debug, Default)]
-struct Access {
+struct SymbolicAccess {
     /// The record is not just what the instruction does.
     is_vague: bool,
     /// The word that was read.
@@ -81,7 +81,7 @@ pub(super) struct Explainer {
     pub(super) terms: Terms,
     events: usize,
     pub(super) threads: Vec<Thread>,
-    access: Access,
+    access: SymbolicAccess,
     counts: ValueCounts,
     /// Branches with an untaken side, if they are wanted.
     pub(super) forks: Option<UntakenBranches>,
@@ -145,7 +145,8 @@ impl Explainer {
         let mut sources = std::mem::take(&mut self.access.sources);
         sources.clear();
         sources.resize(length, None);
-        self.access = Access { read: read.filter(|_| length <= 8), sources, ..Access::default() };
+        self.access =
+            SymbolicAccess { read: read.filter(|_| length <= 8), sources, ..SymbolicAccess::default() };
     }
 
     /// All that was found, for a trace with this dependence.
@@ -242,7 +243,7 @@ impl Follower {
         let forks = self.forks();
         let is_exact = self.again(|machine, routine, frame, shadow| {
             let (before, obstacles) = (shadow.waiting.len(), shadow.symbolic.terms.obstacles);
-            frame.place = from.map_or(Place::Before(0), Place::After);
+            frame.place = from.map_or(ProgramPoint::Before(0), ProgramPoint::After);
             let arrival = machine.walk(routine, frame, Goal::At(to), shadow);
             // An instruction that is not recorded every time may have been executed before.
             let is_first = routine.is_recorded(to) || machine.routines.around(routine, to).is_empty();
@@ -262,7 +263,7 @@ impl Follower {
         let forks = self.forks();
         let returned = self.again(|machine, routine, frame, shadow| {
             let (before, obstacles) = (shadow.waiting.len(), shadow.symbolic.terms.obstacles);
-            frame.place = from.map_or(Place::Before(0), Place::After);
+            frame.place = from.map_or(ProgramPoint::Before(0), ProgramPoint::After);
             let returned = machine.returned(routine, frame, shadow);
             if shadow.has_failed {
                 shadow.take_back(frame, before, obstacles);

@@ -45,7 +45,7 @@ pub(super) struct Walk {
 /// A call of a function.
 #[derive(Debug, Default)]
 struct Frame {
-    place: Place,
+    place: KnownCallee,
     /// The last instruction that was recorded; none in the beginning.
     at: Option<u32>,
     /// That instruction has no more records before the thread continues.
@@ -61,7 +61,7 @@ struct Frame {
 
 /// What is known about the callee.
 #[derive(Debug)]
-enum Place {
+enum KnownCallee {
     /// It has no record yet. For a direct call, this is the number of the callee's name.
     Called {
         name: Option<u32>,
@@ -75,9 +75,9 @@ enum Place {
     Unknown,
 }
 
-impl Default for Place {
-    fn default() -> Place {
-        Place::Called { name: None, arguments: Vec::new(), given: Vec::new() }
+impl Default for KnownCallee {
+    fn default() -> KnownCallee {
+        KnownCallee::Called { name: None, arguments: Vec::new(), given: Vec::new() }
     }
 }
 
@@ -99,8 +99,8 @@ impl Walk {
     /// The function that the thread is in, if that is known.
     pub(super) fn function(&mut self) -> Option<FunctionId> {
         match self.top().place {
-            Place::In(function) => Some(function),
-            Place::Called { .. } | Place::Unknown => None,
+            KnownCallee::In(function) => Some(function),
+            KnownCallee::Called { .. } | KnownCallee::Unknown => None,
         }
     }
 
@@ -113,14 +113,14 @@ impl Walk {
     /// The position in the innermost call is unknown.
     pub(super) fn be_nowhere(&mut self) {
         let top = self.top();
-        (top.place, top.at, top.slots, top.computed) = (Place::Unknown, None, 0, None);
+        (top.place, top.at, top.slots, top.computed) = (KnownCallee::Unknown, None, 0, None);
     }
 
     /// The innermost call is one of this function, which has so many slots, and holds nothing yet.
     fn seat(&mut self, function: FunctionId, slots: u32) {
         self.calls = self.calls.wrapping_add(1);
         let (number, top) = (self.calls, self.top());
-        let (place, base) = (Place::In(function), top.base);
+        let (place, base) = (KnownCallee::In(function), top.base);
         *top = Frame { place, at: None, is_done: false, number, base, slots, computed: None };
         let end = top.base + slots as usize;
         if self.registers.len() < end {
@@ -165,7 +165,7 @@ impl Walk {
         }
     }
 
-    fn push(&mut self, place: Place) {
+    fn push(&mut self, place: KnownCallee) {
         let top = self.top();
         let base = top.base + top.slots as usize;
         self.frames.push(Frame { place, base, ..Frame::default() });
@@ -251,10 +251,12 @@ impl Follower {
     fn is_in(&mut self, function: FunctionId) -> bool {
         let its_name = self.functions.get(function).map(|function| function.name);
         let (arguments, given) = match &mut self.walk().top().place {
-            Place::In(known) => return *known == function,
-            Place::Unknown => return false,
-            Place::Called { name: Some(name), .. } if its_name != Some(*name) => return false,
-            Place::Called { arguments, given, .. } => (std::mem::take(arguments), std::mem::take(given)),
+            KnownCallee::In(known) => return *known == function,
+            KnownCallee::Unknown => return false,
+            KnownCallee::Called { name: Some(name), .. } if its_name != Some(*name) => return false,
+            KnownCallee::Called { arguments, given, .. } => {
+                (std::mem::take(arguments), std::mem::take(given))
+            }
         };
         self.seat(function, &given);
         self.bind(function, &arguments, given.is_empty());
@@ -318,7 +320,7 @@ impl Follower {
     pub(super) fn enter(&mut self, site: u64) {
         let Some(stop) = self.stop(site).filter(|&stop| self.go_to(stop, false)) else {
             self.be_nowhere();
-            return self.walk().push(Place::Unknown);
+            return self.walk().push(KnownCallee::Unknown);
         };
         let spot = self.stops[stop].spot;
         let shape = self.regions.shape(&self.functions, spot.function);
@@ -329,11 +331,11 @@ impl Follower {
         if place.is_none() {
             self.give_up(Why::Unknown);
         }
-        self.walk().push(place.unwrap_or(Place::Unknown));
+        self.walk().push(place.unwrap_or(KnownCallee::Unknown));
     }
 
     /// What is known about a call before its first record. None if it cannot be followed.
-    fn call_place(&mut self, call: &Call, calls_back: bool) -> Option<Place> {
+    fn call_place(&mut self, call: &Call, calls_back: bool) -> Option<KnownCallee> {
         let mut given = self.walk().top().at.map_or_else(Vec::new, |at| self.passed(at));
         if calls_back || (call.is_direct && call.name.is_none()) {
             return None;
@@ -356,7 +358,7 @@ impl Follower {
                 self.hold(&[argument]);
             }
         }
-        Some(Place::Called { name: call.name, arguments, given })
+        Some(KnownCallee::Called { name: call.name, arguments, given })
     }
 
     /// So many calls have ended.
@@ -410,7 +412,9 @@ impl Follower {
     /// A call without records has ended: it may have branched on its arguments.
     fn leave_unseen(&mut self) -> (Reads, (Known, Origins)) {
         let nothing = (Reads::NOTHING, unknown(Reads::NOTHING));
-        let Place::Called { arguments, given, .. } = &mut self.walk().top().place else { return nothing };
+        let KnownCallee::Called { arguments, given, .. } = &mut self.walk().top().place else {
+            return nothing;
+        };
         let (arguments, given) = (std::mem::take(arguments), std::mem::take(given));
         if let Some(function) = self.silent_callee() {
             self.seat(function, &given);
@@ -430,7 +434,7 @@ impl Follower {
     fn silent_callee(&mut self) -> Option<FunctionId> {
         let frames = &self.walk().frames;
         let caller = frames.get(frames.len().checked_sub(2)?)?;
-        let (Place::In(function), Some(at)) = (&caller.place, caller.at) else { return None };
+        let (KnownCallee::In(function), Some(at)) = (&caller.place, caller.at) else { return None };
         let (function, at) = (*function, at);
         let shape = self.regions.shape(&self.functions, function)?;
         match shape.step(at)?.call.as_deref()?.silently {

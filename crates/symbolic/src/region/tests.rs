@@ -16,7 +16,7 @@ fn result(index: u32) -> Operand {
 type About<'a> = (u32, u32, &'a [u32], &'a [(u8, &'a [Operand])]);
 
 /// Functions with these names, numbers of parameters, blocks and instructions. Loads and stores of the global are
-/// told, and so are all places that are named.
+/// recorded, and so are all places that are named.
 fn functions(about: &[About<'_>], told: &[(u32, u32)]) -> Functions {
     let (mut made, mut sites) = (Vec::new(), vec![Site::default()]);
     for (function, &(name, parameters, blocks, instructions)) in (0..).zip(about) {

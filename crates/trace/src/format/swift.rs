@@ -146,8 +146,8 @@ fn position(word: u64, byte: u8) -> Option<usize> {
     if found == 0 { None } else { Some(found.trailing_zeros() as usize / 8) }
 }
 
-/// The first `length` bytes, the key of a short name. None of them may be zero at the end, where padding could not be
-/// told from it.
+/// The first `length` bytes, the key of a short name. None of them may be zero at the end, where it could not be
+/// distinguished from padding.
 #[inline]
 fn prefix(word: u64, length: usize) -> Option<u64> {
     if length == 0 || length > 7 {

@@ -3,19 +3,19 @@
 use foretell_trace::{Event, EventId, Op, ThreadId};
 
 use super::Browser;
-use crate::threads::{Doing, Section};
+use crate::threads::{Doing, OpenLock};
 
 /// A piece of the line that stands for a held lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bar {
     /// The lock is taken here.
-    Begin(Section),
+    Begin(OpenLock),
     /// It is held.
-    Held(Section),
+    Held(OpenLock),
     /// A repeated acquire, or the release of one.
-    Again(Section),
+    Again(OpenLock),
     /// It is released here.
-    End(Section),
+    End(OpenLock),
 }
 
 /// A row of the screen.
@@ -79,7 +79,7 @@ fn bars(doing: &Doing, event: Option<&Event>, id: EventId) -> Vec<Option<Bar>> {
     if let Some((lock, mode)) = op.section_begin() {
         let slot = doing.free_slot();
         bars.resize(bars.len().max(slot + 1), None);
-        bars[slot] = Some(Bar::Begin(Section { lock, mode, since: id }));
+        bars[slot] = Some(Bar::Begin(OpenLock { lock, mode, since: id }));
     }
     bars
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use foretell_cimp::record::{Limits, confirm, run as record};
-use foretell_cimp::schedule::{Random, Scheduler, Serial};
+use foretell_cimp::scheduler::{Random, Scheduler, Serial};
 use foretell_testkit::program;
 use foretell_trace::values::{Binary, Demand, Demanded, Term, TermId, Unary, Values};
 use foretell_trace::{Dependence, EventId, Reads, Trace};

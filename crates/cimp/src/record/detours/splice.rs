@@ -6,7 +6,7 @@ use foretell_trace::{CondId, EventId, LockId, Op, SemId, ThreadId, TraceError};
 
 use super::walk::Walk;
 use super::{Detour, Whole};
-use crate::machine::{Action, Place, elements};
+use crate::machine::{Action, MemoryLocation, elements};
 use crate::record::recorder::{Decided, Happening, Node, Recorder, What};
 use crate::record::translate;
 use crate::value::{ThreadRef, Value};
@@ -151,7 +151,9 @@ fn operation(action: Action, child: Option<ThreadRef>) -> Option<Op> {
 fn touches_later_cell(happening: &Happening, seam: Seam) -> bool {
     let cell = match happening.what {
         What::Step {
-            action: Action::Read(Place::Field { cell, .. }) | Action::Write(Place::Field { cell, .. }),
+            action:
+                Action::Read(MemoryLocation::Field { cell, .. })
+                | Action::Write(MemoryLocation::Field { cell, .. }),
             ..
         }
         | What::Decision { decided: Decided::Same(Value::Cell(cell)), .. } => cell,

@@ -6,7 +6,7 @@ use foretell_trace::{EventId, Trace};
 
 use super::*;
 use crate::record::{self, confirm};
-use crate::schedule::Serial;
+use crate::scheduler::Serial;
 
 fn compiled(source: &str) -> Program {
     crate::compile(source).unwrap_or_else(|errors| panic!("{errors:?}"))
@@ -151,7 +151,7 @@ fn who_needs_what_is_gone_stops() {
              {{ x = 0; local h = fork t(); y = 0; {need} y = 3; }}"
         ));
         let run =
-            record::run(&program, &mut crate::schedule::RoundRobin::default(), &record::Limits::default())
+            record::run(&program, &mut crate::scheduler::RoundRobin::default(), &record::Limits::default())
                 .unwrap();
         let detours = all(&program, &run);
         assert_eq!(detours.len(), 1, "{way}");

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Limits;
-use crate::machine::{Action, Machine, Place, Turn};
+use crate::machine::{Action, Machine, MemoryLocation, Turn};
 use crate::record::recorder::{Happening, Lead, Recorder, What};
 use crate::value::ThreadRef;
 
@@ -77,7 +77,7 @@ fn next_turn(machine: &Machine<'_, Recorder>, thread: ThreadRef) -> Option<Turn>
 }
 
 /// The threads that access each variable in the run.
-pub(super) struct Others(FxHashMap<Place, Users>);
+pub(super) struct Others(FxHashMap<MemoryLocation, Users>);
 
 #[derive(Clone, Copy)]
 struct Users {
@@ -90,7 +90,7 @@ struct Users {
 
 impl Others {
     pub(super) fn of(happenings: &[Happening]) -> Others {
-        let mut places: FxHashMap<Place, Users> = FxHashMap::default();
+        let mut places: FxHashMap<MemoryLocation, Users> = FxHashMap::default();
         for happening in happenings {
             let What::Step { action, .. } = happening.what else { continue };
             let (Some((place, writes)), thread) = (action.access(), happening.at.thread) else { continue };

@@ -10,7 +10,7 @@ use crate::evaluate::Given;
 use crate::follower::Follower;
 use crate::follower::given_up::Why;
 use crate::follower::symbolic_shadow::SymbolicShadow;
-use crate::machine::Place;
+use crate::machine::ProgramPoint;
 use crate::part::Part;
 use crate::shape::Slot;
 use crate::terms::{Origin, Source};
@@ -55,8 +55,8 @@ impl Follower {
     fn learn_address(&mut self, pointer: Option<Slot>, address: u64) {
         self.again(|machine, routine, frame, _| {
             let at = match frame.place {
-                Place::Before(at) => at,
-                Place::At(_) | Place::After(_) | Place::Unknown => return,
+                ProgramPoint::Before(at) => at,
+                ProgramPoint::At(_) | ProgramPoint::After(_) | ProgramPoint::Unknown => return,
             };
             let operand = machine.values(routine, at).find(|&operand| routine.shape.slot(operand) == pointer);
             if let Some(operand) = operand {

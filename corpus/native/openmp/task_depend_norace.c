@@ -1,0 +1,18 @@
+// Dependences order a pipeline of tasks.
+#include <stdio.h>
+int main(void) {
+    int a = 0, b = 0, c = 0;
+#pragma omp parallel num_threads(3)
+#pragma omp single
+    {
+#pragma omp task shared(a) depend(out : a)
+        a = 1;
+#pragma omp task shared(a, b) depend(in : a) depend(out : b)
+        b = a + 1;
+#pragma omp task shared(a, c) depend(in : a) depend(out : c)
+        c = a + 2;
+#pragma omp task shared(a, b, c) depend(in : b, c) depend(inout : a)
+        a = b + c;
+    }
+    printf("%d\n", a);
+}
