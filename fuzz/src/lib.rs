@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo install cargo-fuzz
-//! # In the top folder; other targets: csv, rr, binary, open, cimp, code, models, schedule
+//! # In the top folder; other targets: csv, rr, binary, open, cimp, code, models, schedule, classfile
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run text
 //! ```
 //!
